@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// error: why a connection ended, and what a bad configuration throws.
+#pragma once
+
+#include <boost/system/error_code.hpp>
+
+#include <stdexcept>
+#include <type_traits>
+
+namespace quintet {
+
+using error_code = boost::system::error_code;
+
+/// Reasons of this library. What the system reports (a reset, for one) keeps the system's own category.
+enum class errc {
+  end_of_stream = 1,      ///< the peer has finished sending, and everything it sent has been answered
+  stopped,                ///< the server, or the loop that the connection lived on, was stopped
+  handler_threw,          ///< the handler left with an exception
+  message_too_big,        ///< more unused input than `max_input` would have had to be kept
+  too_many_threads,       ///< `max_threads` connections have a thread already
+  too_many_from_address,  ///< `max_connections_per_address` are open from there already
+  not_placed,             ///< the threading model threw when it was asked for a loop
+  no_such_connection,     ///< the connection that an id names has closed, or there never was one
+  output_full,            ///< the peer does not read: more output waits than `high_watermark`
+  output_overflow,        ///< more output would wait than `max_output`, or in all connections than `max_output_total`
+  first_byte_timeout,     ///< nothing was received within `first_byte_timeout`
+  idle_timeout,           ///< nothing happened for `idle_timeout`
+  message_timeout,        ///< a message was begun, and not completed within `message_timeout` at `min_receive_rate`
+  send_timeout,           ///< the peer has taken none of the output that waits for `send_timeout`
+  cannot_watch,           ///< the loop's engine watches no descriptors of others
+  no_pidfd,               ///< the system has no pidfd_open, or does not let this process call it
+  connect_timeout,        ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
+};
+
+const boost::system::error_category& quintet_category() noexcept;
+[[nodiscard]] error_code make_error_code(errc e) noexcept;
+
+/// A value in the configuration that cannot be: the message names it and says what is allowed.
+class config_error : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
+}  // namespace quintet
+
+template <>
+struct boost::system::is_error_code_enum<quintet::errc> : std::true_type {};

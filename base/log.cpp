@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// log: events as text, and the call of a hook.
+#include <quintet/base/log.hpp>
+
+namespace quintet {
+
+std::string_view to_string(severity s) noexcept {
+  switch (s) {
+    case severity::debug:
+      return "debug";
+    case severity::info:
+      return "info";
+    case severity::warning:
+      return "warning";
+    case severity::error:
+      return "error";
+  }
+  return "unknown";
+}
+
+std::string to_string(const log_event& event) {
+  std::string line(event.address);
+  if (!line.empty() && !event.what.empty()) line += ": ";
+  line += event.what;
+  if (event.reason.failed()) {
+    if (!line.empty()) line += ": ";
+    line += event.reason.message();
+  }
+  return line;
+}
+
+void report(const log_hook& hook, const log_event& event) noexcept {
+  if (!hook) return;
+  try {
+    hook(event);
+  } catch (...) {
+    // There is nobody left to tell.
+  }
+}
+
+}  // namespace quintet

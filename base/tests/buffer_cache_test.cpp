@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+// buffer_cache_test: buffers go round, empty; large ones and too many go back to the allocator.
+#include <quintet/base/buffer_cache.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quintet {
+namespace {
+
+/// Where the bytes of an equipped buffer lie: the same place is the same storage.
+const void* place_of(cached_buffer& b) {
+  b.append("x");
+  const char* place = b.data().data();
+  b.clear();
+  return place;
+}
+
+BOOST_AUTO_TEST_CASE(without_storage_it_reads_as_empty) {
+  cached_buffer b;
+  BOOST_TEST(!b.equipped());
+  BOOST_TEST(b.empty());
+  BOOST_TEST(b.size() == 0u);
+  BOOST_TEST(b.data() == "");
+  b.consume(0);
+  b.clear();
+  BOOST_TEST(!b.equipped());
+}
+
+BOOST_AUTO_TEST_CASE(appending_needs_no_cache) {
+  cached_buffer b;
+  b.append("alone");
+  BOOST_TEST(b.equipped());
+  BOOST_TEST(b.data() == "alone");
+  b.consume(2);
+  BOOST_TEST(b.data() == "one");
+}
+
+BOOST_AUTO_TEST_CASE(storage_that_is_given_back_is_handed_out_again) {
+  buffer_cache cache;
+  cached_buffer a, b;
+  cache.equip(a);
+  BOOST_TEST(a.equipped());
+  BOOST_TEST(a.empty());
+  const void* place = place_of(a);
+  cache.take_back(a);
+  BOOST_TEST(!a.equipped());
+  cache.equip(b);
+  BOOST_TEST(place_of(b) == place);
+}
+
+BOOST_AUTO_TEST_CASE(equipping_twice_changes_nothing) {
+  buffer_cache cache;
+  cached_buffer b;
+  cache.equip(b);
+  b.append("kept");
+  cache.equip(b);
+  BOOST_TEST(b.data() == "kept");
+}
+
+BOOST_AUTO_TEST_CASE(taking_back_what_has_none_is_harmless) {
+  buffer_cache cache;
+  cached_buffer b;
+  cache.take_back(b);
+  BOOST_TEST(!b.equipped());
+}
+
+// One connection's bytes must never leave by another one.
+BOOST_AUTO_TEST_CASE(what_was_left_in_it_is_gone) {
+  buffer_cache cache;
+  cached_buffer failed, next;
+  cache.equip(failed);
+  failed.append("a secret");
+  cache.take_back(failed);
+  cache.equip(next);
+  BOOST_TEST(next.empty());
+  next.append("mine");
+  BOOST_TEST(next.data() == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_one_given_is_handed_out_first) {
+  buffer_cache cache;
+  cached_buffer a, b, c;
+  cache.equip(a);
+  cache.equip(b);
+  const void *place_a = place_of(a), *place_b = place_of(b);
+  cache.take_back(a);
+  cache.take_back(b);
+  cache.equip(c);
+  BOOST_TEST(place_of(c) == place_b);
+  cache.equip(a);
+  BOOST_TEST(place_of(a) == place_a);
+}
+
+BOOST_AUTO_TEST_CASE(a_buffer_that_has_grown_large_is_not_kept) {
+  buffer_cache cache;
+  cached_buffer large, next;
+  cache.equip(large);
+  large.append(std::string(buffer_cache::largest_kept + 1, 'x'));
+  cache.take_back(large);
+  BOOST_TEST(!large.equipped());
+  cache.equip(next);
+  next.append(std::string(buffer_cache::initial_capacity, 'y'));  // fits; what is above would have to grow
+  BOOST_TEST(next.size() == buffer_cache::initial_capacity);
+}
+
+// As many as are kept come back from the cache, and no more.
+BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
+  constexpr std::size_t many = buffer_cache::spare_buffers + 10;
+  buffer_cache cache;
+  std::vector<cached_buffer> buffers(many), holders(many);
+  std::set<const char*> places;
+  for (cached_buffer& b : buffers) {
+    cache.equip(b);
+    b.append(std::string(buffer_cache::largest_kept, 'x'));  // unlike a new one
+    places.insert(b.data().data());
+  }
+  BOOST_TEST(places.size() == many);
+  for (cached_buffer& b : buffers) cache.take_back(b);
+  std::size_t recycled = 0;
+  for (cached_buffer& b : holders) {
+    cache.equip(b);
+    const void* before = place_of(b);
+    b.append(std::string(buffer_cache::initial_capacity + 1, 'y'));  // moves only one that is new
+    recycled += b.data().data() == before;
+  }
+  BOOST_TEST(recycled == buffer_cache::spare_buffers);
+}
+
+}  // namespace
+}  // namespace quintet

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// command_line.hpp: options of CLI11 whose text goes through the parsers of options.hpp. Apart, since it is slow to
+// compile.
+#pragma once
+
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <limits>
+#include <string>
+
+namespace quintet::bench {
+
+/// Adds an option whose text goes through `parse`; the complaint then names the option.
+template <class T, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& into, Parse parse, const std::string& help) {
+  return app.add_option_function<std::string>(
+      name,
+      [name, &into, parse](const std::string& text) {
+        try {
+          into = parse(text);
+        } catch (const usage_error& e) {
+          throw usage_error(name + ": " + e.what());
+        }
+      },
+      help);
+}
+
+/// A parser for add_parsed: a whole number within limits.
+template <class T>
+auto number_in(T min, T max = std::numeric_limits<T>::max()) {
+  return [min, max](const std::string& text) { return static_cast<T>(parse_number(text, min, max)); };
+}
+
+}  // namespace quintet::bench

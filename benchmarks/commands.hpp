@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// commands.hpp: the commands of quintet-bench. Each function adds one sub-command, whose callback runs it.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace quintet::bench {
+
+// How a callback ends the process: returning is status 0; `throw CLI::RuntimeError(status)` is any other status, with
+// no further text; usage_error (options.hpp) is status 2 and one line; any other exception is status 1 and one line.
+void add_serve(CLI::App& app);
+void add_load(CLI::App& app);
+void add_compare(CLI::App& app);
+
+}  // namespace quintet::bench

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// compare.hpp: all runs of a plan, one after the other.
+#pragma once
+
+#include "compare/settings.hpp"
+#include "report/document.hpp"
+
+namespace quintet::bench {
+
+struct comparison_outcome {
+  comparison found;
+  bool interrupted = false;  // by Ctrl-C; `found` has what was measured until then
+};
+
+comparison_outcome compare(const compare_settings&);
+
+}  // namespace quintet::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// progress.hpp: how far the comparison is: a bar on a terminal, a line for each run elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace quintet::bench {
+
+class progress {
+ public:
+  progress(std::size_t runs, double expected_seconds);
+  ~progress();
+  progress(const progress&) = delete;
+  progress& operator=(const progress&) = delete;
+
+  void begins(const std::string& label);
+  // `expected` is what the run should have taken by plan; the rest of the plan is corrected by how long it really took.
+  void done(const std::string& label, const std::string& outcome, double expected);
+
+  // "[#####.....]  12 of 51, about 23 s left"
+  static std::string bar(std::size_t done, std::size_t all, double seconds_left);
+
+ private:
+  double seconds_left() const;
+  void draw(const std::string& label) const;
+
+  std::size_t runs_, done_ = 0;
+  double expected_, expected_done_ = 0;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool terminal_;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_sample.cpp: CPU time, threads, memory and context switches of another process.
+#include "compare/server_sample.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compare/child_process.hpp"
+
+namespace quintet::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+double seconds(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) throw run_error("the server has ended");
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+// utime and stime, the 14th and 15th field; the second one, the name, may contain spaces.
+void read_ticks(pid_t pid, server_sample& into) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos) return;
+  std::istringstream fields(text.substr(after_name + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  fields >> into.user_ticks >> into.system_ticks;
+}
+
+// The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks.
+double machine_busy_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double busy = 0, ticks = 0;
+  file >> name;
+  for (int field = 0; field < 8 && file >> ticks; ++field) {
+    if (field != 3 && field != 4) busy += ticks;
+  }
+  return busy / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+std::uint64_t read_switches(const fs::path& status_file) {
+  std::ifstream file(status_file);
+  std::uint64_t sum = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("voluntary_ctxt_switches:") != std::string::npos) sum += std::stoull(line.substr(line.find(':') + 1));
+  }
+  return sum;
+}
+
+// Those who were there before and are gone have taken their count with them: then it is not known.
+measurement switches_between(const server_sample& before, const server_sample& after) {
+  double sum = 0;
+  for (const auto& [thread, count] : after.switches) sum += static_cast<double>(count);
+  for (const auto& [thread, count] : before.switches) {
+    if (!after.switches.contains(thread)) return std::nullopt;
+    sum -= static_cast<double>(count);
+  }
+  return sum;
+}
+
+}  // namespace
+
+server_sample sample_server(pid_t pid) {
+  server_sample out;
+  clockid_t cpu_clock{};
+  if (::clock_getcpuclockid(pid, &cpu_clock) != 0) throw run_error("the server has ended");
+  out.wall_s = seconds(CLOCK_MONOTONIC);
+  out.cpu_s = seconds(cpu_clock);
+  out.machine_busy_s = machine_busy_seconds();
+  read_ticks(pid, out);
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+    out.switches[static_cast<pid_t>(std::stol(task.path().filename()))] = read_switches(task.path() / "status");
+  }
+  out.threads = static_cast<double>(out.switches.size());
+  std::ifstream memory(fmt::format("/proc/{}/statm", pid));
+  double total = 0, resident = 0;
+  memory >> total >> resident;
+  out.rss_bytes = resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  return out;
+}
+
+void fill_server_figures(run_result& result, const server_sample& before, const server_sample& after, double window_s) {
+  result.server_threads = after.threads;
+  result.server_rss_bytes = after.rss_bytes;
+  const double requests = result.requests.value_or(0);
+  const double wall_s = after.wall_s - before.wall_s;
+  if (requests <= 0 || wall_s <= 0) return;
+  const double windows = window_s / wall_s;  // near 1
+  const double cpu_us = (after.cpu_s - before.cpu_s) * windows * 1e6 / requests;
+  result.server_cpu_us_per_request = cpu_us;
+  const double user = after.user_ticks - before.user_ticks;
+  const double ticks = user + after.system_ticks - before.system_ticks;
+  constexpr double enough_ticks = 20;  // the kernel looks once a tick who runs: fewer looks say nothing
+  if (ticks >= enough_ticks) result.server_user_us_per_request = cpu_us * user / ticks;
+  const double client_s = result.client_cpu_us_per_request.value_or(0) * requests / 1e6 / windows;
+  const double foreign_s = after.machine_busy_s - before.machine_busy_s - (after.cpu_s - before.cpu_s) - client_s;
+  const double all_s = wall_s * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  result.foreign_cpu_fraction = std::clamp(foreign_s / all_s, 0.0, 1.0);
+  if (const auto switches = switches_between(before, after)) {
+    result.context_switches_per_request = *switches * windows / requests;
+  }
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+// settings.hpp: what a comparison is to measure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+#include "workloads.hpp"
+
+namespace quintet::bench {
+
+struct compare_settings {
+  std::vector<workload> workloads;
+  std::vector<std::string> models;  // full names
+  bool peers = true;                // run the hand-written servers beside ours
+  bool counters = true;             // a separate pass that counts system calls
+  unsigned rounds = 3;
+  std::chrono::nanoseconds duration = std::chrono::seconds(1);
+  std::chrono::nanoseconds warm_up = std::chrono::milliseconds(200);
+  std::optional<unsigned> loops;  // default: one for each CPU of the server
+  count_range workers{1, 4};
+  std::uint64_t seed = 0;  // of the order of runs
+  bool quick = false;
+  std::string program;  // what serves and loads; by default this very program
+  std::string json_file, html_file;
+  std::string from_file;  // measure nothing, show these results
+};
+
+// "echo,cpu:500us" and "4,single_reactor": throw usage_error, which says what there is.
+std::vector<workload> parse_workloads(std::string_view text);
+std::vector<std::string> parse_models(std::string_view text);
+
+}  // namespace quintet::bench

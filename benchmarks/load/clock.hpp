@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+// clock.hpp: CLOCK_MONOTONIC in nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace quintet::bench {
+
+constexpr std::uint64_t never_ns = ~std::uint64_t{0};
+
+inline std::uint64_t now_ns() {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+inline timespec to_timespec(std::uint64_t ns) {
+  return {.tv_sec = static_cast<time_t>(ns / 1'000'000'000u), .tv_nsec = static_cast<long>(ns % 1'000'000'000u)};
+}
+
+inline void sleep_until(std::uint64_t ns) {
+  const timespec t = to_timespec(ns);
+  ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr);
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// control.hpp: what the coordinator of a load run and its threads tell each other.
+#pragma once
+
+#include "load/clock.hpp"
+#include "load/histogram.hpp"
+#include "load/request_stream.hpp"
+#include "load/settings.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <semaphore>
+#include <string>
+
+namespace quintet::bench {
+
+struct socket_address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+/// In this order, each once. Threads wait in `connecting` until every connection stands.
+enum class phase { connecting, warming, measuring, draining };
+
+/// A written number goes with a relaxed store by its one writer: readers only ever show it.
+class counter {
+ public:
+  void add(std::uint64_t n) { value_.store(value() + n, std::memory_order_relaxed); }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct control;
+
+/// One thread's findings. `requests` and `failed` may be read while it runs, the rest once it has ended.
+struct tally {
+  counter requests;
+  counter failed;
+  std::uint64_t due_not_sent = 0;
+  std::string first_failure;
+  histogram latencies;
+
+  /// A right reply to a request that was begun or, in open loop, due at `begun`. Requests count as they are answered.
+  /// In open loop the latency also counts of one that is answered after the window in which it was due; otherwise a
+  /// stall at the end of the window would hide its worst latencies.
+  void succeed(const control& c, std::uint64_t begun, std::uint64_t answered);
+  void fail(std::uint64_t n, std::string why) {
+    if (first_failure.empty()) first_failure = std::move(why);
+    failed.add(n);
+  }
+};
+
+/// Shared by all threads of a run; the coordinator writes, except the two counts at the end.
+struct control {
+  explicit control(const load_settings& s)
+      : settings(s), pattern(s.work.message_bytes), interval_ns(s.rate > 0 ? 1e9 / s.rate : 0) {}
+
+  const load_settings settings;
+  const message_pattern pattern;
+  socket_address target;
+  socket_address heartbeat_target;
+  const double interval_ns;  ///< open loop: between two requests of the whole run; 0: closed loop
+
+  std::atomic<phase> now{phase::connecting};
+  std::atomic<std::uint64_t> schedule_start_ns{0};
+  std::atomic<std::uint64_t> from_ns{never_ns};
+  std::atomic<std::uint64_t> to_ns{never_ns};
+  std::counting_semaphore<> connect_turns{64};  ///< the server's backlog is bounded, and a dropped SYN costs a second
+  std::atomic<unsigned> ready{0};               ///< threads whose connections stand
+  std::atomic<unsigned> ended{0};
+
+  phase at() const { return now.load(std::memory_order_acquire); }
+  bool open_loop() const { return interval_ns > 0; }
+
+  /// When the nth request of the whole run is to be sent.
+  std::uint64_t due_ns(std::uint64_t nth) const {
+    return schedule_start_ns.load(std::memory_order_relaxed) +
+           static_cast<std::uint64_t>(static_cast<double>(nth) * interval_ns);
+  }
+
+  bool due_in_window(std::uint64_t due) const {
+    return due >= from_ns.load(std::memory_order_relaxed) && due < to_ns.load(std::memory_order_relaxed);
+  }
+
+  /// How long nothing may arrive, once sending has ended, before the missing replies count as failed.
+  std::chrono::nanoseconds patience() const { return std::chrono::seconds(2) + 3 * settings.work.cost; }
+};
+
+inline void tally::succeed(const control& c, std::uint64_t begun, std::uint64_t answered) {
+  const bool in_window = c.at() == phase::measuring;
+  if (in_window) requests.add(1);
+  if (in_window || (c.open_loop() && c.due_in_window(begun))) latencies.record(answered - std::min(answered, begun));
+}
+
+/// One thread of load. run() returns when the run is over or there is nothing left to do.
+class worker {
+ public:
+  explicit worker(control& c) : control_(c) {}
+  virtual ~worker() = default;
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  virtual void run() = 0;
+  const tally& found() const { return tally_; }
+
+ protected:
+  control& control_;
+  tally tally_;
+};
+
+}  // namespace quintet::bench

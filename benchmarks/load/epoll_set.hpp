@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// epoll_set.hpp: an epoll descriptor of one client thread; what it watches is known by number.
+#pragma once
+
+#include "load/clock.hpp"
+#include "unique_fd.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <span>
+#include <system_error>
+
+namespace quintet::bench {
+
+class epoll_set {
+ public:
+  epoll_set() : fd_(::epoll_create1(EPOLL_CLOEXEC)) {
+    if (!fd_) throw std::system_error(errno, std::generic_category(), "epoll_create1");
+  }
+
+  void add(int fd, std::uint32_t mask, std::uint32_t number) { control(EPOLL_CTL_ADD, fd, mask, number); }
+  void modify(int fd, std::uint32_t mask, std::uint32_t number) { control(EPOLL_CTL_MOD, fd, mask, number); }
+
+  /// What is ready, after waiting for at most `ns`. Valid until the next wait.
+  std::span<const epoll_event> wait(std::uint64_t ns) {
+    const timespec timeout = to_timespec(ns);
+    const int n = ::epoll_pwait2(fd_.get(), events_.data(), static_cast<int>(events_.size()), &timeout, nullptr);
+    return std::span(events_).first(static_cast<std::size_t>(std::max(n, 0)));
+  }
+
+ private:
+  void control(int operation, int fd, std::uint32_t mask, std::uint32_t number) {
+    epoll_event e{};
+    e.events = mask;
+    e.data.u32 = number;
+    ::epoll_ctl(fd_.get(), operation, fd, &e);
+  }
+
+  unique_fd fd_;
+  std::array<epoll_event, 512> events_{};
+};
+
+}  // namespace quintet::bench

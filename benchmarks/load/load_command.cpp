@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSL-1.0
+// load_command.cpp: `quintet-bench load`: options, progress, signals, where the result goes.
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "load/connect.hpp"
+#include "load/report.hpp"
+#include "load/run.hpp"
+#include "output_file.hpp"
+#include "unique_fd.hpp"
+
+#include <fmt/core.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <boost/json.hpp>
+
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace quintet::bench {
+namespace {
+
+/// The options as they were given: a workload sets what was not.
+struct load_options {
+  endpoint target;
+  std::string workload = "echo";
+  std::optional<unsigned> connections;
+  std::optional<std::size_t> message_bytes;
+  std::optional<unsigned> pipeline;
+  std::optional<std::chrono::nanoseconds> duration;
+  std::optional<std::chrono::nanoseconds> warm_up;
+  std::string client = "epoll";
+  std::string closing;
+  bool short_connections = false;
+  bool quick = false;
+  unsigned rounds = 1;
+  std::string json;
+  load_settings settings;
+};
+
+template <class T>
+void override_with(T& value, const std::optional<T>& given) {
+  if (given) value = *given;
+}
+
+load_settings settle(const load_options& o) {
+  if (o.target.host.empty()) throw usage_error("the server's HOST:PORT is missing");
+  load_settings s = o.settings;
+  s.target = o.target;
+  s.work = require_workload(o.workload);
+  override_with(s.work.connections, o.connections);
+  override_with(s.work.message_bytes, o.message_bytes);
+  override_with(s.work.pipeline, o.pipeline);
+  s.work.short_connections |= o.short_connections;
+  s.duration = o.duration.value_or(o.quick ? std::chrono::seconds(1) : std::chrono::seconds(5));
+  s.warm_up = o.warm_up.value_or(o.quick ? std::chrono::milliseconds(200) : std::chrono::seconds(1));
+  if (s.duration.count() == 0) throw usage_error("--duration: must be more than 0");
+  s.client = o.client == "blocking" ? client_kind::blocking : client_kind::epoll;
+  s.close_by_reset = o.closing.empty() ? !is_loopback_v4(resolve(s.target)) : o.closing == "reset";
+  if (s.work.short_connections && s.work.pipeline != 1)
+    throw usage_error("--pipeline: short connections send one request each; leave it at 1");
+  if (s.client == client_kind::blocking && s.work.connections > 4000)
+    throw usage_error("--client blocking: has a thread per connection; at most 4000 connections");
+  return s;
+}
+
+/// From now on SIGINT and SIGTERM make this readable. Once one was seen, the next kills as usual.
+class stop_signals {
+ public:
+  stop_signals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    fd_ = unique_fd(::signalfd(-1, &set_, SFD_CLOEXEC));
+  }
+  int fd() const { return fd_.get(); }
+  int take() {
+    signalfd_siginfo info{};
+    const bool got = ::read(fd_.get(), &info, sizeof info) == sizeof info;
+    ::pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
+    return got ? static_cast<int>(info.ssi_signo) : SIGINT;
+  }
+
+ private:
+  sigset_t set_{};
+  unique_fd fd_;
+};
+
+void show_progress(const load_progress& p) {
+  const char* what = p.warming ? "warming up" : "measuring";
+  const double rate = p.warming || p.seconds <= 0 ? 0 : static_cast<double>(p.requests) / p.seconds;
+  std::string numbers = fmt::format("{:.1f}/{:.1f} s", p.seconds, p.of_seconds);
+  if (!p.warming)
+    numbers +=
+        fmt::format("  {} requests/s  ok {}  failed {}  success {} %", with_commas(static_cast<std::uint64_t>(rate)),
+                    with_commas(p.requests), with_commas(p.failed), success_percent(p.requests, p.failed));
+  if (::isatty(STDERR_FILENO) == 0) return fmt::print(stderr, "{} {}\n", what, numbers);
+  constexpr int width = 24;
+  const int done = static_cast<int>(width * std::min(1.0, p.seconds / p.of_seconds));
+  fmt::print(stderr, "\r{:<10} [{:=<{}}{: <{}}] {}\033[K", what, "", done, "", width - done, numbers);
+}
+
+void clear_progress() {
+  if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+}
+
+void say(const char* word) {
+  fmt::print("{}\n", word);
+  std::fflush(stdout);
+}
+
+load_result run_once(const load_settings& s, int stop_fd) {
+  load_observer watch;
+  watch.measuring = [] {
+    clear_progress();
+    say("measuring");
+  };
+  watch.measured = [] {
+    clear_progress();
+    say("measured");
+  };
+  watch.progress = show_progress;
+  watch.progress_interval = std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 200 : 1000);
+  watch.stop_fd = stop_fd;
+  const load_result r = run_load(s, watch);
+  clear_progress();
+  return r;
+}
+
+/// One round is one object, as other programs expect from a child; several are a list.
+std::string serialized(const boost::json::array& results) {
+  return (results.size() == 1 ? boost::json::serialize(results[0]) : boost::json::serialize(results)) + '\n';
+}
+
+int run_command(const load_options& o) {
+  const load_settings s = settle(o);
+  raise_file_limit();
+  pin_thread(s.cpus);
+  stop_signals signals;
+  fmt::print(stderr, "{}\n", describe(s));
+  boost::json::array results;
+  std::uint64_t failed = 0;
+  bool interrupted = false;
+  for (unsigned round = 1; round <= o.rounds && !interrupted; ++round) {
+    const load_result r = run_once(s, signals.fd());
+    interrupted = r.interrupted;
+    failed += r.failed;
+    fmt::print(stderr, "{}", to_text(s, r));
+    results.push_back(to_json(s, r));
+    if (o.rounds > 1) results.back().as_object()["round"] = round;
+  }
+  const int signal = interrupted ? signals.take() : 0;
+  if (!o.json.empty()) write_output(o.json, serialized(results));
+  if (interrupted) return 128 + signal;
+  return failed == 0 ? 0 : 1;
+}
+
+void add_shape_options(CLI::App& app, load_options& o) {
+  app.add_option("--workload", o.workload,
+                 "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat")
+      ->type_name("NAME");
+  add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "how many connections")
+      ->type_name("N");
+  add_parsed(app, "--size", o.message_bytes, number_in<std::size_t>(header_bytes, 64u << 20), "bytes of a request")
+      ->type_name("BYTES");
+  add_parsed(app, "--pipeline", o.pipeline, number_in<unsigned>(1, 100'000), "requests under way per connection")
+      ->type_name("N");
+  add_parsed(app, "--threads", o.settings.threads, number_in<unsigned>(1, 1024), "threads of the client (1)")
+      ->type_name("N");
+  add_parsed(
+      app, "--rate", o.settings.rate,
+      [](const std::string& t) { return static_cast<double>(parse_number(t, 1, 1'000'000'000)); },
+      "requests a second by schedule; latency counts from when a request was due")
+      ->type_name("N");
+  app.add_flag("--short", o.short_connections, "connect, one request, close");
+  app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
+      ->check(CLI::IsMember({"fin", "reset"}));
+  app.add_option("--client", o.client, "epoll, or blocking: a thread per connection")
+      ->check(CLI::IsMember({"epoll", "blocking"}));
+}
+
+void add_run_options(CLI::App& app, load_options& o) {
+  add_parsed(app, "--duration", o.duration, parse_duration, "how long to measure, in seconds (5)")->type_name("S");
+  add_parsed(app, "--warm-up", o.warm_up, parse_duration, "load before the measurement begins (1)")->type_name("S");
+  app.add_flag("--quick", o.quick, "one second, after 0.2 s of warm-up");
+  add_parsed(app, "--rounds", o.rounds, number_in<unsigned>(1, 1000), "how often to do it (1)")->type_name("N");
+  add_parsed(app, "--pin", o.settings.cpus, parse_cpus, "CPUs of the client, such as 0 or 0,2-3")->type_name("CPUS");
+  add_parsed(app, "--heartbeat", o.settings.heartbeat, parse_endpoint, "HOST:PORT to probe every 10 ms beside the load")
+      ->type_name("HOST:PORT");
+  add_parsed(app, "--json", o.json, parse_output,
+             "write the result to this file; -: as the last line of the standard output")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void add_load(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("load", "The client: sends requests, checks every reply, measures.");
+  sub->footer("Example: quintet-bench load 127.0.0.1:7007 --workload pipeline --duration 10 --json result.json");
+  auto options = std::make_shared<load_options>();
+  add_parsed(*sub, "server", options->target, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
+  add_shape_options(*sub, *options);
+  add_run_options(*sub, *options);
+  sub->callback([options] {
+    if (const int status = run_command(*options); status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+// report.cpp: numbers of a load run, for programs and for people.
+#include "load/report.hpp"
+
+#include <fmt/core.h>
+#include <boost/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace quintet::bench {
+namespace {
+
+constexpr std::array<std::pair<const char*, double>, 4> percentiles{
+    {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p999", 99.9}}};
+
+boost::json::value microseconds(const histogram& h, std::uint64_t ns) {
+  if (h.total() == 0) return nullptr;
+  return static_cast<double>(ns) / 1e3;
+}
+
+std::string text_of(std::uint64_t ns) {
+  const auto us = static_cast<double>(ns) / 1e3;
+  return us < 10'000 ? fmt::format("{:.{}f} us", us, us < 100 ? 1 : 0) : fmt::format("{:.1f} ms", us / 1e3);
+}
+
+std::string latency_text(const histogram& h) {
+  if (h.total() == 0) return "nothing answered";
+  std::string text;
+  for (const auto& [name, percent] : percentiles)
+    text += fmt::format("{} {}  ", percent > 99 ? "p99.9" : name, text_of(h.percentile(percent)));
+  return text + "max " + text_of(h.max());
+}
+
+double megabytes(const load_settings& s, const load_result& r) {
+  return r.requests_per_s() * static_cast<double>(s.work.message_bytes) / 1e6;
+}
+
+std::string bytes_text(std::size_t bytes) {
+  return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);
+}
+
+void add_throughput(boost::json::object& o, const load_settings& s, const load_result& r) {
+  if (!r.measured()) {
+    for (const char* key : {"duration_s", "requests_per_s", "mb_per_s", "client_cpu_us_per_request",
+                            "client_cpu_fraction", "measured_from_ns", "measured_to_ns"})
+      o[key] = nullptr;
+    return;
+  }
+  o["duration_s"] = r.seconds();
+  o["requests_per_s"] = r.requests_per_s();
+  o["mb_per_s"] = megabytes(s, r);
+  o["client_cpu_us_per_request"] = nullptr;
+  if (r.requests != 0) o["client_cpu_us_per_request"] = r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
+  o["client_cpu_fraction"] = r.cpu_fraction();
+  o["measured_from_ns"] = r.measured_from_ns;
+  o["measured_to_ns"] = r.measured_to_ns;
+}
+
+}  // namespace
+
+boost::json::object to_json(const load_settings& s, const load_result& r) {
+  boost::json::object o;
+  o["workload"] = s.work.name;
+  o["connections"] = s.work.connections;
+  o["message_bytes"] = s.work.message_bytes;
+  o["pipeline"] = s.work.pipeline;
+  o["short"] = s.work.short_connections;
+  o["client"] = s.client == client_kind::epoll ? "epoll" : "blocking";
+  o["client_threads"] = s.client == client_kind::epoll ? s.threads : s.work.connections;
+  o["rate"] = nullptr;
+  if (s.rate > 0) o["rate"] = s.rate;
+  o["requests"] = r.requests;
+  o["failed"] = r.failed;
+  o["first_failure"] = nullptr;
+  if (r.failed != 0) o["first_failure"] = r.first_failure;
+  o["due_not_sent"] = r.due_not_sent;
+  add_throughput(o, s, r);
+  for (const auto& [name, percent] : percentiles)
+    o[std::string(name) + "_us"] = microseconds(r.latencies, r.latencies.percentile(percent));
+  o["max_us"] = microseconds(r.latencies, r.latencies.max());
+  o["heartbeat_p50_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(50));
+  o["heartbeat_p99_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(99));
+  o["heartbeat_max_us"] = microseconds(r.heartbeats, r.heartbeats.max());
+  o["interrupted"] = r.interrupted;
+  return o;
+}
+
+std::string describe(const load_settings& s) {
+  std::string text = fmt::format("{}: {} {}connection{} x {}, depth {}, ", s.work.name, with_commas(s.work.connections),
+                                 s.work.short_connections ? "short " : "", s.work.connections == 1 ? "" : "s",
+                                 bytes_text(s.work.message_bytes), s.work.pipeline);
+  text += s.rate > 0 ? fmt::format("{:.0f} requests/s by schedule, ", s.rate) : "closed loop, ";
+  if (s.client == client_kind::blocking) return text + "blocking client";
+  return text + fmt::format("epoll client with {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+}
+
+std::string to_text(const load_settings& s, const load_result& r) {
+  if (!r.measured()) return "nothing was measured\n";
+  std::string text = fmt::format(
+      "{} requests in {:.2f} s: {} requests/s, {:.2f} MB/s each way\n", with_commas(r.requests), r.seconds(),
+      with_commas(static_cast<std::uint64_t>(std::llround(r.requests_per_s()))), megabytes(s, r));
+  text += fmt::format("ok {}  failed {}  success {} %\n", with_commas(r.requests), with_commas(r.failed),
+                      success_percent(r.requests, r.failed));
+  if (r.failed != 0) text += fmt::format("first failure: {}\n", r.first_failure);
+  text += "latency: " + latency_text(r.latencies) + '\n';
+  if (s.heartbeat) text += "heartbeat: " + latency_text(r.heartbeats) + '\n';
+  if (r.rate_missed())
+    text += fmt::format("the rate was too high: {} requests that were due could not be sent\n",
+                        with_commas(r.due_not_sent));
+  const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
+  text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
+  if (r.client_bound())
+    text += "the client itself was the bottleneck (over 95 % busy): the server may be faster than this\n";
+  return text;
+}
+
+std::string success_percent(std::uint64_t ok, std::uint64_t failed) {
+  if (ok + failed == 0) return "0.000";
+  return fmt::format("{:.3f}", std::floor(1e5 * static_cast<double>(ok) / static_cast<double>(ok + failed)) / 1e3);
+}
+
+std::string with_commas(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  return text;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// request_stream.hpp: the bytes of one connection as a function of their position, to write and to check against.
+#pragma once
+
+#include "workloads.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace quintet::bench {
+
+/// Bytes that messages take their bodies from. Each message begins elsewhere in it, so that a reply which belongs to
+/// another request, or is shifted, differs. Shared by all connections.
+class message_pattern {
+ public:
+  explicit message_pattern(std::size_t message_bytes) : bytes_(message_bytes + offsets, '\0') {
+    std::uint64_t state = 0x9e3779b97f4a7c15;
+    for (char& c : bytes_) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      c = static_cast<char>(state >> 56);
+    }
+  }
+
+  const char* body(std::uint32_t connection, std::uint32_t sequence) const {
+    return bytes_.data() + ((connection * 0x9e3779b1u ^ sequence * 0x85ebca6bu) >> (32 - offset_bits));
+  }
+
+ private:
+  static constexpr unsigned offset_bits = 12;
+  static constexpr std::size_t offsets = 1u << offset_bits;
+  std::string bytes_;
+};
+
+/// What one connection sends, in order; its replies must be the same bytes. Keeps no copy of anything: every byte
+/// follows from its position, so a partial send or a partial reply needs nothing but a number to go on from.
+class request_stream {
+ public:
+  request_stream(const message_pattern& pattern, std::size_t message_bytes, std::uint32_t connection,
+                 std::uint32_t first_sequence)
+      : pattern_(&pattern), size_(message_bytes), connection_(connection), first_sequence_(first_sequence) {}
+
+  std::size_t message_bytes() const { return size_; }
+
+  /// Writes the bytes [position, position + length) to `out`.
+  void produce(std::uint64_t position, char* out, std::size_t length) const {
+    each_piece(position, length, [&](std::string_view wanted) {
+      std::memcpy(out, wanted.data(), wanted.size());
+      out += wanted.size();
+    });
+  }
+
+  /// True if `in` is what stands at `position`.
+  bool matches(std::uint64_t position, std::string_view in) const {
+    bool same = true;
+    const char* from = in.data();
+    each_piece(position, in.size(), [&](std::string_view wanted) {
+      same &= std::memcmp(from, wanted.data(), wanted.size()) == 0;
+      from += wanted.size();
+    });
+    return same;
+  }
+
+ private:
+  static void store_big_endian(char* to, std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
+  }
+
+  template <class Use>
+  void each_piece(std::uint64_t position, std::size_t length, Use use) const {
+    std::uint64_t message = position / size_;
+    std::size_t at = position % size_;
+    while (length != 0) {
+      const std::uint32_t sequence = first_sequence_ + static_cast<std::uint32_t>(message);
+      if (at < header_bytes) {
+        char header[header_bytes];
+        store_big_endian(header, connection_);
+        store_big_endian(header + 4, sequence);
+        const std::size_t n = std::min(length, header_bytes - at);
+        use(std::string_view(header + at, n));
+        length -= n;
+        at += n;
+      }
+      if (const std::size_t n = std::min(length, size_ - at); n != 0) {
+        use(std::string_view(pattern_->body(connection_, sequence) + (at - header_bytes), n));
+        length -= n;
+      }
+      at = 0;
+      ++message;
+    }
+  }
+
+  const message_pattern* pattern_;
+  std::size_t size_;
+  std::uint32_t connection_;
+  std::uint32_t first_sequence_;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+// settings.hpp: what a load run is to do, and what it found.
+#pragma once
+
+#include "load/histogram.hpp"
+#include "options.hpp"
+#include "workloads.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace quintet::bench {
+
+enum class client_kind { epoll, blocking };
+
+struct load_settings {
+  endpoint target;
+  workload work;         ///< with the connections, sizes and depth that were asked for
+  unsigned threads = 1;  ///< of the epoll client; the blocking one has one for each connection
+  double rate = 0;       ///< requests a second by schedule (open loop); 0: as fast as replies come (closed loop)
+  client_kind client = client_kind::epoll;
+  bool close_by_reset = false;  ///< short connections end with a reset, which leaves no TIME_WAIT behind
+  std::chrono::nanoseconds duration = std::chrono::seconds(5);
+  std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
+  cpu_list cpus;
+  std::optional<endpoint> heartbeat;
+};
+
+struct load_result {
+  std::uint64_t requests = 0;      ///< answered in the measured window
+  std::uint64_t failed = 0;        ///< wrong bytes, lost connections, missing replies, warm-up included
+  std::uint64_t due_not_sent = 0;  ///< open loop: the schedule asked for them, the server left no room
+  std::string first_failure;
+  histogram latencies;
+  histogram heartbeats;
+  std::uint64_t measured_from_ns = 0;  ///< CLOCK_MONOTONIC
+  std::uint64_t measured_to_ns = 0;
+  double client_cpu_s = 0;  ///< user and system time of the whole process within the window
+  unsigned busy_limit = 1;  ///< how many CPUs the client could have used at most
+  bool interrupted = false;
+
+  bool measured() const { return measured_to_ns > measured_from_ns; }
+  double seconds() const { return static_cast<double>(measured_to_ns - measured_from_ns) / 1e9; }
+  double requests_per_s() const { return static_cast<double>(requests) / seconds(); }
+  /// A few are always just due when the window ends.
+  bool rate_missed() const { return due_not_sent > 10 + requests / 100; }
+  /// 1: every thread of the client was busy all the time.
+  double cpu_fraction() const { return client_cpu_s / seconds() / busy_limit; }
+  bool client_bound() const { return cpu_fraction() > 0.95; }
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+// short_client.cpp: many short connections at once on one thread: connect, one request, its reply, close.
+#include "load/clients.hpp"
+#include "load/connect.hpp"
+#include "load/epoll_set.hpp"
+#include "load/source_spread.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace quintet::bench {
+namespace {
+
+constexpr unsigned give_up_after = 1000;  ///< failures in a row: nobody is there any more
+
+class short_client final : public worker {
+ public:
+  short_client(control& c, unsigned first, unsigned step) : worker(c), first_(first), step_(step), sources_(c, first) {
+    for (unsigned i = first; i < c.settings.work.connections; i += step) {
+      idle_.push_back(static_cast<unsigned>(slots_.size()));
+      slots_.push_back({unique_fd(), request_stream(c.pattern, c.settings.work.message_bytes, i, i), 0, 0, 0, 0});
+    }
+    in_.resize(c.settings.work.message_bytes + 1);  // one more, so that a byte too many is seen
+    out_.resize(c.settings.work.message_bytes);
+  }
+
+  void run() override {
+    control_.ready.fetch_add(1);
+    control_.now.wait(phase::connecting);
+    last_arrival_ = now_ns();
+    while (in_a_row_ < give_up_after && !drained()) {
+      if (control_.at() != phase::draining) start_idle();
+      for (const epoll_event& e : epoll_.wait(wait_ns())) handle(slots_[e.data.u32]);
+    }
+    for (const slot& s : slots_) {
+      if (s.fd) tally_.fail(1, "no reply by the end");
+    }
+    const auto end = control_.to_ns.load();
+    if (!control_.open_loop() || end == never_ns) return;
+    for (; turn_due_ns() < end; ++turns_) ++tally_.due_not_sent;
+  }
+
+ private:
+  struct slot {
+    unique_fd fd;
+    request_stream stream;
+    std::uint64_t position;  ///< of the request under way, in the stream
+    std::uint64_t begun_ns;
+    std::size_t sent;
+    std::size_t received;
+  };
+
+  std::uint32_t number_of(const slot& s) const { return static_cast<std::uint32_t>(&s - slots_.data()); }
+  std::uint64_t turn_due_ns() const { return control_.due_ns(first_ + turns_ * step_); }
+
+  void start_idle() {
+    while (!idle_.empty() && in_a_row_ < give_up_after) {
+      const auto now = now_ns();
+      const auto due = control_.open_loop() ? turn_due_ns() : now;
+      if (due > now) return;
+      ++turns_;
+      const unsigned index = idle_.back();
+      idle_.pop_back();
+      slots_[index].begun_ns = due;
+      start(slots_[index], index);
+    }
+  }
+
+  void start(slot& s, unsigned index) {
+    s.sent = s.received = 0;
+    s.fd = start_connect(control_.target, sources_.next());
+    if (!s.fd) return fail(s, std::strerror(errno));
+    // On loopback the connection stands by now, and the request leaves without waiting for EPOLLOUT.
+    if (!send(s)) return;
+    epoll_.add(s.fd.get(), s.sent == out_.size() ? EPOLLIN : EPOLLOUT, index);
+  }
+
+  /// False: the connection failed.
+  bool send(slot& s) {
+    s.stream.produce(s.position + s.sent, out_.data(), out_.size() - s.sent);
+    const ssize_t n = ::send(s.fd.get(), out_.data(), out_.size() - s.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+      fail(s, std::strerror(errno));
+      return false;
+    }
+    if (n > 0) s.sent += static_cast<std::size_t>(n);
+    return true;
+  }
+
+  void handle(slot& s) {
+    if (s.sent < out_.size()) {
+      if (!send(s) || s.sent < out_.size()) return;
+      epoll_.modify(s.fd.get(), EPOLLIN, number_of(s));
+      return;
+    }
+    const ssize_t n = ::recv(s.fd.get(), in_.data(), in_.size() - s.received, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) return fail(s, n == 0 ? "the server closed the connection" : std::strerror(errno));
+    const auto length = static_cast<std::size_t>(n);
+    last_arrival_ = now_ns();
+    if (s.received + length > out_.size()) return fail(s, "the server sent more than it was asked for");
+    if (!s.stream.matches(s.position + s.received, {in_.data(), length})) return fail(s, "wrong bytes in a reply");
+    s.received += length;
+    if (s.received == out_.size()) succeed(s);
+  }
+
+  void succeed(slot& s) {
+    in_a_row_ = 0;
+    tally_.succeed(control_, s.begun_ns, last_arrival_);
+    finish(s);
+  }
+
+  void fail(slot& s, const char* why) {
+    ++in_a_row_;
+    tally_.fail(1, why);
+    finish(s);
+  }
+
+  void finish(slot& s) {
+    s.position += out_.size();
+    if (control_.settings.close_by_reset && s.fd) close_with_reset(s.fd);
+    s.fd.reset();
+    idle_.push_back(number_of(s));
+  }
+
+  std::uint64_t wait_ns() const {
+    constexpr std::uint64_t idle_wait_ns = 20'000'000;
+    if (!control_.open_loop() || control_.at() == phase::draining || idle_.empty()) return idle_wait_ns;
+    const auto now = now_ns();
+    const auto due = turn_due_ns();
+    return due <= now ? 0 : std::min(idle_wait_ns, due - now);
+  }
+
+  bool drained() const {
+    if (control_.at() != phase::draining) return false;
+    return idle_.size() == slots_.size() ||
+           now_ns() - last_arrival_ > static_cast<std::uint64_t>(control_.patience().count());
+  }
+
+  epoll_set epoll_;
+  unsigned first_;
+  unsigned step_;
+  source_spread sources_;
+  std::vector<slot> slots_;
+  std::vector<unsigned> idle_;
+  std::uint64_t turns_ = 0;  ///< open loop: how many of this thread's requests have been due
+  std::uint64_t last_arrival_ = 0;
+  unsigned in_a_row_ = 0;
+  std::vector<char> in_;
+  std::vector<char> out_;
+};
+
+}  // namespace
+
+std::unique_ptr<worker> make_short_client(control& c, unsigned first, unsigned step) {
+  return std::make_unique<short_client>(c, first, step);
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// options.hpp: values on a command line: parsed strictly, refused with a sentence that says what is allowed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quintet::bench {
+
+/// The user asked for something that does not exist or cannot be: exit status 2, the message in one line.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Where a server is: "127.0.0.1:7007", "localhost:7007", "[::1]:7007".
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+/// "1..4", or "4" for 4..4.
+struct count_range {
+  unsigned min = 1;
+  unsigned max = 1;
+};
+
+using cpu_list = std::vector<unsigned>;
+
+// Each throws usage_error.
+std::uint64_t parse_number(std::string_view text, std::uint64_t min, std::uint64_t max);
+std::chrono::nanoseconds parse_duration(
+    std::string_view text);  ///< "5", "0.5", "500ms", "200us", "2min"; bare: seconds
+endpoint parse_endpoint(std::string_view text);
+cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
+count_range parse_range(std::string_view text);
+
+/// The CPUs this process may run on, in ascending order.
+cpu_list allowed_cpus();
+/// Restricts the calling thread, and threads it starts later, to these CPUs. Empty: changes nothing.
+void pin_thread(const cpu_list& cpus);
+/// Lifts the soft limit of open files to the hard one, since thousands of connections are ordinary here.
+void raise_file_limit();
+
+}  // namespace quintet::bench

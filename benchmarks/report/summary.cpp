@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// summary.cpp: medians and spreads of the rounds of each combination.
+#include "report/summary.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace quintet::bench {
+namespace json = boost::json;
+
+namespace {
+
+auto identity(const run_result& r) { return std::tie(r.workload, r.model, r.engine, r.accept, r.peer); }
+
+combination bring_together(const std::vector<const run_result*>& runs) {
+  combination out;
+  out.first = *runs.front();
+  std::array<std::vector<double>, metrics.size()> samples;
+  for (const auto* run : runs) {
+    if (run->error) {
+      ++out.failures;
+      if (!out.error) out.error = run->error;
+      continue;
+    }
+    ++out.rounds;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      if (const auto& value = run->*metrics[i].field) samples[i].push_back(*value);
+    }
+  }
+  for (std::size_t i = 0; i < metrics.size(); ++i) out.values[i] = summarise_samples(samples[i]);
+  return out;
+}
+
+}  // namespace
+
+const std::optional<sample_summary>& combination::operator[](measurement run_result::* field) const {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const metric& m) { return m.field == field; });
+  return values[static_cast<std::size_t>(found - metrics.begin())];
+}
+
+std::string combination::label() const {
+  if (first.peer) return "hand-written " + *first.peer;
+  return first.model.value_or("?");
+}
+
+std::vector<combination> summarise(std::span<const run_result> results) {
+  std::vector<std::vector<const run_result*>> groups;
+  for (const auto& result : results) {
+    const auto same = [&](const auto& group) { return identity(*group.front()) == identity(result); };
+    const auto found = std::find_if(groups.begin(), groups.end(), same);
+    if (found == groups.end()) {
+      groups.push_back({&result});
+    } else {
+      found->push_back(&result);
+    }
+  }
+  std::vector<combination> out;
+  for (const auto& group : groups) out.push_back(bring_together(group));
+  return out;
+}
+
+std::vector<std::string> workload_names(std::span<const combination> all) {
+  std::vector<std::string> names;
+  for (const auto& c : all) {
+    if (std::find(names.begin(), names.end(), c.first.workload) == names.end()) names.push_back(c.first.workload);
+  }
+  return names;
+}
+
+json::object to_json(const combination& c) {
+  run_result medians = c.first;
+  medians.error = c.error;
+  json::object spread, range;
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const auto& value = c.values[i];
+    medians.*metrics[i].field = value ? measurement(value->median) : std::nullopt;
+    spread[metrics[i].key] = value ? number(value->spread()) : json::value(nullptr);
+    range[metrics[i].key] = value ? json::value(json::array{number(value->min), number(value->max)}) : nullptr;
+  }
+  auto out = to_json(medians);
+  out.erase("round");
+  out["rounds"] = c.rounds;
+  out["failed_rounds"] = c.failures;
+  out["spread"] = std::move(spread);
+  out["range"] = std::move(range);
+  return out;
+}
+
+json::array to_json(std::span<const combination> all) {
+  json::array out;
+  for (const auto& c : all) out.push_back(to_json(c));
+  return out;
+}
+
+}  // namespace quintet::bench

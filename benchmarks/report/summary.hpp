@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// summary.hpp: the rounds of each combination (workload, model or peer) brought together.
+#pragma once
+
+#include <array>
+#include <boost/json/array.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/result.hpp"
+#include "report/statistics.hpp"
+
+namespace quintet::bench {
+
+struct combination {
+  run_result first;                  // the first run: its names and its placement speak for all
+  std::size_t rounds = 0;            // runs that gave figures
+  std::size_t failures = 0;          // runs that did not
+  std::optional<std::string> error;  // of the first run that failed
+  std::array<std::optional<sample_summary>, metrics.size()> values;
+
+  const std::optional<sample_summary>& operator[](measurement run_result::* field) const;
+  bool is_model(std::string_view name) const { return first.model && *first.model == name; }
+  bool is_peer() const { return first.peer.has_value(); }
+  std::string label() const;  // "loop_per_thread", or "hand-written epoll"
+};
+
+// One object per combination, in the order of first appearance.
+std::vector<combination> summarise(std::span<const run_result>);
+
+// The names of the workloads, in the order of first appearance.
+std::vector<std::string> workload_names(std::span<const combination>);
+
+// Medians under the keys of a result; "spread" has (max-min)/median and "range" [min, max] under the same keys.
+boost::json::object to_json(const combination&);
+boost::json::array to_json(std::span<const combination>);
+
+}  // namespace quintet::bench

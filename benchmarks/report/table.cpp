@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// table.cpp: the comparison as text for a terminal.
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "report/advice.hpp"
+#include "report/summary.hpp"
+#include "report/text.hpp"
+#include "report/verdict.hpp"
+
+namespace quintet::bench {
+
+namespace {
+
+using formatter = std::string (*)(double);
+
+struct column {
+  std::string_view title;
+  std::size_t width;
+  measurement run_result::* field;
+  formatter format;
+};
+
+constexpr column usual_columns[] = {
+    {"requests/s", 11, &run_result::requests_per_s, grouped},
+    {"p50", 9, &run_result::p50_us, micros},
+    {"p99", 9, &run_result::p99_us, micros},
+    {"p99.9", 9, &run_result::p999_us, micros},
+    {"CPU/req", 10, &run_result::server_cpu_us_per_request, micros},
+    {"syscalls", 9, &run_result::syscalls_per_request, significant},
+    {"switches", 9, &run_result::context_switches_per_request, significant},
+    {"threads", 8, &run_result::server_threads, grouped},
+    {"memory", 9, &run_result::server_rss_bytes, mebibytes},
+};
+constexpr column heartbeat_columns[] = {
+    {"beat p50", 9, &run_result::heartbeat_p50_us, micros},
+    {"beat p99", 9, &run_result::heartbeat_p99_us, micros},
+    {"beat max", 9, &run_result::heartbeat_max_us, micros},
+};
+
+std::vector<column> columns_for(const std::vector<const combination*>& rows) {
+  std::vector<column> out(std::begin(usual_columns), std::end(usual_columns));
+  const auto has_heartbeat = [](const combination* c) { return (*c)[&run_result::heartbeat_p99_us].has_value(); };
+  for (const auto* row : rows) {
+    if (!has_heartbeat(row)) continue;
+    // Heartbeats take the place of counters that this workload is not about.
+    out.erase(out.begin() + 5, out.end());
+    out.insert(out.end(), std::begin(heartbeat_columns), std::end(heartbeat_columns));
+    break;
+  }
+  return out;
+}
+
+std::string cell(const combination& row, const column& c) {
+  const auto& value = row[c.field];
+  return value ? c.format(value->median) : "-";
+}
+
+std::string title_line(const combination& c) {
+  const auto& r = c.first;
+  auto out = r.workload;
+  if (r.connections && r.message_bytes) {
+    out += fmt::format(": {} connection{} x {} B", grouped(*r.connections), *r.connections == 1 ? "" : "s",
+                       grouped(*r.message_bytes));
+  }
+  if (r.pipeline.value_or(1) > 1) out += fmt::format(", {} in flight each", grouped(*r.pipeline));
+  if (!r.server_cpus.empty()) out += fmt::format(" (server on CPU {}, client on CPU {})", r.server_cpus, r.client_cpus);
+  return out;
+}
+
+void append_rows(std::string& out, const std::vector<const combination*>& rows) {
+  const auto columns = columns_for(rows);
+  out += fmt::format("  {:<23}", "");
+  for (const auto& c : columns) {
+    out += fmt::format("{:>{}}", c.title, c.width);
+    if (c.field == &run_result::requests_per_s) out += fmt::format("{:>8}", "spread");
+  }
+  out += "\n";
+  for (const auto* row : rows) {
+    out += fmt::format("  {:<23}", row->label());
+    if (row->rounds == 0) {
+      out += fmt::format("  failed: {}\n", row->error.value_or("no figures"));
+      continue;
+    }
+    for (const auto& c : columns) {
+      out += fmt::format("{:>{}}", cell(*row, c), c.width);
+      const auto& speed = (*row)[&run_result::requests_per_s];
+      if (c.field == &run_result::requests_per_s) out += fmt::format("{:>8}", speed ? percent(speed->spread()) : "-");
+    }
+    out += "\n";
+    if (row->failures > 0) {
+      out += fmt::format("    {} of {} runs failed: {}\n", row->failures, row->rounds + row->failures,
+                         row->error.value_or("no figures"));
+    }
+    const auto& lost = (*row)[&run_result::failed];
+    if (lost && lost->max > 0)
+      out += fmt::format("    up to {} requests a run were not answered right\n", grouped(lost->max));
+    const auto& busy = (*row)[&run_result::client_cpu_fraction];
+    if (busy && busy->median > 0.95) out += "    the client was the bottleneck: the server could do more\n";
+  }
+}
+
+}  // namespace
+
+std::string console_table(const comparison& c) {
+  const auto summary = summarise(c.results);
+  const auto ratios = peer_ratios(c.results);
+  std::string out;
+  for (const auto& name : workload_names(summary)) {
+    std::vector<const combination*> rows;
+    for (const auto& row : summary) {
+      if (row.first.workload == name) rows.push_back(&row);
+    }
+    out += title_line(*rows.front()) + "\n";
+    append_rows(out, rows);
+    const auto v = judge(summary, name);
+    out += "  -> " + v.sentence + "\n";
+    if (!v.also.empty()) out += "  -> " + v.also + "\n";
+    if (!v.caution.empty()) out += "  -> " + v.caution + "\n";
+    for (const auto& ratio : ratios) {
+      if (ratio.workload == name) out += "  -> " + ratio.sentence() + "\n";
+    }
+    out += "\n";
+  }
+  for (const auto& a : advise(summary)) {
+    if (!a.workload) continue;
+    out += fmt::format("For a {} handler: {}.{}\n", a.handler, a.model.value_or("too noisy to tell"),
+                       a.model && !a.as_good.empty() ? " As good: " + joined(a.as_good) + "." : "");
+  }
+  return out + noise_sentence(summary) + "\n";
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// document_test.cpp: the JSON has every key, says null for what was not measured, and can be read back.
+#include "report/document.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+
+#include "made_up.hpp"
+#include "report/summary.hpp"
+#include "report/table.hpp"
+
+namespace quintet::bench {
+namespace json = boost::json;
+
+// Scripts and people rely on these names.
+constexpr const char* result_keys[] = {"workload",
+                                       "model",
+                                       "engine",
+                                       "accept",
+                                       "peer",
+                                       "round",
+                                       "connections",
+                                       "message_bytes",
+                                       "pipeline",
+                                       "duration_s",
+                                       "requests",
+                                       "failed",
+                                       "requests_per_s",
+                                       "mb_per_s",
+                                       "p50_us",
+                                       "p90_us",
+                                       "p99_us",
+                                       "p999_us",
+                                       "max_us",
+                                       "server_cpu_us_per_request",
+                                       "server_user_us_per_request",
+                                       "client_cpu_us_per_request",
+                                       "syscalls_per_request",
+                                       "futex_per_request",
+                                       "context_switches_per_request",
+                                       "server_threads",
+                                       "server_rss_bytes",
+                                       "bytes_per_connection",
+                                       "heartbeat_p50_us",
+                                       "heartbeat_p99_us",
+                                       "heartbeat_max_us",
+                                       "server_cpus",
+                                       "client_cpus"};
+
+static comparison two_rounds() {
+  comparison c;
+  c.version = "1.2.3";
+  c.environment["cores"] = 2;
+  add_rounds(c.results, "echo", "single_reactor", {100, 110});
+  return c;
+}
+
+BOOST_AUTO_TEST_CASE(every_key_is_there_and_absent_figures_are_null) {
+  const auto document = compose(two_rounds());
+  for (const auto* key : {"quintet", "command", "environment", "results", "summary", "verdicts", "advice", "noise"}) {
+    BOOST_TEST(document.contains(key), key);
+  }
+  const auto& result = document.at("results").at(0).as_object();
+  for (const auto* key : result_keys) BOOST_TEST(result.contains(key), key);
+  for (const auto* key : {"p50_us", "syscalls_per_request", "heartbeat_max_us", "bytes_per_connection", "peer"}) {
+    BOOST_TEST(result.at(key).is_null(), key);
+  }
+  BOOST_TEST(result.at("failed").as_int64() == 0);  // measured, and none
+}
+
+BOOST_AUTO_TEST_CASE(the_summary_has_medians_and_spreads) {
+  const auto document = compose(two_rounds());
+  BOOST_TEST(document.at("summary").as_array().size() == 1u);
+  const auto& row = document.at("summary").at(0).as_object();
+  BOOST_TEST(row.at("requests_per_s").as_double() == 105);
+  BOOST_TEST(row.at("rounds").to_number<int>() == 2);
+  BOOST_TEST(row.at("spread").at("requests_per_s").as_double() == 0.0952381, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(row.at("range").at("requests_per_s").at(1).as_double() == 110);
+  BOOST_TEST(row.at("spread").at("p50_us").is_null());
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_run_does_not_move_the_median) {
+  auto c = two_rounds();
+  auto failed = made_up("echo", "single_reactor", 3, 0);
+  failed.requests_per_s.reset();
+  failed.error = "the server was killed by signal 11";
+  c.results.push_back(failed);
+  const auto summary = summarise(c.results);
+  BOOST_TEST(summary.at(0).failures == 1u);
+  BOOST_TEST(summary.at(0)[&run_result::requests_per_s]->median == 105);
+  BOOST_TEST(console_table(c).find("1 of 3 runs failed: the server was killed by signal 11") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_written_can_be_read_back) {
+  const auto before = compose(two_rounds());
+  const auto text = pretty(before);
+  const auto again = parse_comparison(text);
+  BOOST_TEST(again.version == "1.2.3");
+  BOOST_TEST(pretty(compose(again)) == text);
+  BOOST_TEST(pretty(json::parse(text)) == text);  // 100.0 comes back as 100, which is the same text
+}
+
+BOOST_AUTO_TEST_CASE(text_that_is_no_such_document_is_refused_with_a_sentence) {
+  for (const auto* text : {"", "[1,", "[]", "{}", R"({"results": 1})", R"({"results": [1]})", R"({"results": [{}]})",
+                           R"({"results": [{"workload": "echo", "p50_us": "fast"}]})"}) {
+    BOOST_CHECK_THROW(parse_comparison(text), std::invalid_argument);
+  }
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+// compute.hpp: a given time of computing, as arithmetic and not as a wait for the clock.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace quintet::bench {
+
+/// Measures at construction how many steps this machine does in a microsecond. Work of a fixed number of steps takes
+/// longer when others compete for the core, as real work does.
+class calibrated_work {
+ public:
+  calibrated_work();
+  void compute(std::chrono::microseconds time) const;
+  double steps_per_us() const { return steps_per_us_; }
+
+ private:
+  double steps_per_us_;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+// serve_command.cpp: `quintet-bench serve`: one server, until a signal ends it.
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "output_file.hpp"
+#include "reference/blocking_echo.hpp"
+#include "reference/epoll_echo.hpp"
+#include "report/document.hpp"
+#include "serve/handler.hpp"
+#include "serve/stats.hpp"
+#include "serve/ticker.hpp"
+
+#include <quintet/base/error.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <fmt/core.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace quintet::bench {
+namespace {
+
+struct serve_options {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::optional<std::uint16_t> priority_port;
+  std::optional<quintet::model> model;
+  workload work = require_workload("echo");
+  std::optional<std::size_t> message_bytes;
+  std::optional<unsigned> loops;
+  std::optional<count_range> workers;
+  std::optional<std::chrono::nanoseconds> duration;
+  cpu_list cpus;
+  std::string engine = "default";
+  std::string reference;
+  std::string json;
+  bool stats = false;
+  bool exit_with_parent = false;
+};
+
+quintet::model parse_model(const std::string& text) {
+  if (const auto m = from_string(text)) return *m;
+  std::string names;
+  for (const auto m : all_models) names += (names.empty() ? "" : ", ") + std::string(to_string(m));
+  throw usage_error('"' + text + "\" is no model; there are: " + names + " (or 1 to 5)");
+}
+
+/// The parent may have died before the kernel was asked to tell.
+void die_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::raise(SIGTERM);
+}
+
+void announce(const char* what, const std::string& address, std::uint16_t port) {
+  fmt::print("{} on {}:{}\n", what, address == "0.0.0.0" ? "127.0.0.1" : address, port);
+  std::fflush(stdout);
+}
+
+config settle(const serve_options& o) {
+  config c{.listen = {join_address(o.address, o.port)}};
+  if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
+  c.model = o.model.value_or(c.model);
+  c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
+  if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
+  c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
+  return c;
+}
+
+void serve_ours(const serve_options& o) {
+  workload work = o.work;
+  work.message_bytes = o.message_bytes.value_or(work.message_bytes);
+  const service shared(work);
+  const config c = settle(o);
+  server srv(c, made_by([&shared] { return bench_handler(shared); }));
+  const stop_on_signals stopper(srv);
+  std::optional<ticker> ticks;
+  stats_line line(std::string(to_string(c.model)));
+  if (o.stats || o.duration)
+    ticks.emplace(
+        [&] {
+          if (o.stats) line.print(srv.statistics());
+        },
+        o.duration, [&] { srv.stop(); });
+  announce("listening", o.address, srv.port());
+  if (o.priority_port) announce("priority", o.address, srv.priority_port());
+  const auto begun = std::chrono::steady_clock::now();
+  srv.run();
+  const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begun;
+  if (!o.json.empty())
+    write_output(o.json, pretty(to_json(srv.statistics(), to_string(c.model), lasted.count())) + '\n');
+}
+
+std::atomic<void (*)()> end_reference{nullptr};
+static_assert(std::atomic<void (*)()>::is_always_lock_free);  // read by a signal handler
+
+template <class Echo>
+void serve_reference(const serve_options& o) {
+  static Echo* current = nullptr;
+  Echo echo(o.address, o.port);
+  current = &echo;
+  end_reference = [] { current->stop(); };
+  struct sigaction action{};
+  action.sa_handler = [](int) { end_reference.load()(); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  std::optional<ticker> ticks;
+  if (o.duration) ticks.emplace(nullptr, o.duration, [&] { echo.stop(); });
+  announce("listening", o.address, echo.port());
+  echo.run();
+}
+
+void refuse_for_reference(const serve_options& o) {
+  if (o.model) throw usage_error("--reference: the hand-written servers have no --model; give one or the other");
+  if (o.priority_port) throw usage_error("--reference: the hand-written servers have no --priority-port");
+  if (o.stats || !o.json.empty())
+    throw usage_error("--reference: the hand-written servers count nothing; leave --stats and --json out");
+  if (o.work.kind != work_kind::echo)
+    throw usage_error("--reference: the hand-written servers only echo; \"" + o.work.name + "\" costs something");
+}
+
+void run_command(const serve_options& o, pid_t parent) {
+  if (!o.reference.empty()) refuse_for_reference(o);
+  if (o.exit_with_parent) die_with_parent(parent);
+  raise_file_limit();
+  pin_thread(o.cpus);
+  try {
+    if (o.reference == "epoll")
+      serve_reference<epoll_echo>(o);
+    else if (o.reference == "blocking")
+      serve_reference<blocking_echo>(o);
+    else
+      serve_ours(o);
+  } catch (const config_error& e) {
+    throw usage_error(e.what());
+  }
+}
+
+void add_server_options(CLI::App& app, serve_options& o) {
+  add_parsed(app, "--model", o.model, parse_model,
+             "thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool; or 1 to 5")
+      ->type_name("NAME");
+  add_parsed(app, "--workload", o.work, require_workload,
+             "what a request costs: echo, cpu:200us, blocking:2ms, mixed, ...")
+      ->type_name("NAME");
+  add_parsed(app, "--size", o.message_bytes, number_in<std::size_t>(header_bytes, 64u << 20),
+             "bytes of a request, where the workload has another size")
+      ->type_name("BYTES");
+  add_parsed(
+      app, "--address", o.address, [](const std::string& t) { return t; }, "where to listen (127.0.0.1)")
+      ->type_name("ADDRESS");
+  add_parsed(app, "--port", o.port, number_in<std::uint16_t>(0, 65535), "0: pick one and print it")->type_name("PORT");
+  add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
+             "a second port with a thread of its own; 0: pick one")
+      ->type_name("PORT");
+  add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
+             "event loops of models 4 and 5 (the CPUs it may use)")
+      ->type_name("N");
+  add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
+      ->type_name("MIN..MAX");
+  app.add_option("--engine", o.engine, "how loops wait: default or epoll")->check(CLI::IsMember({"default", "epoll"}));
+  app.add_option("--reference", o.reference, "a hand-written server instead of ours: epoll or blocking")
+      ->check(CLI::IsMember({"epoll", "blocking"}));
+}
+
+void add_run_options(CLI::App& app, serve_options& o) {
+  add_parsed(app, "--pin", o.cpus, parse_cpus, "CPUs of the server, such as 0 or 0,2-3")->type_name("CPUS");
+  add_parsed(app, "--duration", o.duration, parse_duration, "end after this time, in seconds (never)")->type_name("S");
+  app.add_flag("--stats", o.stats, "print a line of counters every second (by one thread more)");
+  add_parsed(app, "--json", o.json, parse_output,
+             "at the end write all counters to this file; -: to the standard output")
+      ->type_name("FILE");
+  app.add_flag("--exit-with-parent", o.exit_with_parent, "end when the process that started this one ends");
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  const pid_t parent = ::getppid();
+  CLI::App* sub = app.add_subcommand("serve", "One server of a model and a workload; SIGINT or SIGTERM ends it.");
+  sub->footer("Example: quintet-bench serve --model loop_per_thread --workload echo --port 7007 --stats");
+  auto options = std::make_shared<serve_options>();
+  add_server_options(*sub, *options);
+  add_run_options(*sub, *options);
+  sub->callback([options, parent] { run_command(*options, parent); });
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// stats.hpp: a server's counters as a line a second, and all of them at the end.
+#pragma once
+
+#include <quintet/net/statistics.hpp>
+
+#include <fmt/core.h>
+#include <boost/json/object.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace quintet::bench {
+
+/// Each line says what happened since the one before.
+class stats_line {
+ public:
+  explicit stats_line(std::string name) : name_(std::move(name)) {}
+
+  void print(const server_statistics& now) {
+    const auto time = std::chrono::steady_clock::now();
+    const double seconds = std::chrono::duration<double>(time - last_time_).count();
+    const auto rate = [&](std::uint64_t server_statistics::* field) {
+      return static_cast<double>(now.*field - last_.*field) / seconds;
+    };
+    fmt::print(
+        "{}  open {}  accepted {:.0f}/s  batches {:.0f}/s  receives {:.0f}/s  sends {:.0f}/s  in {:.2f} MB/s  out "
+        "{:.2f} MB/s  errors {}\n",
+        name_, now.opened - now.closed, rate(&server_statistics::accepted), rate(&server_statistics::batches),
+        rate(&server_statistics::receives), rate(&server_statistics::sends),
+        rate(&server_statistics::bytes_received) / 1e6, rate(&server_statistics::bytes_sent) / 1e6,
+        now.accept_errors + now.handler_errors);
+    std::fflush(stdout);
+    last_ = now;
+    last_time_ = time;
+  }
+
+ private:
+  std::string name_;
+  server_statistics last_;
+  std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
+};
+
+/// What a server has counted in `seconds`.
+inline boost::json::object to_json(const server_statistics& s, std::string_view model, double seconds) {
+  return {{"command", "serve"},
+          {"model", model},
+          {"duration_s", seconds},
+          {"accepted", s.accepted},
+          {"accept_errors", s.accept_errors},
+          {"refused", s.refused},
+          {"opened", s.opened},
+          {"closed", s.closed},
+          {"batches", s.batches},
+          {"receives", s.receives},
+          {"bytes_received", s.bytes_received},
+          {"sends", s.sends},
+          {"bytes_sent", s.bytes_sent},
+          {"handler_errors", s.handler_errors}};
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+// load_test.cpp: the load generator against right servers: nothing fails, everything is counted.
+#include "load/report.hpp"
+#include "load/run.hpp"
+#include "reference/blocking_echo.hpp"
+#include "reference/epoll_echo.hpp"
+#include "running_echo.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/eventfd.h>
+
+#include <cmath>
+
+using namespace quintet::bench;
+using namespace std::chrono_literals;
+
+namespace {
+
+load_settings brief(std::uint16_t port, const char* workload = "echo") {
+  load_settings s;
+  s.target = {"127.0.0.1", port};
+  s.work = require_workload(workload);
+  s.duration = 300ms;
+  s.warm_up = 50ms;
+  return s;
+}
+
+void expect_success(const load_settings& s) {
+  const load_result r = run_load(s);
+  BOOST_TEST(r.failed == 0u, r.first_failure);
+  BOOST_TEST(r.requests > 0u);
+  BOOST_TEST(r.latencies.total() == r.requests);
+  BOOST_TEST(r.latencies.percentile(50) > 0u);
+  BOOST_TEST(r.latencies.percentile(50) <= r.latencies.max());
+  BOOST_TEST(r.client_cpu_s > 0);
+  BOOST_TEST(r.seconds() >= 0.3);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(load_against_the_references)
+
+BOOST_AUTO_TEST_CASE(the_epoll_server_fails_nothing) {
+  const running_echo<epoll_echo> server;
+  for (const char* workload : {"echo", "latency", "large", "pipeline", "short"}) {
+    BOOST_TEST_CONTEXT(workload) expect_success(brief(server.port(), workload));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_blocking_server_fails_nothing) {
+  const running_echo<blocking_echo> server;
+  for (const char* workload : {"echo", "large", "pipeline", "short"}) {
+    BOOST_TEST_CONTEXT(workload) expect_success(brief(server.port(), workload));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_blocking_client_fails_nothing) {
+  const running_echo<epoll_echo> server;
+  for (const char* workload : {"echo", "large", "pipeline", "short"}) {
+    auto s = brief(server.port(), workload);
+    s.client = client_kind::blocking;
+    s.work.connections = 20;
+    BOOST_TEST_CONTEXT(workload) expect_success(s);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(odd_sizes_depths_and_threads) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port());
+  s.work.connections = 7;
+  s.work.message_bytes = 300'001;  // larger than any buffer on the way
+  s.work.pipeline = 3;
+  s.threads = 3;
+  expect_success(s);
+  s.work.message_bytes = 13;
+  s.work.pipeline = 1000;
+  expect_success(s);
+}
+
+BOOST_AUTO_TEST_CASE(short_connections_closed_by_reset) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port(), "short");
+  s.close_by_reset = true;
+  expect_success(s);
+}
+
+BOOST_AUTO_TEST_CASE(a_schedule_is_kept) {
+  const running_echo<epoll_echo> server;
+  for (const char* workload : {"echo", "short"}) {
+    for (const auto client : {client_kind::epoll, client_kind::blocking}) {
+      auto s = brief(server.port(), workload);
+      s.client = client;
+      s.work.connections = 10;
+      s.rate = 500;
+      s.duration = 1s;
+      const load_result r = run_load(s);
+      BOOST_TEST(r.failed == 0u, r.first_failure);
+      // Wide, for busy machines: without a schedule it would be a hundred times as many.
+      BOOST_TEST(static_cast<double>(r.requests) >= 0.7 * s.rate * r.seconds());
+      BOOST_TEST(static_cast<double>(r.requests) <= 1.1 * s.rate * r.seconds() + 20);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rate_beyond_the_server_is_said_and_what_was_answered_counts) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port());
+  s.rate = 50'000'000;
+  const load_result r = run_load(s);
+  BOOST_TEST(r.failed == 0u, r.first_failure);
+  BOOST_TEST(r.requests > 0u);
+  BOOST_TEST(r.rate_missed());
+  BOOST_TEST(to_text(s, r).find("the rate was too high") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(heartbeats_come_every_10_ms) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port());
+  s.heartbeat = s.target;
+  s.duration = 500ms;
+  const load_result r = run_load(s);
+  BOOST_TEST(r.failed == 0u, r.first_failure);
+  const auto beats = static_cast<double>(r.heartbeats.total());
+  BOOST_TEST(std::abs(beats - 100 * r.seconds()) <= 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_busy_all_the_time_is_said_to_be_the_bottleneck) {
+  const auto s = brief(7007);
+  load_result r;
+  r.requests = 1000;
+  r.measured_from_ns = 1'000'000'000;
+  r.measured_to_ns = 3'000'000'000;
+  r.busy_limit = 2;
+  r.client_cpu_s = 3.7;  // of the 4 that two threads have in two seconds
+  BOOST_TEST(to_text(s, r).find("bottleneck") == std::string::npos);
+  r.client_cpu_s = 3.9;
+  BOOST_TEST(to_text(s, r).find("bottleneck") != std::string::npos);
+  BOOST_TEST(to_json(s, r).at("client_cpu_fraction").as_double() > 0.95);
+}
+
+BOOST_AUTO_TEST_CASE(an_early_end_keeps_what_was_measured) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port());
+  s.duration = 60s;
+  const unique_fd stop(::eventfd(0, 0));
+  load_observer watch;
+  watch.stop_fd = stop.get();
+  watch.progress_interval = 100ms;
+  watch.progress = [&](const load_progress& p) {
+    if (!p.warming && p.seconds > 0.2) ::eventfd_write(stop.get(), 1);
+  };
+  const load_result r = run_load(s, watch);
+  BOOST_TEST(r.interrupted);
+  BOOST_TEST(r.requests > 0u);
+  BOOST_TEST(r.seconds() < 30);
+  BOOST_TEST(to_json(s, r).at("interrupted").as_bool());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

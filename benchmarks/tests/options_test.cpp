@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// options_test.cpp: values on the command line: what is taken, and what is refused.
+#include "options.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+using namespace quintet::bench;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_SUITE(options)
+
+BOOST_AUTO_TEST_CASE(durations) {
+  BOOST_TEST((parse_duration("5") == 5s));
+  BOOST_TEST((parse_duration("0.5") == 500ms));
+  BOOST_TEST((parse_duration("5s") == 5s));
+  BOOST_TEST((parse_duration("200us") == 200us));
+  BOOST_TEST((parse_duration("20ms") == 20ms));
+  BOOST_TEST((parse_duration("2min") == 2min));
+  BOOST_TEST((parse_duration("0") == 0s));
+  for (const char* wrong : {"", "s", "-1", "1h", "1 s", "1ss", "nan", "inf", "1e300"})
+    BOOST_CHECK_THROW(parse_duration(wrong), usage_error);
+}
+
+BOOST_AUTO_TEST_CASE(numbers) {
+  BOOST_TEST(parse_number("7", 1, 10) == 7u);
+  for (const char* wrong : {"", "0", "11", "-1", "+1", "7x", " 7", "7.0", "99999999999999999999"})
+    BOOST_CHECK_THROW(parse_number(wrong, 1, 10), usage_error);
+}
+
+BOOST_AUTO_TEST_CASE(endpoints) {
+  BOOST_TEST(parse_endpoint("127.0.0.1:7007").host == "127.0.0.1");
+  BOOST_TEST(parse_endpoint("127.0.0.1:7007").port == 7007);
+  BOOST_TEST(parse_endpoint("[::1]:80").host == "::1");
+  for (const char* wrong : {"", ":80", "host", "host:", "host:0", "host:65536", "host:80x"})
+    BOOST_CHECK_THROW(parse_endpoint(wrong), usage_error);
+}
+
+BOOST_AUTO_TEST_CASE(ranges) {
+  BOOST_TEST(parse_range("1..4").min == 1u);
+  BOOST_TEST(parse_range("1..4").max == 4u);
+  BOOST_TEST(parse_range("3").min == 3u);
+  BOOST_TEST(parse_range("3").max == 3u);
+  for (const char* wrong : {"", "..", "1..", "..4", "4..1", "0..4", "1...4", "1-4"})
+    BOOST_CHECK_THROW(parse_range(wrong), usage_error);
+}
+
+BOOST_AUTO_TEST_CASE(cpus_must_be_usable) {
+  const auto allowed = allowed_cpus();
+  BOOST_REQUIRE(!allowed.empty());
+  BOOST_TEST((parse_cpus(std::to_string(allowed.front())) == cpu_list{allowed.front()}));
+  BOOST_TEST((parse_cpus(std::to_string(allowed.front()) + "-" + std::to_string(allowed.front())).size() == 1u));
+  for (const char* wrong : {"", ",", "x", "1-0", "0-99999999", "1023"}) {
+    BOOST_CHECK_THROW(parse_cpus(wrong), usage_error);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+// workloads.cpp: the table of workloads and the parsing of their names.
+#include "workloads.hpp"
+
+#include "options.hpp"
+
+#include <algorithm>
+
+namespace quintet::bench {
+namespace {
+
+using std::chrono::microseconds;
+
+workload plain(std::string name, unsigned connections, std::size_t bytes, unsigned pipeline = 1) {
+  workload w;
+  w.name = std::move(name);
+  w.connections = connections;
+  w.message_bytes = bytes;
+  w.pipeline = pipeline;
+  return w;
+}
+
+workload costly(std::string name, work_kind kind, microseconds cost) {
+  workload w = plain(std::move(name), 50, 64);
+  w.kind = kind;
+  w.cost = cost;
+  return w;
+}
+
+/// Only these take a cost after the colon; in the others it would silently mean nothing.
+bool takes_cost(const workload& w) { return w.kind == work_kind::cpu || w.kind == work_kind::blocking; }
+
+std::string_view family(std::string_view name) { return name.substr(0, name.find(':')); }
+
+}  // namespace
+
+std::vector<workload> default_workloads() {
+  std::vector<workload> all{
+      plain("echo", 100, 8),
+      plain("latency", 1, 8),
+      plain("large", 100, 16 * 1024),
+      plain("pipeline", 50, 64, 64),
+      plain("many", 5000, 8),
+      plain("short", 50, 64),
+      costly("cpu:200us", work_kind::cpu, microseconds(200)),
+      costly("blocking:2ms", work_kind::blocking, microseconds(2000)),
+      costly("mixed", work_kind::mixed, microseconds(5000)),
+      costly("heartbeat", work_kind::mixed, microseconds(5000)),
+  };
+  for (workload& w : all) {
+    w.short_connections = w.name == "short";
+    w.heartbeat = w.name == "heartbeat";
+  }
+  return all;
+}
+
+std::optional<workload> parse_workload(std::string_view text) {
+  const auto all = default_workloads();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const workload& w) { return family(w.name) == family(text); });
+  if (found == all.end()) return std::nullopt;
+  workload w = *found;
+  if (const auto colon = text.find(':'); colon != text.npos) {
+    if (!takes_cost(w)) return std::nullopt;
+    try {
+      w.cost = std::chrono::duration_cast<microseconds>(parse_duration(text.substr(colon + 1)));
+    } catch (const usage_error&) {
+      return std::nullopt;
+    }
+    w.name = text;
+  }
+  return w;
+}
+
+workload require_workload(std::string_view text) {
+  if (auto w = parse_workload(text)) return *std::move(w);
+  std::string names;
+  for (const workload& w : default_workloads()) names += (names.empty() ? "" : ", ") + w.name;
+  throw usage_error('"' + std::string(text) + "\" is no workload; there are: " + names +
+                    " (cpu and blocking take any cost, as in cpu:500us)");
+}
+
+bool is_dear(const workload& w, std::string_view message) {
+  const char* const connection = message.data();
+  const char* const sequence = connection + 4;
+  if (w.kind == work_kind::echo || load_big_endian(connection) == heartbeat_connection) return false;
+  return w.kind != work_kind::mixed || load_big_endian(sequence) % w.dear_every == 0;
+}
+
+}  // namespace quintet::bench

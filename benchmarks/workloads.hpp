@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// workloads.hpp: what a client sends and what the server does with it, by name; client and server agree through this.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quintet::bench {
+
+/// What the server does with a request before it sends it back.
+enum class work_kind {
+  echo,      ///< nothing
+  cpu,       ///< computes for `cost`
+  blocking,  ///< sleeps for `cost`
+  mixed,     ///< computes for `cost` where the sequence number is divisible by `dear_every`
+};
+
+/// A request is `message_bytes` long: 4 bytes of connection number, 4 of sequence number (both big-endian), the rest a
+/// pattern. The reply is the same bytes.
+struct workload {
+  std::string name;  ///< as it was asked for: "echo", "cpu:200us"
+  work_kind kind = work_kind::echo;
+  unsigned connections = 100;
+  std::size_t message_bytes = 8;
+  unsigned pipeline = 1;
+  bool short_connections = false;  ///< connect, one request, close
+  bool heartbeat = false;          ///< a probe on the priority port beside the load
+  std::chrono::microseconds cost{0};
+  unsigned dear_every = 10;
+};
+
+constexpr std::size_t header_bytes = 8;
+/// The connection number of heartbeats: they cost nothing in any workload.
+constexpr std::uint32_t heartbeat_connection = 0xffffffff;
+constexpr std::chrono::milliseconds heartbeat_interval{10};
+
+/// "echo", "cpu", "cpu:500us", "blocking:2ms" and so on; nothing where the name or the cost is not known.
+std::optional<workload> parse_workload(std::string_view text);
+/// The same for a command line: throws usage_error, which lists what there is.
+workload require_workload(std::string_view text);
+/// The ten workloads, with the costs "cpu:200us" and "blocking:2ms".
+std::vector<workload> default_workloads();
+
+constexpr std::uint32_t load_big_endian(const char* from) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(from[i]);
+  return value;
+}
+
+/// True if the request that begins with this header costs the server `cost`.
+bool is_dear(const workload& w, std::string_view message);
+
+}  // namespace quintet::bench

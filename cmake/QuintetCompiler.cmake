@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSL-1.0
+# QuintetCompiler: which compilers may build Quintet, and with which warnings, sanitizers and allocator.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Quintet needs g++ 12 or newer, and this is g++ ${CMAKE_CXX_COMPILER_VERSION}: "
+                      "name a newer one with -DCMAKE_CXX_COMPILER=g++-12.")
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 19)
+  message(FATAL_ERROR "Quintet needs clang 19 or newer, and this is clang ${CMAKE_CXX_COMPILER_VERSION}, of a line that "
+                      "miscompiles Asio's coroutines: name a newer one with -DCMAKE_CXX_COMPILER=clang++-19, or take g++.")
+elseif(NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
+  message(WARNING "Quintet is tested with g++ 12 and later and clang 19 and later, not with ${CMAKE_CXX_COMPILER_ID}.")
+endif()
+
+# As a part of another project its rules hold: no launcher, no flags of ours.
+find_program(QUINTET_CCACHE ccache)
+mark_as_advanced(QUINTET_CCACHE)
+if(QUINTET_IS_TOP_LEVEL AND QUINTET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${QUINTET_CCACHE})
+endif()
+
+add_library(quintet_warnings INTERFACE)
+target_compile_options(quintet_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+
+# What has to be the same in every object of a program; not exported, so an installed Quintet asks for none of it.
+add_library(quintet_build INTERFACE)
+target_compile_definitions(quintet_build INTERFACE BOOST_ASIO_NO_DEPRECATED)
+
+if(QUINTET_SANITIZE)
+  if(QUINTET_TCMALLOC)
+    message(FATAL_ERROR "QUINTET_TCMALLOC and QUINTET_SANITIZE exclude each other: both replace malloc.")
+  endif()
+  foreach(sanitizer IN LISTS QUINTET_SANITIZE)
+    if(NOT sanitizer MATCHES "^(address|undefined|thread)$")
+      message(FATAL_ERROR "QUINTET_SANITIZE=${QUINTET_SANITIZE}: allowed are address;undefined and thread.")
+    endif()
+  endforeach()
+  list(JOIN QUINTET_SANITIZE "," sanitizers)
+  target_compile_options(quintet_build INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(quintet_build INTERFACE -fsanitize=${sanitizers})
+  if("undefined" IN_LIST QUINTET_SANITIZE)
+    # Its look at an object goes through a pipe: where a test has used up all descriptors it reports what is not so.
+    target_compile_options(quintet_build INTERFACE -fno-sanitize=vptr)
+  endif()
+  if("thread" IN_LIST QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(quintet_build INTERFACE -Wno-tsan)  # Asio's fences, which never guard data of ours
+  endif()
+endif()
+
+if(QUINTET_COVERAGE)
+  target_compile_options(quintet_build INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(quintet_build INTERFACE --coverage)
+endif()
+
+if(QUINTET_TCMALLOC)
+  find_library(QUINTET_TCMALLOC_LIBRARY NAMES tcmalloc_minimal tcmalloc)
+  if(NOT QUINTET_TCMALLOC_LIBRARY)
+    message(FATAL_ERROR "QUINTET_TCMALLOC: no libtcmalloc here; install gperftools (Debian: libgoogle-perftools-dev).")
+  endif()
+  # Kept even where no object names a symbol of it: it is there to replace malloc.
+  target_link_options(quintet_build INTERFACE
+    "LINKER:--push-state,--no-as-needed" ${QUINTET_TCMALLOC_LIBRARY} "LINKER:--pop-state")
+endif()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSL-1.0
+# QuintetInstall: what `cmake --install` copies, and how others find it: find_package(quintet) and quintet.pc.
+include(CMakePackageConfigHelpers)
+
+set(layers base net threadmodels)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
+
+install(TARGETS quintet_base quintet_net quintet_threadmodels quintet_quintet EXPORT quintetTargets)
+foreach(layer IN LISTS layers)
+  install(DIRECTORY ${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quintet
+    FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE)
+endforeach()
+install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/quintetConfig.cmake.in ${PROJECT_BINARY_DIR}/quintetConfig.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+# 0.2 does not replace 0.1, nor 2.0 1.0: the same promise as SOVERSION makes.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/quintetConfigVersion.cmake COMPATIBILITY ${compatibility})
+install(FILES ${PROJECT_BINARY_DIR}/quintetConfig.cmake ${PROJECT_BINARY_DIR}/quintetConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# The layers that are libraries, those that need others first: the order in which a static link wants them.
+set(QUINTET_PC_LIBS "")
+foreach(layer threadmodels net base)
+  get_target_property(type quintet_${layer} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    string(APPEND QUINTET_PC_LIBS " -lquintet_${layer}")
+  endif()
+endforeach()
+configure_file(cmake/quintet.pc.in ${PROJECT_BINARY_DIR}/quintet.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/quintet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

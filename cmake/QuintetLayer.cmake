@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSL-1.0
+# QuintetLayer: what the library's layers have in common.
+
+# quintet_add_layer(<name> LIBS ...): library quintet_<name> of the current directory's sources, included as
+# <quintet/<name>/...>, and its tests. A layer without a .cpp is an interface library.
+function(quintet_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
+  set(target quintet_${name})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp detail/*.cpp)
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} ${sources})
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:quintet_warnings>)
+    # Before 1.0 a minor release may break what was compiled against the last one; from 1.0 only a major one does.
+    if(PROJECT_VERSION_MAJOR EQUAL 0)
+      set(soversion 0.${PROJECT_VERSION_MINOR})
+    else()
+      set(soversion ${PROJECT_VERSION_MAJOR})
+    endif()
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
+      INSTALL_RPATH "$ORIGIN")  # installed side by side, wherever that is
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(quintet::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/quintet)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/quintet/${name} SYMBOLIC)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_LIBS} $<BUILD_INTERFACE:quintet_build>)
+
+  if(QUINTET_TESTS)
+    quintet_add_tests_here(LIBS quintet::${name})
+  endif()
+endfunction()

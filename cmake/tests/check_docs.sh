@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# check_docs <compiler> <include directory>: every piece of C++ in README.md and doc/ compiles, every link leads somewhere, every errc is explained.
+# shellcheck disable=SC2016
+set -euo pipefail
+compiler=$1 include=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+documents=(README.md)
+while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md' | sort)
+
+# A piece with an #include is a file of its own. The others of a document follow each other in one namespace, after this.
+cat > "$work/prelude.hpp" << 'END'
+#include <quintet/net/asio.hpp>
+#include <quintet/net/child_process.hpp>
+#include <quintet/threadmodels/client.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+END
+for document in "${documents[@]}"; do
+  awk -v prefix="$work/${document//\//-}" -v document="$document" -v work="$work" '
+    function write_piece() {
+      if (text ~ /#include/) {
+        file = prefix "-" start ".cpp"
+      } else {
+        file = prefix "-pieces.cpp"
+        if (!(file in begun)) print "#include \"" work "/prelude.hpp\"\nnamespace pieces {" > file
+        begun[file]
+      }
+      printf "#line %d \"%s\"\n%s", start, document, text > file
+    }
+    /^```cpp$/ {inside = 1; text = ""; start = NR + 1; next}
+    /^```/ && inside {inside = 0; write_piece(); next}
+    inside {text = text $0 "\n"}
+    END {for (file in begun) print "}" > file}' "$document"
+done
+export compiler include
+find "$work" -name '*.cpp' -print0 | sort -z | xargs -0 -P 2 -I{} bash -c \
+  '"$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -DBOOST_ASIO_NO_DEPRECATED -I"$include" -fsyntax-only "$1"' \
+  _ {} || failed=1
+
+# Every reason has its row in doc/errors.md.
+for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' base/error.hpp); do
+  grep -q "^| \`$reason\` |" doc/errors.md || { echo "doc/errors.md: nothing about errc::$reason" >&2; failed=1; }
+done
+
+# anchors <file>: what GitHub makes of its headings.
+anchors() {
+  sed -nE '/^```/,/^```/d; s/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for document in "${documents[@]}"; do
+  while IFS= read -r link; do
+    path=${link%%#*} anchor=''
+    [[ $link != *#* ]] || anchor=${link#*#}
+    target=$document
+    [[ -z $path ]] || target=$(dirname "$document")/$path
+    if [[ ! -e $target ]]; then
+      echo "$document: $link leads nowhere" >&2
+      failed=1
+    elif [[ $anchor ]] && ! anchors "$target" | grep -xF -- "$anchor" > /dev/null; then
+      echo "$document: $link: no such heading in $target" >&2
+      failed=1
+    fi
+  done < <(sed -E '/^```/,/^```/d' "$document" | grep -oE '\]\([^) ]+\)' | sed -E 's/^\]\(//; s/\)$//' | grep -vE '^https?:')
+done
+exit $failed

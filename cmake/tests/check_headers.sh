@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# check_headers <compiler> <include directory>: every header compiles alone, and Asio comes in only by the headers made for that.
+set -euo pipefail
+compiler=$1 include=$2
+
+# Who wants Asio asks for it; it costs whoever compiles it five seconds a file.
+asio_headers=' net/asio.hpp net/asio_guest.hpp net/connection_pool.hpp net/executor.hpp '
+
+check() {
+  local header=$1 dependencies
+  # -M with -fsyntax-only: what it includes, and whether it compiles, in one run. Twice: it must guard itself.
+  dependencies=$(printf '#include <quintet/%s>\n#include <quintet/%s>\n' "$header" "$header" |
+    "$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -DBOOST_ASIO_NO_DEPRECATED \
+      -I"$include" -fsyntax-only -MD -MF /dev/stdout -x c++ -) || { echo "$header: does not compile alone" >&2; return 1; }
+  if [[ $dependencies == *boost/asio* && $asio_headers != *" $header "* ]]; then
+    echo "$header: includes Asio, by way of $(grep -o 'quintet/[^ ]*' <<< "$dependencies" | tr '\n' ' ')" >&2
+    return 1
+  fi
+}
+export -f check  # for the shells that xargs starts
+export compiler include asio_headers
+find base net threadmodels -name '*.hpp' -not -path '*/tests/*' | sort |
+  xargs -P 2 -I{} bash -c 'check "$1"' _ {}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_in_coroutine: a gateway. The handler awaits an Asio client on its connection's own loop, with a time limit.
+#include "common/options.hpp"
+
+#include <quintet/net/asio.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+/// An ordinary Asio client, which knows nothing of Quintet: sends a line, returns the line that comes back.
+class line_client {
+ public:
+  explicit line_client(const asio::any_io_executor& on) : socket_(on) {}
+
+  asio::awaitable<std::string> ask(const example::endpoint& server, std::string line) {
+    if (!socket_.is_open()) {
+      tcp::resolver resolver(socket_.get_executor());
+      co_await asio::async_connect(
+          socket_, co_await resolver.async_resolve(server.host, server.port, asio::use_awaitable), asio::use_awaitable);
+    }
+    co_await asio::async_write(socket_, asio::buffer(line), asio::use_awaitable);
+    const auto size =
+        co_await asio::async_read_until(socket_, asio::dynamic_buffer(received_), '\n', asio::use_awaitable);
+    std::string reply = received_.substr(0, size);
+    received_.erase(0, size);
+    co_return reply;
+  }
+  void reset() {
+    socket_ = tcp::socket(socket_.get_executor());
+    received_.clear();
+  }
+
+ private:
+  tcp::socket socket_;
+  std::string received_;
+};
+
+struct gateway {
+  example::endpoint upstream{"127.0.0.1", "7009"};
+  std::size_t limit_ms = 200;
+
+  // Each connection has a client of its own, which lives in this coroutine.
+  quintet::awaitable<> operator()(quintet::stream& s) const {
+    line_client client(s.get_executor());
+    std::string lines;
+    while (auto in = co_await s.read()) {
+      lines += *in;
+      for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.erase(0, end + 1))
+        s.write(co_await forward(s, client, lines.substr(0, end + 1)));
+      if (lines.size() > longest_line) co_return;
+    }
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 64 * 1024;
+
+  // While this waits, the loop serves its other connections.
+  quintet::awaitable<std::string> forward(quintet::stream& s, line_client& client, std::string line) const {
+    using namespace asio::experimental::awaitable_operators;
+    std::string failure;
+    try {
+      asio::steady_timer timer(s.get_executor(), std::chrono::milliseconds(limit_ms));
+      auto first = co_await (client.ask(upstream, std::move(line)) || timer.async_wait(asio::use_awaitable));
+      if (first.index() == 0) co_return std::get<0>(std::move(first));
+      failure = "no answer within " + std::to_string(limit_ms) + " ms";
+    } catch (const boost::system::system_error& e) {
+      failure = e.what();
+    }
+    client.reset();  // what is still to come would be taken for the answer to the next line
+    co_return "error: " + failure + "\n";
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quintet::config config{.listen = {"127.0.0.1:7011"}};
+  gateway handler;
+  example::command_line("client_in_coroutine", "Forwards lines to another server, and gives up when it is slow.")
+      .server(config)
+      .address("--upstream", handler.upstream, "the server that answers")
+      .number("--limit-ms", handler.limit_ms, 1, 60'000, "how long to wait for an answer")
+      .try_it(
+          "  slow_query --model reactor_pool &\n  client_in_coroutine &\n  nc 127.0.0.1 7011    # ping, sleep 100, "
+          "sleep 300")
+      .parse(argc, argv);
+  try {
+    quintet::server server(config, handler);
+    example::serve("client_in_coroutine", config, server);
+  } catch (...) {
+    return example::report_exception("client_in_coroutine");
+  }
+}

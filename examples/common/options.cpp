@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSL-1.0
+// options: strict parsing; every complaint names the option and says what is allowed.
+#include "options.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace example {
+namespace {
+
+constexpr std::size_t most_threads = 1024;
+
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::optional<std::size_t> whole_number(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::size_t parse_number(std::string_view text, std::size_t min, std::size_t max) {
+  const auto value = whole_number(text);
+  if (value && *value >= min && *value <= max) return *value;
+  throw usage_error("'" + std::string(text) + "' is not a whole number from " + std::to_string(min) + " to " +
+                    std::to_string(max));
+}
+
+std::uint16_t parse_port(const std::string& text) { return static_cast<std::uint16_t>(parse_number(text, 0, 65535)); }
+
+quintet::model parse_model(const std::string& text) {
+  if (const auto m = quintet::from_string(text)) return *m;
+  std::string message = "'" + text + "' is no threading model; allowed are 1 to 5 or";
+  for (const auto m : quintet::all_models) message.append(" ").append(to_string(m));
+  throw usage_error(message);
+}
+
+quintet::worker_limits parse_workers(const std::string& text) {
+  const auto dots = text.find("..");
+  const auto min = whole_number(text.substr(0, dots));
+  const auto max = dots == text.npos ? min : whole_number(text.substr(dots + 2));
+  if (min && max && *min <= *max && *max >= 1 && *max <= most_threads)
+    return {static_cast<unsigned>(*min), static_cast<unsigned>(*max)};
+  throw usage_error("'" + text + "' is not MIN..MAX with MIN at most MAX and MAX from 1 to " +
+                    std::to_string(most_threads) + ", nor one number");
+}
+
+endpoint parse_endpoint(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon != text.npos && colon > 0) {
+    std::string host = text.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    const auto port = whole_number(text.substr(colon + 1));
+    if (port && *port >= 1 && *port <= 65535) return {host, std::to_string(*port)};
+  }
+  throw usage_error("'" + text + "' is not HOST:PORT, such as 127.0.0.1:6379");
+}
+
+[[noreturn]] void refuse(const std::string& name, std::string why) {
+  std::replace(why.begin(), why.end(), '\n', ' ');
+  std::fprintf(stderr, "%s: %s\n", name.c_str(), why.c_str());
+  std::exit(2);
+}
+
+}  // namespace
+
+struct command_line::parser {
+  parser(std::string program, const std::string& description) : name(std::move(program)), app(description, name) {}
+
+  // The text of the option goes through parse(), and a complaint names the option.
+  template <class T, class Parse>
+  void add(const std::string& option, T& into, Parse parse, const std::string& help, const std::string& placeholder) {
+    const auto assign = [option, &into, parse](const std::string& text) {
+      try {
+        into = parse(text);
+      } catch (const usage_error& e) {
+        throw usage_error(option + ": " + e.what());
+      }
+    };
+    app.add_option_function<std::string>(option, assign, help)->type_name(placeholder);
+    allowed += (allowed.empty() ? "" : ", ") + option;
+  }
+
+  // --port and --address say together what the config's first listener is; --listen replaces it.
+  void add_listening(quintet::config& c) {
+    config = &c;
+    const quintet::address given(c.listen.front().at);
+    host = given.host();
+    port = given.port();
+    const auto as_it_is = [](const std::string& s) { return s; };
+    add("--port", port, parse_port, "port to listen on; 0: the system picks one [" + std::to_string(port) + "]", "N");
+    add("--priority-port", priority_port, parse_port,
+        "a second port, served by a thread of its own; 0: the system picks one [none]", "N");
+    add("--address", host, as_it_is,
+        "address to listen on, IPv4 or IPv6; 0.0.0.0: all of this machine's [" + host + "]", "ADDRESS");
+    app.add_option("--listen", listen, "in place of --address and --port, once or several times; unix:/path works too")
+        ->type_name("ADDRESS")
+        ->allow_extra_args(false);
+    allowed += ", --listen";
+  }
+  // Sockets that the parent process has opened come before everything that the command line says.
+  void settle_listening() const {
+    if (!config) return;
+    if (auto inherited = quintet::inherited_listeners(); !inherited.empty()) {
+      config->listen = std::move(inherited);
+      return;
+    }
+    config->listen.assign(listen.begin(), listen.end());
+    if (listen.empty()) config->listen.emplace_back(quintet::join_address(host, port));
+    if (priority_port)
+      config->listen.emplace_back(quintet::join_address(host, *priority_port),
+                                  quintet::listener_settings{.priority = true});
+  }
+
+  std::string name, allowed;
+  CLI::App app;
+  quintet::config* config = nullptr;  // of a server, if there is one
+  std::string host;
+  std::uint16_t port = 0;
+  std::optional<std::uint16_t> priority_port;
+  std::vector<std::string> listen;
+};
+
+command_line::command_line(std::string name, const std::string& description)
+    : parser_(std::make_unique<parser>(std::move(name), description)) {}
+command_line::~command_line() = default;
+
+command_line& command_line::server(quintet::config& c, bool with_model) {
+  parser_->add_listening(c);
+  if (!with_model) return *this;
+  parser_->add("--model", c.model, parse_model,
+               "threading model, by name or 1 to 5 [" + std::string(to_string(c.model)) + "]", "MODEL");
+  const auto parse_loops = [](const std::string& s) { return static_cast<unsigned>(parse_number(s, 1, most_threads)); };
+  parser_->add("--loops", c.loops, parse_loops,
+               "sub-reactors of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.loops) + "]", "N");
+  parser_->add("--workers", c.workers, parse_workers,
+               "threads of the pool of reactor_pool (MAX) and loop_per_thread_pool [" + std::to_string(c.workers.min) +
+                   ".." + std::to_string(c.workers.max) + "]",
+               "MIN..MAX");
+  return *this;
+}
+
+command_line& command_line::number(const std::string& name, std::size_t& into, std::size_t min, std::size_t max,
+                                   const std::string& help) {
+  parser_->add(
+      name, into, [min, max](const std::string& s) { return parse_number(s, min, max); },
+      help + " [" + std::to_string(into) + "]", "N");
+  return *this;
+}
+
+command_line& command_line::address(const std::string& name, endpoint& into, const std::string& help) {
+  parser_->add(name, into, parse_endpoint, help + " [" + into.host + ":" + into.port + "]", "HOST:PORT");
+  return *this;
+}
+
+command_line& command_line::flag(const std::string& name, bool& into, const std::string& help) {
+  parser_->app.add_flag(name, into, help);
+  parser_->allowed += (parser_->allowed.empty() ? "" : ", ") + name;
+  return *this;
+}
+
+command_line& command_line::try_it(const std::string& lines) {
+  parser_->app.footer("\nTry it:\n" + lines);
+  return *this;
+}
+
+void command_line::parse(int argc, const char* const* argv) {
+  try {
+    parser_->app.parse(argc, argv);
+    parser_->settle_listening();
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(parser_->app.help().c_str(), stdout);
+    std::exit(0);
+  } catch (const CLI::ParseError& e) {
+    refuse(parser_->name, std::string(e.what()) + " (allowed: " + parser_->allowed + ", --help)");
+  } catch (const usage_error& e) {
+    refuse(parser_->name, e.what());
+  } catch (const quintet::config_error& e) {
+    refuse(parser_->name, e.what());
+  }
+}
+
+void announce(const std::string& name, const quintet::config& c, bool with_model,
+              const std::vector<quintet::address>& addresses) {
+  std::string line = name + ":";
+  if (with_model) line.append(" ").append(to_string(c.model)).append(",");
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    line.append(i > 0 ? ", " : " ").append(c.listen[i].priority ? "priority " : "").append(addresses[i].to_string());
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
+int report_exception(const char* name) noexcept {
+  try {
+    throw;
+  } catch (const quintet::config_error& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return 2;
+  } catch (const boost::system::system_error& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return 2;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", name, e.what());
+    return 1;
+  }
+}
+
+}  // namespace example

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+// echo_static: the same service as echo, with a threading model that is a type: the program contains no other.
+#include "common/options.hpp"
+
+#include <quintet/threadmodels/single_reactor.hpp>
+
+namespace {
+
+struct echo {
+  void operator()(quintet::connection& c, quintet::bytes in) const { c.write(in); }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quintet::config config{.listen = {"127.0.0.1:7007"}};
+  example::command_line("echo_static", "Sends back what it receives, in one thread; no other model is compiled in.")
+      .server(config, false)
+      .try_it("  echo_static &\n  nc 127.0.0.1 7007")
+      .parse(argc, argv);
+  try {
+    quintet::basic_server<quintet::single_reactor, echo> server(
+        {.listen = config.listen, .accepting = config.accepting, .limits = config.limits}, quintet::single_reactor(),
+        echo());
+    example::serve("echo_static", config, server, false);
+  } catch (...) {
+    return example::report_exception("echo_static");
+  }
+}

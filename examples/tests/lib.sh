@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2034
+# lib: starting an example on a port that the system picks, talking to it, ending it. Sourced with $1, the build tree.
+set -euo pipefail
+examples=$1/examples
+work=$(mktemp -d)
+server_pid=''
+cleanup() {
+  [[ -z $server_pid ]] || kill -KILL "$server_pid" 2> /dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+needs() {
+  local tool
+  for tool; do command -v "$tool" > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
+}
+
+# start <example> [option...]: sets server_pid and port (and priority_port, when it has one).
+start() {
+  : > "$work/announced"
+  "$examples/$1" --port 0 "${@:2}" > "$work/announced" 2> "$work/errors" &
+  server_pid=$!
+  local i line=''
+  for ((i = 0; i < 500; ++i)); do
+    if read -r line < "$work/announced"; then break; fi
+    kill -0 "$server_pid" 2> /dev/null || fail "$* ended at once: $(cat "$work/errors")"
+    sleep 0.02
+  done
+  [[ $line =~ ^$1:\ [a-z_,\ ]*127\.0\.0\.1:([0-9]+)(, priority 127\.0\.0\.1:([0-9]+))?$ ]] || fail "$* announced '$line'"
+  port=${BASH_REMATCH[1]} priority_port=${BASH_REMATCH[3]:-}
+}
+
+# stop [signal]: it must end within ten seconds, with exit status 0 and nothing to say.
+stop() {
+  local i status=0
+  kill -"${1:-TERM}" "$server_pid"
+  for ((i = 0; i < 500; ++i)); do
+    kill -0 "$server_pid" 2> /dev/null || break
+    sleep 0.02
+  done
+  ((i < 500)) || fail 'the signal does not end it'
+  wait "$server_pid" || status=$?
+  server_pid=''
+  ((status == 0)) || fail "exit status $status: $(cat "$work/errors")"
+  [[ ! -s $work/errors ]] || fail "printed: $(cat "$work/errors")"
+}
+
+# talk <port> <printf format>: sends it and prints what comes back until the server closes, or for a second.
+talk() {
+  exec 3<> "/dev/tcp/127.0.0.1/$1"
+  # shellcheck disable=SC2059
+  printf "$2" >&3
+  timeout "${3:-1}" cat <&3 || true
+  exec 3<&-
+}
+
+models=(thread_per_connection single_reactor reactor_pool loop_per_thread loop_per_thread_pool)

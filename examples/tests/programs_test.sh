@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# programs_test <build tree>: every example serves, stops on SIGTERM with exit status 0, and refuses wrong options.
+# shellcheck source=examples/tests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# refused <expected text> <example> [option...]: exit status 2 and one line.
+refused() {
+  local status=0 out
+  out=$(timeout 10 "$examples/$2" "${@:3}" 2>&1) || status=$?
+  ((status == 2)) || fail "${*:2}: exit status $status and not 2: $out"
+  [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
+}
+
+for example in echo echo_coroutine echo_static kv chat slow_query client_in_coroutine time; do
+  out=$("$examples/$example" --help) || fail "$example --help"
+  [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
+  refused '--port' "$example" --no-such-option
+  refused 'from 0 to 65535' "$example" --port 70000
+  refused "'nowhere' is not an IPv4 address" "$example" --address nowhere
+  refused "'nowhere:80' is none" "$example" --listen nowhere:80
+done
+refused 'single_reactor reactor_pool' echo --model 6
+refused 'MIN..MAX' echo --workers 4..2
+refused 'from 1 to 1024' echo --loops 0
+refused '0 to 1000000000' time --count -1
+refused 'HOST:PORT' client_in_coroutine --upstream nonsense
+
+for model in "${models[@]}"; do
+  for example in echo echo_coroutine; do
+    start "$example" --model "$model" --priority-port 0
+    for p in "$port" "$priority_port"; do
+      [[ $(talk "$p" 'hello\n' 0.2) == hello ]] || fail "$example: $model: no echo"
+    done
+    refused "127.0.0.1:$port" "$example" --port "$port"  # in use
+    stop
+  done
+done
+# --listen in place of --address and --port.
+start echo --address 10.0.0.1 --listen 127.0.0.1:0
+[[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo --listen: no echo'
+stop
+start echo_static
+[[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo_static: no echo'
+stop INT
+
+# A gateway in each model, before a server that is too slow for one of three queries.
+for model in "${models[@]}"; do
+  start slow_query --model thread_per_connection
+  upstream_pid=$server_pid upstream_port=$port
+  start client_in_coroutine --model "$model" --upstream "127.0.0.1:$upstream_port" --limit-ms 300
+  answers=$(talk "$port" 'ping\nsleep 5\nsleep 700\nwhat\n' 0.8)
+  [[ $answers == $'pong\ndone sleep 5\nerror: no answer within 300 ms\nerror: a query is'* ]] || fail "$model: $answers"
+  stop
+  server_pid=$upstream_pid
+  stop
+done
+
+out=$(timeout 60 "$examples/slow_query" --demo) || fail 'slow_query --demo'
+[[ $(grep -cE '^[a-z_]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$' <<< "$out") == 10 ]] || fail "slow_query --demo printed $out"
+
+# A client and its server in one program, until they have talked enough, or are interrupted.
+for model in "${models[@]}"; do
+  out=$(timeout 20 "$examples/time" --port 0 --model "$model" --count 3 --interval-ms 1) || fail "time: $model"
+  [[ $(grep -cE '^[123]: round trip [0-9.]+ ms, its clock is [+-][0-9.]+ ms ahead$' <<< "$out") == 3 ]] || fail "time printed $out"
+  [[ $out == *'3 answers, round trip: least '* ]] || fail "time printed $out"
+  start time --model "$model" --count 0 --interval-ms 60000
+  [[ $(talk "$port" 'what time is it?\n' 0.2) =~ ^[0-9]{19}$ ]] || fail "time: $model: no answer"
+  stop INT
+done

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+// time: a server that answers each line with its time, and a client of its own that asks and prints the round trips.
+#include "common/options.hpp"
+
+#include <quintet/net/asio.hpp>
+#include <quintet/threadmodels/client.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::int64_t now_ns() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+/// A line in, the time out.
+struct time_server {
+  std::size_t operator()(quintet::connection& c, quintet::bytes in) const {
+    std::size_t used = 0;
+    for (std::size_t end; (end = in.find('\n', used)) != in.npos; used = end + 1)
+      c.write(std::to_string(now_ns()) + "\n");
+    return used;
+  }
+};
+
+struct pinger {
+  std::size_t count = 5, interval_ms = 200;
+  std::function<void()> done = {};
+
+  quintet::awaitable<> operator()(quintet::stream& s) const {
+    boost::asio::steady_timer pause(s.get_executor());
+    std::vector<std::int64_t> round_trips;
+    try {
+      while (count == 0 || round_trips.size() < count) {
+        if (!round_trips.empty()) {
+          pause.expires_after(std::chrono::milliseconds(interval_ms));
+          co_await pause.async_wait(boost::asio::deferred);
+        }
+        if (!co_await ask(s, round_trips)) break;
+      }
+    } catch (const boost::system::system_error&) {  // the pause was cut short: we are stopped
+    }
+    report(round_trips);
+    done();
+  }
+
+ private:
+  static quintet::awaitable<bool> ask(quintet::stream& s, std::vector<std::int64_t>& round_trips) {
+    const std::int64_t asked = now_ns();
+    s.write("time?\n");
+    std::string answer;
+    while (!answer.ends_with('\n')) {
+      const auto in = co_await s.read();
+      if (!in) co_return false;
+      answer += *in;
+    }
+    const std::int64_t took = now_ns() - asked;
+    round_trips.push_back(took);
+    const std::int64_t ahead = std::stoll(answer) - (asked + took / 2);  // if both ways took the same time
+    std::printf("%zu: round trip %.3f ms, its clock is %+.3f ms ahead\n", round_trips.size(),
+                static_cast<double>(took) / 1e6, static_cast<double>(ahead) / 1e6);
+    std::fflush(stdout);
+    co_return true;
+  }
+  static void report(std::vector<std::int64_t> all) {
+    if (all.empty()) return;
+    std::ranges::sort(all);
+    std::printf("%zu answers, round trip: least %.3f ms, median %.3f ms, most %.3f ms\n", all.size(),
+                static_cast<double>(all.front()) / 1e6, static_cast<double>(all[all.size() / 2]) / 1e6,
+                static_cast<double>(all.back()) / 1e6);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quintet::config config{.listen = {"127.0.0.1:7037"}};
+  pinger ping;
+  example::command_line("time", "A server that tells the time, and a client of its own that measures the round trips.")
+      .server(config)
+      .number("--count", ping.count, 0, 1'000'000'000, "questions to ask; 0: until Ctrl-C")
+      .number("--interval-ms", ping.interval_ms, 0, 60'000, "between an answer and the next question")
+      .try_it("  time --count 0          # Ctrl-C ends it\n  echo | nc 127.0.0.1 7037    # meanwhile")
+      .parse(argc, argv);
+  try {
+    quintet::server server(config, time_server());
+    ping.done = [&server] { server.stop(); };
+    quintet::client client({.model = config.model, .loops = config.loops, .workers = config.workers}, ping);
+    const quintet::stop_on_signals stopper(server);
+    example::announce("time", config, true, server.addresses());
+    client.connect(server.addresses().front());
+    client.run_in_background();
+    server.run();
+  } catch (...) {
+    return example::report_exception("time");
+  }
+}

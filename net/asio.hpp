@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio: lets a quintet coroutine co_await Asio's operations, on its own loop.
+#pragma once
+
+#include <quintet/net/awaitable.hpp>
+#include <quintet/net/coroutine_host.hpp>
+#include <quintet/net/executor.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <exception>
+#include <optional>
+#include <tuple>
+
+namespace quintet {
+namespace detail {
+
+/// What remains of a completion's arguments once a leading error_code or exception_ptr has been turned into a throw:
+/// nothing, one value, or a tuple.
+template <class... Args>
+struct asio_result {
+  using type = std::tuple<Args...>;
+  static auto get(std::tuple<Args...>&& all) {
+    if constexpr (sizeof...(Args) == 1)
+      return std::get<0>(std::move(all));
+    else if constexpr (sizeof...(Args) > 1)
+      return std::move(all);
+  }
+};
+template <class... Args>
+struct asio_result<error_code, Args...> {
+  static auto get(std::tuple<error_code, Args...>&& all) {
+    return std::apply(
+        [](error_code ec, auto&&... rest) {
+          if (ec) throw boost::system::system_error(ec);
+          return asio_result<Args...>::get(std::tuple<Args...>(std::move(rest)...));
+        },
+        std::move(all));
+  }
+};
+template <class... Args>
+struct asio_result<std::exception_ptr, Args...> {
+  static auto get(std::tuple<std::exception_ptr, Args...>&& all) {
+    return std::apply(
+        [](const std::exception_ptr& e, auto&&... rest) {
+          if (e) std::rethrow_exception(e);
+          return asio_result<Args...>::get(std::tuple<Args...>(std::move(rest)...));
+        },
+        std::move(all));
+  }
+};
+
+/// Starts the operation with a handler that runs on the host's loop and can be cancelled by the host.
+template <class Operation, class Signature>
+class asio_awaiter;
+
+template <class Operation, class... Args>
+class asio_awaiter<Operation, void(Args...)> final : private cancellable {
+ public:
+  asio_awaiter(Operation&& op, coroutine_host& host) : operation_(std::move(op)), host_(host) {}
+
+  static constexpr bool await_ready() noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    waiting_ = waiting;
+    host_.add(*this);
+    Operation op = std::move(operation_);  // on the stack: this object may be gone before the initiation returns
+    std::move(op)(handler{this});
+  }
+  auto await_resume() { return asio_result<std::decay_t<Args>...>::get(std::move(*result_)); }
+
+ private:
+  struct handler {
+    using executor_type = loop_executor;
+    using cancellation_slot_type = boost::asio::cancellation_slot;
+    asio_awaiter* self;
+    executor_type get_executor() const noexcept { return self->host_.host_loop().get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return self->signal_.slot(); }
+    template <class... Given>
+    void operator()(Given&&... given) {
+      self->result_.emplace(std::forward<Given>(given)...);
+      self->waiting_.resume();
+    }
+  };
+  void cancel() noexcept override { signal_.emit(boost::asio::cancellation_type::terminal); }
+
+  Operation operation_;
+  coroutine_host& host_;
+  boost::asio::cancellation_signal signal_;
+  std::coroutine_handle<> waiting_;
+  std::optional<std::tuple<std::decay_t<Args>...>> result_;
+};
+
+}  // namespace detail
+
+/// `co_await timer.async_wait(boost::asio::deferred)`
+template <class Operation>
+  requires boost::asio::is_async_operation<Operation>::value
+struct await_adapter<Operation> {
+  static auto adapt(Operation op, coroutine_host& host) {
+    using signature = typename boost::asio::completion_signature_of<Operation>::type;
+    return detail::asio_awaiter<Operation, signature>(std::move(op), host);
+  }
+};
+
+/// `co_await client.async_get(key, boost::asio::use_awaitable)`, and any function that returns an Asio awaitable.
+template <class T, class Executor>
+struct await_adapter<boost::asio::awaitable<T, Executor>> {
+  static auto adapt(boost::asio::awaitable<T, Executor> coroutine, coroutine_host& host) {
+    auto op = boost::asio::co_spawn(host.host_loop().get_executor(), std::move(coroutine), boost::asio::deferred);
+    return await_adapter<decltype(op)>::adapt(std::move(op), host);
+  }
+};
+
+}  // namespace quintet

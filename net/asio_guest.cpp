@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_guest: polling the io_context, and waiting in it on behalf of the engine.
+#include <quintet/net/asio_guest.hpp>
+
+#include <boost/asio/post.hpp>
+
+namespace quintet {
+
+namespace asio = boost::asio;
+
+// UNSAFE_IO: an I/O object is touched by one thread at a time, which is the loop's rule anyway, so Asio need not lock
+// its descriptors; posting from other threads stays safe.
+asio_guest::asio_guest() : context_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO) {}
+
+asio_guest::~asio_guest() { unwatch(); }
+
+bool asio_guest::poll() {
+  if (context_.stopped()) context_.restart();
+  const bool ran = context_.poll() > 0;
+  active_ = !context_.stopped();
+  if (!active_) unwatch();
+  return ran;
+}
+
+bool asio_guest::wait(int engine_fd, duration longest) {
+  watch(engine_fd);
+  const std::size_t ran = longest == duration::max() ? context_.run_one() : context_.run_one_for(longest);
+  return ran > 0;
+}
+
+void asio_guest::watch(int engine_fd) {
+  if (engine_ && engine_->native_handle() != engine_fd) unwatch();
+  if (engine_fd < 0) return;
+  if (!engine_) engine_ = std::make_unique<descriptor>(context_, engine_fd);
+  if (armed_) return;
+  armed_ = true;
+  engine_->async_wait(descriptor::wait_read, [this](const boost::system::error_code& ec) {
+    if (ec != asio::error::operation_aborted) armed_ = false;
+  });
+}
+
+// The aborted wait's handler runs in a later poll; `armed_` is for the next descriptor by then.
+void asio_guest::unwatch() noexcept {
+  if (!engine_) return;
+  (void)engine_->release();
+  engine_.reset();
+  armed_ = false;
+}
+
+void asio_guest::wake() noexcept {
+  asio::post(context_, [] {});
+}
+
+}  // namespace quintet

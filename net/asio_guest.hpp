@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_guest: the io_context that lives inside an event_loop, for Asio clients of every kind.
+#pragma once
+
+#include <quintet/base/clock.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+#include <memory>
+
+namespace quintet {
+
+/// While nothing is outstanding on the io_context the loop waits in its own engine, and the guest costs nothing but a
+/// look. While something is, the loop waits in the io_context, which in turn watches the engine's descriptor.
+class asio_guest {
+ public:
+  using context_type = boost::asio::io_context;
+
+  asio_guest();
+  ~asio_guest();
+  [[nodiscard]] context_type& context() noexcept { return context_; }
+
+  /// [loop] Runs what is ready; returns whether anything ran.
+  bool poll();
+  /// [loop] After poll(): whether operations or posted work are outstanding, so that completions may come.
+  [[nodiscard]] bool active() const noexcept { return active_; }
+  /// [loop] Waits until something ran here, `engine_fd` (-1: none) is readable, or the time is over.
+  bool wait(int engine_fd, duration longest);
+  /// [loop] The engine's descriptor is not to be touched any more; the next wait() names another, or the same again.
+  void unwatch() noexcept;
+  /// [any thread] Ends a wait().
+  void wake() noexcept;
+
+ private:
+  using descriptor = boost::asio::posix::basic_stream_descriptor<context_type::executor_type>;
+  void watch(int engine_fd);
+
+  context_type context_;
+  std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed
+  bool armed_ = false;                  // a wait for the engine's descriptor is outstanding
+  bool active_ = false;
+};
+
+}  // namespace quintet

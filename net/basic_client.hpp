@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// basic_client: connect on the main loop, place by the model, run handlers where the model says.
+#pragma once
+
+#include <quintet/net/client_link.hpp>
+#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/placing.hpp>
+#include <quintet/net/session.hpp>
+#include <quintet/net/thread_model.hpp>
+
+#include <exception>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace quintet {
+
+/// A client whose threading model is a type. `quintet::client` is the same with the model chosen at run time.
+template <thread_model Model, handler_or_factory Handler>
+class basic_client {
+ public:
+  /// Throws config_error.
+  basic_client(client_options options, Model model, Handler handler)
+      : options_((validate(options), std::move(options))),
+        host_(options_.limits, options_.max_output_total),
+        model_(std::move(model)),
+        source_{std::move(handler)},
+        main_(options_.make_engine(), *options_.time),
+        links_(main_, options_, host_.registry) {}
+  /// Stops, and waits for the thread of run_in_background(). At any time, but not from a thread of its own, nor while
+  /// run() is under way.
+  ~basic_client() {
+    stop();
+    if (background_.joinable()) background_.join();
+    main_.run();  // what was asked for and has never begun is told so
+  }
+  basic_client(const basic_client&) = delete;
+  basic_client& operator=(const basic_client&) = delete;
+
+  /// Serves its connections until stop(). When it returns, all of them have been closed and every thread has ended.
+  /// This, or run_in_background(), once.
+  void run() {
+    start();
+    main_.run();
+    finish();
+  }
+  /// The same on a thread of its own, which the destructor joins. Throws what the model throws when it starts.
+  void run_in_background();
+  /// [any thread] Also before run(), which then returns soon.
+  void stop() noexcept { main_.stop(); }
+
+  /// [any thread] Connects, once the client runs; see destination for what is allowed. What comes of it is told to the
+  /// handler's on_open, or to on_connect_failed.
+  link_id connect(destination to) { return links_.start(std::make_unique<link>(*this, std::move(to))); }
+  /// [any thread] Ends a link: an attempt is given up, a connection is closed as by connection_registry::close(), and
+  /// there is no next one. Harmless when it is over.
+  void disconnect(link_id which) { links_.disconnect(which); }
+
+  /// [any thread] Links that are not over: connect() begins one.
+  [[nodiscard]] std::size_t links() const noexcept { return links_.size(); }
+  [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
+  /// [any thread] The client's connections by id: to send to them, close them, post to them.
+  [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
+  /// [any thread]
+  [[nodiscard]] client_statistics statistics() const;
+
+  // run() in three parts, for a client whose main loop is driven by hand:
+  // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
+  void start() { model_.start(main_); }
+  void finish() {
+    model_.stop();
+    while (main_.poll()) {  // links whose connections ended with the model's loops
+    }
+    links_.clear();
+  }
+
+ private:
+  using handler_type = typename detail::handler_source<Handler>::type;
+  class link;
+
+  client_options options_;
+  connection_host host_;  // before the loops, which outlive the connections on them
+  Model model_;
+  detail::handler_source<Handler> source_;
+  event_loop main_;
+  client_links links_;
+  std::thread background_;
+};
+
+/// The owner of its connection, so that it learns of the end.
+template <thread_model Model, handler_or_factory Handler>
+class basic_client<Model, Handler>::link final : public client_link {
+ public:
+  link(basic_client& client, destination to) : client_link(client.links_, std::move(to)), client_(client) {}
+
+ private:
+  using session = detail::session_for<link, handler_type>;
+  friend session;
+
+  void place(int handle) override {
+    detail::place(client_.model_, client_.main_, [this, handle](event_loop& on) noexcept { admit(on, handle); });
+  }
+  void admit(event_loop& on, int handle) noexcept;
+  handler_type next_handler();
+  void run_by_model(event_loop&, quintet::work_item& item) noexcept { client_.model_.run(item); }
+  void retire(session* s) noexcept;
+
+  basic_client& client_;
+  std::optional<handler_type> kept_;  // of the last connection; whoever has the link may touch it
+};
+
+template <thread_model Model, handler_or_factory Handler>
+auto basic_client<Model, Handler>::link::next_handler() -> handler_type {
+  if (!kept_) return client_.source_.make();
+  handler_type last = std::move(*kept_);
+  kept_.reset();
+  return last;
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_client<Model, Handler>::link::admit(event_loop& on, int handle) noexcept {
+  session* s = nullptr;
+  try {
+    s = new session(*this, on, client_.host_, next_handler());
+  } catch (...) {  // a handler's copy constructor, or no memory
+    on.counters().handler_errors.add();
+    on.io().close(handle);
+    detail::release_place(client_.model_, on);
+    return refused();
+  }
+  s->begin(handle);  // owns itself and the handle from here on, and lives until the end of this turn at least
+  opened(s->id());
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_client<Model, Handler>::link::retire(session* s) noexcept {
+  event_loop& loop = s->loop();
+  const bool closed_here = s->closed_here();
+  try {
+    if (client_.options_.reconnect && client_.options_.reconnect->keep_handler && s->reason() != errc::handler_threw)
+      kept_.emplace(std::move(s->handler_));
+  } catch (...) {  // the next connection gets a new one
+    loop.counters().handler_errors.add();
+  }
+  delete s;
+  detail::release_place(client_.model_, loop);
+  ended(closed_here);
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_client<Model, Handler>::run_in_background() {
+  std::promise<void> started;
+  background_ = std::thread([this, &started] {
+    name_this_thread("qnt-client");
+    try {
+      start();
+    } catch (...) {
+      return started.set_exception(std::current_exception());
+    }
+    started.set_value();
+    main_.run();
+    finish();
+  });
+  started.get_future().get();
+}
+
+template <thread_model Model, handler_or_factory Handler>
+client_statistics basic_client<Model, Handler>::statistics() const {
+  client_statistics sum;
+  detail::add_counters(sum, model_, const_cast<basic_client*>(this)->main_);
+  sum.attempts = links_.attempts();
+  sum.failures = links_.failures();
+  return sum;
+}
+
+}  // namespace quintet

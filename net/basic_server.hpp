@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+// basic_server: accept on the main loop, place by the model, run handlers where the model says.
+#pragma once
+
+#include <quintet/net/acceptor.hpp>
+#include <quintet/net/drainage.hpp>
+#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/placing.hpp>
+#include <quintet/net/server_options.hpp>
+#include <quintet/net/session.hpp>
+#include <quintet/net/thread_model.hpp>
+
+#include <cassert>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time.
+template <thread_model Model, handler_or_factory Handler>
+class basic_server {
+ public:
+  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
+  basic_server(server_options options, Model model, Handler handler)
+      : options_((validate(options), std::move(options))),
+        host_(options_.limits, options_.max_output_total, options_.log),
+        model_(std::move(model)),
+        source_{std::move(handler)},
+        main_(options_.make_engine(), *options_.time),
+        acceptor_(main_, options_.accepting, admissions_, options_.log,
+                  [this](int fd, admissions::ticket ticket) { place(fd, std::move(ticket)); }) {
+    for (const listen_options& l : options_.listen) addresses_.push_back(listen(l).at());
+  }
+  basic_server(const basic_server&) = delete;
+  basic_server& operator=(const basic_server&) = delete;
+
+  /// Serves until stop(). When it returns, every connection has been closed and every thread has ended. Once: the
+  /// second time it throws std::logic_error, because what it listened on is closed.
+  void run() {
+    if (std::exchange(has_run_, true)) throw std::logic_error("a server runs once: make another one");
+    start();
+    main_.run();
+    finish();
+  }
+  /// [any thread] Closes every connection at once. Also before run(), which then returns soon.
+  void stop() noexcept { main_.stop(); }
+  /// [any thread] Stops in good order: listens no more; answers what the kernel has received from each client by now,
+  /// calls on_drain (a coroutine: read() returns nullopt, and draining() is true), sends what is to be sent, and
+  /// closes. What a client sends after that gets no answer, and no handler sees it. run() returns when the last
+  /// connection has gone, or after `within`, when what is left is closed as by stop(). Once; stop() may follow at any
+  /// time.
+  void drain(duration within) {
+    main_.post([this, within]() noexcept { begin_to_drain(within); });
+  }
+
+  /// [any thread] Where it listens, in the order of the options, with the ports that were bound.
+  [[nodiscard]] const std::vector<address>& addresses() const noexcept { return addresses_; }
+  /// [any thread] The first port of the ordinary listeners and of the priority lane; 0 when there is none.
+  [[nodiscard]] std::uint16_t port() const noexcept { return first_port(false); }
+  [[nodiscard]] std::uint16_t priority_port() const noexcept { return first_port(true); }
+  [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
+  /// [any thread] The server's connections by id: to send to them, close them, post to them.
+  [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
+  /// [any thread]
+  [[nodiscard]] server_statistics statistics() const;
+
+  // run() in three parts, for a server whose main loop is driven by hand:
+  // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
+  void start();
+  void finish();
+
+ private:
+  using handler_type = typename detail::handler_source<Handler>::type;
+  using session = detail::session_for<basic_server, handler_type>;
+  friend session;
+
+  /// Heartbeats: accepted on a thread of their own, so that a busy main loop cannot delay them, and never pooled.
+  struct priority_lane {
+    event_loop loop;
+    std::vector<std::unique_ptr<listener>> listeners;
+    std::optional<loop_thread> thread;
+  };
+
+  [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept {
+    return priority_ && &loop == &priority_->loop;
+  }
+  void run_by_model(event_loop& from, work_item& item) noexcept {
+    if (is_priority(from))
+      item();
+    else
+      model_.run(item);
+  }
+  const listener& listen(const listen_options& options);
+  [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
+  void begin_to_drain(duration within) noexcept;
+  void place(int fd, admissions::ticket ticket);
+  void admit(event_loop& on, int fd, admissions::ticket ticket) noexcept;
+  void retire(session* s) noexcept;
+  void release(event_loop& loop) noexcept {
+    if (!is_priority(loop)) detail::release_place(model_, loop);
+  }
+
+  server_options options_;
+  connection_host host_;  // before the loops, which outlive the connections on them
+  admissions admissions_{options_.accepting};
+  Model model_;
+  detail::handler_source<Handler> source_;
+  event_loop main_;
+  drainage drainage_{main_};
+  acceptor acceptor_;
+  std::optional<priority_lane> priority_;
+  std::vector<address> addresses_;
+  bool has_run_ = false;
+};
+
+template <thread_model Model, handler_or_factory Handler>
+const listener& basic_server<Model, Handler>::listen(const listen_options& options) {
+  if (!options.priority) return acceptor_.listen(options);
+  if (!priority_) priority_.emplace();
+  const auto accepted = [this](int fd) {
+    drainage_.entered();
+    admit(priority_->loop, fd, {});
+  };
+  return *priority_->listeners.emplace_back(
+      std::make_unique<listener>(priority_->loop, options, accepted, options_.log));
+}
+
+template <thread_model Model, handler_or_factory Handler>
+std::uint16_t basic_server<Model, Handler>::first_port(bool priority) const noexcept {
+  for (std::size_t i = 0; i < addresses_.size(); ++i)
+    if (options_.listen[i].priority == priority && addresses_[i].port() != 0) return addresses_[i].port();
+  return 0;
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::start() {
+  model_.start(main_);
+  acceptor_.start();
+  if (!priority_) return;
+  for (const auto& l : priority_->listeners) l->start();
+  priority_->thread.emplace(priority_->loop, "qnt-priority");
+  priority_->thread->raise_priority();
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::finish() {
+  if (priority_) priority_->thread.reset();
+  model_.stop();
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
+  if (drainage_.begun()) return;
+  report(host_.log, {severity::info, "draining"});
+  try {
+    if (priority_)
+      priority_->loop.post([this]() noexcept {
+        for (const auto& l : priority_->listeners) l->close();
+      });
+    host_.registry.drain();
+  } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
+    return stop();
+  }
+  acceptor_.close();
+  drainage_.begin(within);
+}
+
+// When this throws, the handle is still the caller's.
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::place(int fd, admissions::ticket ticket) {
+  drainage_.entered();
+  try {
+    detail::place(model_, main_,
+                  [this, fd, t = std::move(ticket)](event_loop& on) mutable noexcept { admit(on, fd, std::move(t)); });
+  } catch (...) {
+    drainage_.left();
+    throw;
+  }
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::admit(event_loop& on, int fd, admissions::ticket ticket) noexcept {
+  session* s = nullptr;
+  try {
+    s = new session(*this, on, host_, source_.make());
+    admissions_.settle(std::move(ticket), s);
+  } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
+    report(host_.log,
+           {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
+    delete s;
+    on.counters().handler_errors.add();
+    on.io().close(fd);
+    release(on);
+    return drainage_.left();
+  }
+  s->begin(fd);  // owns itself and the handle from here on
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::retire(session* s) noexcept {
+  event_loop& loop = s->loop();
+  // Given back at the end: the connection that takes its place may want its thread.
+  const admissions::ticket place = is_priority(loop) ? admissions::ticket() : admissions_.leave(s);
+  delete s;
+  release(loop);
+  drainage_.left();
+}
+
+template <thread_model Model, handler_or_factory Handler>
+server_statistics basic_server<Model, Handler>::statistics() const {
+  server_statistics sum;
+  auto& self = const_cast<basic_server&>(*this);  // counters() is the loops' own, non-const accessor
+  detail::add_counters(sum, model_, self.main_);
+  sum.accepted = acceptor_.accepted();
+  sum.accept_errors = acceptor_.errors();
+  sum.refused = acceptor_.refused();
+  if (priority_) {
+    sum.add(self.priority_->loop.counters());
+    for (const auto& l : priority_->listeners) {
+      sum.accepted += l->accepted();
+      sum.accept_errors += l->errors();
+    }
+  }
+  return sum;
+}
+
+}  // namespace quintet

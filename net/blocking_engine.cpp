@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+// blocking_engine: blocking receive and send, and the signal that ends them.
+#include <quintet/net/blocking_engine.hpp>
+
+#include <quintet/net/system_call.hpp>
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <thread>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t receive_size = 64 * 1024;
+constexpr duration shortest = std::chrono::microseconds(1);
+
+thread_local blocking_engine* current = nullptr;  // the engine that this thread waits in
+
+timeval to_timeval(duration d) noexcept {
+  if (d == engine::forever) return {0, 0};
+  const auto us = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::microseconds>(d).count());
+  return {static_cast<time_t>(us / 1'000'000), static_cast<suseconds_t>(us % 1'000'000)};
+}
+
+}  // namespace
+
+blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+  static std::once_flag installed;
+  std::call_once(installed, [] {
+    struct sigaction action{};
+    action.sa_handler = &blocking_engine::on_signal;  // no SA_RESTART: ending the call is what the signal is for
+    sigemptyset(&action.sa_mask);
+    ::sigaction(wake_signal, &action, nullptr);
+  });
+}
+
+error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
+
+error_code blocking_engine::add(stream_channel& c, int handle) {
+  if (stream_) return {EBUSY, boost::system::system_category()};
+  bind(c, handle);
+  stream_ = &c;
+  handle_.store(handle, std::memory_order_relaxed);
+  reading_ = true;
+  send_again_ = false;
+  receive_timeout_ = send_timeout_ = forever;
+  return {};
+}
+
+void blocking_engine::remove(channel& c) noexcept {
+  pollable_goes();
+  bind(c, -1);
+  handle_.store(-1, std::memory_order_relaxed);
+  stream_ = nullptr;
+}
+
+bool blocking_engine::poll(duration longest) {
+  if (stream_ && send_again_) {
+    send_again_ = false;
+    stream_->on_sendable();
+    return true;
+  }
+  if (stream_ && reading_) return receive(longest);
+  if (longest > duration::zero()) park(longest);
+  return false;
+}
+
+// Waking too early costs a turn, changing the time-out a system call: deadlines that are pushed back by each message
+// must not cost one for each.
+bool blocking_engine::suits(duration longest) const noexcept {
+  return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
+}
+
+bool blocking_engine::receive(duration longest) {
+  const bool waits = longest > duration::zero();
+  if (waits && !suits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
+  if (waits && !enter_call()) return false;
+  const ssize_t n = system_call::receive(stream_->handle(), received_.get(), receive_size, waits ? 0 : MSG_DONTWAIT);
+  const int error = errno;
+  if (waits) (void)leave_call();
+  if (n > 0) {
+    stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
+    return true;
+  }
+  if (n < 0 && (error == EAGAIN || error == EINTR)) return false;
+  reading_ = false;
+  stream_->on_receive_end(n == 0 ? error_code() : error_code(error, boost::system::system_category()));
+  return true;
+}
+
+// The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
+std::size_t blocking_engine::send(stream_channel& c, bytes data, error_code& broken) noexcept {
+  std::size_t sent = 0;
+  for (bool may_wait = false; sent < data.size(); may_wait = true) {
+    // Once a wake has ended a send, none waits before poll() has given the loop its turn.
+    if (may_wait && (send_again_ || !enter_call())) break;
+    const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
+    const ssize_t n = system_call::send(c.handle(), data.data() + sent, data.size() - sent, flags);
+    const int error = errno;
+    const bool woken = may_wait && !leave_call();
+    if (n >= 0) {
+      sent += static_cast<std::size_t>(n);
+    } else if (error != EAGAIN && error != EINTR) {
+      broken = error_code(error, boost::system::system_category());
+      return sent;
+    }
+    // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
+    if (woken || (may_wait && send_timeout_ != forever)) break;
+  }
+  send_again_ = sent < data.size();
+  return sent;
+}
+
+// False: somebody wants the loop's attention, which comes before waiting.
+bool blocking_engine::enter_call() noexcept {
+  current = this;
+  // Written once, since a waker may still be reading it.
+  if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
+  state expected = state::running;
+  if (state_.compare_exchange_strong(expected, state::in_call)) return true;
+  state_.store(state::running);
+  return false;
+}
+
+// False: somebody has asked for attention meanwhile, which this took note of.
+bool blocking_engine::leave_call() noexcept {
+  state expected = state::in_call;
+  if (state_.compare_exchange_strong(expected, state::running)) return true;
+  // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
+  // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
+  while (!delivered_.load(std::memory_order_acquire)) std::this_thread::yield();
+  delivered_.store(false, std::memory_order_relaxed);
+  set_timeout(SO_RCVTIMEO, receive_timeout_ = forever);
+  set_timeout(SO_SNDTIMEO, send_timeout_);
+  state_.store(state::running);
+  return false;
+}
+
+void blocking_engine::wake() noexcept {
+  for (state s = state_.load();;) {
+    if (s == state::woken) return;
+    if (!state_.compare_exchange_weak(s, state::woken)) continue;
+    if (s == state::in_call) ::pthread_kill(thread_, wake_signal);
+    if (s == state::parked) parked_.release();
+    return;
+  }
+}
+
+void blocking_engine::park(duration longest) noexcept {
+  state expected = state::running;
+  if (state_.compare_exchange_strong(expected, state::parked)) {
+    if (longest == forever) {
+      parked_.acquire();
+    } else if (!parked_.try_acquire_for(longest)) {
+      expected = state::parked;
+      if (!state_.compare_exchange_strong(expected, state::running)) parked_.acquire();
+    }
+  }
+  state_.store(state::running);
+}
+
+void blocking_engine::set_timeout(int option, duration to) noexcept {
+  const timeval value = to_timeval(to);
+  (void)::setsockopt(handle_.load(std::memory_order_relaxed), SOL_SOCKET, option, &value, sizeof value);
+}
+
+// On the thread that waits. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
+void blocking_engine::on_signal(int) noexcept {
+  const int saved = errno;
+  if (blocking_engine* self = current) {
+    self->set_timeout(SO_RCVTIMEO, shortest);
+    self->set_timeout(SO_SNDTIMEO, shortest);
+    self->delivered_.store(true, std::memory_order_release);
+  }
+  errno = saved;
+}
+
+std::unique_ptr<engine> make_blocking_engine() { return std::make_unique<blocking_engine>(); }
+
+}  // namespace quintet

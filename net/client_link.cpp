@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_link: from attempt to attempt.
+#include <quintet/net/client_link.hpp>
+
+#include <quintet/net/placing.hpp>
+
+#include <utility>
+
+namespace quintet {
+
+client_links::client_links(event_loop& main, const client_options& options, connection_registry& connections)
+    : main_(main),
+      options_(options),
+      connections_(connections),
+      random_(options.seed ? *options.seed : std::random_device()()) {}
+
+void client_links::clear() noexcept {
+  all_.clear_and_dispose([](link_entry* l) { delete static_cast<client_link*>(l); });
+  size_.store(0);
+}
+
+link_id client_links::start(std::unique_ptr<client_link> link) noexcept {
+  const auto id = link->id = static_cast<link_id>(newest_.fetch_add(1) + 1);
+  size_.fetch_add(1);
+  main_.post(static_cast<work_item&>(*link.release()));
+  return id;
+}
+
+void client_links::disconnect(link_id which) {
+  main_.post([this, which]() noexcept {
+    if (const auto found = all_.find(which); found != all_.end()) static_cast<client_link&>(*found).cancel();
+  });
+}
+
+void client_link::begin(work_item& item) noexcept {
+  client_link& l = of(item);
+  l.all_.all_.insert(l);
+  if (l.all_.options_.reconnect) l.backoff_.emplace(*l.all_.options_.reconnect);
+  l.attempt();
+}
+
+void client_link::attempt() noexcept {
+  if (all_.main_.stopping()) return failed(errc::stopped);
+  began_ = all_.main_.now();
+  ++attempts_;
+  all_.attempts_.add();
+  connector_.emplace(all_.main_, all_.options_.connecting,
+                     [this](error_code why, int handle) { attempt_ended(why, handle); });
+  connector_->start(to_);
+}
+
+void client_link::attempt_ended(error_code why, int handle) noexcept {
+  connector_.reset();
+  if (why) return failed(why);
+  connected_ = all_.main_.now();
+  try {
+    place(handle);
+  } catch (...) {
+    all_.main_.io().close(handle);
+    failed(detail::reason_of_exception());
+  }
+}
+
+void client_link::failed(error_code why) noexcept {
+  all_.failures_.add();
+  const std::optional<duration> again = try_again();
+  try {
+    if (all_.options_.on_connect_failed) all_.options_.on_connect_failed({id, why, attempts_, again});
+  } catch (...) {  // it has been told, and has nothing to decide
+  }
+  if (!again) over();
+}
+
+// Counted from the beginning of the last attempt: one that took long to fail has been waited for already.
+std::optional<duration> client_link::try_again() noexcept {
+  event_loop& main = all_.main_;
+  if (!backoff_ || cancelled_ || main.stopping()) return std::nullopt;
+  const duration wait = std::max(duration::zero(), began_ + backoff_->next(all_.random_) - main.now());
+  main.start(next_, wait);
+  return wait;
+}
+
+void client_link::opened(connection_id c) noexcept {
+  const std::lock_guard lock(mutex_);
+  connection_ = c;
+  if (cancelled_) (void)all_.connections_.close(c);
+}
+
+void client_link::come_home(outcome how) noexcept {
+  outcome_ = how;
+  become(&client_link::is_home);
+  all_.main_.post(static_cast<work_item&>(*this));
+}
+
+void client_link::is_home(work_item& item) noexcept {
+  client_link& l = of(item);
+  {
+    const std::lock_guard lock(l.mutex_);
+    l.connection_ = {};
+  }
+  if (l.outcome_ == outcome::refused) return l.failed(errc::handler_threw);
+  l.attempts_ = 0;
+  if (l.outcome_ == outcome::closed_here) return l.over();
+  if (l.backoff_ && l.all_.main_.now() - l.connected_ >= l.all_.options_.reconnect->lasted) l.backoff_->reset();
+  if (!l.try_again()) l.over();
+}
+
+void client_link::cancel() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    if (connection_) (void)all_.connections_.close(connection_);
+  }
+  if (connector_ || next_.pending()) over();
+}
+
+void client_link::over() noexcept {
+  all_.all_.erase(id);
+  all_.size_.fetch_sub(1);
+  delete this;
+}
+
+}  // namespace quintet

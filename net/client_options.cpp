@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_options: what may not be.
+#include <quintet/net/client_options.hpp>
+
+namespace quintet {
+
+void validate(const reconnect_options& options) {
+  if (options.base <= duration::zero()) throw config_error("reconnect.base: it must be above zero");
+  if (options.cap < options.base) throw config_error("reconnect.cap: it is below reconnect.base, it must not be");
+  if (options.lasted < duration::zero()) throw config_error("reconnect.lasted: it is negative, it must not be");
+}
+
+void validate(const client_options& options) {
+  validate(options.connecting);
+  if (options.reconnect) validate(*options.reconnect);
+  validate(options.limits);
+}
+
+}  // namespace quintet

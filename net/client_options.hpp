@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_options: how a client connects, whether it does so again, and the limits of its connections.
+#pragma once
+
+#include <quintet/base/error.hpp>
+#include <quintet/net/backoff.hpp>
+#include <quintet/net/connection_limits.hpp>
+#include <quintet/net/connector.hpp>
+#include <quintet/net/engine.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace quintet {
+
+/// Names one connect() of a client, with all its attempts and connections. Never used again by that client.
+enum class link_id : std::uint64_t {};
+
+/// An attempt that has led to no connection.
+struct connect_failure {
+  link_id link;
+  error_code reason;
+  unsigned attempt;               ///< how many this link has made since it began, or since a connection last came about
+  std::optional<duration> again;  ///< from now to the next attempt; none: the link is over
+};
+
+struct client_options {
+  connect_options connecting = {};                  ///< time limits of an attempt
+  std::optional<reconnect_options> reconnect = {};  ///< none: a link is one attempt, and at most one connection
+  /// [loop] The main loop's. Called for each failure; must not block. What it throws is ignored.
+  std::function<void(const connect_failure&)> on_connect_failed = {};
+  connection_limits limits = {};  ///< of each connection, unless it changes its own
+  /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
+  std::size_t max_output_total = std::size_t{4} << 30U;
+
+  /// For loops that are driven by hand: the main loop's engine and clock, and what the waits are drawn from.
+  std::function<std::unique_ptr<engine>()> make_engine = make_default_engine;
+  const clock* time = &clock::system();
+  std::optional<std::uint64_t> seed = {};
+};
+
+/// Throws config_error.
+void validate(const client_options& options);
+
+}  // namespace quintet

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_deadlines: the earliest of the four, and what limits may not be.
+#include <quintet/net/connection_deadlines.hpp>
+
+#include <string>
+
+namespace quintet {
+namespace {
+
+void earlier(connection_deadlines::deadline& best, time_point from, duration limit, errc why) noexcept {
+  if (limit > duration{} && from + limit < best.when) best = {from + limit, why};
+}
+
+duration time_for(std::size_t count, std::size_t rate) noexcept {
+  if (rate == 0) return {};
+  return std::chrono::duration_cast<duration>(
+      std::chrono::duration<double>(static_cast<double>(count) / static_cast<double>(rate)));
+}
+
+}  // namespace
+
+connection_deadlines::deadline connection_deadlines::next(const connection_limits& limits, bool at_rest,
+                                                          bool output_waits) const noexcept {
+  deadline best;
+  if (output_waits) earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
+  if (!at_rest) return best;
+  if (!any_received_) earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
+  if (message_since_ != never && limits.message_timeout > duration{})
+    earlier(best, message_since_, limits.message_timeout + time_for(message_bytes_, limits.min_receive_rate),
+            errc::message_timeout);
+  if (!output_waits) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
+  return best;
+}
+
+void validate(const connection_limits& l) {
+  const auto refuse = [](const std::string& what) { throw config_error(what); };
+  if (l.max_input < 1) refuse("max_input: 0 is not allowed, it must be at least 1 byte");
+  if (l.max_output < 1) refuse("max_output: 0 is not allowed, it must be at least 1 byte");
+  if (l.low_watermark > l.high_watermark)
+    refuse("low_watermark: " + std::to_string(l.low_watermark) + " is above high_watermark, " +
+           std::to_string(l.high_watermark));
+  if (l.high_watermark > l.max_output)
+    refuse("high_watermark: " + std::to_string(l.high_watermark) + " is above max_output, " +
+           std::to_string(l.max_output));
+  for (const duration d : {l.first_byte_timeout, l.idle_timeout, l.send_timeout, l.message_timeout})
+    if (d < duration{}) refuse("a timeout is negative; 0 is none");
+  if (l.min_receive_rate > 0 && l.message_timeout == duration{})
+    refuse("min_receive_rate: needs a message_timeout, to which it adds time");
+}
+
+}  // namespace quintet

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_id: names a connection for ever, also when it is gone.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace quintet {
+
+/// A plain value, copied and kept as one likes: it owns nothing and points to nothing. The id of a connection that has
+/// closed is never given to another one, and whoever uses it is told so (errc::no_such_connection).
+struct connection_id {
+  std::uint32_t shard = 0;       ///< of the registry: connections of one loop are in one shard
+  std::uint32_t slot = 0;        ///< in the shard
+  std::uint64_t generation = 0;  ///< which of the connections that have had this slot; 0: none
+
+  [[nodiscard]] explicit operator bool() const noexcept { return generation != 0; }
+  friend auto operator<=>(const connection_id&, const connection_id&) = default;
+};
+
+}  // namespace quintet
+
+template <>
+struct std::hash<quintet::connection_id> {
+  std::size_t operator()(const quintet::connection_id& id) const noexcept {
+    return std::hash<std::uint64_t>()(id.generation * 0x9e3779b97f4a7c15U ^ (std::uint64_t{id.shard} << 32U | id.slot));
+  }
+};

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_limits: how much one connection may hold, and how long it may take.
+#pragma once
+
+#include <quintet/base/clock.hpp>
+
+#include <cstddef>
+
+namespace quintet {
+
+/// What happens while more output waits than `high_watermark`, because the peer does not read as fast as it is
+/// written to.
+enum class when_full {
+  pause,  ///< no more input is looked at until the output is below the low watermark: for requests and replies
+  drop,   ///< what is written is dropped, silently but counted: for news that the next news replaces
+  error,  ///< write() returns false, send() returns errc::output_full, and nothing of that message is sent
+  close,  ///< the connection is closed with errc::output_full: for subscribers that must not miss anything
+};
+
+/// Defaults for all connections of a server, in its options; for one connection see connection::set_limits().
+/// A time of zero is no limit.
+struct connection_limits {
+  std::size_t max_input = 64 * 1024 * 1024;    ///< unused input kept; more: errc::message_too_big
+  std::size_t max_output = 256 * 1024 * 1024;  ///< output waiting to be sent; more: errc::output_overflow
+  std::size_t high_watermark = 1024 * 1024;    ///< waiting output above which `full` begins
+  std::size_t low_watermark = 512 * 1024;      ///< and at which it ends
+  when_full full = when_full::pause;
+
+  duration first_byte_timeout{};  ///< from the beginning to the first byte; then errc::first_byte_timeout
+  duration idle_timeout{};        ///< neither input nor output, and no handler at work; then errc::idle_timeout
+  duration send_timeout{};        ///< output waits and the peer takes none of it; then errc::send_timeout
+  /// From the first byte of a message to its last, and in addition the time that its bytes may take at
+  /// `min_receive_rate`; then errc::message_timeout. A message is unfinished while a callback leaves input unused, or
+  /// until a coroutine writes again.
+  duration message_timeout{};
+  std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
+
+  [[nodiscard]] bool timed() const noexcept {
+    return first_byte_timeout > duration{} || idle_timeout > duration{} || send_timeout > duration{} ||
+           message_timeout > duration{};
+  }
+};
+
+/// Throws config_error.
+void validate(const connection_limits& limits);
+
+}  // namespace quintet

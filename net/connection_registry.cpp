@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_registry: slots with generations, and the messages that travel to connections.
+#include <quintet/net/connection_registry.hpp>
+
+#include <quintet/net/connection.hpp>
+
+#include <cstdint>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+// Fibonacci hashing (Knuth, TAOCP 3, 6.4): addresses of loops differ in their middle bits.
+std::uint32_t shard_for(const event_loop& loop) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&loop) * 0x9e3779b97f4a7c15U >> 60U);
+}
+
+}  // namespace
+
+// On the loop.
+void connection_message::arrive(work_item& item) noexcept {
+  std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
+  if (connection* c = self->registry_.arrived(self->to_, self->cost_)) c->take(std::move(self));
+}
+
+class connection_registry::send_message final : public connection_message {
+ public:
+  send_message(connection_registry& r, connection_id to, shared_bytes data)
+      : connection_message(r, to, false, data->size()), data_(std::move(data)) {}
+
+ private:
+  void run(connection& c) override { c.send_from_outside(*data_); }
+  shared_bytes data_;
+};
+
+class connection_registry::close_message final : public connection_message {
+ public:
+  close_message(connection_registry& r, connection_id to) : connection_message(r, to, false) {}
+
+ private:
+  void run(connection& c) override { c.close_from_outside(); }
+};
+
+class connection_registry::drain_message final : public connection_message {
+ public:
+  drain_message(connection_registry& r, connection_id to) : connection_message(r, to, false) {}
+
+ private:
+  void run(connection& c) override { c.drain(); }
+};
+
+class connection_registry::hold_message final : public connection_message {
+ public:
+  hold_message(connection_registry& r, connection_id to, int change)
+      : connection_message(r, to, false), change_(change) {}
+
+ private:
+  void run(connection& c) override { c.hold_reading(change_); }
+  int change_;
+};
+
+// To connections of one loop. One whose handler is in the middle of writing gets a message of its own.
+class connection_registry::broadcast_message final : public work_item {
+ public:
+  broadcast_message(connection_registry& r, shared_bytes data)
+      : work_item(&broadcast_message::arrive), registry_(r), data_(std::move(data)) {}
+  [[nodiscard]] static std::size_t cost_of(const shared_bytes& data) noexcept {
+    return data->size() + connection_message::overhead;
+  }
+  std::vector<connection_id> to;
+
+ private:
+  static void arrive(work_item& item) noexcept {
+    const std::unique_ptr<broadcast_message> self(static_cast<broadcast_message*>(&item));
+    for (const connection_id id : self->to)
+      if (connection* c = self->registry_.arrived(id, cost_of(self->data_))) self->send(*c, id);
+  }
+  void send(connection& c, connection_id id) noexcept try {
+    if (c.takes_bytes_now())
+      c.send_from_outside(*data_);
+    else
+      c.take(std::make_unique<send_message>(registry_, id, data_));  // it has arrived, and is only put aside
+  } catch (const std::bad_alloc&) {
+    c.out_of_memory();
+  }
+
+  connection_registry& registry_;
+  shared_bytes data_;
+};
+
+error_code connection_registry::send(connection_id to, shared_bytes data) {
+  return deliver(to, std::make_unique<send_message>(*this, to, std::move(data)), kind::data);
+}
+
+error_code connection_registry::close(connection_id which) {
+  return deliver(which, std::make_unique<close_message>(*this, which), kind::control);
+}
+
+void connection_registry::hold(connection_id source, int change) {
+  (void)deliver(source, std::make_unique<hold_message>(*this, source, change), kind::control);  // gone: nothing to hold
+}
+
+// Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.
+error_code connection_registry::deliver(connection_id to, std::unique_ptr<connection_message> message, kind what) {
+  shard& s = shard_of(to);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, to);
+  if (!found) return errc::no_such_connection;
+  if ((what == kind::data && found->full) || (what != kind::control && !has_room(*found))) return errc::output_full;
+  found->under_way += message->cost_;
+  found->loop->post(*message.release());
+  return {};
+}
+
+std::size_t connection_registry::broadcast(std::span<const connection_id> to, const shared_bytes& data) {
+  std::array<std::vector<connection_id>, shard_count> sorted;
+  for (const connection_id id : to) sorted[id.shard % shard_count].push_back(id);
+  std::size_t reached = 0;
+  for (std::uint32_t n = 0; n < shard_count; ++n)
+    if (!sorted[n].empty()) reached += broadcast_in(n, sorted[n], data);
+  return reached;
+}
+
+std::size_t connection_registry::broadcast_in(std::uint32_t number, std::span<const connection_id> ids,
+                                              const shared_bytes& data) {
+  // By loop, in the order in which the loops appear: one seed, one run.
+  std::vector<std::pair<event_loop*, std::unique_ptr<broadcast_message>>> messages;
+  std::unordered_map<event_loop*, broadcast_message*> of_loop;
+  std::size_t reached = 0;
+  shard& s = shards_[number];
+  const std::lock_guard lock(s.mutex);
+  for (const connection_id id : ids) {
+    slot* const at = living(s, id);
+    if (!at || at->full || !has_room(*at)) continue;
+    broadcast_message*& message = of_loop[at->loop];
+    if (!message)
+      message = messages.emplace_back(at->loop, std::make_unique<broadcast_message>(*this, data)).second.get();
+    message->to.push_back(id);
+    at->under_way += broadcast_message::cost_of(data);
+    ++reached;
+  }
+  for (auto& [loop, message] : messages) loop->post(*message.release());
+  return reached;
+}
+
+void connection_registry::drain() {
+  for (std::uint32_t n = 0; n < shard_count; ++n) {
+    shard& s = shards_[n];
+    const std::lock_guard lock(s.mutex);
+    s.draining = true;
+    for (std::uint32_t i = 0; i < s.slots.size(); ++i)
+      if (slot& at = s.slots[i]; at.holder) {
+        auto message = std::make_unique<drain_message>(*this, connection_id{n, i, at.generation});
+        at.under_way += message->cost_;
+        at.loop->post(*message.release());
+      }
+  }
+}
+
+connection_registry::added connection_registry::add(connection& c, event_loop& loop) {
+  const std::uint32_t number = shard_for(loop);
+  shard& s = shards_[number];
+  const std::lock_guard lock(s.mutex);
+  if (s.free.empty()) {
+    s.free.reserve(s.slots.size() + 1);  // so that remove() cannot fail
+    s.slots.emplace_back();
+    s.free.push_back(static_cast<std::uint32_t>(s.slots.size() - 1));
+  }
+  const std::uint32_t index = s.free.back();
+  s.free.pop_back();
+  s.slots[index] = {&c, &loop, s.next_generation++};
+  return {{number, index, s.slots[index].generation}, s.draining};
+}
+
+void connection_registry::remove(connection_id id) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  if (!living(s, id)) return;
+  s.slots[id.slot] = {};
+  s.free.push_back(id.slot);
+}
+
+void connection_registry::set_full(connection_id id, bool full) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  if (slot* found = living(s, id)) found->full = full;
+}
+
+connection* connection_registry::arrived(connection_id id, std::size_t cost) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, id);
+  if (!found) return nullptr;
+  found->under_way -= cost;
+  return found->holder;
+}
+
+connection_registry::slot* connection_registry::living(shard& s, connection_id id) noexcept {
+  if (!id || id.slot >= s.slots.size() || s.slots[id.slot].generation != id.generation) return nullptr;
+  return &s.slots[id.slot];
+}
+
+std::size_t connection_registry::size() const {
+  std::size_t count = 0;
+  for (const shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    count += s.slots.size() - s.free.size();
+  }
+  return count;
+}
+
+std::vector<connection_id> connection_registry::all() const {
+  std::vector<connection_id> ids;
+  for (std::uint32_t n = 0; n < shard_count; ++n) {
+    const shard& s = shards_[n];
+    const std::lock_guard lock(s.mutex);
+    for (std::uint32_t i = 0; i < s.slots.size(); ++i)
+      if (s.slots[i].holder) ids.push_back({n, i, s.slots[i].generation});
+  }
+  return ids;
+}
+
+}  // namespace quintet

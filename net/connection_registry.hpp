@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_registry: a server's connections by id: bytes, calls and the end, sent to them from any thread.
+#pragma once
+
+#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/error.hpp>
+#include <quintet/base/work_item.hpp>
+#include <quintet/net/connection_id.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+class connection;
+class event_loop;
+
+/// Bytes that several connections send without a copy for each.
+using shared_bytes = std::shared_ptr<const std::string>;
+
+class connection_registry;
+
+/// Something on its way to a connection. Made by any thread; it is destroyed when it has arrived, or finds nobody.
+class connection_message : public work_item {
+ public:
+  virtual ~connection_message() = default;
+
+ protected:
+  connection_message(connection_registry& registry, connection_id to, bool needs_baton, std::size_t size = 0) noexcept
+      : work_item(&connection_message::arrive),
+        registry_(registry),
+        to_(to),
+        cost_(size + overhead),
+        needs_baton_(needs_baton) {}
+
+ private:
+  friend class connection;
+  friend class connection_registry;
+  static constexpr std::size_t overhead = 128;  // of what the memory of one that is under way is reckoned at
+  static void arrive(work_item& item) noexcept;
+  /// On the loop; or, for one that needs it, with the baton.
+  virtual void run(connection& c) = 0;
+
+  connection_registry& registry_;
+  connection_id to_;
+  std::size_t cost_;
+  bool needs_baton_;
+};
+
+/// A server has one, and so has each of its connections (connection::registry()). Each function finds the connection
+/// alive or returns errc::no_such_connection; if it closes after that, before what was sent has arrived, it is as if
+/// the peer had gone a moment earlier: what was sent is dropped. What is under way to one connection is bounded by its
+/// server's `max_output`; more is refused with errc::output_full.
+///
+/// A lock for each shard is held for the time of a look-up and a post; the way from a socket through a handler and back
+/// takes none.
+class connection_registry {
+ public:
+  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection.
+  explicit connection_registry(std::size_t max_under_way) noexcept : max_under_way_(max_under_way) {}
+  connection_registry(const connection_registry&) = delete;
+  connection_registry& operator=(const connection_registry&) = delete;
+
+  /// [any thread] Sends bytes, between what the connection's handler writes in two batches. errc::output_full when the
+  /// policy of that connection is when_full::error and its output waits. Of a burst of sends, the first wakes the loop.
+  error_code send(connection_id to, bytes data) { return send(to, std::make_shared<const std::string>(data)); }
+  error_code send(connection_id to, shared_bytes data);
+  /// [any thread] The same bytes to each of them; returns to how many they are on their way. One post for each loop.
+  std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
+  /// [any thread] As if the handler had called connection::close() after its batch.
+  error_code close(connection_id which);
+  /// [any thread] Runs f(connection&) as a batch of the connection's handler would run: holding its baton, where the
+  /// model runs handlers (a coroutine's connection: on its loop, while it waits in read()). What f throws closes the
+  /// connection with errc::handler_threw. When the connection closes before, f is destroyed without having run.
+  template <std::invocable<connection&> F>
+  error_code post(connection_id to, F f);
+
+  /// [any thread] How many there are, and the ids of all of them.
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::vector<connection_id> all() const;
+  /// [any thread] Tells all of them to drain (connection::drain), and each that is added later.
+  void drain();
+
+ private:
+  friend class connection;
+  friend class connection_message;
+  struct slot {
+    connection* holder = nullptr;
+    event_loop* loop = nullptr;
+    std::uint64_t generation = 0;
+    std::size_t under_way = 0;  // sent, and not arrived at the loop yet
+    bool full = false;          // send() is refused
+  };
+  struct shard {
+    mutable std::mutex mutex;
+    std::vector<slot> slots;
+    std::vector<std::uint32_t> free;
+    std::uint64_t next_generation = 1;
+    bool draining = false;
+  };
+  class broadcast_message;
+  class close_message;
+  class drain_message;
+  class hold_message;
+  class send_message;
+  template <class F>
+  class call_message;
+  static constexpr std::size_t shard_count = 16;
+
+  /// [loop] Of a connection that opens and ends. add() says whether it has to drain at once.
+  struct added {
+    connection_id id;
+    bool draining;
+  };
+  added add(connection& c, event_loop& loop);
+  void remove(connection_id id) noexcept;
+  void set_full(connection_id id, bool full) noexcept;
+  /// [loop] One more (or less) that `source` feeds can take no more.
+  void hold(connection_id source, int change);
+  /// [loop] Something has arrived: for whom, if it is still there; it is of the loop whose thread asks.
+  connection* arrived(connection_id id, std::size_t cost) noexcept;
+  [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.under_way <= max_under_way_; }
+  enum class kind { data, call, control };  // control is never refused
+  error_code deliver(connection_id to, std::unique_ptr<connection_message> message, kind what);
+  std::size_t broadcast_in(std::uint32_t number, std::span<const connection_id> ids, const shared_bytes& data);
+  slot* living(shard& s, connection_id id) noexcept;
+  shard& shard_of(connection_id id) noexcept { return shards_[id.shard % shard_count]; }
+
+  const std::size_t max_under_way_;
+  std::array<shard, shard_count> shards_;
+};
+
+template <class F>
+class connection_registry::call_message final : public connection_message {
+ public:
+  call_message(connection_registry& r, connection_id to, F f)
+      : connection_message(r, to, true), function_(std::move(f)) {}
+
+ private:
+  void run(connection& c) override { function_(c); }
+  F function_;
+};
+
+template <std::invocable<connection&> F>
+error_code connection_registry::post(connection_id to, F f) {
+  return deliver(to, std::make_unique<call_message<F>>(*this, to, std::move(f)), kind::call);
+}
+
+}  // namespace quintet

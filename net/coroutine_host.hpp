@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+// coroutine_host: whom a chain of coroutines runs for: its loop, and the operations to cancel when that loop stops.
+#pragma once
+
+#include <quintet/net/event_loop.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+namespace quintet {
+
+/// An operation that a coroutine waits for and that can be asked to end early. Leaves its list when it is destroyed.
+class cancellable
+    : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  /// [loop] The operation completes soon, usually with an error; not from within this call.
+  virtual void cancel() noexcept = 0;
+
+ protected:
+  ~cancellable() = default;
+};
+
+class coroutine_host {
+ public:
+  explicit coroutine_host(event_loop& loop) noexcept : host_loop_(loop) {}
+  coroutine_host(const coroutine_host&) = delete;
+  coroutine_host& operator=(const coroutine_host&) = delete;
+
+  // [loop]
+  [[nodiscard]] event_loop& host_loop() const noexcept { return host_loop_; }
+  void add(cancellable& operation) noexcept { operations_.push_back(operation); }
+  void cancel_operations() noexcept {
+    for (auto i = operations_.begin(); i != operations_.end();) (i++)->cancel();
+  }
+
+ protected:
+  ~coroutine_host() = default;
+
+ private:
+  event_loop& host_loop_;
+  boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>> operations_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// epoll_engine: a level-triggered epoll set; one recv for each ready connection, one send for each batch of replies.
+#pragma once
+
+#include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/socket_engine.hpp>
+
+#include <array>
+#include <memory>
+
+#include <sys/epoll.h>
+
+namespace quintet {
+
+/// Level-triggered on purpose: a short read needs no second recv to find the queue empty, and what one turn leaves
+/// unread is offered again in the next, so that no connection starves the others.
+class epoll_engine final : public socket_engine {
+ public:
+  epoll_engine();
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
+  bool poll(duration longest) override;
+  void wake() noexcept override;
+  [[nodiscard]] int pollable() noexcept override { return set_.get(); }
+
+  error_code add(stream_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
+  error_code add(accept_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
+  error_code add(event_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
+  error_code add(connect_channel& c, int handle) override { return watch(c, handle, EPOLLOUT); }
+  void remove(channel& c) noexcept override;
+  void set_reading(channel& c, bool on) noexcept override { set_interest(c, EPOLLIN, on); }
+  std::size_t send(stream_channel& c, bytes data, error_code& broken) noexcept override;
+
+ private:
+  static constexpr std::size_t receive_size = 64 * 1024;
+  static constexpr int batch = 256;
+
+  error_code watch(channel& c, int handle, std::uint32_t events);
+  void set_interest(channel& c, std::uint32_t events, bool on) noexcept;
+  int wait(duration longest) noexcept;
+  void dispatch(channel& c, std::uint32_t events);
+  void stream_ready(stream_channel& c, std::uint32_t events);
+  void connect_ready(connect_channel& c) noexcept;
+
+  file_descriptor set_;
+  file_descriptor wake_;              // eventfd, in the set with a null pointer
+  std::unique_ptr<char[]> received_;  // one for all connections: an idle one holds no receive buffer
+  std::array<epoll_event, batch> ready_{};
+  bool blocked_ = false;  // the last send() took less than it was offered
+};
+
+}  // namespace quintet

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+// event_loop: the turn: guest, engine, timers, inbox, in this order, for ever.
+#include <quintet/net/event_loop.hpp>
+
+#include <quintet/net/asio_guest.hpp>
+#include <quintet/net/executor.hpp>
+
+#include <algorithm>
+
+namespace quintet {
+
+// A thread may drive several loops by hand, in turn.
+class event_loop::scoped_current {
+ public:
+  explicit scoped_current(event_loop& loop) noexcept : previous_(std::exchange(current_loop, &loop)) {}
+  scoped_current(const scoped_current&) = delete;
+  scoped_current& operator=(const scoped_current&) = delete;
+  ~scoped_current() { current_loop = previous_; }
+
+ private:
+  event_loop* previous_;
+};
+
+event_loop::event_loop(std::unique_ptr<engine> io, const clock& time)
+    : clock_(time), engine_(std::move(io)), always_wake_(engine_->waits_in_send()) {
+  engine_->before_pollable_goes([this] {
+    if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
+  });
+}
+
+event_loop::~event_loop() {
+  const scoped_current here(*this);  // what is destroyed here was of this loop's thread
+  inbox_.run_all();
+  run_deferred();
+  callbacks_.clear();  // before the services that they may use
+  services_ = {};
+  delete guest_.exchange(nullptr);
+}
+
+void event_loop::run() {
+  const scoped_current here(*this);
+  while (!finished()) turn(true);
+  inbox_.run_all();
+  run_deferred();
+}
+
+bool event_loop::poll() {
+  const scoped_current here(*this);
+  return turn(false);
+}
+
+bool event_loop::turn(bool may_wait) {
+  now_is_known_ = false;
+  bool worked = false;
+  if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
+  if (guest_posted_.load(std::memory_order_relaxed))
+    guest_posted_.store(false);  // before the poll, which sees what came before
+  asio_guest* const guest = guest_.load(std::memory_order_acquire);
+  if (guest) worked |= guest->poll();
+
+  const duration longest = longest_wait(may_wait && !worked);
+  worked |= guest && guest->active() ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+
+  now_is_known_ = false;
+  if (!timers_.empty()) worked |= timers_.expire(now()) > 0;
+  worked |= inbox_.run_all();
+  worked |= run_deferred();
+  return worked;
+}
+
+duration event_loop::longest_wait(bool may_wait) noexcept {
+  if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
+  if (timers_.empty()) return engine::forever;
+  return std::max(duration::zero(), timers_.next() - now());
+}
+
+bool event_loop::attention_wanted() const noexcept {
+  return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
+}
+
+bool event_loop::wait_in_engine(duration longest) {
+  if (longest == duration::zero()) return engine_->poll(longest);
+  // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
+  // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
+  if (!always_wake_) sleep_.store(sleep::in_engine);
+  const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
+  if (!always_wake_) sleep_.store(sleep::awake, std::memory_order_relaxed);
+  return worked;
+}
+
+bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
+  if (engine_->poll(duration::zero())) return true;
+  if (longest == duration::zero()) return false;
+  sleep_.store(sleep::in_guest);
+  bool worked = false;
+  if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
+  sleep_.store(sleep::awake, std::memory_order_relaxed);
+  return engine_->poll(duration::zero()) || worked;
+}
+
+bool event_loop::run_deferred() noexcept {
+  bool any = false;
+  for (work_item* item; (item = deferred_.pop()); any = true) (*item)();
+  return any;
+}
+
+void event_loop::begin_to_stop() noexcept {
+  stopping_ = true;
+  for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
+}
+
+void event_loop::stop() noexcept {
+  stop_requested_.store(true);
+  wake();
+}
+
+void event_loop::post(work_item& item) noexcept {
+  inbox_.push(item);
+  wake();
+}
+
+// As with the inbox: first the work, then the flag, then a look whether the loop sleeps.
+void event_loop::wake_for_guest() noexcept {
+  guest_posted_.store(true);
+  wake();
+}
+
+void event_loop::wake() noexcept {
+  if (always_wake_ && !in_this_thread()) engine_->wake();
+  if (sleep_.load() == sleep::awake) return;
+  switch (sleep_.exchange(sleep::awake)) {  // of a burst, the first one wakes
+    case sleep::awake:
+      return;
+    case sleep::in_engine:
+      return engine_->wake();
+    case sleep::in_guest:
+      return guest_.load(std::memory_order_acquire)->wake();
+  }
+}
+
+time_point event_loop::now() noexcept {
+  if (!now_is_known_) {
+    now_ = clock_.now();
+    now_is_known_ = true;
+  }
+  return now_;
+}
+
+asio_guest& event_loop::guest() {
+  if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
+  auto fresh = std::make_unique<asio_guest>();
+  asio_guest* expected = nullptr;
+  if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
+  return *fresh.release();
+}
+
+loop_executor event_loop::get_executor() { return {*this, guest().context().get_executor()}; }
+
+}  // namespace quintet

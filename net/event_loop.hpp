@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// event_loop: one thread's reactor: an engine, timers, an inbox, and a guest io_context for every other Asio client.
+#pragma once
+
+#include <quintet/base/buffer_cache.hpp>
+#include <quintet/base/timer_queue.hpp>
+#include <quintet/base/work_item.hpp>
+#include <quintet/net/engine.hpp>
+#include <quintet/net/loop_services.hpp>
+#include <quintet/net/loop_timers.hpp>
+#include <quintet/net/statistics.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+namespace quintet {
+
+class asio_guest;
+class loop_executor;
+
+/// Something that lives on a loop and keeps it running: a connection, a listener. It is told when the loop stops.
+class loop_member : public boost::intrusive::list_base_hook<> {
+ public:
+  /// [loop] Must lead to event_loop::leave(), at once or when work that is under way has come home.
+  virtual void abort() noexcept = 0;
+
+ protected:
+  ~loop_member() = default;
+};
+
+/// Everything attached to a loop is touched only by the loop's thread, which is the one inside run() or poll();
+/// post(), stop() and get_executor() are the doors for all others.
+class event_loop {
+ public:
+  explicit event_loop(std::unique_ptr<engine> io = make_default_engine(), const clock& time = clock::system());
+  ~event_loop();
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// [any thread] Runs on the calling thread until stop(), and until the last member has left.
+  void run();
+  /// [loop] One turn, which never waits: dispatches what is ready, due or posted. Returns whether there was anything.
+  /// With a manual_clock and a memory engine a program of loops is driven by hand, and repeats itself exactly.
+  bool poll();
+  /// [any thread] Every member is told to abort; run() returns when all have left. Before run(): run() returns soon.
+  void stop() noexcept;
+  /// [loop] Whether stop() has taken effect and the last member has left.
+  [[nodiscard]] bool finished() const noexcept { return stopping_ && members_.empty() && deferred_.empty(); }
+  /// [loop]
+  [[nodiscard]] bool stopping() const noexcept { return stopping_; }
+
+  /// [any thread] Runs the item on the loop's thread. Never allocates; a burst of posts costs one wake-up.
+  void post(work_item& item) noexcept;
+  /// [any thread] Runs f() on the loop's thread; it must not throw. Allocates one node.
+  template <std::invocable F>
+    requires(!std::is_base_of_v<work_item, F>)
+  void post(F f);
+  /// [any thread]
+  [[nodiscard]] bool in_this_thread() const noexcept { return current() == this; }
+  /// [any thread] The loop whose thread this is, or nullptr.
+  [[nodiscard]] static event_loop* current() noexcept { return current_loop; }
+
+  /// [loop] The time at which this turn began to dispatch.
+  [[nodiscard]] time_point now() noexcept;
+  /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates.
+  void start(timer& t, duration after) noexcept { timers_.start(t, now() + after); }
+
+  /// [any thread] Calls f() once on the loop's thread, when the time has passed; at once means in the next turn. The
+  /// loop owns f and destroys it on its thread: after the call, when it is cancelled, or with itself. A call that
+  /// leaves with an exception is counted in `handler_errors`, and nothing else happens. Allocates one node.
+  template <std::invocable F>
+  timer_id after(duration d, F f) {
+    return callbacks_.start(d, duration::zero(), std::move(f));
+  }
+  /// [any thread] Like after(), again and again until it is cancelled, also after an exception. It keeps its rhythm:
+  /// the n-th call is due n periods from now, however late the earlier ones were. Calls whose time passed while the
+  /// loop was held up are skipped, never made up for. Throws std::invalid_argument if the period is not positive.
+  template <std::invocable F>
+  timer_id every(duration period, F f) {
+    if (period <= duration::zero()) throw std::invalid_argument("event_loop::every: the period must be above zero");
+    return callbacks_.start(period, period, std::move(f));
+  }
+  /// [any thread] Whether there was something to cancel: then f is not called again. On the loop's thread it is not
+  /// running either, unless it is f that calls; from another thread a call may be under way, and end after this has
+  /// returned. False, and harmless, for an id whose timer has been cancelled or has begun its only call.
+  bool cancel(timer_id id) noexcept { return callbacks_.cancel(id); }
+
+  /// [any thread] For Asio's I/O objects and clients: their completions run on this loop's thread. The io_context
+  /// behind it is made when it is first asked for. Include <quintet/net/executor.hpp> for the type.
+  [[nodiscard]] loop_executor get_executor();
+  /// [loop] One T for each loop, made with T(event_loop&) when it is first asked for, destroyed with the loop.
+  template <class T>
+  T& use() {
+    return services_.use<T>(*this);
+  }
+
+  // What follows is for those who build on the loop: connections, listeners, models.
+  /// [loop]
+  void join(loop_member& m) noexcept { members_.push_back(m); }
+  void leave(loop_member& m) noexcept { members_.erase(members_.iterator_to(m)); }
+  /// [loop] Runs the item when this turn's dispatching is over: an object that might still have an event in the batch
+  /// at hand must not be destroyed before.
+  void defer(work_item& item) noexcept { deferred_.push(item); }
+  [[nodiscard]] engine& io() noexcept { return *engine_; }
+  [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
+  [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
+
+ private:
+  friend class loop_executor_access;
+  enum class sleep : int { awake, in_engine, in_guest };
+
+  bool turn(bool may_wait);
+  void begin_to_stop() noexcept;
+  duration longest_wait(bool may_wait) noexcept;
+  bool wait_in_engine(duration longest);
+  bool wait_in_guest(asio_guest& guest, duration longest);
+  bool run_deferred() noexcept;
+  bool attention_wanted() const noexcept;
+  void wake() noexcept;
+  void wake_for_guest() noexcept;
+  asio_guest& guest();
+
+  // constinit: reading it is one load, not a call that looks whether it has been initialised.
+  static inline constinit thread_local event_loop* current_loop = nullptr;
+  class scoped_current;
+
+  const clock& clock_;
+  std::unique_ptr<engine> engine_;
+  const bool always_wake_;
+  std::atomic<sleep> sleep_{sleep::awake};
+  std::atomic<bool> stop_requested_{false};
+  std::atomic<bool> guest_posted_{false};  // another thread has given the guest something since its last poll
+  mpsc_inbox inbox_;
+  work_fifo deferred_;
+  timer_queue timers_;
+  time_point now_{};
+  bool now_is_known_ = false;
+  bool stopping_ = false;
+  boost::intrusive::list<loop_member> members_;
+  buffer_cache buffers_;
+  loop_counters counters_;
+  std::atomic<asio_guest*> guest_{nullptr};
+  loop_timers callbacks_{*this, timers_, clock_};
+  loop_services services_;  // last: services may use all of the above while they are destroyed
+};
+
+template <std::invocable F>
+  requires(!std::is_base_of_v<work_item, F>)
+void event_loop::post(F f) {
+  struct node final : work_item {
+    explicit node(F fn) : work_item(&node::run), function(std::move(fn)) {}
+    static void run(work_item& item) noexcept {
+      const std::unique_ptr<node> self(static_cast<node*>(&item));
+      self->function();
+    }
+    F function;
+  };
+  post(static_cast<work_item&>(*new node(std::move(f))));
+}
+
+}  // namespace quintet

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// handler: what a server accepts as a handler, and factories for handlers that cannot be copied.
+#pragma once
+
+#include <quintet/net/stream.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace quintet {
+
+/// (connection&, bytes) -> how much of the input it used, or void for all of it. Not bool: that would be somebody's
+/// `return c.write(in)`, and no length.
+template <class H>
+concept message_handler = std::invocable<H&, connection&, bytes> &&
+                          (std::is_void_v<std::invoke_result_t<H&, connection&, bytes>> ||
+                           (std::convertible_to<std::invoke_result_t<H&, connection&, bytes>, std::size_t> &&
+                            !std::same_as<std::invoke_result_t<H&, connection&, bytes>, bool>));
+
+/// (stream&) -> awaitable<>
+template <class H>
+concept coroutine_handler =
+    !message_handler<H> && std::invocable<H&, stream&> && std::same_as<std::invoke_result_t<H&, stream&>, awaitable<>>;
+
+/// One of the two flavours. A callback handler may have, in addition:
+///
+///   on_open(connection&)                before any input
+///   on_read_eof(connection&)            the peer has finished sending, and everything it sent has been seen. From now
+///                                       on the handler decides when to close(); without this function the connection
+///                                       closes by itself when its output has left
+///   on_drain(connection&)               the server is draining, everything received has been answered, and the
+///                                       connection closes after this: the place for the protocol's goodbye
+///   on_close(connection&, error_code)   it is over; nothing can be sent any more
+///
+/// All of them are called as the handler itself is: with the baton, where the model runs handlers.
+template <class H>
+concept handler = message_handler<H> || coroutine_handler<H>;
+
+/// Makes a handler for each connection: for those that cannot be copied, or must not be.
+template <class F>
+struct handler_factory {
+  F make;
+};
+/// `server(config, made_by([&] { return session{std::make_unique<state>()}; }))`. The function is called on the thread
+/// of the connection's loop, so it must be safe to call from several threads at once.
+template <std::invocable F>
+  requires handler<std::invoke_result_t<F&>>
+handler_factory<F> made_by(F f) {
+  return {std::move(f)};
+}
+
+namespace detail {
+
+/// A handler that is copied for each connection, as a factory.
+template <class H>
+struct handler_source {
+  using type = H;
+  H prototype;
+  H make() { return prototype; }
+};
+template <class F>
+struct handler_source<handler_factory<F>> {
+  using type = std::invoke_result_t<F&>;
+  handler_factory<F> factory;
+  type make() { return factory.make(); }
+};
+
+}  // namespace detail
+
+/// What may be given to a server: a copyable handler or a factory.
+template <class S>
+concept handler_or_factory =
+    (handler<S> && std::copy_constructible<S>) || handler<typename detail::handler_source<S>::type>;
+
+}  // namespace quintet

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+// listen_options: one place to listen at, and how.
+#pragma once
+
+#include <quintet/net/address.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace quintet {
+
+/// How to listen; a second value beside the address, so that its fields can be named where they are given.
+struct listener_settings {
+  bool priority = false;    ///< a loop and a thread of its own for the connections that come here, and no limits
+  bool dual_stack = false;  ///< an IPv6 address only: IPv4 clients as well
+  int backlog = 1024;       ///< connections that may wait to be accepted
+  std::optional<mode_t> mode = {};  ///< permissions of a Unix socket's file; otherwise as the process's umask says
+  int send_buffer = 0;              ///< bytes of kernel memory for each connection; 0: the kernel decides, and grows it
+  int receive_buffer = 0;           ///< the same for what has not been received yet
+  int descriptor = -1;  ///< not -1: a listening socket that exists already, and becomes the server's; `at` is ignored
+};
+
+/// `{"127.0.0.1:80", "unix:/run/kv.sock", {"[::1]:81", {.priority = true}}}` is a vector of three.
+struct listen_options : listener_settings {
+  listen_options(std::string where, const listener_settings& how = {}) : listener_settings(how), at(std::move(where)) {}
+  listen_options(const char* where, const listener_settings& how = {}) : listen_options(std::string(where), how) {}
+
+  std::string at;  ///< see address.hpp for the syntax; port 0: the system picks one
+};
+
+/// Where a server listens when it is not told: on every IPv4 address, at a port that the system picks. (A function,
+/// since g++ 12 cannot compile the list itself as a member's default where a template uses it.)
+inline std::vector<listen_options> default_listeners() { return {"0.0.0.0:0"}; }
+
+/// Throws config_error.
+void validate(const listen_options& options);
+
+/// [before run] The sockets that the parent process, such as systemd, has opened and left to this one by the protocol
+/// of sd_listen_fds (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES), to be listened on as they are. One that is named
+/// "priority" (FileDescriptorName=priority) is for the priority lane. Empty when there are none for this process.
+/// Throws config_error when the variables contradict the protocol. Call it once: the sockets have one owner.
+std::vector<listen_options> inherited_listeners();
+
+}  // namespace quintet

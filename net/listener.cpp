@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// listener: accepting that survives every error and every exception.
+#include <quintet/net/listener.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <utility>
+
+namespace quintet {
+namespace {
+
+// Out of descriptors or memory: what is waiting stays in the backlog, and nobody is answered falsely.
+constexpr duration pause_after_error = std::chrono::milliseconds(50);
+
+}  // namespace
+
+// A TCP connection inherits the buffers of its listening socket; a Unix one is made by the peer's connect.
+listener::listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log)
+    : loop_(loop),
+      on_accept_(std::move(on_accept)),
+      send_buffer_(options.send_buffer),
+      receive_buffer_(options.receive_buffer),
+      listening_(loop.io().listen(options)),
+      at_(loop.io().local_address(listening_)),
+      name_(at_.to_string()),
+      log_(log) {}
+
+listener::~listener() {
+  abort();
+  if (listening_ >= 0) loop_.io().close(listening_);
+}
+
+void listener::start() {
+  if (const error_code ec = loop_.io().add(*this, listening_)) throw boost::system::system_error(ec, "cannot accept");
+  loop_.join(*this);
+  started_ = true;
+}
+
+void listener::hold(bool on) noexcept {
+  held_ = on;
+  update();
+}
+
+void listener::update() noexcept {
+  if (started_) loop_.io().set_reading(*this, !held_ && !pending());
+}
+
+void listener::on_accepted(int handle) noexcept {
+  accepted_.add();
+  troubled_ = false;
+  if (at_.is_unix()) loop_.io().bound_buffers(handle, send_buffer_, receive_buffer_);
+  try {
+    on_accept_(handle);
+  } catch (...) {
+    errors_.add();
+    loop_.io().close(handle);
+  }
+}
+
+// Told once for each time of trouble, however often it is tried again.
+void listener::on_accept_error(error_code reason) noexcept {
+  errors_.add();
+  if (!std::exchange(troubled_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
+  loop_.start(*this, pause_after_error);
+  update();
+}
+
+void listener::expired() noexcept { update(); }
+
+// Closed at once, so that who comes while the last handlers finish is told that nobody listens here any more.
+void listener::abort() noexcept {
+  if (!std::exchange(started_, false)) return;
+  cancel();
+  loop_.io().remove(*this);
+  loop_.leave(*this);
+  loop_.io().close(std::exchange(listening_, -1));
+}
+
+}  // namespace quintet

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// listener: accepts on a loop and hands each handle to a function; pauses when the system has run out of something.
+#pragma once
+
+#include <quintet/base/log.hpp>
+#include <quintet/net/event_loop.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace quintet {
+
+/// The function gets a handle that it then owns. When it throws, the handle is closed and accepting goes on.
+class listener final : private loop_member, private accept_channel, private timer {
+ public:
+  using accept_function = std::function<void(int handle)>;
+
+  /// Binds and listens at once, so that a port in use is known here; throws what engine::listen does. The hook has to
+  /// outlive it.
+  listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log);
+  ~listener();
+
+  /// [loop], or [before run] Begins to accept. Ends, and listens no more, when the loop stops.
+  void start();
+  /// [loop] Listens no more. Who waits to be accepted is reset.
+  void close() noexcept { abort(); }
+  /// [loop] While it is held it accepts nothing: who comes waits in the backlog.
+  void hold(bool on) noexcept;
+
+  /// [any thread] Where it listens, or did, with the port that the system has picked.
+  [[nodiscard]] const address& at() const noexcept { return at_; }
+  /// [any thread] Connections accepted, and errors met: of accept itself, and exceptions of the function.
+  [[nodiscard]] std::uint64_t accepted() const noexcept { return accepted_.value(); }
+  [[nodiscard]] std::uint64_t errors() const noexcept { return errors_.value(); }
+
+ private:
+  static inline const log_hook no_log{};
+  void on_accepted(int handle) noexcept override;
+  void on_accept_error(error_code reason) noexcept override;
+  void expired() noexcept override;
+  void abort() noexcept override;
+  void update() noexcept;
+
+  event_loop& loop_;
+  accept_function on_accept_;
+  const int send_buffer_, receive_buffer_;  // to be set for each connection, since it does not inherit them
+  int listening_;                           // -1: closed
+  const address at_;
+  const std::string name_;  // for the log
+  const log_hook& log_;
+  bool troubled_ = false;  // and the log has been told
+  bool started_ = false, held_ = false;
+  counter accepted_, errors_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+// loop_services: at most one object of a type for each loop (a database client, a cache), made when it is first used.
+#pragma once
+
+#include <memory>
+#include <typeindex>
+#include <unordered_map>
+
+namespace quintet {
+
+class event_loop;
+
+class loop_services {
+ public:
+  template <class T>
+  T& use(event_loop& loop) {
+    auto& slot = slots_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<T>(loop);  // shared_ptr<void> remembers how to destroy a T
+    return *static_cast<T*>(slot.get());
+  }
+
+ private:
+  std::unordered_map<std::type_index, std::shared_ptr<void>> slots_;
+};
+
+}  // namespace quintet

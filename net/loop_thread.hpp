@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// loop_thread: a named thread that runs an event_loop; stopped and joined on destruction.
+#pragma once
+
+#include <quintet/net/event_loop.hpp>
+
+#include <string>
+#include <thread>
+
+namespace quintet {
+
+/// Gives the calling thread a name, as ps and perf show it; at most 15 characters are kept.
+void name_this_thread(const std::string& name) noexcept;
+
+class loop_thread {
+ public:
+  /// The loop must outlive the thread.
+  loop_thread(event_loop& loop, std::string name);
+  ~loop_thread();
+  loop_thread(const loop_thread&) = delete;
+  loop_thread& operator=(const loop_thread&) = delete;
+
+  /// Ahead of ordinary threads (SCHED_RR) where the system allows it; returns whether it did.
+  bool raise_priority() noexcept;
+
+ private:
+  event_loop& loop_;
+  std::thread thread_;
+};
+
+}  // namespace quintet

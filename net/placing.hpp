@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// placing: what servers and clients do with a thread model: give it a handle to place, and a place back.
+#pragma once
+
+#include <quintet/base/error.hpp>
+#include <quintet/net/statistics.hpp>
+#include <quintet/net/thread_model.hpp>
+
+#include <utility>
+
+namespace quintet::detail {
+
+/// [loop] A connection that place() has put on this loop has gone.
+template <thread_model Model>
+void release_place(Model& model, event_loop& loop) noexcept {
+  if constexpr (requires { model.release(loop); }) model.release(loop);
+}
+
+/// [loop] The main loop's. Runs admit(loop), which does not throw, on the loop that the model picks: only what admit
+/// carries, a handle, crosses threads; the connection is made on the loop that will own it. When this throws, admit was
+/// not run, and has been destroyed.
+template <thread_model Model, class Admit>
+void place(Model& model, event_loop& main, Admit admit) {
+  event_loop& loop = model.place();
+  if (&loop == &main) return admit(loop);
+  try {
+    loop.post([&loop, a = std::move(admit)]() mutable noexcept { a(loop); });
+  } catch (...) {
+    release_place(model, loop);
+    throw;
+  }
+}
+
+/// [any thread] Adds what the main loop and the model's loops have counted.
+template <thread_model Model>
+void add_counters(loop_statistics& to, const Model& model, event_loop& main) {
+  to.add(main.counters());
+  const auto add = [&to](const loop_counters& c) { to.add(c); };
+  if constexpr (requires { model.each_counters(add); }) model.each_counters(add);
+}
+
+/// In a catch block: why a thread model has not taken a connection.
+error_code reason_of_exception() noexcept;
+
+}  // namespace quintet::detail

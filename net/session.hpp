@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+// session: a connection together with its handler; one kind for each flavour.
+#pragma once
+
+#include <quintet/net/handler.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace quintet::detail {
+
+/// A callback handler. `Owner` has run_by_model(loop, item) and retire(session).
+template <class Owner, class Handler>
+class message_session final : public connection {
+ public:
+  message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
+      : connection(loop, host, false), owner_(owner), handler_(std::move(handler)) {}
+  void begin(int handle) noexcept {
+    open(handle, {.open = requires(Handler& h, connection& c) { h.on_open(c);
+  }
+  , .read_eof = requires(Handler& h, connection& c) { h.on_read_eof(c); },
+      .drain = requires(Handler& h, connection& c) { h.on_drain(c); }});
+}  // namespace quintet::detail
+
+private:
+friend Owner;
+void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+void run_open() override {
+  if constexpr (requires(Handler& h, connection& c) { h.on_open(c); }) handler_.on_open(*this);
+}
+std::size_t run_batch(bytes input) override {
+  if constexpr (std::is_void_v<std::invoke_result_t<Handler&, connection&, bytes>>) {
+    handler_(static_cast<connection&>(*this), input);
+    return input.size();
+  } else {
+    return static_cast<std::size_t>(handler_(static_cast<connection&>(*this), input));
+  }
+}
+void run_read_eof() override {
+  if constexpr (requires(Handler& h, connection& c) { h.on_read_eof(c); }) handler_.on_read_eof(*this);
+}
+void run_drain() override {
+  if constexpr (requires(Handler& h, connection& c) { h.on_drain(c); }) handler_.on_drain(*this);
+}
+void run_close(error_code why) noexcept override {
+  if constexpr (requires(Handler& h, connection& c) { h.on_close(c, why); }) {
+    try {
+      handler_.on_close(static_cast<connection&>(*this), why);
+    } catch (...) {
+      report_exception();
+      fail_handler();  // it is closed already; only the count is left to do
+    }
+  }
+}
+void destroy() noexcept override { owner_.retire(this); }
+
+Owner& owner_;
+Handler handler_;
+}
+;
+
+/// A coroutine handler.
+template <class Owner, class Handler>
+class stream_session final : public stream {
+ public:
+  stream_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
+      : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
+  void begin(int handle) noexcept { open(handle, {.open = true}); }
+
+ private:
+  friend Owner;
+  void run_by_model(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+  awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
+  void destroy() noexcept override { owner_.retire(this); }
+
+  Owner& owner_;
+  Handler handler_;
+};
+
+template <class Owner, class Handler>
+using session_for =
+    typename std::conditional_t<message_handler<Handler>, std::type_identity<message_session<Owner, Handler>>,
+                                std::type_identity<stream_session<Owner, Handler>>>::type;
+
+}  // namespace quintet::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// socket_engine: what all engines for sockets of the kernel have in common: listening, accepting, connecting,
+// addresses.
+#pragma once
+
+#include <quintet/net/engine.hpp>
+#include <quintet/net/unix_path.hpp>
+
+#include <map>
+
+namespace quintet {
+
+/// The sockets stay in blocking mode, so that any engine can adopt them; MSG_DONTWAIT says it for each call.
+class socket_engine : public engine {
+ public:
+  int listen(const listen_options& options) override;
+  int connect(const address& to, error_code& failed) noexcept override;
+  [[nodiscard]] address local_address(int handle) const override;
+  [[nodiscard]] address remote_address(int handle) const override;
+  void bound_buffers(int handle, int send, int receive) noexcept override;
+  void close(int handle) noexcept override;
+  void shutdown_send(int handle) noexcept override;
+  [[nodiscard]] std::size_t unread(int handle) const noexcept override;
+
+  /// How connecting has ended, for a handle that has become writable; puts it into blocking mode.
+  static error_code finish_connect(int handle) noexcept;
+
+ protected:
+  static error_code last_error() noexcept;
+  /// Accepts what is waiting, at most a batch, while the channel's interest is not 0; every error of accept is survived
+  /// or reported to the channel.
+  void accept_ready(accept_channel& c) noexcept;
+
+ private:
+  bool accept_one(accept_channel& c, int listening) noexcept;
+
+  std::map<int, unix_path> paths_;  // files of listening Unix sockets, by handle
+};
+
+}  // namespace quintet

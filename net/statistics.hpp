@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// statistics: what a loop counts as it works, and the sum over the loops of a server or a client.
+#pragma once
+
+#include <quintet/base/counter.hpp>
+
+#include <cstdint>
+
+namespace quintet {
+
+/// Written by one loop's thread, read by any.
+struct loop_counters {
+  counter opened;    ///< connections that began on this loop
+  counter closed;    ///< connections that ended on it
+  counter receives;  ///< receive calls that brought bytes
+  counter bytes_received;
+  counter batches;  ///< times that a handler was called
+  counter sends;    ///< send calls
+  counter bytes_sent;
+  counter handler_errors;  ///< handlers, and callbacks of timers, that left with an exception
+  counter dropped;         ///< writes and sends that when_full::drop has dropped
+
+  /// [loop] Takes over what another loop, which has ended, has counted.
+  void add(const loop_counters& other) noexcept {
+    opened.add(other.opened.value());
+    closed.add(other.closed.value());
+    receives.add(other.receives.value());
+    bytes_received.add(other.bytes_received.value());
+    batches.add(other.batches.value());
+    sends.add(other.sends.value());
+    bytes_sent.add(other.bytes_sent.value());
+    handler_errors.add(other.handler_errors.value());
+    dropped.add(other.dropped.value());
+  }
+};
+
+/// The sum over loops at some moment. The fields are read one by one while the loops go on.
+struct loop_statistics {
+  std::uint64_t opened = 0, closed = 0, receives = 0, bytes_received = 0;
+  std::uint64_t batches = 0, sends = 0, bytes_sent = 0, handler_errors = 0, dropped = 0;
+
+  void add(const loop_counters& c) noexcept {
+    opened += c.opened.value();
+    closed += c.closed.value();
+    receives += c.receives.value();
+    bytes_received += c.bytes_received.value();
+    batches += c.batches.value();
+    sends += c.sends.value();
+    bytes_sent += c.bytes_sent.value();
+    handler_errors += c.handler_errors.value();
+    dropped += c.dropped.value();
+  }
+};
+
+struct server_statistics : loop_statistics {
+  std::uint64_t accepted = 0;
+  std::uint64_t accept_errors = 0;  ///< of the system's accept, such as no descriptors; nobody was dropped
+  std::uint64_t refused = 0;        ///< accepted and closed at once, see accept_limits::on_refused
+};
+
+struct client_statistics : loop_statistics {
+  std::uint64_t attempts = 0;  ///< to connect
+  std::uint64_t failures = 0;  ///< of these attempts
+};
+
+}  // namespace quintet

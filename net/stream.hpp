@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// stream: a connection for coroutines. co_await read() gives the baton back and waits for it to return with input.
+#pragma once
+
+#include <quintet/net/awaitable.hpp>
+#include <quintet/net/connection.hpp>
+#include <quintet/net/coroutine_host.hpp>
+
+#include <concepts>
+#include <exception>
+#include <optional>
+#include <type_traits>
+
+namespace quintet {
+
+/// The coroutine runs on its connection's loop in every thread model, so any Asio client can be awaited in it. It never
+/// blocks: dear work goes through offload(), which is where the thread models differ.
+class stream : public connection, private coroutine_host {
+ public:
+  /// [baton] What has arrived, or nullopt at the end of the stream (also: when the connection has failed or the server
+  /// stops). What was written leaves first, in one send, if there is anything to wait for; input that is there already
+  /// is returned without suspending. The bytes are valid until the next read().
+  auto read() noexcept {
+    struct awaiter {
+      stream& s;
+      bool await_ready() const { return s.begin_read(); }
+      void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_input(waiting); }
+      std::optional<bytes> await_resume() const { return s.end_read(); }
+    };
+    return awaiter{*this};
+  }
+
+  /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
+  /// returns, or throws, comes out of the co_await.
+  template <std::invocable F>
+  auto offload(F f) {
+    return offloaded<F>(*this, std::move(f));
+  }
+
+ protected:
+  stream(event_loop& loop, connection_host& host) : connection(loop, host, true), coroutine_host(loop) {}
+  ~stream() = default;
+
+  /// [loop] Asks the thread model to run the item.
+  virtual void run_by_model(quintet::work_item& item) noexcept = 0;
+  virtual awaitable<> make_coroutine() = 0;
+
+ private:
+  template <class F>
+  class offloaded;
+
+  bool begin_read();
+  void wait_for_input(std::coroutine_handle<> waiting) noexcept;
+  std::optional<bytes> end_read();
+  void resume_reader() noexcept;
+  void ended(bool by_exception) noexcept;
+  static awaitable<> drive(stream& s);
+
+  void dispatch(quintet::work_item& item) noexcept final { item(); }
+  void run_open() noexcept final;
+  std::size_t run_batch(bytes) noexcept final;
+  void run_close(error_code) noexcept final;
+  void interrupt() noexcept final { cancel_operations(); }
+
+  awaitable<> root_;
+  std::coroutine_handle<> reader_;  // waits in read()
+  std::size_t lent_ = 0;            // bytes shown to the coroutine, used up by its next read()
+  bool closing_ = false;            // the connection is over; it goes when the coroutine has ended
+  bool ended_ = false;              // the coroutine has
+};
+
+/// The awaiter of offload(), and the work item that travels. It lives in the coroutine's frame.
+template <class F>
+class stream::offloaded final : private quintet::work_item {
+ public:
+  using result_type = std::invoke_result_t<F&>;
+  offloaded(stream& s, F f) : work_item(&offloaded::compute), stream_(s), function_(std::move(f)) {}
+  offloaded(offloaded&& o) noexcept(std::is_nothrow_move_constructible_v<F>)
+      : work_item(&offloaded::compute), stream_(o.stream_), function_(std::move(o.function_)) {}
+
+  static constexpr bool await_ready() noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> waiting) noexcept {
+    waiting_ = waiting;
+    bool ran_here = false;  // on this stack: a pool may have finished, and this object be gone, before run() returns
+    ran_here_ = &ran_here;
+    stream_.run_by_model(*this);
+    return !ran_here;
+  }
+  result_type await_resume() {
+    if (error_) std::rethrow_exception(error_);
+    if constexpr (!std::is_void_v<result_type>) return std::move(*result_);
+  }
+
+ private:
+  using stored = std::conditional_t<std::is_void_v<result_type>, char, result_type>;
+
+  static void compute(quintet::work_item& item) noexcept {
+    auto& self = static_cast<offloaded&>(item);
+    try {
+      if constexpr (std::is_void_v<result_type>)
+        self.function_();
+      else
+        self.result_.emplace(self.function_());
+    } catch (...) {
+      self.error_ = std::current_exception();
+    }
+    if (self.stream_.loop().in_this_thread()) {
+      *self.ran_here_ = true;
+    } else {
+      self.become(&offloaded::resume);
+      self.stream_.loop().post(item);
+    }
+  }
+  static void resume(quintet::work_item& item) noexcept { static_cast<offloaded&>(item).waiting_.resume(); }
+
+  stream& stream_;
+  F function_;
+  std::optional<stored> result_;
+  std::exception_ptr error_;
+  std::coroutine_handle<> waiting_;
+  bool* ran_here_ = nullptr;
+};
+
+}  // namespace quintet

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// system_call: receiving, sending and waiting without being a cancellation point.
+#pragma once
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+
+// glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
+// threads: 90 instructions each (glibc 2.36, x86-64), which is more than the rest of an echo costs. pthread_cancel is
+// no way to end a thread of this library, so these go to the kernel directly. Sanitizers need to see the calls that
+// they know.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define QUINTET_PLAIN_SYSTEM_CALLS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define QUINTET_PLAIN_SYSTEM_CALLS 0
+#endif
+#endif
+#ifndef QUINTET_PLAIN_SYSTEM_CALLS
+#define QUINTET_PLAIN_SYSTEM_CALLS 1
+#endif
+
+namespace quintet::system_call {
+
+// All as their namesakes: -1 and errno for an error.
+
+inline ssize_t receive(int socket, void* into, std::size_t size, int flags) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return ::syscall(SYS_recvfrom, socket, into, size, flags, nullptr, nullptr);
+#else
+  return ::recv(socket, into, size, flags);
+#endif
+}
+
+inline ssize_t send(int socket, const void* from, std::size_t size, int flags) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return ::syscall(SYS_sendto, socket, from, size, flags, nullptr, 0);
+#else
+  return ::send(socket, from, size, flags);
+#endif
+}
+
+inline int epoll_wait(int set, epoll_event* ready, int size, int milliseconds) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
+  return static_cast<int>(::syscall(SYS_epoll_wait, set, ready, size, milliseconds));
+#else
+  return ::epoll_wait(set, ready, size, milliseconds);
+#endif
+}
+
+}  // namespace quintet::system_call

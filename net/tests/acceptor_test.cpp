@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSL-1.0
+// acceptor_test: limits on accepting, by a clock that the test moves: who waits, who is refused, who is let in later.
+#include <quintet/net/acceptor.hpp>
+
+#include "sockets.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+using namespace quintet;
+using namespace quintet::testing;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Two listeners under the limits; connections that are let in stay until they are dropped.
+struct world {
+  explicit world(const accept_limits& limits, const log_hook& hook = {}) : log(hook), admitted(limits) {
+    accepts.emplace(loop, limits, admitted, log, [this](int fd, admissions::ticket place) {
+      if (fails) fails();
+      inside.push_back({file_descriptor(fd), std::move(place)});
+    });
+    first = accepts->listen({"127.0.0.1:0", settings}).at();
+    second = accepts->listen("[::1]:0").at();
+    accepts->start();
+  }
+  /// Until nobody comes any more.
+  void settle() {
+    while (loop.poll()) {
+    }
+  }
+  void connect(const address& to, int count = 1) {
+    for (int i = 0; i < count; ++i) clients.push_back(connected_to(to));
+    settle();
+  }
+  void advance(milliseconds by) {
+    time.advance(by);
+    settle();
+  }
+  std::size_t leave() {
+    inside.pop_front();
+    settle();
+    return inside.size();
+  }
+  bool last_is_closed() {
+    char c = 0;
+    return ::recv(clients.back().get(), &c, 1, 0) == 0;
+  }
+
+  struct guest {
+    file_descriptor fd;
+    admissions::ticket place;
+  };
+  static inline listener_settings settings;
+  log_hook log;
+  admissions admitted;
+  manual_clock time;
+  event_loop loop{make_default_engine(), time};
+  std::function<void()> fails;
+  std::deque<guest> inside;
+  std::vector<file_descriptor> clients;
+  std::optional<acceptor> accepts;
+  address first, second;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(without_limits_everybody_is_let_in) {
+  world w({});
+  w.connect(w.first, 100);
+  w.connect(w.second, 100);
+  BOOST_TEST(w.inside.size() == 200u);
+  BOOST_TEST(w.admitted.open() == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
+  world w({.max_connections = 3});
+  w.connect(w.first, 5);
+  w.connect(w.second, 2);
+  BOOST_TEST(w.inside.size() == 3u);
+  BOOST_TEST(w.accepts->accepted() == 3u);  // the other four wait: they are not accepted and dropped
+  for (std::uint64_t let_in = 4; let_in <= 7; ++let_in) {
+    w.leave();
+    BOOST_TEST(w.inside.size() == 3u);
+    BOOST_TEST(w.accepts->accepted() == let_in);
+  }
+  BOOST_TEST(w.accepts->refused() == 0u);
+  while (!w.inside.empty()) w.leave();
+  BOOST_TEST(w.admitted.open() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
+  std::vector<std::string> refused;
+  accept_limits limits{.max_connections_per_address = 2};
+  limits.on_refused = [&](error_code why, const address& from) {
+    BOOST_TEST((why == errc::too_many_from_address));
+    refused.push_back(from.host());
+    throw std::runtime_error("ignored");
+  };
+  world w(limits);
+  w.connect(w.first, 2);
+  w.connect(w.second, 2);
+  BOOST_TEST(w.inside.size() == 4u);
+  w.connect(w.first);
+  BOOST_TEST(w.last_is_closed());
+  w.connect(w.second);
+  BOOST_TEST(w.last_is_closed());
+  BOOST_TEST(refused == (std::vector<std::string>{"127.0.0.1", "::1"}), boost::test_tools::per_element());
+  BOOST_TEST(w.accepts->refused() == 2u);
+  w.leave();  // of the first address
+  w.connect(w.second);
+  BOOST_TEST(w.last_is_closed());
+  w.connect(w.first);
+  BOOST_TEST(w.inside.size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_has_settled_is_given_back_by_identity) {
+  admissions admitted({.max_connections_per_address = 1});
+  const address a("127.0.0.1:1"), b("127.0.0.2:1");
+  int one = 0, two = 0;
+  admitted.settle(admitted.enter(a), &one);
+  admitted.settle(admitted.enter(b), &two);
+  BOOST_TEST(!admitted.enter(a));
+  (void)admitted.leave(&one);
+  BOOST_TEST(static_cast<bool>(admitted.enter(a)));
+  BOOST_TEST(!admitted.enter(b));
+  BOOST_TEST(admitted.open() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(so_many_a_second_after_a_burst) {
+  world w({.accept_rate = 10, .accept_burst = 4});
+  w.time.advance(std::chrono::hours(1));
+  w.connect(w.first, 10);
+  BOOST_TEST(w.inside.size() == 4u);
+  for (int i = 0; i < 100; ++i) w.settle();
+  BOOST_TEST(w.inside.size() == 4u);
+  w.advance(milliseconds(101));
+  BOOST_TEST(w.inside.size() == 5u);
+  for (int i = 0; i < 3; ++i) w.advance(milliseconds(100));
+  BOOST_TEST(w.inside.size() == 8u);
+  w.advance(std::chrono::minutes(1));
+  BOOST_TEST(w.inside.size() == 10u);  // two came, so that the burst has two left
+  w.connect(w.second, 5);
+  BOOST_TEST(w.inside.size() == 12u);
+}
+
+BOOST_AUTO_TEST_CASE(two_limits_at_once_both_have_to_agree) {
+  world w({.max_connections = 2, .accept_rate = 1, .accept_burst = 2});
+  w.time.advance(std::chrono::hours(1));
+  w.connect(w.first, 4);
+  BOOST_TEST(w.inside.size() == 2u);
+  w.advance(milliseconds(5000));  // fast enough, but full
+  BOOST_TEST(w.inside.size() == 2u);
+  w.leave();
+  w.leave();
+  BOOST_TEST(w.inside.size() == 2u);
+  w.leave();  // there is room, and the rate was used up
+  BOOST_TEST(w.inside.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
+  world w({.tuned_sockets = 2, .bounded_socket_buffer = 30'000});
+  w.connect(w.first, 4);
+  const auto buffer = [&](std::size_t i, int option) { return get_option(w.inside[i].fd.get(), SOL_SOCKET, option); };
+  for (const int option : {SO_SNDBUF, SO_RCVBUF}) {
+    BOOST_TEST(buffer(0, option) != 60'000);
+    BOOST_TEST(buffer(1, option) != 60'000);
+    BOOST_TEST(buffer(2, option) == 60'000);  // the kernel doubles it
+    BOOST_TEST(buffer(3, option) == 60'000);
+  }
+  w.leave();
+  w.leave();
+  w.leave();
+  w.connect(w.first);
+  BOOST_TEST(buffer(1, SO_SNDBUF) != 60'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
+  world::settings = {.send_buffer = 50'000};
+  world w({.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
+  world::settings = {};
+  w.connect(w.first);
+  w.connect(w.second);
+  BOOST_TEST(get_option(w.inside[0].fd.get(), SOL_SOCKET, SO_SNDBUF) == 100'000);
+  BOOST_TEST(get_option(w.inside[1].fd.get(), SOL_SOCKET, SO_SNDBUF) == 60'000);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_placed_is_refused_with_its_reason_and_leaves_no_trace) {
+  std::vector<error_code> reasons;
+  accept_limits limits{.max_connections = 2};
+  limits.on_refused = [&](error_code why, const address&) { reasons.push_back(why); };
+  world w(limits);
+  const std::vector<std::function<void()>> failures{
+      [] { throw boost::system::system_error(errc::too_many_threads); },
+      [] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)); },
+      [] { throw std::bad_alloc(); }, [] { throw 5; }};
+  for (const auto& failure : failures) {
+    w.fails = failure;
+    w.connect(w.first);
+    BOOST_TEST(w.last_is_closed());
+  }
+  BOOST_REQUIRE(reasons.size() == 4u);
+  BOOST_TEST((reasons[0] == errc::too_many_threads));
+  BOOST_TEST((reasons[1] == boost::system::errc::resource_unavailable_try_again));
+  BOOST_TEST((reasons[2] == boost::system::errc::not_enough_memory));
+  BOOST_TEST((reasons[3] == errc::not_placed));
+  BOOST_TEST(w.admitted.open() == 0u);
+  BOOST_TEST(w.accepts->errors() == 0u);
+  w.fails = nullptr;
+  w.connect(w.first, 3);
+  BOOST_TEST(w.inside.size() == 2u);
+}

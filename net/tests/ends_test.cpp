@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+// ends_test: half-close both ways, and draining.
+#include "world.hpp"
+
+#include <boost/test/data/test_case.hpp>
+
+using namespace quintet;
+using namespace quintet::testing;
+using namespace std::chrono_literals;
+namespace bdata = boost::unit_test::data;
+
+namespace {
+
+struct journal {
+  std::string events;
+  std::vector<connection_id> open;
+};
+
+/// Upper-cases lines. "bye" half-closes; says goodbye when it is drained.
+struct lines {
+  journal* log;
+  void on_open(connection& c) const { log->open.push_back(c.id()); }
+  std::size_t operator()(connection& c, bytes in) const {
+    std::size_t used = 0;
+    for (std::size_t nl; (nl = in.find('\n', used)) != bytes::npos; used = nl + 1) {
+      log->events += 'r';
+      const bytes line = in.substr(used, nl - used);
+      c.write("<" + std::string(line) + ">");
+      if (line == "bye") {
+        c.shutdown_send();
+        BOOST_TEST(!c.write("too late"));
+      }
+    }
+    return used;
+  }
+  void on_drain(connection& c) const {
+    BOOST_TEST(c.draining());
+    log->events += 'd';
+    c.write("goodbye");
+  }
+  void on_close(connection&, error_code why) const {
+    log->events += why == errc::end_of_stream ? 'e' : why == errc::stopped ? 's' : why ? '?' : 'c';
+  }
+};
+
+/// The same, and it stays when the peer has finished sending.
+struct patient : lines {
+  void on_read_eof(connection& c) const {
+    log->events += 'E';
+    c.write("all read");
+  }
+};
+
+struct lines_coroutine {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    log->open.push_back(s.id());
+    std::string rest;
+    while (const auto in = co_await s.read()) {
+      rest += *in;
+      std::size_t used = 0;
+      for (std::size_t nl; (nl = rest.find('\n', used)) != bytes::npos; used = nl + 1) {
+        const std::string line = rest.substr(used, nl - used);
+        const auto answer = co_await s.offload([&] { return "<" + line + ">"; });
+        s.write(answer);
+      }
+      rest.erase(0, used);
+    }
+    s.write(s.draining() ? "goodbye" : "eof");
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(on_read_eof_leaves_the_end_to_the_handler, bdata::make(shapes), s) {
+  journal log;
+  world<patient> w(1, s, patient{{&log}});
+  const int client = w.connect();
+  w.sim.network().send(client, "a\n");
+  w.sim.network().shutdown_send(client);
+  BOOST_TEST(w.received(client) == "<a>all read");
+  w.sim.advance(60s, 1s);
+  BOOST_TEST(!w.ended(client));
+  BOOST_TEST(!w.server->connections().send(log.open[0], "still here"));
+  BOOST_TEST(w.received(client) == "still here");
+  BOOST_TEST(!w.server->connections().post(log.open[0], [](connection& c) { c.close(); }));
+  w.sim.run_until_quiet();
+  BOOST_TEST(w.ended(client));
+  BOOST_TEST(log.events == "rEc");
+}
+
+BOOST_DATA_TEST_CASE(our_half_close_leaves_the_peer_talking, bdata::make(shapes), s) {
+  journal log;
+  world<lines> w(1, s, lines{&log});
+  const int client = w.connect();
+  BOOST_TEST(w.converse(client, "bye\n") == "<bye>");
+  BOOST_TEST(w.sim.network().at_end(client));
+  w.send(client, "and more\n");
+  BOOST_TEST(log.events == "rr");
+  BOOST_TEST(w.statistics().closed == 0U);
+  BOOST_TEST(!w.server->connections().send(log.open[0], "lost"));  // as if it came a moment too late
+  w.sim.network().shutdown_send(client);
+  w.sim.run_until_quiet();
+  BOOST_TEST(w.received(client).empty());
+  BOOST_TEST(log.events == "rre");
+}
+
+namespace {
+
+// Every request that the kernel has received when draining begins is answered, and none that comes later.
+template <class Handler>
+void check_drain(shape s, int seed) {
+  journal log;
+  world<Handler> w(static_cast<std::uint64_t>(seed), s, Handler{&log});
+  std::vector<int> clients;
+  std::vector<std::string> got(6);
+  for (std::size_t i = 0; i < got.size(); ++i) clients.push_back(w.connect());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    for (std::size_t n = 0; n < i * 10; ++n) w.sim.network().send(clients[i], std::to_string(n) + "\n");
+  for (int turns = 0; turns < seed; ++turns) w.server->main_loop().poll();  // drained while it works
+  w.server->connections().drain();
+  w.sim.run_until_quiet();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    w.sim.network().send(clients[i], "late\n");
+    got[i] = w.received(clients[i]);
+    std::string expected;
+    for (std::size_t n = 0; n < i * 10; ++n) expected += "<" + std::to_string(n) + ">";
+    BOOST_TEST(got[i] == expected + "goodbye");
+    BOOST_TEST(w.sim.network().at_end(clients[i]));
+    BOOST_TEST(!w.sim.network().was_reset(clients[i]));
+  }
+  const int newcomer = w.connect();  // placed before the listener was told
+  BOOST_TEST(w.received(newcomer) == "goodbye");
+  BOOST_TEST(w.ended(newcomer));
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(draining_answers_what_was_received_and_nothing_else, bdata::make(shapes) * bdata::xrange(0, 12), s,
+                     seed) {
+  check_drain<lines>(s, seed);
+  check_drain<lines_coroutine>(s, seed);
+}
+
+BOOST_DATA_TEST_CASE(draining_does_not_wait_for_half_a_request, bdata::make(shapes), s) {
+  journal log;
+  world<lines> w(1, s, lines{&log});
+  const int client = w.connect();
+  w.send(client, "whole\nha");
+  w.server->connections().drain();
+  BOOST_TEST(w.received(client) == "<whole>goodbye");
+  BOOST_TEST(w.ended(client));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+// event_loop_test: posts, stops, timers and the guest io_context, on the real engines.
+#include <quintet/net/asio.hpp>
+#include <quintet/net/loop_thread.hpp>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+using namespace quintet;
+using namespace std::chrono_literals;
+namespace bdata = boost::unit_test::data;
+
+namespace {
+
+std::unique_ptr<engine> make(bool blocking) { return blocking ? make_blocking_engine() : make_default_engine(); }
+
+/// Keeps a loop running until it is told to stop, as a connection would.
+struct resident : loop_member {
+  explicit resident(event_loop& l) : loop(l) { loop.join(*this); }
+  void abort() noexcept override { loop.leave(*this); }
+  event_loop& loop;
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(stop_before_run_is_obeyed, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  loop.stop();
+  loop.run();
+  BOOST_TEST(loop.finished());
+}
+
+BOOST_DATA_TEST_CASE(posts_from_many_threads_all_run_in_order_on_the_loop, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  constexpr int threads = 4, each = 5000;
+  std::vector<int> last(threads, -1);
+  bool in_order = true, on_loop = true;
+  int left = threads * each;
+  std::vector<std::thread> posters;
+  for (int t = 0; t < threads; ++t)
+    posters.emplace_back([&, t] {
+      for (int i = 0; i < each; ++i)
+        loop.post([&, t, i]() noexcept {
+          in_order &= std::exchange(last[static_cast<std::size_t>(t)], i) == i - 1;
+          on_loop &= loop.in_this_thread();
+          if (--left == 0) loop.stop();
+        });
+    });
+  loop.run();
+  for (auto& p : posters) p.join();
+  BOOST_TEST(in_order);
+  BOOST_TEST(on_loop);
+  BOOST_TEST(left == 0);
+}
+
+BOOST_DATA_TEST_CASE(a_post_wakes_a_sleeping_loop_every_time, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  loop_thread thread(loop, "qnt-test");
+  for (int i = 0; i < 2000; ++i) {
+    std::latch done(1);
+    loop.post([&]() noexcept { done.count_down(); });
+    done.wait();  // a lost wake-up would hang here
+  }
+}
+
+BOOST_DATA_TEST_CASE(asio_work_runs_on_the_loop_from_wherever_it_is_posted, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  loop_thread thread(loop, "qnt-test");
+  for (int i = 0; i < 1000; ++i) {
+    std::latch done(1);
+    bool here = false;
+    boost::asio::post(loop.get_executor(), [&] {
+      here = loop.in_this_thread();
+      done.count_down();
+    });
+    done.wait();
+    BOOST_REQUIRE(here);
+  }
+}
+
+BOOST_DATA_TEST_CASE(asio_timers_and_posts_reach_a_loop_that_waits_in_the_guest, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  loop_thread thread(loop, "qnt-test");
+  std::latch fired(1);
+  std::optional<boost::asio::steady_timer> never, soon;
+  loop.post([&]() noexcept {
+    never.emplace(loop.get_executor(), 1h);  // keeps the guest active
+    never->async_wait([](const error_code&) {});
+    soon.emplace(loop.get_executor(), 1ms);
+    soon->async_wait([&](const error_code&) { fired.count_down(); });
+  });
+  fired.wait();
+  for (int i = 0; i < 500; ++i) {
+    std::latch done(1);
+    loop.post([&]() noexcept { done.count_down(); });
+    done.wait();
+  }
+  std::latch gone(1);
+  loop.post([&]() noexcept {
+    never.reset();
+    soon.reset();
+    gone.count_down();
+  });
+  gone.wait();
+}
+
+BOOST_DATA_TEST_CASE(timers_fire_in_order_and_a_cancelled_one_does_not, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  std::string order;
+  callback_timer second([&]() noexcept { order += '2'; });
+  callback_timer first([&]() noexcept { order += '1'; });
+  callback_timer never([&]() noexcept { order += 'x'; });
+  callback_timer last([&]() noexcept { loop.stop(); });
+  loop.start(last, 3ms);
+  loop.start(never, 2ms);
+  loop.start(second, 2ms);
+  loop.start(first, 1ms);
+  never.cancel();
+  loop.run();
+  BOOST_TEST(order == "12");
+}
+
+BOOST_AUTO_TEST_CASE(a_service_is_made_once_for_each_loop_and_dies_on_it) {
+  struct service {
+    explicit service(event_loop& l) : loop(l) {}
+    ~service() { BOOST_TEST(loop.in_this_thread()); }
+    event_loop& loop;
+  };
+  event_loop a, b;
+  BOOST_TEST(&a.use<service>() == &a.use<service>());
+  BOOST_TEST(&a.use<service>() != &b.use<service>());
+  BOOST_TEST(&b.use<service>().loop == &b);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// listener_test: accepting survives running out of descriptors and functions that throw; an address in use is said.
+#include <quintet/net/listener.hpp>
+
+#include "sockets.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <vector>
+
+using namespace quintet;
+using namespace quintet::testing;
+
+BOOST_AUTO_TEST_CASE(out_of_descriptors_it_pauses_and_serves_the_waiting_one_later) {
+  manual_clock clock;
+  event_loop loop(make_default_engine(), clock);
+  std::vector<int> accepted;
+  listener l(loop, "127.0.0.1:0", [&](int fd) { accepted.push_back(fd); });
+  l.start();
+  const file_descriptor client = socket_for(l.at());
+  {
+    const no_descriptors none;
+    BOOST_REQUIRE(connect(client, l.at()));  // the kernel completes it; it waits in the backlog
+    while (l.errors() == 0) loop.poll();
+    for (int i = 0; i < 1000; ++i) loop.poll();
+    BOOST_TEST(l.errors() == 1u);  // paused: it does not try again and again
+  }
+  BOOST_TEST(accepted.empty());
+  clock.advance(std::chrono::milliseconds(51));
+  while (accepted.empty()) loop.poll();
+  BOOST_TEST(l.accepted() == 1u);
+  for (const int fd : accepted) ::close(fd);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_that_throws_costs_its_own_connection_only) {
+  event_loop loop;
+  std::vector<int> accepted;
+  listener l(loop, "127.0.0.1:0", [&](int fd) {
+    if (accepted.empty() && l.errors() == 0) throw std::runtime_error("not this one");
+    accepted.push_back(fd);
+  });
+  l.start();
+  const file_descriptor first = connected_to(l.at()), second = connected_to(l.at());
+  while (accepted.empty()) loop.poll();
+  char c = 0;
+  BOOST_TEST(::recv(first.get(), &c, 1, 0) == 0);  // closed, not leaked
+  BOOST_TEST(l.errors() == 1u);
+  BOOST_TEST(l.accepted() == 2u);
+  ::close(accepted.front());
+}
+
+BOOST_AUTO_TEST_CASE(a_port_in_use_is_said_with_its_address) {
+  event_loop loop;
+  const auto ignore = [](int fd) { ::close(fd); };
+  const listener l(loop, "127.0.0.1:0", ignore);
+  BOOST_CHECK_EXCEPTION(listener(loop, l.at().to_string(), ignore), boost::system::system_error, [&](const auto& e) {
+    return e.code() == boost::system::errc::address_in_use &&
+           std::string(e.what()).find(l.at().to_string()) != std::string::npos;
+  });
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+// listening_test: what each kind of address needs: families kept apart, files of Unix sockets, adopted sockets.
+#include <quintet/net/listener.hpp>
+
+#include "sockets.hpp"
+
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <barrier>
+#include <fstream>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace quintet;
+using namespace quintet::testing;
+
+namespace {
+
+void ignore(int fd) { ::close(fd); }
+
+bool exists(const std::string& path) {
+  struct stat found{};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+/// A socket file that nobody listens behind.
+void leave_stale(const std::string& path) {
+  const address at("unix:" + path);
+  const file_descriptor fd = socket_for(at);
+  BOOST_REQUIRE(::bind(fd.get(), at.data(), at.size()) == 0);
+  BOOST_REQUIRE(::listen(fd.get(), 1) == 0);
+}
+
+auto in_use(const std::string& named) {
+  return [named](const boost::system::system_error& e) {
+    return e.code() == boost::system::errc::address_in_use && std::string(e.what()).find(named) != std::string::npos;
+  };
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ipv6_is_for_ipv6_only_unless_dual_stack_is_asked_for) {
+  event_loop loop;
+  const listener only(loop, "[::]:0", ignore), both(loop, {"[::]:0", {.dual_stack = true}}, ignore);
+  BOOST_TEST(can_connect(address(join_address("::1", only.at().port()))));
+  BOOST_TEST(!can_connect(address(join_address("127.0.0.1", only.at().port()))));
+  BOOST_TEST(can_connect(address(join_address("::1", both.at().port()))));
+  BOOST_TEST(can_connect(address(join_address("127.0.0.1", both.at().port()))));
+  const listener same_port(loop, join_address("0.0.0.0", only.at().port()), ignore);  // the families do not collide
+  BOOST_TEST(same_port.at().port() == only.at().port());
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_says_who_connects) {
+  event_loop loop;
+  std::string peer;
+  const auto note = [&](int fd) {
+    peer = loop.io().peer_address(fd);
+    ::close(fd);
+  };
+  const scratch_directory dir;
+  listener both(loop, {"[::]:0", {.dual_stack = true}}, note), v6(loop, "[::1]:0", note),
+      path(loop, "unix:" + dir.file("s"), note);
+  const auto peer_through = [&](const address& to) {
+    peer.clear();
+    const file_descriptor fd = connected_to(to);
+    while (peer.empty()) loop.poll();
+    return peer;
+  };
+  for (listener* l : {&both, &v6, &path}) l->start();
+  BOOST_TEST(peer_through(address(join_address("127.0.0.1", both.at().port()))).starts_with("127.0.0.1:"));
+  BOOST_TEST(peer_through(v6.at()).starts_with("[::1]:"));
+  BOOST_TEST(peer_through(path.at()) == "unix:");
+}
+
+BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_comes_and_goes_with_its_listener) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket");
+  event_loop loop;
+  {
+    const listener l(loop, {"unix:" + file, {.mode = 0601}}, ignore);
+    struct stat made{};
+    BOOST_REQUIRE(::lstat(file.c_str(), &made) == 0);
+    BOOST_TEST((made.st_mode & 07777) == 0601u);
+    BOOST_TEST(l.at().to_string() == "unix:" + file);
+    BOOST_TEST(can_connect(l.at()));
+  }
+  BOOST_TEST(!exists(file));
+}
+
+BOOST_AUTO_TEST_CASE(a_stale_socket_is_replaced_and_a_live_one_is_not) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket");
+  leave_stale(file);
+  event_loop loop;
+  const listener l(loop, "unix:" + file, ignore);
+  BOOST_TEST(can_connect(l.at()));
+  BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("unix:" + file));
+  BOOST_TEST(can_connect(l.at()));  // the attempt has not harmed it
+}
+
+// Exactly one of several that find the same stale file at the same time may have it.
+BOOST_AUTO_TEST_CASE(of_many_that_replace_a_stale_socket_one_wins_and_stays) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket");
+  for (int round = 0; round < 20; ++round) {
+    leave_stale(file);
+    std::atomic<int> won{0};
+    std::barrier begin(4), listened(4);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        event_loop loop;
+        std::optional<listener> l;
+        begin.arrive_and_wait();
+        try {
+          l.emplace(loop, "unix:" + file, ignore);
+          ++won;
+        } catch (const boost::system::system_error&) {  // in use
+        }
+        listened.arrive_and_wait();
+        if (l && !can_connect(l->at())) won = -100;
+        listened.arrive_and_wait();
+      });
+    for (std::thread& t : threads) t.join();
+    BOOST_TEST(won == 1);
+    BOOST_TEST(!exists(file));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_socket_is_never_removed) {
+  const scratch_directory dir;
+  const std::string file = dir.file("precious");
+  std::ofstream(file) << "data";
+  event_loop loop;
+  BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("no socket"));
+  BOOST_TEST(exists(file));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_another_by_now_stays) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket");
+  event_loop loop;
+  {
+    const listener l(loop, "unix:" + file, ignore);
+    BOOST_REQUIRE(::rename(file.c_str(), dir.file("moved").c_str()) == 0);  // keeps the inode, so it is not used again
+    leave_stale(file);
+  }
+  BOOST_TEST(exists(file));
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist_is_an_error_with_the_address) {
+  event_loop loop;
+  BOOST_CHECK_EXCEPTION(listener(loop, "unix:/nowhere/socket", ignore), boost::system::system_error, [](const auto& e) {
+    return e.code() == boost::system::errc::no_such_file_or_directory &&
+           std::string(e.what()).find("unix:/nowhere/socket") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_abstract_name_is_in_use_while_somebody_listens) {
+  event_loop loop;
+  const std::string at = "unix:@quintet-listening-test-" + std::to_string(::getpid());
+  {
+    const listener l(loop, at, ignore);
+    BOOST_TEST(can_connect(address(at)));
+    BOOST_CHECK_EXCEPTION(listener(loop, at, ignore), boost::system::system_error, in_use(at));
+  }
+  BOOST_TEST(!can_connect(address(at)));
+}
+
+BOOST_AUTO_TEST_CASE(buffers_of_a_listener_are_those_of_its_connections) {
+  event_loop loop;
+  std::vector<file_descriptor> accepted;
+  const auto keep = [&](int fd) { accepted.emplace_back(fd); };
+  const listener_settings settings{.send_buffer = 20'000, .receive_buffer = 30'000};
+  listener tcp(loop, {"127.0.0.1:0", settings}, keep), un(loop, {"unix:@quintet-buffers-test", settings}, keep);
+  for (listener* l : {&tcp, &un}) {
+    l->start();
+    const file_descriptor client = connected_to(l->at());
+    accepted.clear();
+    while (accepted.empty()) loop.poll();
+    BOOST_TEST(get_option(accepted[0].get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles them
+    BOOST_TEST(get_option(accepted[0].get(), SOL_SOCKET, SO_RCVBUF) == 60'000);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_listening_socket_is_adopted) {
+  const address any("127.0.0.1:0");
+  file_descriptor fd = socket_for(any);
+  BOOST_REQUIRE(::bind(fd.get(), any.data(), any.size()) == 0);
+  event_loop loop;
+  BOOST_CHECK_EXCEPTION(listener(loop, {"", {.descriptor = fd.get()}}, ignore), boost::system::system_error,
+                        [&](const auto& e) {
+                          const std::string says = e.what();
+                          return says.find("descriptor " + std::to_string(fd.get())) != says.npos &&
+                                 says.find("not a listening") != says.npos;
+                        });
+  BOOST_REQUIRE(::listen(fd.get(), 5) == 0);
+  int accepted = 0;
+  listener l(loop, {"", {.descriptor = fd.get()}}, [&](int connection) {
+    ++accepted;
+    BOOST_TEST(get_option(connection, IPPROTO_TCP, TCP_NODELAY) == 1);
+    ::close(connection);
+  });
+  BOOST_TEST((::fcntl(fd.get(), F_GETFD) & FD_CLOEXEC) != 0);
+  l.start();
+  const file_descriptor client = connected_to(l.at());
+  while (accepted == 0) loop.poll();
+  for (int i = 0; i < 10; ++i) loop.poll();  // it would hang here if accepting blocked
+  BOOST_TEST(fd.release() >= 0);             // the listener's now
+}
+
+BOOST_AUTO_TEST_CASE(a_descriptor_that_is_not_open_is_said) {
+  event_loop loop;
+  BOOST_CHECK_THROW(listener(loop, {"", {.descriptor = 12345}}, ignore), boost::system::system_error);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// sockets: plain sockets of a test's side, to any kind of address; directories that go away; no free descriptors.
+#pragma once
+
+#include <quintet/net/address.hpp>
+#include <quintet/net/file_descriptor.hpp>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+namespace quintet::testing {
+
+/// Not connected yet: for tests in which no descriptor can be had later.
+inline file_descriptor socket_for(const address& to) {
+  return file_descriptor(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+inline bool connect(const file_descriptor& fd, const address& to) {
+  return ::connect(fd.get(), to.data(), to.size()) == 0;
+}
+inline file_descriptor connected_to(const address& to) {
+  file_descriptor fd = socket_for(to);
+  if (!connect(fd, to)) throw std::runtime_error("cannot connect to " + to.to_string());
+  return fd;
+}
+inline bool can_connect(const address& to) { return connect(socket_for(to), to); }
+
+inline int get_option(int fd, int level, int option) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
+}
+
+/// A directory of its own for each test.
+class scratch_directory {
+ public:
+  scratch_directory() {
+    std::string name = "/tmp/quintet-test-XXXXXX";
+    if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+    path_ = name;
+  }
+  scratch_directory(const scratch_directory&) = delete;
+  scratch_directory& operator=(const scratch_directory&) = delete;
+  ~scratch_directory() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// While it lives no new descriptor can be had.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit none = before_;
+    none.rlim_cur = lowest_free();
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  static rlim_t lowest_free() {
+    const file_descriptor fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    return static_cast<rlim_t>(fd.get());
+  }
+  rlimit before_{};
+};
+
+}  // namespace quintet::testing

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// world: a server on a network in memory, driven by hand, in the shapes of the five models.
+#pragma once
+
+#include <quintet/net/basic_server.hpp>
+
+#include "simulated_model.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quintet::testing {
+
+struct shape {
+  std::size_t loops;
+  bool pooled;
+};
+inline std::ostream& operator<<(std::ostream& out, const shape& s) {
+  return out << s.loops << " loops" << (s.pooled ? ", pooled" : ", inline");
+}
+inline const std::vector<shape> shapes{{0, false}, {0, true}, {3, false}, {3, true}};
+
+/// Stopped and cleaned up at the end: every handle is closed, or the test fails.
+template <class Handler>
+class world {
+ public:
+  static constexpr std::uint16_t port = 7;
+
+  world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U)
+      : sim(seed) {
+    server_options o{.listen = {"127.0.0.1:7"}, .limits = limits, .max_output_total = max_total};
+    o.make_engine = [this] { return sim.network().make_engine(); };
+    o.time = &sim.time();
+    server.emplace(o, simulated_model(sim, s.loops, s.pooled), std::move(h));
+    server->start();
+    sim.drive(server->main_loop());
+  }
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world() {
+    if (server) stop();
+    for (const int c : clients_) sim.network().close(c);
+    BOOST_TEST(sim.network().open_handles() == 0U);
+  }
+
+  void stop() {
+    server->stop();
+    sim.run_until_quiet();
+    BOOST_TEST(server->main_loop().finished());
+    server->finish();
+    server.reset();
+  }
+
+  int connect() {
+    const int c = sim.network().connect(port);
+    BOOST_REQUIRE(c >= 0);
+    clients_.push_back(c);
+    sim.run_until_quiet();
+    return c;
+  }
+  void send(int client, bytes data) {
+    sim.network().send(client, data);
+    sim.run_until_quiet();
+  }
+  /// What has arrived at a client when everything is quiet.
+  std::string received(int client) {
+    std::string all;
+    for (std::string more; sim.run_until_quiet(), !(more = sim.network().receive(client)).empty();) all += more;
+    return all;
+  }
+  std::string converse(int client, bytes data) {
+    send(client, data);
+    return received(client);
+  }
+  /// The server has finished sending: it has closed, or is about to.
+  bool ended(int client) { return sim.network().at_end(client) || sim.network().was_reset(client); }
+  server_statistics statistics() { return server->statistics(); }
+
+  simulation sim;
+  std::optional<basic_server<simulated_model, Handler>> server;
+
+ private:
+  std::vector<int> clients_;
+};
+
+}  // namespace quintet::testing

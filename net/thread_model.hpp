@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+// thread_model: the only two questions that a server asks about threads: where does a connection live, who runs this?
+#pragma once
+
+#include <quintet/base/work_item.hpp>
+#include <quintet/net/event_loop.hpp>
+
+#include <concepts>
+
+namespace quintet {
+
+/// A model of your own plugs in by these verbs:
+///
+///   start(main)   before the first connection, on the main loop's thread; the main loop outlives the model's threads
+///   place()       on the main loop's thread: the loop that owns the next connection. May throw; the connection is
+///                 refused then
+///   run(w)        on a loop's thread: run w exactly once, here and now, or on another thread; in the second case call
+///                 w.depart() first, here
+///   stop()        the main loop has ended: end all threads. A loop ends when its connections have left, and they may
+///                 wait for work that is being run elsewhere: so end loops first, then whatever else runs work
+///
+/// Optional:
+///   release(loop)   on that loop's thread: a connection that place() put there has gone
+///   each_counters(f)  any thread: f(const loop_counters&) for every loop there is or was besides the main one
+template <class M>
+concept thread_model = requires(M& m, event_loop& main, work_item& w) {
+  { m.start(main) } -> std::same_as<void>;
+  { m.place() } -> std::same_as<event_loop&>;
+  { m.run(w) } -> std::same_as<void>;
+  { m.stop() } -> std::same_as<void>;
+};
+
+}  // namespace quintet

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// any_model: from options to one of the five models; refuses what cannot be.
+#include <quintet/threadmodels/any_model.hpp>
+
+#include <string>
+
+namespace quintet {
+namespace {
+
+void require(bool good, const std::string& message) {
+  if (!good) throw config_error(message);
+}
+
+void validate(const model_options& o) {
+  require(o.loops >= 1, "loops: 0 is not allowed, it must be at least 1");
+  require(o.workers.max >= 1, "workers.max: 0 is not allowed, it must be at least 1");
+  require(o.workers.min >= 1, "workers.min: 0 is not allowed, it must be at least 1");  // the system may refuse more
+  require(o.workers.min <= o.workers.max, "workers: min " + std::to_string(o.workers.min) + " is above max " +
+                                              std::to_string(o.workers.max) + ", it must not be");
+  require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
+}
+
+}  // namespace
+
+any_model::variant any_model::make(const model_options& o) {
+  validate(o);
+  switch (o.kind) {
+    case model::thread_per_connection:
+      return thread_per_connection(o.max_threads);
+    case model::single_reactor:
+      return single_reactor();
+    case model::reactor_pool:
+      return reactor_pool(o.workers.max);
+    case model::loop_per_thread:
+      return loop_per_thread(o.loops);
+    case model::loop_per_thread_pool:
+      return loop_per_thread_pool(o.loops, o.workers);
+  }
+  throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
+}
+
+}  // namespace quintet

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
+#pragma once
+
+#include <quintet/net/thread_model.hpp>
+#include <quintet/threadmodels/loop_per_thread.hpp>
+#include <quintet/threadmodels/loop_per_thread_pool.hpp>
+#include <quintet/threadmodels/model.hpp>
+#include <quintet/threadmodels/reactor_pool.hpp>
+#include <quintet/threadmodels/single_reactor.hpp>
+#include <quintet/threadmodels/thread_per_connection.hpp>
+
+#include <variant>
+
+namespace quintet {
+
+struct model_options {
+  model kind = model::loop_per_thread;
+  unsigned loops = 1;
+  worker_limits workers = {};
+  std::size_t max_threads = 4096;
+};
+
+class any_model {
+ public:
+  explicit any_model(const model_options& o) : model_(make(o)) {}
+
+  void start(event_loop& main) {
+    std::visit([&](auto& m) { m.start(main); }, model_);
+  }
+  event_loop& place() {
+    return std::visit([](auto& m) -> event_loop& { return m.place(); }, model_);
+  }
+  void run(work_item& item) noexcept {
+    std::visit([&](auto& m) { m.run(item); }, model_);
+  }
+  void release(event_loop& loop) {
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.release(loop); }) m.release(loop);
+        },
+        model_);
+  }
+  void stop() noexcept {
+    std::visit([](auto& m) { m.stop(); }, model_);
+  }
+  template <class F>
+  void each_counters(F f) const {
+    std::visit(
+        [&](const auto& m) {
+          if constexpr (requires { m.each_counters(f); }) m.each_counters(f);
+        },
+        model_);
+  }
+
+ private:
+  using variant =
+      std::variant<thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool>;
+  static variant make(const model_options& o);
+  variant model_;
+};
+
+static_assert(thread_model<any_model> && thread_model<thread_per_connection> && thread_model<single_reactor> &&
+              thread_model<reactor_pool> && thread_model<loop_per_thread> && thread_model<loop_per_thread_pool>);
+
+}  // namespace quintet

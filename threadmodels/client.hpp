@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+// client: connections to others, under the handlers and the threading models that servers have.
+#pragma once
+
+#include <quintet/net/basic_client.hpp>
+#include <quintet/net/stop_on_signals.hpp>
+#include <quintet/threadmodels/any_model.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace quintet {
+
+struct client_config {
+  quintet::model model = quintet::model::single_reactor;               ///< the one word that changes the threading
+  unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
+  worker_limits workers = {};                       ///< model 3: `max` threads; model 5: `min` to `max`
+  connect_options connecting = {};                  ///< time limits of an attempt
+  std::optional<reconnect_options> reconnect = {};  ///< none: a lost connection is not made again
+  std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
+  connection_limits limits = {};                         ///< of each connection, unless it changes its own
+  std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
+  std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
+};
+
+/// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
+/// The handler is copied for each connection, so its members are the connection's state; see handler.hpp.
+template <handler_or_factory Handler>
+class client : public basic_client<any_model, Handler> {
+ public:
+  client(const client_config& c, Handler h)
+      : basic_client<any_model, Handler>(
+            {.connecting = c.connecting,
+             .reconnect = c.reconnect,
+             .on_connect_failed = c.on_connect_failed,
+             .limits = c.limits,
+             .max_output_total = c.max_output_total},
+            any_model({.kind = c.model, .loops = c.loops, .workers = c.workers, .max_threads = c.max_threads}),
+            std::move(h)) {}
+};
+
+}  // namespace quintet

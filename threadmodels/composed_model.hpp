@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// composed_model: a threading model is a placement and a compute, and nothing else.
+#pragma once
+
+#include <quintet/threadmodels/compute.hpp>
+#include <quintet/threadmodels/placement.hpp>
+
+#include <utility>
+
+namespace quintet {
+
+template <class Placement, class Compute>
+class composed_model {
+ public:
+  explicit composed_model(Placement p = Placement(), Compute c = Compute())
+      : placement_(std::move(p)), compute_(std::move(c)) {}
+
+  void start(event_loop& main) {
+    compute_.start();
+    placement_.start(main);
+  }
+  event_loop& place() { return placement_.place(); }
+  void run(work_item& item) noexcept { compute_.run(item); }
+  void release(event_loop& loop)
+    requires requires(Placement& p) { p.release(loop); }
+  {
+    placement_.release(loop);
+  }
+  void stop() noexcept {  // a loop ends when its batons are at home, and they may be on the pool: loops first
+    placement_.stop();
+    compute_.stop();
+  }
+  template <class F>
+    requires requires(const Placement& p, F f) { p.each_counters(f); }
+  void each_counters(F f) const {
+    placement_.each_counters(f);
+  }
+
+ private:
+  Placement placement_;
+  Compute compute_;
+};
+
+}  // namespace quintet

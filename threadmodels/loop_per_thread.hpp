@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// loop_per_thread: model 4: the main reactor accepts; N sub-reactors own the connections and run their handlers.
+#pragma once
+
+#include <quintet/threadmodels/composed_model.hpp>
+
+namespace quintet {
+
+class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
+ public:
+  explicit loop_per_thread(unsigned loops) : composed_model(on_loop_ring(loops)) {}
+};
+
+}  // namespace quintet

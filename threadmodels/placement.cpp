@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// placement: starting, filling and ending the loops of the models.
+#include <quintet/threadmodels/placement.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+
+on_loop_ring::on_loop_ring(unsigned loops) {
+  for (unsigned i = 0; i < loops; ++i) ring_.push_back(std::make_unique<running_loop>(make_default_engine()));
+}
+
+void on_loop_ring::start(event_loop&) {
+  for (std::size_t i = 0; i < ring_.size(); ++i)
+    ring_[i]->thread.emplace(ring_[i]->loop, "qnt-loop-" + std::to_string(i));
+}
+
+// All are told before any is waited for.
+void on_loop_ring::stop() noexcept {
+  for (auto& running : ring_) running->loop.stop();
+  for (auto& running : ring_) running->thread.reset();
+}
+
+event_loop& on_own_loop::place() {
+  state& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (!s.idle.empty()) {
+    event_loop* loop = s.idle.back();
+    s.idle.pop_back();
+    return *loop;
+  }
+  if (s.all.size() >= max_threads_)
+    throw boost::system::system_error(errc::too_many_threads, std::to_string(max_threads_) + " connections");
+  for (auto* list : {&s.idle, &s.leaving}) list->reserve(s.all.size() + 1);
+  s.all.reserve(s.all.size() + 1);
+  auto running = std::make_unique<running_loop>(make_blocking_engine());
+  running->thread.emplace(running->loop, "qnt-conn-" + std::to_string(s.next_number++));
+  return s.all.emplace_back(std::move(running))->loop;
+}
+
+void on_own_loop::release(event_loop& loop) noexcept {
+  state& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (s.stopping || s.idle.size() < spare_threads) return s.idle.push_back(&loop);
+  loop.stop();
+  s.leaving.push_back(&loop);
+  if (s.leaving.size() == 1) s.main->post(s);  // under the lock: stop() must not overtake it
+}
+
+// On the main loop: joins the threads that are ending, which takes them no time.
+void on_own_loop::state::reap(work_item& item) noexcept {
+  auto& s = static_cast<state&>(item);
+  thread_list gone;
+  {
+    const std::lock_guard lock(s.mutex);
+    const auto is_leaving = [&](const auto& running) { return std::ranges::count(s.leaving, &running->loop) > 0; };
+    const auto first = std::partition(s.all.begin(), s.all.end(), std::not_fn(is_leaving));
+    gone.reserve(s.leaving.size());
+    std::move(first, s.all.end(), std::back_inserter(gone));
+    s.all.erase(first, s.all.end());
+    s.leaving.clear();
+    for (const auto& running : gone) s.past.add(running->loop.counters());
+  }
+  for (auto& running : gone) running->thread.reset();
+}
+
+void on_own_loop::stop() noexcept {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+  }
+  // Not under the lock: connections that end now release their loops.
+  for (auto& running : state_->all) running->loop.stop();
+  for (auto& running : state_->all) running->thread.reset();
+}
+
+}  // namespace quintet

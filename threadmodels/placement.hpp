@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// placement: where a new connection's I/O lives. The other half of a threading model.
+#pragma once
+
+#include <quintet/net/event_loop.hpp>
+#include <quintet/net/loop_thread.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quintet {
+
+/// The loop outlives its thread: a worker that has just sent a baton home may still be inside loop.post().
+struct running_loop {
+  explicit running_loop(std::unique_ptr<engine> io) : loop(std::move(io)) {}
+  event_loop loop;
+  std::optional<loop_thread> thread;
+};
+
+/// Everything on the main loop.
+class on_main_loop {
+ public:
+  void start(event_loop& main) noexcept { main_ = &main; }
+  event_loop& place() noexcept { return *main_; }
+  void stop() noexcept {}
+
+ private:
+  event_loop* main_ = nullptr;
+};
+
+/// A fixed ring of loops, filled in turn.
+class on_loop_ring {
+ public:
+  explicit on_loop_ring(unsigned loops);
+  void start(event_loop& main);
+  event_loop& place() noexcept { return ring_[next_++ % ring_.size()]->loop; }
+  void stop() noexcept;
+  template <class F>
+  void each_counters(F f) const {
+    for (const auto& running : ring_) f(running->loop.counters());
+  }
+
+ private:
+  std::size_t next_ = 0;
+  std::vector<std::unique_ptr<running_loop>> ring_;
+};
+
+/// A blocking loop and a thread for each connection. The thread of a connection that has gone waits for the next one,
+/// if not too many are waiting already; else it ends.
+class on_own_loop {
+ public:
+  static constexpr std::size_t spare_threads = 64;  ///< that wait for a connection
+
+  explicit on_own_loop(std::size_t max_threads = 4096) : max_threads_(max_threads), state_(std::make_unique<state>()) {}
+  void start(event_loop& main) noexcept { state_->main = &main; }
+  /// Throws boost::system::system_error with errc::too_many_threads, or what the system says to a new thread.
+  event_loop& place();
+  void release(event_loop& loop) noexcept;
+  void stop() noexcept;
+  template <class F>
+  void each_counters(F f) const {
+    const std::lock_guard lock(state_->mutex);
+    f(state_->past);
+    for (const auto& running : state_->all) f(running->loop.counters());
+  }
+
+ private:
+  using thread_list = std::vector<std::unique_ptr<running_loop>>;
+  struct state final : work_item {
+    state() noexcept : work_item(&state::reap) {}
+    static void reap(work_item& item) noexcept;
+    event_loop* main = nullptr;
+    std::mutex mutex;
+    std::vector<event_loop*> idle;     // both with capacity for all, so that release() cannot fail
+    std::vector<event_loop*> leaving;  // their threads are ending; the main loop joins them
+    thread_list all;
+    loop_counters past;  // of loops that are no more
+    std::size_t next_number = 0;
+    bool stopping = false;
+  };
+  std::size_t max_threads_;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace quintet

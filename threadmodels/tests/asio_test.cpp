@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_test: Asio's operations awaited in a coroutine complete on the connection's own loop, under every model.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/net/asio.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
+namespace quintet::test {
+namespace {
+
+namespace asio = boost::asio;
+namespace data = boost::unit_test::data;
+using asio::ip::tcp;
+using namespace std::chrono_literals;
+
+/// Every byte is answered: 'y' if the timer's completion came on the thread of the loop.
+awaitable<> timed(stream& s) {
+  const auto home = std::this_thread::get_id();
+  while (const auto in = co_await s.read()) {
+    for (std::size_t i = 0; i < in->size(); ++i) {
+      asio::steady_timer t(s.get_executor(), 1ms);
+      co_await t.async_wait(asio::deferred);
+      const bool at_home = std::this_thread::get_id() == home && s.loop().in_this_thread();
+      s.write(at_home ? "y" : "n");
+    }
+  }
+}
+
+/// The same in Asio's own coroutine type.
+asio::awaitable<std::size_t> ask(tcp::endpoint whom, std::string question, std::string& reply) {
+  tcp::socket socket(co_await asio::this_coro::executor);
+  co_await socket.async_connect(whom, asio::use_awaitable);
+  co_await asio::async_write(socket, asio::buffer(question), asio::use_awaitable);
+  reply.resize(question.size());
+  co_return co_await asio::async_read(socket, asio::buffer(reply), asio::use_awaitable);
+}
+
+tcp::endpoint local(std::uint16_t port) { return {asio::ip::make_address("127.0.0.1"), port}; }
+
+/// Forwards to another server, over a connection of its own.
+class proxy {
+ public:
+  explicit proxy(std::uint16_t port) : behind_(local(port)) {}
+  awaitable<> operator()(stream& s) const { return forward(s, behind_); }
+
+ private:
+  static awaitable<> forward(stream& s, tcp::endpoint behind) {
+    tcp::socket socket(s.get_executor());
+    co_await socket.async_connect(behind, asio::deferred);
+    std::string reply;
+    while (const auto in = co_await s.read()) {
+      co_await asio::async_write(socket, asio::buffer(*in), asio::deferred);
+      reply.resize(in->size());
+      const std::size_t got = co_await asio::async_read(socket, asio::buffer(reply), asio::deferred);
+      s.write(s.loop().in_this_thread() ? bytes(reply).substr(0, got) : "wrong thread");
+    }
+  }
+  tcp::endpoint behind_;
+};
+
+/// Waits for far longer than any test: only cancellation ends it.
+awaitable<> wait_for_ever(stream& s) {
+  s.write("waiting");
+  s.flush();
+  asio::steady_timer t(s.get_executor(), 24h);
+  co_await t.async_wait(asio::deferred);
+}
+
+std::string round_trip(client& c, const std::string& text) {
+  c.send(text);
+  return c.receive(text.size());
+}
+
+const auto echo = [](connection& c, bytes in) { c.write(in); };
+
+BOOST_DATA_TEST_CASE(a_timer_completes_on_the_connections_own_thread, data::make(all_models), kind) {
+  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .loops = 2}, &timed);
+  std::vector<client> clients;
+  for (int i = 0; i < 4; ++i) clients.emplace_back(srv->port());
+  for (client& c : clients) c.send("abc");
+  for (client& c : clients) BOOST_TEST(c.receive(3) == "yyy");
+  for (client& c : clients) BOOST_TEST((c.send("d"), c.receive(1)) == "y");
+}
+
+// The loop serves other connections while one of its coroutines awaits.
+BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_delays_nobody, data::make(all_models), kind) {
+  const auto either = [](stream& s) -> awaitable<> {
+    const auto first = co_await s.read();
+    if (!first) co_return;
+    if (first->front() == 'w') co_await wait_for_ever(s);
+    s.write(*first);
+  };
+  running<server<std::remove_const_t<decltype(either)>>> srv(config{.model = kind, .loops = 1}, either);
+  client waits(srv->port());
+  waits.send("w");
+  BOOST_REQUIRE(waits.receive(7) == "waiting");
+  for (int i = 0; i < 10; ++i) {
+    client c(srv->port());
+    BOOST_TEST(round_trip(c, "quick") == "quick");
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_client_awaited_in_a_handler, data::make(all_models), kind) {
+  running<server<std::remove_const_t<decltype(echo)>>> behind(config{}, echo);
+  running<server<proxy>> front(config{.model = kind, .loops = 2}, proxy(behind->port()));
+  std::vector<client> clients;
+  for (int i = 0; i < 4; ++i) clients.emplace_back(front->port());
+  for (int i = 0; i < 50; ++i)
+    for (client& c : clients)
+      BOOST_REQUIRE(round_trip(c, "through " + std::to_string(i)) == "through " + std::to_string(i));
+  const std::string large(3'000'000, 'z');
+  std::thread sender([&] { clients[0].send(large); });
+  BOOST_TEST((clients[0].receive(large.size()) == large));
+  sender.join();
+}
+
+BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models), kind) {
+  running<server<std::remove_const_t<decltype(echo)>>> behind(config{}, echo);
+  const auto asking = [port = behind->port()](stream& s) -> awaitable<> {
+    const auto in = co_await s.read();
+    if (!in) co_return;
+    std::string reply;
+    const std::size_t count = co_await ask(local(port), std::string(*in), reply);
+    s.write(s.loop().in_this_thread() ? reply + std::to_string(count) : "wrong thread");
+  };
+  running<server<std::remove_const_t<decltype(asking)>>> front(config{.model = kind}, asking);
+  client c(front->port());
+  c.send("hello");
+  BOOST_TEST(c.receive_rest() == "hello5");
+}
+
+BOOST_DATA_TEST_CASE(an_operation_that_fails_throws_in_the_coroutine, data::make(all_models), kind) {
+  const std::uint16_t nobody = server({}, echo).port();  // gone again
+  running<server<proxy>> front(config{.model = kind}, proxy(nobody));
+  client c(front->port());
+  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(eventually([&] { return front->statistics().handler_errors == 1; }));
+}
+
+BOOST_DATA_TEST_CASE(stop_cancels_what_coroutines_await, data::make(all_models), kind) {
+  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .loops = 2}, &wait_for_ever);
+  std::vector<client> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.emplace_back(srv->port());
+    BOOST_REQUIRE(clients.back().receive(7) == "waiting");
+  }
+  srv.stop();
+  srv.join();
+  BOOST_TEST(srv->statistics().closed == 5u);
+}
+
+// Work that is posted to a loop's executor by another thread runs on the loop's thread, although the loop may be asleep
+// outside of Asio.
+BOOST_DATA_TEST_CASE(the_executor_takes_work_from_any_thread, data::make(all_models), kind) {
+  struct publisher {
+    std::promise<event_loop*>* loop;
+    void on_open(connection& c) const { loop->set_value(&c.loop()); }
+    void operator()(connection& c, bytes in) const { c.write(in); }
+  };
+  std::promise<event_loop*> promise;
+  running<server<publisher>> srv(config{.model = kind}, publisher{&promise});
+  client c(srv->port());
+  event_loop& loop = *promise.get_future().get();
+  for (int i = 0; i < 50; ++i) {
+    std::promise<bool> ran;
+    auto result = ran.get_future();
+    asio::post(loop.get_executor(), [&] { ran.set_value(loop.in_this_thread()); });
+    BOOST_REQUIRE((result.wait_for(patience) == std::future_status::ready));
+    BOOST_REQUIRE(result.get());
+    BOOST_REQUIRE(round_trip(c, "between") == "between");
+  }
+}
+
+}  // namespace
+}  // namespace quintet::test

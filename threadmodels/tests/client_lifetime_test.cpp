@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_lifetime_test: ten thousand clients, made and destroyed by several threads, in every state they can be in.
+// ctest: LABELS slow TIMEOUT 300
+#include <boost/test/unit_test.hpp>
+
+#include "census.hpp"
+#include "running.hpp"
+#include "sanitized.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/client.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+constexpr int clients = sanitized ? 2'000 : 10'000;  // a thread costs several times as much there
+constexpr int makers = 4;
+
+const auto echo = [](connection& c, bytes in) { c.write(in); };
+awaitable<> talk(stream& s) {
+  s.write("hello");
+  while (const auto in = co_await s.read()) s.write(*in);
+}
+using echo_server = running<server<std::remove_const_t<decltype(echo)>>>;
+
+/// Counts itself, so that none is left.
+struct talker {
+  std::shared_ptr<std::atomic<int>> alive;
+  void on_open(connection& c) {
+    ++*alive;
+    c.write("hello");
+  }
+  void operator()(connection& c, bytes in) { c.write(in); }  // for ever
+  void on_close(connection&, error_code) { --*alive; }
+};
+
+struct fleet {
+  std::vector<address> there;
+  std::shared_ptr<std::atomic<int>> alive = std::make_shared<std::atomic<int>>(0);
+  std::atomic<int> talked{0};
+
+  template <class Handler>
+  void one(std::mt19937& random, Handler handler) {
+    client_config c{
+        .model = all_models[random() % all_models.size()], .loops = random() % 2 ? 1U : 2U, .workers = {1, 2}};
+    if (random() % 2 == 0) c.reconnect = reconnect_options{.base = std::chrono::microseconds(100)};
+    client here(c, std::move(handler));
+    std::vector<link_id> links;
+    const auto connect = [&] { links.push_back(here.connect(there[random() % there.size()])); };
+    if (random() % 2 == 0) connect();
+    const auto state = random() % 6;
+    if (state == 0) return;  // never run
+    if (state == 1) here.stop();
+    here.run_in_background();
+    for (auto n = random() % 3; n > 0; --n) connect();
+    if (state == 2 && !links.empty()) here.disconnect(links[random() % links.size()]);
+    if (state == 3) here.stop();
+    if (state == 4)
+      for (auto n = random() % 200; n > 0; --n) std::this_thread::yield();
+    if (state == 5 && !links.empty()) {  // in the middle of a conversation, or between two attempts
+      while (here.statistics().bytes_received == 0 && here.statistics().failures == 0) std::this_thread::yield();
+      ++talked;
+    }
+  }
+  void many(unsigned seed, int count) {
+    std::mt19937 random(seed);
+    for (int i = 0; i < count; ++i)
+      if (random() % 2 == 0)
+        one(random, talker{alive});
+      else
+        one(random, &talk);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ten_thousand_clients) {
+  const std::size_t descriptors = descriptors_of("");
+  {
+    echo_server first(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread, .loops = 2}, echo);
+    std::optional<echo_server> gone(std::in_place, config{.listen = {"127.0.0.1:0"}}, echo);
+    fleet f{.there = {first->addresses()[0], (*gone)->addresses()[0]}};
+    std::vector<std::thread> threads;
+    for (unsigned n = 0; n < makers; ++n) threads.emplace_back([&f, n] { f.many(n, clients / makers); });
+    while (f.talked < 20) std::this_thread::yield();
+    gone.reset();  // from now on one address refuses, while its clients are connected and connecting
+    for (std::thread& t : threads) t.join();
+    BOOST_TEST(*f.alive == 0);
+    BOOST_TEST(f.talked > clients / 20);
+  }
+  BOOST_TEST(eventually(no_server_threads));
+  BOOST_TEST(descriptors_of("") == descriptors);
+}
+
+// A client inside of a server's lifetime and the other way round; either may go first.
+BOOST_AUTO_TEST_CASE(in_any_order_relative_to_servers) {
+  for (int i = 0; i < 50; ++i) {
+    auto alive = std::make_shared<std::atomic<int>>(0);
+    auto there = std::make_unique<echo_server>(config{.listen = {"127.0.0.1:0"}}, echo);
+    auto here = std::make_unique<client<talker>>(client_config{.model = all_models[static_cast<unsigned>(i) % 5]},
+                                                 talker{alive});
+    here->run_in_background();
+    here->connect((*there)->addresses()[0]);
+    if (i % 3 != 0) BOOST_TEST(eventually([&] { return here->statistics().bytes_received > 0; }));
+    if (i % 2 == 0) there.reset();
+    here.reset();
+    BOOST_TEST(*alive == 0);
+  }
+}
+
+}  // namespace quintet::test

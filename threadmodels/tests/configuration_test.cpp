@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+// configuration_test: a configuration that cannot be is one clear exception; names of models.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "combination.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+void ignore(connection&, bytes) {}
+
+/// A wrong configuration, and what the message must say: the field, the value, what is allowed.
+struct wrong {
+  std::string name;
+  std::function<void(config&)> make;
+  std::vector<std::string> says;
+  friend std::ostream& operator<<(std::ostream& out, const wrong& w) { return out << w.name; }
+};
+
+const std::vector<wrong> wrong_ones{
+    {"no loops", [](config& c) { c.loops = 0; }, {"loops", "0", "at least 1"}},
+    {"no workers", [](config& c) { c.workers = {0, 0}; }, {"workers.max", "0", "at least 1"}},
+    {"min above max", [](config& c) { c.workers = {5, 3}; }, {"workers", "min 5", "max 3", "must not"}},
+    {"no threads", [](config& c) { c.max_threads = 0; }, {"max_threads", "0", "at least 1"}},
+    {"no input", [](config& c) { c.limits.max_input = 0; }, {"max_input", "0", "at least 1"}},
+    {"no backlog", [](config& c) { c.listen[0].backlog = 0; }, {"backlog", "0", "at least 1", "0.0.0.0:0"}},
+    {"negative backlog", [](config& c) { c.listen[0].backlog = -3; }, {"backlog", "-3", "at least 1"}},
+    {"a host name", [](config& c) { c.listen = {"localhost:80"}; }, {"address", "localhost", "IPv4", "IPv6", "unix:/"}},
+    {"half an address", [](config& c) { c.listen = {"127.0.0.:80"}; }, {"address", "127.0.0.", "IPv4"}},
+    {"no address", [](config& c) { c.listen = {""}; }, {"address", "IPv4"}},
+    {"nowhere", [](config& c) { c.listen.clear(); }, {"listen", "at least one"}},
+    {"the priority lane only", [](config& c) { c.listen[0].priority = true; }, {"listen", "ordinary", "at least one"}},
+    {"one address twice",
+     [](config& c) { c.listen = {"127.0.0.1:1234", {"127.0.0.1:1234", {.priority = true}}}; },
+     {"listen", "127.0.0.1:1234", "twice"}},
+    {"dual stack of IPv4", [](config& c) { c.listen[0].dual_stack = true; }, {"dual_stack", "0.0.0.0:0", "IPv6"}},
+    {"a mode without a file", [](config& c) { c.listen[0].mode = 0600; }, {"mode", "0.0.0.0:0", "unix:/path"}},
+    {"too wide a mode", [](config& c) { c.listen = {{"unix:/x", {.mode = 01777}}}; }, {"mode", "unix:/x", "0777"}},
+    {"a negative buffer", [](config& c) { c.listen[0].send_buffer = -1; }, {"send_buffer", "-1", "at least 0"}},
+    {"another", [](config& c) { c.listen[0].receive_buffer = -1; }, {"receive_buffer", "-1", "at least 0"}},
+    {"a negative descriptor", [](config& c) { c.listen[0].descriptor = -2; }, {"descriptor", "-2"}},
+    {"too high a rate", [](config& c) { c.accepting.accept_rate = 2'000'000; }, {"accept_rate", "2000000", "1000000"}},
+    {"a burst of nothing", [](config& c) { c.accepting.accept_burst = 5; }, {"accept_burst", "5", "accept_rate"}},
+    {"a negative bound",
+     [](config& c) { c.accepting.bounded_socket_buffer = -1; },
+     {"bounded_socket_buffer", "-1", "at least 0"}},
+    {"no such model", [](config& c) { c.model = static_cast<model>(6); }, {"model", "6", "1 to 5"}},
+};
+
+BOOST_DATA_TEST_CASE(a_wrong_value_is_named, boost::unit_test::data::make(wrong_ones), w) {
+  config c;
+  w.make(c);
+  try {
+    const server srv(c, &ignore);
+    BOOST_ERROR("accepted: " << w);
+  } catch (const config_error& e) {
+    for (const std::string& word : w.says)
+      BOOST_TEST(std::string_view(e.what()).find(word) != std::string_view::npos,
+                 "'" << e.what() << "' lacks " << word);
+  }
+}
+
+// Whatever the model: a value that only others use is refused as well.
+BOOST_DATA_TEST_CASE(a_wrong_value_is_refused_by_every_model, boost::unit_test::data::make(all_models), kind) {
+  for (const wrong& w : wrong_ones) {
+    config c{.model = kind};
+    w.make(c);
+    BOOST_CHECK_THROW(server(c, &ignore), config_error);
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_port_in_use_is_named, boost::unit_test::data::make(all_models), kind) {
+  const server first({.model = kind}, &ignore);
+  BOOST_REQUIRE(first.port() != 0);
+  const std::string at = first.addresses()[0].to_string();
+  const auto names_it = [&](const boost::system::system_error& e) {
+    BOOST_TEST(e.code() == boost::system::errc::address_in_use);
+    return std::string(e.what()).find(at) != std::string::npos;
+  };
+  BOOST_CHECK_EXCEPTION(server({.listen = {at}, .model = kind}, &ignore), boost::system::system_error, names_it);
+  BOOST_CHECK_EXCEPTION(server({.listen = {"127.0.0.1:0", {at, {.priority = true}}}, .model = kind}, &ignore),
+                        boost::system::system_error, names_it);
+}
+
+BOOST_AUTO_TEST_CASE(ports_are_known_before_run) {
+  const server with({.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}}}, &ignore), without({}, &ignore);
+  BOOST_TEST(with.port() != 0);
+  BOOST_TEST(with.priority_port() != 0);
+  BOOST_TEST(with.port() != with.priority_port());
+  BOOST_TEST(without.priority_port() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(addresses_are_those_that_were_bound_in_the_order_given) {
+  const server srv({.listen = {"unix:@quintet-configuration-test", {"127.0.0.1:0", {.priority = true}}, "[::1]:0"}},
+                   &ignore);
+  BOOST_REQUIRE(srv.addresses().size() == 3u);
+  BOOST_TEST(srv.addresses()[0].to_string() == "unix:@quintet-configuration-test");
+  BOOST_TEST(srv.addresses()[1].to_string() == join_address("127.0.0.1", srv.priority_port()));
+  BOOST_TEST(srv.addresses()[2].to_string() == join_address("::1", srv.port()));
+  BOOST_TEST(srv.port() != 0);
+}
+
+BOOST_AUTO_TEST_CASE(models_have_names_and_numbers) {
+  const std::vector<std::string> names{"thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread",
+                                       "loop_per_thread_pool"};
+  for (std::size_t i = 0; i < all_models.size(); ++i) {
+    BOOST_TEST(to_string(all_models[i]) == names[i]);
+    BOOST_TEST((from_string(names[i]) == all_models[i]));
+    BOOST_TEST((from_string(std::to_string(i + 1)) == all_models[i]));
+    BOOST_TEST(static_cast<std::size_t>(all_models[i]) == i + 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_texts_are_no_model) {
+  for (const char* text : {"", "0", "6", "01", "1 ", " 1", "12", "-1", "reactor", "Single_Reactor", "single_reactor ",
+                           "loop_per_thread_poo", "loop_per_thread_pools"})
+    BOOST_TEST(!from_string(text), "'" << text << "' was taken for a model");
+  BOOST_TEST((from_string(std::string_view("1\0", 2)) == std::nullopt));
+}
+
+}  // namespace
+}  // namespace quintet::test

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSL-1.0
+// draining_test: servers that drain under load, with a ledger on both sides: nothing is lost, nothing is done in
+// secret.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+constexpr std::chrono::seconds deadline{30};
+
+/// What the server has executed, by client and request. Written by one handler each, read when all is over.
+struct ledger {
+  static constexpr std::size_t clients = 64, most = 100'000;
+  std::vector<std::vector<bool>> executed = std::vector<std::vector<bool>>(clients, std::vector<bool>(most));
+};
+
+struct answer {
+  std::size_t client, request;
+};
+
+/// A request is "client request\n", and so is its answer.
+answer execute(ledger& l, const std::string& line) {
+  std::size_t at = 0;
+  const answer a{std::stoul(line, &at), std::stoul(line.substr(at))};
+  l.executed[a.client][a.request] = true;
+  return a;
+}
+std::string text(const answer& a) { return std::to_string(a.client) + " " + std::to_string(a.request) + "\n"; }
+
+struct callback {
+  ledger* l;
+  std::size_t operator()(connection& c, bytes in) const {
+    std::size_t used = 0;
+    for (std::size_t nl; (nl = in.find('\n', used)) != bytes::npos; used = nl + 1)
+      c.write(text(execute(*l, std::string(in.substr(used, nl - used)))));
+    return used;
+  }
+  void on_drain(connection& c) const { c.write("goodbye\n"); }
+};
+
+struct coroutine {
+  ledger* l;
+  awaitable<> operator()(stream& s) const {
+    std::string rest;
+    while (const auto in = co_await s.read()) {
+      rest += *in;
+      std::size_t used = 0;
+      for (std::size_t nl; (nl = rest.find('\n', used)) != std::string::npos; used = nl + 1) {
+        const std::string line = rest.substr(used, nl - used);
+        const answer a = co_await s.offload([&] { return execute(*l, line); });
+        s.write(text(a));
+      }
+      rest.erase(0, used);
+    }
+    if (s.draining()) s.write("goodbye\n");
+  }
+};
+
+/// What one client has seen: how many answers, whether they were its own and in order, and how it ended.
+struct account {
+  std::size_t answered = 0;
+  bool in_order = true, said_goodbye = false;
+  ending end = ending::none;
+};
+
+/// Keeps `depth` requests under way until the server says goodbye.
+account converse(std::uint16_t port, std::size_t number, std::size_t depth) {
+  account a;
+  client c(port);
+  bool sends = true;
+  for (std::size_t asked = 0;; ++asked) {
+    sends = sends && asked < ledger::most && c.send(text({number, asked}));
+    if (sends && asked + 1 < depth) continue;
+    const std::string line = c.receive_line();
+    if (line == "goodbye") a.said_goodbye = true;
+    if (line.empty() || a.said_goodbye) break;
+    a.in_order &= line + "\n" == text({number, a.answered++});
+  }
+  (void)c.receive_rest();
+  a.end = c.ended();
+  return a;
+}
+
+template <class Handler>
+void drain_once(model kind) {
+  ledger l;
+  std::vector<account> accounts(ledger::clients);
+  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 4}}, Handler{&l});
+  std::vector<std::thread> threads;
+  threads.reserve(ledger::clients);
+  for (std::size_t i = 0; i < ledger::clients; ++i)
+    threads.emplace_back([&, i] { accounts[i] = converse(srv->port(), i, i % 4 == 0 ? 8 : 1); });
+  BOOST_TEST(eventually([&] {
+    const auto now = srv->statistics();
+    return now.opened == ledger::clients && now.batches > 4 * ledger::clients;
+  }));
+  srv->drain(deadline);
+  srv.join();
+  for (auto& t : threads) t.join();
+  for (std::size_t i = 0; i < ledger::clients; ++i) {
+    const auto executed = static_cast<std::size_t>(std::count(l.executed[i].begin(), l.executed[i].end(), true));
+    BOOST_TEST(accounts[i].in_order);
+    BOOST_TEST(accounts[i].answered == executed, "client " << i << " has " << accounts[i].answered << " answers, and "
+                                                           << executed << " requests were executed");
+    BOOST_TEST(accounts[i].said_goodbye);
+  }
+  BOOST_TEST(srv->statistics().opened == srv->statistics().closed);
+}
+
+BOOST_DATA_TEST_CASE(nothing_is_lost_and_nothing_goes_unanswered, data::make(all_models) * data::xrange(20), kind,
+                     round) {
+  if (round % 2 == 0)
+    drain_once<callback>(kind);
+  else
+    drain_once<coroutine>(kind);
+}
+
+BOOST_DATA_TEST_CASE(a_server_without_connections_drains_at_once, data::make(all_models), kind) {
+  ledger l;
+  running<server<callback>> srv(config{.model = kind}, callback{&l});
+  srv->drain(deadline);
+  srv.join();
+}
+
+BOOST_DATA_TEST_CASE(drained_before_it_runs, data::make(all_models), kind) {
+  ledger l;
+  server<callback> srv(config{.model = kind}, callback{&l});
+  srv.drain(deadline);
+  srv.run();
+  BOOST_TEST(srv.statistics().accepted == 0U);
+}
+
+struct stuck {
+  gate* block;
+  void operator()(connection& c, bytes in) const {
+    (void)block->wait();
+    c.write(in);
+  }
+};
+
+// In models 2 and 4 the handler keeps the loop, and with it the server, for as long as it likes.
+BOOST_DATA_TEST_CASE(the_deadline_does_not_wait_for_idle_peers, data::make(all_models), kind) {
+  ledger l;
+  running<server<callback>> srv(config{.model = kind}, callback{&l});
+  client never_closes(srv->port());
+  BOOST_TEST(eventually([&] { return srv->statistics().opened == 1; }));
+  srv->drain(std::chrono::milliseconds(1));
+  srv.join();
+  BOOST_TEST(never_closes.receive_line() == "goodbye");
+}
+
+BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is_waited_for, data::make(all_models),
+                     kind) {
+  gate block;
+  running<server<stuck>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, stuck{&block});
+  client c(srv->port());
+  c.send("x");
+  BOOST_TEST(block.await_waiting(1));
+  srv->drain(deadline);
+  if (kind != model::single_reactor)  // whose loop is in the handler
+    BOOST_TEST(eventually([&] {
+      try {
+        client refused(srv->port());
+        return false;
+      } catch (const std::runtime_error&) {
+        return true;
+      }
+    }));
+  block.open();
+  BOOST_TEST(c.receive_rest() == "x");
+  c.close();
+  srv.join();
+}
+
+}  // namespace
+}  // namespace quintet::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// limits_test: the limits on accepting in all five models, where connections leave on other threads than they came.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "../../net/tests/support/sockets.hpp"
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+struct echo {
+  void operator()(connection& c, bytes in) const { c.write(in); }
+};
+using echo_server = running<server<echo>>;
+
+bool answers(client& c) {
+  c.send("x");
+  return c.receive(1) == "x";
+}
+
+BOOST_DATA_TEST_CASE(a_full_server_serves_the_waiting_when_one_leaves, data::make(all_models), kind) {
+  echo_server srv(config{.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+                         .model = kind,
+                         .accepting = {.max_connections = 4}},
+                  echo());
+  std::deque<client> clients;
+  for (int i = 0; i < 12; ++i) clients.emplace_back(srv->port());
+  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(answers(clients[i]));
+  client heart(srv->priority_port());
+  BOOST_TEST(answers(heart));  // the priority lane is not counted
+  BOOST_TEST(srv->statistics().accepted == 5u);
+  for (std::uint64_t gone = 1; !clients.empty(); ++gone) {
+    BOOST_TEST(answers(clients.front()));
+    clients.pop_front();  // one place is free: for the next of those that wait
+    BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == std::min<std::uint64_t>(12, 4 + gone) + 1; }));
+    BOOST_TEST(srv->statistics().accepted - srv->statistics().closed <= 5u + 1u);
+  }
+  BOOST_TEST(srv->statistics().refused == 0u);
+  BOOST_TEST(srv->statistics().accept_errors == 0u);
+}
+
+// Threads that connect and leave as fast as they can, above the limit: a wake-up that is lost leaves one waiting.
+BOOST_DATA_TEST_CASE(nobody_waits_for_ever_at_the_limit, data::make(all_models), kind) {
+  echo_server srv(config{.model = kind, .accepting = {.max_connections = 2}}, echo());
+  std::vector<std::thread> threads;
+  std::atomic<int> served{0};
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        client c(srv->port());
+        served += answers(c);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  BOOST_TEST(served == 300);
+}
+
+BOOST_DATA_TEST_CASE(surplus_connections_of_one_address_are_refused, data::make(all_models), kind) {
+  std::atomic<int> told{0};
+  accept_limits limits{.max_connections_per_address = 2};
+  limits.on_refused = [&](error_code why, const address& from) {
+    told += why == errc::too_many_from_address && from.host() == "127.0.0.1";
+  };
+  echo_server srv(
+      config{.listen = {"0.0.0.0:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .accepting = limits}, echo());
+  client a(srv->port()), b(srv->port());
+  BOOST_TEST(answers(a));
+  BOOST_TEST(answers(b));
+  BOOST_TEST(client(srv->port()).receive_rest().empty());
+  const address at(join_address("127.0.0.1", srv->port())), elsewhere("127.0.0.2:0");
+  file_descriptor fd = testing::socket_for(at);
+  BOOST_REQUIRE(::bind(fd.get(), elsewhere.data(), elsewhere.size()) == 0);
+  BOOST_REQUIRE(testing::connect(fd, at));
+  client other = client::over(fd.release()), heart(srv->priority_port());
+  BOOST_TEST(answers(other));
+  BOOST_TEST(answers(heart));
+  BOOST_TEST(told == 1);
+  BOOST_TEST(srv->statistics().refused == 1u);
+  a.close();
+  BOOST_TEST(eventually([&] {
+    client again(srv->port());
+    return answers(again);
+  }));
+}
+
+BOOST_DATA_TEST_CASE(the_rate_delays_and_loses_nobody, data::make(all_models), kind) {
+  echo_server srv(config{.model = kind, .accepting = {.accept_rate = 200, .accept_burst = 1}}, echo());
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<client> clients;
+  for (int i = 0; i < 21; ++i) clients.emplace_back(srv->port());
+  for (client& c : clients) BOOST_TEST(answers(c));
+  // Never sooner than the rate allows; how much later is the machine's affair.
+  BOOST_TEST((std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(100)));
+  BOOST_TEST(srv->statistics().refused == 0u);
+}
+
+// accept() is tried at most once in 50 ms, so its errors count the work that is done in vain; nobody is accepted and
+// dropped; and when descriptors are free it takes one pause, not several, until all are served.
+BOOST_DATA_TEST_CASE(without_descriptors_everybody_waits_and_is_served_later, data::make(all_models), kind) {
+  echo_server srv(config{.model = kind}, echo());
+  const address at(join_address("127.0.0.1", srv->port()));
+  client before(srv->port());
+  BOOST_TEST(answers(before));
+  std::vector<file_descriptor> waiting;
+  for (int i = 0; i < 5; ++i) waiting.push_back(testing::socket_for(at));
+  std::uint64_t errors = 0;
+  {
+    const testing::no_descriptors none;
+    const auto begin = std::chrono::steady_clock::now();
+    for (const file_descriptor& fd : waiting) BOOST_REQUIRE(testing::connect(fd, at));
+    BOOST_REQUIRE(eventually([&] { return srv->statistics().accept_errors >= 4; }));
+    errors = srv->statistics().accept_errors;
+    const auto pauses = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(50);
+    BOOST_TEST(errors <= static_cast<std::uint64_t>(pauses) + 1);
+    BOOST_TEST(srv->statistics().accepted == 1u);
+    BOOST_TEST(answers(before));  // those that are connected notice nothing
+  }
+  for (file_descriptor& fd : waiting) {
+    client c = client::over(fd.release());
+    BOOST_TEST(answers(c));
+  }
+  BOOST_TEST(srv->statistics().accept_errors <= errors + 1);
+  BOOST_TEST(srv->statistics().accepted == 6u);
+}
+
+}  // namespace
+}  // namespace quintet::test

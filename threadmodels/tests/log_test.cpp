@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// log_test: what a server tells its hook, in all five models; and what it does when it is misused.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+class journal {
+ public:
+  log_hook hook() {
+    return [this](const log_event& e) {
+      const std::lock_guard lock(mutex_);
+      lines_.push_back(std::string(to_string(e.level)) + ": " + to_string(e));
+    };
+  }
+  bool has(const std::string& begin, const std::string& part) const {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(
+        lines_, [&](const auto& l) { return l.starts_with(begin) && l.find(part) != std::string::npos; });
+  }
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return lines_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+struct touchy {
+  void operator()(connection& c, bytes in) const {
+    if (in == "t") throw std::runtime_error("touched");
+    c.write(in);
+  }
+};
+
+struct touchy_coroutine {
+  awaitable<> operator()(stream& s) const {
+    while (const auto in = co_await s.read()) {
+      const bool touched = *in == "t";
+      co_await s.offload([touched] {
+        if (touched) throw std::runtime_error("touched");
+      });
+      s.write(*in);
+    }
+  }
+};
+
+template <class Handler>
+void check_throwing(model kind) {
+  journal log;
+  running<server<Handler>> srv(config{.model = kind, .log = log.hook()}, Handler{});
+  client good(srv->port()), bad(srv->port());
+  good.send("x");
+  BOOST_TEST(good.receive(1) == "x");
+  BOOST_TEST(log.size() == 0U);  // the ordinary course of things is no news
+  bad.send("t");
+  BOOST_TEST(bad.receive_rest().empty());
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler has thrown: touched"));
+  BOOST_TEST(log.size() == 1U);
+}
+
+BOOST_DATA_TEST_CASE(a_handler_that_throws, data::make(all_models), kind) {
+  check_throwing<touchy>(kind);
+  check_throwing<touchy_coroutine>(kind);
+}
+
+BOOST_DATA_TEST_CASE(a_limit_that_was_reached, data::make(all_models), kind) {
+  journal log;
+  const connection_limits l{.first_byte_timeout = std::chrono::milliseconds(20)};
+  running<server<touchy>> srv(config{.model = kind, .limits = l, .log = log.hook()}, touchy{});
+  client silent(srv->port());
+  BOOST_TEST(silent.receive_rest().empty());
+  BOOST_TEST(log.has("info: 127.0.0.1:", "a connection is closed: nothing was received within first_byte_timeout"));
+}
+
+BOOST_DATA_TEST_CASE(a_refusal, data::make(all_models), kind) {
+  journal log;
+  running<server<touchy>> srv(config{.model = kind, .accepting = {.max_connections_per_address = 1}, .log = log.hook()},
+                              touchy{});
+  client first(srv->port());
+  first.send("x");
+  BOOST_TEST(first.receive(1) == "x");
+  client second(srv->port());
+  BOOST_TEST(second.receive_rest().empty());
+  BOOST_TEST(
+      eventually([&] { return log.has("warning: 127.0.0.1:", "a connection is refused: max_connections_per"); }));
+}
+
+BOOST_DATA_TEST_CASE(a_server_runs_once, data::make(all_models), kind) {
+  server<touchy> srv(config{.model = kind}, touchy{});
+  srv.stop();
+  srv.run();
+  BOOST_CHECK_THROW(srv.run(), std::logic_error);
+}
+
+}  // namespace
+}  // namespace quintet::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+// posting_test: what other threads post, and timers, reach a connection's loop whatever its thread is waiting in.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+/// Tells the test its connection's loop. Replies with as many bytes as it is asked for.
+struct publisher {
+  std::promise<event_loop*>* loop;
+  void on_open(connection& c) const { loop->set_value(&c.loop()); }
+  void operator()(connection& c, bytes in) const { c.write(std::string(std::stoul(std::string(in)), 'x')); }
+};
+
+struct fixture {
+  explicit fixture(model kind, const client_options& options = {})
+      : srv(config{.model = kind, .loops = 2}, publisher{&loop_promise}), peer(srv->port(), options) {
+    auto opened = loop_promise.get_future();
+    BOOST_REQUIRE((opened.wait_for(patience) == std::future_status::ready));
+    loop = opened.get();
+  }
+  std::promise<event_loop*> loop_promise;
+  event_loop* loop = nullptr;
+  running<server<publisher>> srv;
+  client peer;
+};
+
+/// Whether a function posted now runs, on the loop's own thread.
+bool post_arrives(event_loop& loop) {
+  const auto done = std::make_shared<std::promise<bool>>();
+  auto result = done->get_future();
+  loop.post([done, &loop] { done->set_value(loop.in_this_thread()); });
+  return result.wait_for(patience) == std::future_status::ready && result.get();
+}
+
+BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_is_silent, data::make(all_models), kind) {
+  fixture f(kind);
+  BOOST_TEST(!f.loop->in_this_thread());
+  for (int i = 0; i < 100; ++i) BOOST_REQUIRE(post_arrives(*f.loop));
+  f.peer.send("5");
+  BOOST_TEST(f.peer.receive(5) == "xxxxx");
+  BOOST_TEST(post_arrives(*f.loop));
+}
+
+// In model 1 the thread is blocked in send, again and again.
+BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_does_not_read, data::make(all_models), kind) {
+  constexpr std::size_t size = 32'000'000;
+  fixture f(kind, {.receive_buffer = 16 * 1024});
+  f.peer.send(std::to_string(size));
+  BOOST_REQUIRE(f.peer.receive(1) == "x");
+  for (int i = 0; i < 100; ++i) BOOST_REQUIRE(post_arrives(*f.loop));
+  std::size_t received = 1;
+  while (received < size) {
+    const std::size_t part = f.peer.receive(std::min<std::size_t>(4'000'000, size - received)).size();
+    BOOST_REQUIRE(part > 0u);
+    received += part;
+    BOOST_REQUIRE(post_arrives(*f.loop));
+  }
+  f.peer.send("3");
+  BOOST_TEST(f.peer.receive(3) == "xxx");
+}
+
+// Posts race with the thread's way into and out of recv; not one of them is lost, and each thread's keep their order.
+BOOST_DATA_TEST_CASE(posts_from_many_threads_while_bytes_flow, data::make(all_models), kind) {
+  constexpr int threads = 3, posts = 2000;
+  fixture f(kind);
+  std::vector<int> last(threads, -1);  // touched by the loop's thread only
+  std::atomic<int> ran{0}, disorder{0};
+  std::vector<std::thread> posters;
+  for (int t = 0; t < threads; ++t) {
+    posters.emplace_back([&, t] {
+      for (int i = 0; i < posts; ++i) {
+        f.loop->post([&, t, i] {
+          disorder += last[static_cast<std::size_t>(t)] != i - 1;
+          last[static_cast<std::size_t>(t)] = i;
+          ++ran;
+        });
+      }
+    });
+  }
+  bool right = true;
+  for (int i = 0; i < 500 && right; ++i) right = f.peer.send("1") && f.peer.receive(1) == "x";
+  for (std::thread& t : posters) t.join();
+  BOOST_TEST(right);
+  BOOST_TEST(eventually([&] { return ran == threads * posts; }));
+  BOOST_TEST(disorder == 0);
+}
+
+BOOST_DATA_TEST_CASE(a_timer_fires_while_the_peer_is_silent, data::make(all_models), kind) {
+  fixture f(kind);
+  std::promise<int> fired;
+  int count = 0;
+  struct repeating final : timer {
+    repeating(event_loop& l, int& n, std::promise<int>& p) : loop(l), count(n), done(p) {}
+    void expired() noexcept override {
+      if (++count < 3)
+        loop.start(*this, std::chrono::milliseconds(2));
+      else
+        done.set_value(count);
+    }
+    event_loop& loop;
+    int& count;
+    std::promise<int>& done;
+  };
+  repeating r(*f.loop, count, fired);
+  f.loop->post([&] { f.loop->start(r, std::chrono::milliseconds(2)); });
+  auto result = fired.get_future();
+  BOOST_REQUIRE((result.wait_for(patience) == std::future_status::ready));
+  BOOST_TEST(result.get() == 3);
+  f.peer.send("2");
+  BOOST_TEST(f.peer.receive(2) == "xx");
+}
+
+}  // namespace
+}  // namespace quintet::test

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSL-1.0
+// combination: a threading model and a handler flavour: what every behaviour is checked for.
+#pragma once
+
+#include <quintet/threadmodels/model.hpp>
+
+#include <array>
+#include <ostream>
+#include <string>
+
+namespace quintet {
+
+/// For the names of test cases and messages.
+inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
+
+}  // namespace quintet
+
+namespace quintet::test {
+
+enum class flavour { callback, coroutine };
+
+struct combination {
+  model kind;
+  flavour style;
+
+  [[nodiscard]] bool is_coroutine() const { return style == flavour::coroutine; }
+  /// Whether batches (callbacks) or offloaded work (coroutines) run on a pool.
+  [[nodiscard]] bool is_pooled() const { return kind == model::reactor_pool || kind == model::loop_per_thread_pool; }
+};
+
+inline std::string to_string(flavour f) { return f == flavour::callback ? "callback" : "coroutine"; }
+inline std::ostream& operator<<(std::ostream& out, combination c) { return out << c.kind << '/' << to_string(c.style); }
+
+/// All ten, the flavours of a model next to each other.
+inline constexpr std::array<combination, 2 * all_models.size()> all_combinations = [] {
+  std::array<combination, 2 * all_models.size()> all{};
+  std::size_t n = 0;
+  for (const model m : all_models)
+    for (const flavour f : {flavour::callback, flavour::coroutine}) all[n++] = {m, f};
+  return all;
+}();
+
+}  // namespace quintet::test

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// service_host: one class for each flavour.
+#include "service_host.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include "running.hpp"
+
+#include <optional>
+
+namespace quintet::test {
+namespace {
+
+/// stop() before run(), when that is asked for.
+template <class Handler>
+class prepared_server : public server<Handler> {
+ public:
+  prepared_server(const config& c, Handler h, bool stop_now) : server<Handler>(c, h) {
+    if (stop_now) this->stop();
+  }
+};
+
+template <class Handler>
+class host final : public service_host {
+ public:
+  host(model kind, const host_options& o) {
+    context_.options = o.service;
+    context_.stop_server = [this] { server_->stop(); };
+    server_.emplace(configuration(kind, o), Handler(context_), o.stop_before_run);
+  }
+  ~host() override { context_.block.open(); }
+
+  std::uint16_t port() const override { return server()->port(); }
+  std::uint16_t priority_port() const override { return server()->priority_port(); }
+  server_statistics statistics() const override { return server()->statistics(); }
+  connection_registry& connections() noexcept override { return (*server_)->connections(); }
+  void stop() noexcept override { server_->stop(); }
+  void drain() override { (*server_)->drain(patience); }
+  void join() override { server_->join(); }
+
+ private:
+  using running_server = running<prepared_server<Handler>>;
+
+  static config configuration(model kind, const host_options& o) {
+    config c{.model = kind, .loops = host_loops, .workers = o.workers, .limits = o.limits};
+    if (o.with_priority_port) c.listen = {"0.0.0.0:0", {"0.0.0.0:0", {.priority = true}}};
+    return c;
+  }
+  running_server& server() const { return *server_; }
+
+  mutable std::optional<running_server> server_;
+};
+
+}  // namespace
+
+std::unique_ptr<service_host> make_host(combination c, const host_options& options) {
+  if (c.is_coroutine()) return std::make_unique<host<coroutine_service>>(c.kind, options);
+  return std::make_unique<host<callback_service>>(c.kind, options);
+}
+
+}  // namespace quintet::test

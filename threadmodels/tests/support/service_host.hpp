@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// service_host: a running server of the test service, whatever its model and flavour.
+#pragma once
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "service.hpp"
+
+#include <quintet/net/connection_limits.hpp>
+#include <quintet/net/connection_registry.hpp>
+#include <quintet/net/statistics.hpp>
+#include <quintet/threadmodels/worker_pool.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace quintet::test {
+
+inline constexpr unsigned host_loops = 2;
+inline constexpr worker_limits host_workers{2, 4};
+
+/// What tests vary; the rest is the same for all.
+struct host_options {
+  service_options service = {};
+  bool with_priority_port = false;
+  connection_limits limits = {};
+  bool stop_before_run = false;
+  worker_limits workers = host_workers;
+};
+
+class service_host {
+ public:
+  virtual ~service_host() = default;
+  [[nodiscard]] virtual std::uint16_t port() const = 0;
+  [[nodiscard]] virtual std::uint16_t priority_port() const = 0;
+  [[nodiscard]] virtual server_statistics statistics() const = 0;
+  [[nodiscard]] virtual connection_registry& connections() noexcept = 0;
+  virtual void stop() noexcept = 0;
+  virtual void drain() = 0;
+  /// Waits until run() has returned.
+  virtual void join() = 0;
+
+  [[nodiscard]] client connect(const client_options& options = {}) const { return client(port(), options); }
+  [[nodiscard]] observer& seen() noexcept { return context_.seen; }
+  [[nodiscard]] gate& block() noexcept { return context_.block; }
+
+ protected:
+  service_context context_;
+};
+
+std::unique_ptr<service_host> make_host(combination c, const host_options& options = {});
+
+}  // namespace quintet::test
