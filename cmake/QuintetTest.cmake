@@ -42,7 +42,9 @@ function(quintet_add_test name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} quintet_test_main quintet_warnings)
-  add_test(NAME ${name} COMMAND ${name} --log_level=test_suite --color_output=no)
+  # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program.
+  add_test(NAME ${name} COMMAND ${name} --color_output=no
+                                --logger=HRF,error,stdout:HRF,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.log)
   quintet_set_test_properties(${name} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_RUN_SERIAL})
 endfunction()
 

@@ -41,6 +41,8 @@ class connection : private work_item, private loop_member, private stream_channe
   /// resume_reading(), which connection_registry::post() can bring.
   void pause_reading() noexcept { pause_wanted_ = true; }
   void resume_reading() noexcept { pause_wanted_ = false; }
+  /// [baton] What applies now: the server's, or this connection's own.
+  [[nodiscard]] const connection_limits& limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error.
   void set_limits(const connection_limits& limits);
   /// [baton] While the output of this connection is above its high watermark, `source` is not read from: for a
@@ -164,7 +166,6 @@ class connection : private work_item, private loop_member, private stream_channe
 
   // Output (connection_output.cpp).
   enum class admission : std::uint8_t { taken, dropped, refused };
-  [[nodiscard]] const connection_limits& limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   [[nodiscard]] bool takes_bytes_now() const noexcept { return !mid_message_; }
   void send_from_outside(bytes data) noexcept;
   void send_merged() noexcept;

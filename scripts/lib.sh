@@ -125,4 +125,16 @@ build() {
   cmake --build --preset "$preset" --parallel "$(jobs)" "$@"
 }
 
+# run_tests <preset> [option of ctest...]: of each that failed, also the last that its log (QuintetTest.cmake) has.
+run_tests() {
+  local preset=$1 name log
+  shift
+  ctest --preset "$preset" --no-tests=error --parallel "$(jobs)" "$@" && return
+  for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do
+    log=$(find "build/$preset" -name "$name.log" -print -quit)
+    [[ ! $log ]] || { printf '\n%s: the end of %s\n' "$name" "$log"; tail -n 3 "$log"; }
+  done
+  return 1
+}
+
 total() { printf '\nAll of it took %d s.\n' $((SECONDS - started)); }

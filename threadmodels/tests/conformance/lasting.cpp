@@ -87,10 +87,14 @@ QUINTET_SCENARIO(closed_from_outside) {
 }
 
 QUINTET_SCENARIO(an_idle_connection) {
-  service_host& host = run.serve({.limits = {.idle_timeout = std::chrono::milliseconds(50)}});
-  client c = host.connect();
-  c.send("echo x\n");
-  run.note_rest("client", c);
+  service_host& host = run.serve();
+  crowd c(host, 1);  // answered, so that a slow machine cannot make it idle too early
+  BOOST_REQUIRE(!host.connections().post(c.ids[0], [](connection& one) {
+    connection_limits limits = one.limits();
+    limits.idle_timeout = std::chrono::milliseconds(50);
+    one.set_limits(limits);
+  }));
+  run.note_rest("client", c.clients[0]);
   check_reasons(run, host, {errc::idle_timeout});
 }
 
