@@ -93,17 +93,18 @@ bool blocking_engine::receive(duration longest) {
 }
 
 // The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
-std::size_t blocking_engine::send(stream_channel& c, bytes data, error_code& broken) noexcept {
+std::size_t blocking_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
   std::size_t sent = 0;
-  for (bool may_wait = false; sent < data.size(); may_wait = true) {
+  for (bool may_wait = false; !pieces.empty(); may_wait = true) {
     // Once a wake has ended a send, none waits before poll() has given the loop its turn.
     if (may_wait && (send_again_ || !enter_call())) break;
     const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
-    const ssize_t n = system_call::send(c.handle(), data.data() + sent, data.size() - sent, flags);
+    const ssize_t n = system_call::send(c.handle(), pieces, flags);
     const int error = errno;
     const bool woken = may_wait && !leave_call();
     if (n >= 0) {
       sent += static_cast<std::size_t>(n);
+      remove_prefix(pieces, static_cast<std::size_t>(n));
     } else if (error != EAGAIN && error != EINTR) {
       broken = error_code(error, boost::system::system_category());
       return sent;
@@ -111,7 +112,7 @@ std::size_t blocking_engine::send(stream_channel& c, bytes data, error_code& bro
     // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
     if (woken || (may_wait && send_timeout_ != forever)) break;
   }
-  send_again_ = sent < data.size();
+  send_again_ = !pieces.empty();
   return sent;
 }
 

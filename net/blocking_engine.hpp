@@ -37,7 +37,7 @@ class blocking_engine final : public socket_engine {
   error_code add(connect_channel&, int) override { return unsupported(); }  // see connector
   void remove(channel& c) noexcept override;
   void set_reading(channel&, bool on) noexcept override { reading_ = on; }
-  std::size_t send(stream_channel& c, bytes data, error_code& broken) noexcept override;
+  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
   void limit_send(duration longest) noexcept override { set_timeout(SO_SNDTIMEO, send_timeout_ = longest); }
 
  private:

@@ -35,7 +35,8 @@ connection::connection(event_loop& loop, connection_host& host, bool keeps_baton
 connection::~connection() {
   cancel();
   loop_.leave(*this);
-  loop_.buffers().take_back(output_);
+  loop_.chunks().take_back(output_);
+  loop_.chunks().take_back(sending_);
   drop_messages(messages_);
   drop_messages(calls_);
 }
@@ -104,7 +105,7 @@ void connection::on_receive_end(error_code reason) noexcept {
 }
 
 void connection::on_sendable() noexcept {
-  send_output();
+  send_waiting();
   if (!failing_ && !baton_out_) settle();
 }
 
@@ -192,6 +193,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
+  (void)host_.output.changed(std::exchange(output_charged_, 0), 0);
   loop_.io().close(std::exchange(handle_, -1));
   send_out(&connection::process_close);
 }

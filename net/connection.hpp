@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/buffer_cache.hpp>
+#include <quintet/base/byte_chain.hpp>
 #include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/connection_deadlines.hpp>
@@ -167,13 +168,15 @@ class connection : private work_item, private loop_member, private stream_channe
   // Output (connection_output.cpp).
   enum class admission : std::uint8_t { taken, dropped, refused };
   [[nodiscard]] bool takes_bytes_now() const noexcept { return !mid_message_; }
-  void send_from_outside(bytes data) noexcept;
+  void append_output(bytes data);
+  void send_from_outside(const shared_bytes& data) noexcept;
   void send_merged() noexcept;
   void send_output() noexcept;
-  void append_output() noexcept;
+  void send_waiting() noexcept;
   bool send_now();
-  bool send_some(cached_buffer& from) noexcept;
+  bool send_some() noexcept;
   std::size_t offer(bytes data) noexcept;
+  std::size_t offer(output_pieces pieces) noexcept;
   admission admit(std::size_t count) noexcept;
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
@@ -195,13 +198,14 @@ class connection : private work_item, private loop_member, private stream_channe
   int holds_ = 0;               // loop: connections that this one feeds and whose output is full
   bytes input_;                 // baton: the batch: borrowed from the engine, or the contents of input_buffer_
   cached_buffer input_buffer_;  // baton: input that is unused
-  cached_buffer output_;        // baton: written by the handler
   cached_buffer ahead_;         // loop: arrived while the baton was out
-  cached_buffer sending_;       // loop: what the kernel would not take yet
-  std::size_t charged_ = 0;     // loop: how much of sending_ the server's budget knows of
-  std::size_t waiting_ = 0;     // baton: sending_.size() when the baton left
-  std::size_t gate_ = 0;        // baton: output above which admit() has to be asked
-  std::size_t drain_left_ = 0;  // loop: received by the kernel when draining began, and not by us yet
+  byte_chain output_;           // baton: written by the handler
+  byte_chain sending_;          // loop: on its way to the kernel
+  std::size_t output_charged_ = 0;  // baton: how much of output_ the server's budget knows of
+  std::size_t charged_ = 0;         // loop: and of sending_
+  std::size_t waiting_ = 0;         // baton: sending_.size() when the baton left
+  std::size_t gate_ = 0;            // baton: output above which admit() has to be asked
+  std::size_t drain_left_ = 0;      // loop: received by the kernel when draining began, and not by us yet
   std::unique_ptr<settings> own_, changed_;          // loop, which the baton may read; baton
   std::unique_ptr<connection_deadlines> deadlines_;  // loop
   work_fifo messages_, calls_;                       // loop; baton

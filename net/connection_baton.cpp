@@ -22,7 +22,7 @@ void connection::send_out(work_item::function station) noexcept {
 void connection::prepare_to_travel(work_item& item) noexcept {
   connection& c = of(item);
   c.own_input();
-  c.loop_.buffers().equip(c.output_);
+  c.loop_.chunks().equip(c.output_);
 }
 
 void connection::own_input() {

@@ -3,6 +3,7 @@
 #include <quintet/net/connection.hpp>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t early_send_size = 64 * 1024;  // a long batch of replies starts to leave before its end
 constexpr std::size_t merged_send_size = 4 * 1024;  // what is smaller is worth a copy to save a system call
+constexpr std::size_t most_pieces = 64;             // in one send: a megabyte of chunks, and far below IOV_MAX
 
 }  // namespace
 
@@ -19,10 +21,15 @@ bool connection::write(bytes data) {
     const admission verdict = admit(data.size());
     if (verdict != admission::taken) return verdict == admission::dropped;
   }
-  if (!output_.equipped() && loop_.in_this_thread()) loop_.buffers().equip(output_);
-  output_.append(data);
+  if (!output_.try_append(data)) append_output(data);
   if (output_.size() >= early_send_size && send_now()) mid_message_ = true;
   return true;
+}
+
+void connection::append_output(bytes data) {
+  chunk_cache* const spare = loop_.in_this_thread() ? &loop_.chunks() : nullptr;
+  if (spare) spare->equip(output_);
+  if (!output_.try_append(data)) output_.append(data, spare);
 }
 
 void connection::flush() {
@@ -33,49 +40,46 @@ void connection::flush() {
 bool connection::send_now() {
   if (!loop_.in_this_thread() || failing_ || output_.empty() || !sending_.empty()) return false;
   got_on_ = true;
-  if (!send_some(output_) && !failing_) {
-    sending_.swap(output_);
-    output_waits();
-  }
+  send_output();
   waiting_ = sending_.size();
   return true;
 }
 
+// What is above the gate is known to the server's budget before it takes memory.
 connection::admission connection::admit(std::size_t count) noexcept {
   if (shutdown_wanted_) return admission::refused;
   const std::size_t waits = output_.size() + (loop_.in_this_thread() ? sending_.size() : waiting_);
-  if (waits + count > limits().max_output) {
-    overflowed_ = true;
-    return admission::refused;
-  }
-  if (waits <= limits().high_watermark) return admission::taken;
-  switch (limits().full) {
-    case when_full::drop:
+  if (waits > limits().high_watermark) {
+    if (limits().full == when_full::error) return admission::refused;
+    if (limits().full == when_full::drop) {
       ++dropped_;
       return admission::dropped;
-    case when_full::error:
-      return admission::refused;
-    case when_full::pause:
-    case when_full::close:  // as soon as the loop sees that the peer does not take it
-      break;
+    }
+    // The others begin as soon as the loop sees that the peer does not take it.
   }
-  return admission::taken;
+  const std::size_t written = output_.size() + count;
+  overflowed_ |= waits + count > limits().max_output;
+  overflowed_ |= !overflowed_ && !host_.output.changed(std::exchange(output_charged_, written), written);
+  return overflowed_ ? admission::refused : admission::taken;
 }
 
-// On the loop, not in the middle of what the handler writes.
-void connection::send_from_outside(bytes data) noexcept {
+// On the loop, not in the middle of what the handler writes. What is large is kept by reference: a broadcast that many
+// peers do not read takes the memory of one.
+void connection::send_from_outside(const shared_bytes& data) noexcept {
   const bool ends = shut_ || lingering_ || (!baton_out_ && (close_wanted_ || shutdown_wanted_));
   if (failing_ || ends) return;
   const bool full = above_watermark_ && (limits().full == when_full::drop || limits().full == when_full::error);
   if (full) return loop_.counters().dropped.add();
-  if (data.size() > limits().max_output - std::min(limits().max_output, sending_.size()))
+  if (data->size() > limits().max_output - std::min(limits().max_output, sending_.size()))
     return fail(errc::output_overflow);
-  const bool merges = data.size() < merged_send_size && sending_.size() < early_send_size;
-  if (!merges && sending_.empty()) data.remove_prefix(offer(data));
-  if (failing_ || data.empty()) return;
+  const bool merges = data->size() < merged_send_size && sending_.size() < early_send_size;
+  const std::size_t gone = !merges && sending_.empty() ? offer(*data) : 0;
+  if (failing_ || gone == data->size()) return;
   try {
-    loop_.buffers().equip(sending_);
-    sending_.append(data);
+    if (data->size() - gone < merged_send_size)
+      sending_.append(bytes(*data).substr(gone), &loop_.chunks());
+    else
+      sending_.append(data, gone);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
@@ -87,48 +91,45 @@ void connection::send_from_outside(bytes data) noexcept {
 void connection::send_merged() noexcept {
   flusher_.due = false;
   if (failing_) return;
-  send_output();
+  send_waiting();
   if (!failing_ && !baton_out_) settle();
 }
 
+// On the loop, with the baton at home or held by who asks: what has been written joins what waits, and is sent.
 void connection::send_output() noexcept {
   const bool waited = !sending_.empty();
-  const bool more = !baton_out_ && !output_.empty();
-  if (waited) {
-    send_some(sending_);
-    if (!failing_ && more && !sending_.empty()) append_output();
+  sending_.splice(output_, loop_.chunks());
+  loop_.chunks().take_back(output_);
+  charged_ += std::exchange(output_charged_, 0);
+  if (!sending_.empty() && !waited) return send_waiting();
+  if (waited) output_waits();  // the kernel takes no more, and says when it does
+}
+
+void connection::send_waiting() noexcept {
+  while (!sending_.empty() && send_some()) {
   }
   if (failing_) return;  // from here on the data side may be on its way to on_close
-  if (sending_.empty()) {
-    loop_.buffers().take_back(sending_);
-    if (more && !output_.empty() && !send_some(output_)) {
-      if (failing_) return;
-      sending_.swap(output_);
-    }
-  }
-  if (!baton_out_) loop_.buffers().take_back(output_);
-  if (waited || !sending_.empty()) output_waits();
+  if (sending_.empty()) loop_.chunks().take_back(sending_);
+  if (!sending_.empty() || charged_ > 0) output_waits();
 }
 
-// Behind what waits already, so that one number says how much does.
-void connection::append_output() noexcept {
-  try {
-    sending_.append(output_.data());
-    output_.clear();
-  } catch (const std::bad_alloc&) {
-    out_of_memory();
-  }
-}
-
-// True when all of it has gone.
-bool connection::send_some(cached_buffer& from) noexcept {
-  from.consume(offer(from.data()));
-  return from.empty();
+// True when all that was offered has gone.
+bool connection::send_some() noexcept {
+  std::array<iovec, most_pieces> pieces;
+  const output_pieces gathered(pieces.data(), sending_.gather(pieces));
+  const std::size_t offered = size_of(gathered), sent = offer(gathered);
+  if (!failing_) sending_.consume(sent, loop_.chunks());
+  return sent == offered && !failing_;
 }
 
 std::size_t connection::offer(bytes data) noexcept {
+  iovec piece{const_cast<char*>(data.data()), data.size()};  // which is only read
+  return offer(output_pieces(&piece, 1));
+}
+
+std::size_t connection::offer(output_pieces pieces) noexcept {
   error_code broken;
-  const std::size_t sent = loop_.io().send(*this, data, broken);
+  const std::size_t sent = loop_.io().send(*this, pieces, broken);
   loop_.counters().sends.add();
   loop_.counters().bytes_sent.add(sent);
   if (broken) fail(broken);

@@ -25,42 +25,6 @@ void connection_message::arrive(work_item& item) noexcept {
   if (connection* c = self->registry_.arrived(self->to_, self->cost_)) c->take(std::move(self));
 }
 
-class connection_registry::send_message final : public connection_message {
- public:
-  send_message(connection_registry& r, connection_id to, shared_bytes data)
-      : connection_message(r, to, false, data->size()), data_(std::move(data)) {}
-
- private:
-  void run(connection& c) override { c.send_from_outside(*data_); }
-  shared_bytes data_;
-};
-
-class connection_registry::close_message final : public connection_message {
- public:
-  close_message(connection_registry& r, connection_id to) : connection_message(r, to, false) {}
-
- private:
-  void run(connection& c) override { c.close_from_outside(); }
-};
-
-class connection_registry::drain_message final : public connection_message {
- public:
-  drain_message(connection_registry& r, connection_id to) : connection_message(r, to, false) {}
-
- private:
-  void run(connection& c) override { c.drain(); }
-};
-
-class connection_registry::hold_message final : public connection_message {
- public:
-  hold_message(connection_registry& r, connection_id to, int change)
-      : connection_message(r, to, false), change_(change) {}
-
- private:
-  void run(connection& c) override { c.hold_reading(change_); }
-  int change_;
-};
-
 // To connections of one loop. One whose handler is in the middle of writing gets a message of its own.
 class connection_registry::broadcast_message final : public work_item {
  public:
@@ -78,10 +42,9 @@ class connection_registry::broadcast_message final : public work_item {
       if (connection* c = self->registry_.arrived(id, cost_of(self->data_))) self->send(*c, id);
   }
   void send(connection& c, connection_id id) noexcept try {
-    if (c.takes_bytes_now())
-      c.send_from_outside(*data_);
-    else
-      c.take(std::make_unique<send_message>(registry_, id, data_));  // it has arrived, and is only put aside
+    if (c.takes_bytes_now()) return c.send_from_outside(data_);
+    auto later = [data = data_](connection& when_it_may) { when_it_may.send_from_outside(data); };
+    c.take(std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), 0));
   } catch (const std::bad_alloc&) {
     c.out_of_memory();
   }
@@ -91,19 +54,22 @@ class connection_registry::broadcast_message final : public work_item {
 };
 
 error_code connection_registry::send(connection_id to, shared_bytes data) {
-  return deliver(to, std::make_unique<send_message>(*this, to, std::move(data)), kind::data);
+  const std::size_t size = data->size();
+  return deliver(to, kind::data, [data = std::move(data)](connection& c) { c.send_from_outside(data); }, size);
 }
 
 error_code connection_registry::close(connection_id which) {
-  return deliver(which, std::make_unique<close_message>(*this, which), kind::control);
+  return deliver(which, kind::control, [](connection& c) { c.close_from_outside(); });
 }
 
 void connection_registry::hold(connection_id source, int change) {
-  (void)deliver(source, std::make_unique<hold_message>(*this, source, change), kind::control);  // gone: nothing to hold
+  // One that is gone has nothing to hold.
+  (void)deliver(source, kind::control, [change](connection& c) { c.hold_reading(change); });
 }
 
 // Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.
-error_code connection_registry::deliver(connection_id to, std::unique_ptr<connection_message> message, kind what) {
+error_code connection_registry::deliver_message(connection_id to, kind what,
+                                                 std::unique_ptr<connection_message> message) {
   shard& s = shard_of(to);
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, to);
@@ -131,32 +97,29 @@ std::size_t connection_registry::broadcast_in(std::uint32_t number, std::span<co
   std::size_t reached = 0;
   shard& s = shards_[number];
   const std::lock_guard lock(s.mutex);
-  for (const connection_id id : ids) {
-    slot* const at = living(s, id);
-    if (!at || at->full || !has_room(*at)) continue;
-    broadcast_message*& message = of_loop[at->loop];
-    if (!message)
-      message = messages.emplace_back(at->loop, std::make_unique<broadcast_message>(*this, data)).second.get();
-    message->to.push_back(id);
-    at->under_way += broadcast_message::cost_of(data);
-    ++reached;
+  try {
+    for (const connection_id id : ids) {
+      slot* const at = living(s, id);
+      if (!at || at->full || !has_room(*at)) continue;
+      broadcast_message*& message = of_loop[at->loop];
+      if (!message)
+        message = messages.emplace_back(at->loop, std::make_unique<broadcast_message>(*this, data)).second.get();
+      message->to.push_back(id);
+      at->under_way += broadcast_message::cost_of(data);
+      ++reached;
+    }
+  } catch (const std::bad_alloc&) {  // those that it was enough for are reached
   }
   for (auto& [loop, message] : messages) loop->post(*message.release());
   return reached;
 }
 
 void connection_registry::drain() {
-  for (std::uint32_t n = 0; n < shard_count; ++n) {
-    shard& s = shards_[n];
+  for (shard& s : shards_) {
     const std::lock_guard lock(s.mutex);
     s.draining = true;
-    for (std::uint32_t i = 0; i < s.slots.size(); ++i)
-      if (slot& at = s.slots[i]; at.holder) {
-        auto message = std::make_unique<drain_message>(*this, connection_id{n, i, at.generation});
-        at.under_way += message->cost_;
-        at.loop->post(*message.release());
-      }
   }
+  for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
 }
 
 connection_registry::added connection_registry::add(connection& c, event_loop& loop) {

@@ -2,7 +2,7 @@
 // connection_registry: a server's connections by id: bytes, calls and the end, sent to them from any thread.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/byte_chain.hpp>
 #include <quintet/base/error.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/connection_id.hpp>
@@ -22,9 +22,6 @@ namespace quintet {
 class connection;
 class event_loop;
 
-/// Bytes that several connections send without a copy for each.
-using shared_bytes = std::shared_ptr<const std::string>;
-
 class connection_registry;
 
 /// Something on its way to a connection. Made by any thread; it is destroyed when it has arrived, or finds nobody.
@@ -33,7 +30,7 @@ class connection_message : public work_item {
   virtual ~connection_message() = default;
 
  protected:
-  connection_message(connection_registry& registry, connection_id to, bool needs_baton, std::size_t size = 0) noexcept
+  connection_message(connection_registry& registry, connection_id to, bool needs_baton, std::size_t size) noexcept
       : work_item(&connection_message::arrive),
         registry_(registry),
         to_(to),
@@ -106,10 +103,6 @@ class connection_registry {
     bool draining = false;
   };
   class broadcast_message;
-  class close_message;
-  class drain_message;
-  class hold_message;
-  class send_message;
   template <class F>
   class call_message;
   static constexpr std::size_t shard_count = 16;
@@ -128,7 +121,10 @@ class connection_registry {
   connection* arrived(connection_id id, std::size_t cost) noexcept;
   [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.under_way <= max_under_way_; }
   enum class kind { data, call, control };  // control is never refused
-  error_code deliver(connection_id to, std::unique_ptr<connection_message> message, kind what);
+  /// f(connection&) on the connection's loop, for a call with its baton. `size`: of the bytes that it carries.
+  template <class F>
+  error_code deliver(connection_id to, kind what, F f, std::size_t size = 0);
+  error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
   std::size_t broadcast_in(std::uint32_t number, std::span<const connection_id> ids, const shared_bytes& data);
   slot* living(shard& s, connection_id id) noexcept;
   shard& shard_of(connection_id id) noexcept { return shards_[id.shard % shard_count]; }
@@ -140,17 +136,23 @@ class connection_registry {
 template <class F>
 class connection_registry::call_message final : public connection_message {
  public:
-  call_message(connection_registry& r, connection_id to, F f)
-      : connection_message(r, to, true), function_(std::move(f)) {}
+  call_message(connection_registry& r, connection_id to, bool needs_baton, F f, std::size_t size)
+      : connection_message(r, to, needs_baton, size), function_(std::move(f)) {}
 
  private:
   void run(connection& c) override { function_(c); }
   F function_;
 };
 
+template <class F>
+error_code connection_registry::deliver(connection_id to, kind what, F f, std::size_t size) {
+  return deliver_message(to, what,
+                         std::make_unique<call_message<F>>(*this, to, what == kind::call, std::move(f), size));
+}
+
 template <std::invocable<connection&> F>
 error_code connection_registry::post(connection_id to, F f) {
-  return deliver(to, std::make_unique<call_message<F>>(*this, to, std::move(f)), kind::call);
+  return deliver(to, kind::call, std::move(f));
 }
 
 }  // namespace quintet

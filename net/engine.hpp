@@ -6,6 +6,7 @@
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
 #include <quintet/net/listen_options.hpp>
+#include <quintet/net/pieces.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -143,7 +144,7 @@ class engine {
   virtual void set_reading(channel& c, bool on) noexcept = 0;
   /// Takes as many bytes as it can now, and returns how many. When they are fewer than offered, either `broken` has
   /// been set, or on_sendable() follows.
-  virtual std::size_t send(stream_channel& c, bytes data, error_code& broken) noexcept = 0;
+  virtual std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept = 0;
 
  protected:
   void pollable_goes() const {

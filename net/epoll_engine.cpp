@@ -107,21 +107,19 @@ void epoll_engine::connect_ready(connect_channel& c) noexcept {
   c.on_connected(finish_connect(handle));
 }
 
-std::size_t epoll_engine::send(stream_channel& c, bytes data, error_code& broken) noexcept {
-  std::size_t sent = 0;
-  while (sent < data.size()) {
-    const ssize_t n =
-        system_call::send(c.handle(), data.data() + sent, data.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n >= 0) {
-      sent += static_cast<std::size_t>(n);
-    } else if (errno == EAGAIN) {
-      set_interest(c, EPOLLOUT, true);
-      blocked_ = true;
-      break;
-    } else if (errno != EINTR) {
-      broken = last_error();
-      break;
-    }
+std::size_t epoll_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
+  ssize_t n = 0;
+  do {
+    n = system_call::send(c.handle(), pieces, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (n < 0 && errno == EINTR);
+  if (n < 0 && errno != EAGAIN) {
+    broken = last_error();
+    return 0;
+  }
+  const std::size_t sent = n < 0 ? 0 : static_cast<std::size_t>(n);
+  if (sent < size_of(pieces)) {  // another try would say EAGAIN
+    set_interest(c, EPOLLOUT, true);
+    blocked_ = true;
   }
   return sent;
 }

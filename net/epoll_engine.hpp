@@ -29,7 +29,7 @@ class epoll_engine final : public socket_engine {
   error_code add(connect_channel& c, int handle) override { return watch(c, handle, EPOLLOUT); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override { set_interest(c, EPOLLIN, on); }
-  std::size_t send(stream_channel& c, bytes data, error_code& broken) noexcept override;
+  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
 
  private:
   static constexpr std::size_t receive_size = 64 * 1024;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/buffer_cache.hpp>
+#include <quintet/base/byte_chain.hpp>
 #include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/engine.hpp>
@@ -109,6 +110,7 @@ class event_loop {
   void defer(work_item& item) noexcept { deferred_.push(item); }
   [[nodiscard]] engine& io() noexcept { return *engine_; }
   [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
+  [[nodiscard]] chunk_cache& chunks() noexcept { return chunks_; }
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
 
  private:
@@ -144,6 +146,7 @@ class event_loop {
   bool stopping_ = false;
   boost::intrusive::list<loop_member> members_;
   buffer_cache buffers_;
+  chunk_cache chunks_;
   loop_counters counters_;
   std::atomic<asio_guest*> guest_{nullptr};
   loop_timers callbacks_{*this, timers_, clock_};

@@ -46,7 +46,7 @@ class memory_engine final : public engine {
   error_code add(event_channel&, int) override { return system_error_code(EOPNOTSUPP); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
-  std::size_t send(stream_channel& c, bytes data, error_code& broken) noexcept override;
+  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
 
  private:
   error_code watch(channel& c, int handle);
@@ -147,16 +147,21 @@ std::size_t memory_engine::room(int handle) const {
   return queued < net_.window ? net_.window - queued : 0;
 }
 
-std::size_t memory_engine::send(stream_channel& c, bytes data, error_code& broken) noexcept {
+std::size_t memory_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
   const auto& s = net_.streams_.at(c.handle());
   if (s.reset || s.peer < 0) {
     broken = system_error_code(EPIPE);
     return 0;
   }
-  const std::size_t most = std::min(data.size(), room(c.handle()));
+  const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
   const std::size_t taken = most == 0 ? 0 : net_.some(most);
-  net_.send(c.handle(), data.substr(0, taken));
-  if (taken < data.size()) interest(c) |= sends;
+  for (std::size_t left = taken; left > 0;) {
+    const bytes first = bytes(static_cast<const char*>(pieces.front().iov_base), pieces.front().iov_len).substr(0, left);
+    net_.send(c.handle(), first);
+    left -= first.size();
+    remove_prefix(pieces, first.size());
+  }
+  if (taken < offered) interest(c) |= sends;
   return taken;
 }
 

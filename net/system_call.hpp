@@ -5,9 +5,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <span>
 
 // glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
 // threads: 90 instructions each (glibc 2.36, x86-64), which is more than the rest of an echo costs. pthread_cancel is
@@ -41,6 +43,19 @@ inline ssize_t send(int socket, const void* from, std::size_t size, int flags) n
   return ::syscall(SYS_sendto, socket, from, size, flags, nullptr, 0);
 #else
   return ::send(socket, from, size, flags);
+#endif
+}
+
+/// Several pieces, as with sendmsg.
+inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
+  if (pieces.size() == 1) return send(socket, pieces[0].iov_base, pieces[0].iov_len, flags);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return ::syscall(SYS_sendmsg, socket, &message, flags);
+#else
+  return ::sendmsg(socket, &message, flags);
 #endif
 }
 

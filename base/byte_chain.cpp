@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// byte_chain: linking, splicing and dropping chunks.
+#include <quintet/base/byte_chain.hpp>
+
+#include <algorithm>
+
+namespace quintet {
+
+void byte_chain::append(bytes more, chunk_cache* spare) {
+  // First all that can fail, then what cannot.
+  const std::size_t here = last_ ? std::min(last_->room, more.size()) : 0;
+  byte_chain fresh;
+  for (bytes rest = more.substr(here); !rest.empty();) {
+    chunk_cache::storage c = spare ? spare->take() : std::make_unique<storage_chunk>();
+    const bytes part = rest.substr(0, c->room);
+    c->fill(part);
+    rest.remove_prefix(part.size());
+    fresh.link(c.release());
+  }
+  if (here > 0) last_->fill(more.substr(0, here));
+  if (fresh.last_) link(std::exchange(fresh.last_, nullptr));
+}
+
+void byte_chain::append(shared_bytes whole, std::size_t offset) {
+  auto c = std::make_unique<reference_chunk>(std::move(whole));
+  const bytes part = bytes(*c->keeps).substr(offset);
+  c->begin = part.data();
+  c->end = c->begin + part.size();
+  c->total = part.size();
+  c->is_reference = true;
+  link(c.release());
+}
+
+void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
+  if (more.empty()) return;
+  if (empty()) {
+    spare.take_back(*this);
+    swap(more);
+  } else if (more.size() <= last_->room) {
+    const chunk* c = more.last_;
+    do {
+      c = c->next;
+      last_->fill({c->begin, c->size()});
+    } while (c != more.last_);
+    spare.take_back(more);
+  } else {
+    link(std::exchange(more.last_, nullptr));
+  }
+}
+
+// `fresh` is the last of a ring of its own.
+void byte_chain::link(chunk* fresh) noexcept {
+  if (last_) {
+    fresh->total += last_->total;
+    std::swap(fresh->next, last_->next);
+  }
+  last_ = fresh;
+}
+
+std::size_t byte_chain::gather(std::span<iovec> into) const noexcept {
+  if (!last_) return 0;
+  std::size_t count = 0;
+  for (const chunk* c = last_->next; count < into.size(); c = c->next) {
+    if (c->size() > 0) into[count++] = {const_cast<char*>(c->begin), c->size()};  // sendmsg only reads it
+    if (c == last_) break;
+  }
+  return count;
+}
+
+void byte_chain::consume(std::size_t count, chunk_cache& spare) noexcept {
+  if (!last_) return;
+  last_->total -= count;
+  for (;;) {
+    chunk* const first = last_->next;
+    const std::size_t here = std::min(count, first->size());
+    first->begin += here;
+    count -= here;
+    if (first->size() > 0) return;
+    if (first == last_) break;
+    last_->next = first->next;
+    recycle(first, spare);
+  }
+  if (last_->is_reference)
+    recycle(std::exchange(last_, nullptr), spare);
+  else
+    static_cast<storage_chunk*>(last_)->reset();
+}
+
+void byte_chain::free(chunk* c) noexcept {
+  if (c->is_reference)
+    delete static_cast<reference_chunk*>(c);
+  else
+    delete static_cast<storage_chunk*>(c);
+}
+
+void byte_chain::recycle(chunk* c, chunk_cache& spare) noexcept {
+  if (c->is_reference)
+    free(c);
+  else
+    spare.put(chunk_cache::storage(static_cast<storage_chunk*>(c)));
+}
+
+void byte_chain::release() noexcept {
+  chunk* c = std::exchange(last_->next, nullptr);
+  while (c) free(std::exchange(c, c->next));
+  last_ = nullptr;
+}
+
+void chunk_cache::take_back(byte_chain& chain) noexcept {
+  if (!chain.last_) return;
+  using chunk = byte_chain::chunk;
+  chunk* c = std::exchange(chain.last_->next, nullptr);
+  while (c) byte_chain::recycle(std::exchange(c, c->next), *this);
+  chain.last_ = nullptr;
+}
+
+}  // namespace quintet
