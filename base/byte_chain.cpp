@@ -67,8 +67,7 @@ std::size_t byte_chain::gather(std::span<iovec> into) const noexcept {
   return count;
 }
 
-void byte_chain::consume(std::size_t count, chunk_cache& spare) noexcept {
-  if (!last_) return;
+void byte_chain::consume_chunks(std::size_t count, chunk_cache& spare) noexcept {
   last_->total -= count;
   for (;;) {
     chunk* const first = last_->next;
@@ -106,8 +105,7 @@ void byte_chain::release() noexcept {
   last_ = nullptr;
 }
 
-void chunk_cache::take_back(byte_chain& chain) noexcept {
-  if (!chain.last_) return;
+void chunk_cache::take_back_all(byte_chain& chain) noexcept {
   using chunk = byte_chain::chunk;
   chunk* c = std::exchange(chain.last_->next, nullptr);
   while (c) byte_chain::recycle(std::exchange(c, c->next), *this);

@@ -59,11 +59,22 @@ class byte_chain {
   /// Moves all of `more` to the end, by copying only what is small enough to share the last chunk.
   void splice(byte_chain& more, chunk_cache& spare) noexcept;
 
+  /// Whether all bytes lie in one piece, which is then front(). Most batches of replies do.
+  [[nodiscard]] bool is_one_piece() const noexcept { return last_ && last_->next == last_; }
+  /// The first piece, of a chain that is equipped. Valid until the next append or consume.
+  [[nodiscard]] bytes front() const noexcept { return {last_->next->begin, last_->next->size()}; }
   /// Describes the bytes from the front on for sendmsg(2), as many pieces as there is space for; returns how many.
   /// Valid until the next append or consume.
   [[nodiscard]] std::size_t gather(std::span<iovec> into) const noexcept;
   /// Drops the first `count` bytes; `count` must not exceed size().
-  void consume(std::size_t count, chunk_cache& spare) noexcept;
+  void consume(std::size_t count, chunk_cache& spare) noexcept {
+    if (is_one_piece() && count < last_->size()) {
+      last_->begin += count;
+      last_->total -= count;
+    } else if (last_) {
+      consume_chunks(count, spare);
+    }
+  }
 
  private:
   friend class chunk_cache;
@@ -93,6 +104,7 @@ class byte_chain {
     explicit reference_chunk(shared_bytes whole) noexcept : keeps(std::move(whole)) {}
     shared_bytes keeps;
   };
+  void consume_chunks(std::size_t count, chunk_cache& spare) noexcept;
   static void free(chunk* c) noexcept;
   static void recycle(chunk* c, chunk_cache& spare) noexcept;
   void link(chunk* fresh) noexcept;
@@ -122,11 +134,18 @@ class chunk_cache {
   void equip(byte_chain& chain) {
     if (!chain.last_) chain.last_ = take().release();
   }
-  /// Takes back the chunk of a chain that is empty, and whatever the others still hold.
-  void take_back(byte_chain& chain) noexcept;
+  /// Takes back a chain's chunks, with whatever they still hold.
+  void take_back(byte_chain& chain) noexcept {
+    if (!chain.last_) return;
+    if (chain.is_one_piece() && !chain.last_->is_reference)
+      put(storage(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr))));
+    else
+      take_back_all(chain);
+  }
 
  private:
   friend class byte_chain;
+  void take_back_all(byte_chain& chain) noexcept;
   using storage = std::unique_ptr<byte_chain::storage_chunk>;
   storage take() { return count_ ? std::move(spares_[--count_]) : std::make_unique<byte_chain::storage_chunk>(); }
   void put(storage chunk) noexcept {

@@ -94,8 +94,9 @@ bool blocking_engine::receive(duration longest) {
 
 // The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
 std::size_t blocking_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
+  const std::size_t offered = size_of(pieces);
   std::size_t sent = 0;
-  for (bool may_wait = false; !pieces.empty(); may_wait = true) {
+  for (bool may_wait = false; sent < offered; may_wait = true) {
     // Once a wake has ended a send, none waits before poll() has given the loop its turn.
     if (may_wait && (send_again_ || !enter_call())) break;
     const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
@@ -104,7 +105,7 @@ std::size_t blocking_engine::send(stream_channel& c, output_pieces pieces, error
     const bool woken = may_wait && !leave_call();
     if (n >= 0) {
       sent += static_cast<std::size_t>(n);
-      remove_prefix(pieces, static_cast<std::size_t>(n));
+      if (sent < offered) remove_prefix(pieces, static_cast<std::size_t>(n));
     } else if (error != EAGAIN && error != EINTR) {
       broken = error_code(error, boost::system::system_category());
       return sent;
@@ -112,7 +113,7 @@ std::size_t blocking_engine::send(stream_channel& c, output_pieces pieces, error
     // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
     if (woken || (may_wait && send_timeout_ != forever)) break;
   }
-  send_again_ = !pieces.empty();
+  send_again_ = sent < offered;
   return sent;
 }
 

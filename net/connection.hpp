@@ -174,7 +174,8 @@ class connection : private work_item, private loop_member, private stream_channe
   void send_output() noexcept;
   void send_waiting() noexcept;
   bool send_now();
-  bool send_some() noexcept;
+  bool send_some(byte_chain& from) noexcept;
+  bool send_pieces(byte_chain& from) noexcept;
   std::size_t offer(bytes data) noexcept;
   std::size_t offer(output_pieces pieces) noexcept;
   admission admit(std::size_t count) noexcept;

@@ -95,31 +95,51 @@ void connection::send_merged() noexcept {
   if (!failing_ && !baton_out_) settle();
 }
 
-// On the loop, with the baton at home or held by who asks: what has been written joins what waits, and is sent.
+// On the loop, with the baton at home or held by who asks: what has been written is sent, or joins what waits.
 void connection::send_output() noexcept {
-  const bool waited = !sending_.empty();
+  bool waits = charged_ > 0;  // the kernel takes no more, and says when it does
+  if (sending_.empty() && output_charged_ == 0) [[likely]] {
+    if (output_.empty()) return loop_.chunks().take_back(output_);
+    if (output_.is_one_piece()) [[likely]] {
+      if (send_some(output_)) return;
+      if (failing_) return;  // the data side may be on its way to on_close
+      waits = true;
+    }
+  }
   sending_.splice(output_, loop_.chunks());
   loop_.chunks().take_back(output_);
   charged_ += std::exchange(output_charged_, 0);
-  if (!sending_.empty() && !waited) return send_waiting();
-  if (waited) output_waits();  // the kernel takes no more, and says when it does
+  if (waits)
+    output_waits();
+  else
+    send_waiting();
 }
 
 void connection::send_waiting() noexcept {
-  while (!sending_.empty() && send_some()) {
+  while (!sending_.empty() && send_some(sending_)) {
   }
-  if (failing_) return;  // from here on the data side may be on its way to on_close
-  if (sending_.empty()) loop_.chunks().take_back(sending_);
-  if (!sending_.empty() || charged_ > 0) output_waits();
+  if (!failing_) output_waits();
 }
 
-// True when all that was offered has gone.
-bool connection::send_some() noexcept {
+// True when all of it has gone, or as much as one send gathers.
+bool connection::send_some(byte_chain& from) noexcept {
+  if (!from.is_one_piece()) [[unlikely]]
+    return send_pieces(from);
+  const std::size_t sent = offer(from.front());
+  if (failing_) return false;
+  if (sent < from.size()) return from.consume(sent, loop_.chunks()), false;
+  loop_.chunks().take_back(from);
+  return true;
+}
+
+bool connection::send_pieces(byte_chain& from) noexcept {
   std::array<iovec, most_pieces> pieces;
-  const output_pieces gathered(pieces.data(), sending_.gather(pieces));
+  const output_pieces gathered(pieces.data(), from.gather(pieces));
   const std::size_t offered = size_of(gathered), sent = offer(gathered);
-  if (!failing_) sending_.consume(sent, loop_.chunks());
-  return sent == offered && !failing_;
+  if (failing_) return false;
+  from.consume(sent, loop_.chunks());
+  if (from.empty()) loop_.chunks().take_back(from);
+  return sent == offered;
 }
 
 std::size_t connection::offer(bytes data) noexcept {

@@ -117,7 +117,7 @@ std::size_t epoll_engine::send(stream_channel& c, output_pieces pieces, error_co
     return 0;
   }
   const std::size_t sent = n < 0 ? 0 : static_cast<std::size_t>(n);
-  if (sent < size_of(pieces)) {  // another try would say EAGAIN
+  if (sent < size_of(pieces)) [[unlikely]] {  // another try would say EAGAIN
     set_interest(c, EPOLLOUT, true);
     blocked_ = true;
   }
