@@ -53,13 +53,14 @@ void leave(std::vector<unique_fd>& peers, asking& round, std::size_t count) {
 }
 
 void have_too_many(const stress_run& run, server_under_stress& server, good_client& good, waiting_found& found) {
+  good.now_beside(company::changing);
   const std::size_t room = server_files - server.descriptors();
   auto peers = open_peers(run, server.target(), static_cast<unsigned>(room) + run.peers);
   asking round(run, peers);
   round.listen(room, 10s);
   good.now_beside(company::others);
   round.listen(~std::size_t{0}, run.settings.window);
-  good.now_beside(company::none_of_your_business);
+  good.now_beside(company::none);
   found.most_cpu = std::max(found.most_cpu, cpu_while_full(run, server, round));
   found.expected_at_limit += room;
   found.served_at_limit += round.count(fate::answered);

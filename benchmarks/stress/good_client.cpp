@@ -48,11 +48,24 @@ good_client::good_client(const stress_run& run, const socket_address& to, unsign
 void good_client::now_beside(company c) {
   if (c == company::nobody) {
     ++begun_;
-    latencies_.store(&warming_);
+    latencies_.store(&uncounted_);
     run_.wait(warm_up);
   }
-  round& now = rounds_.at(begun_ - 1);
-  latencies_.store(c == company::none_of_your_business ? nullptr : c == company::nobody ? &now.alone : &now.beside);
+  latencies_.store(latencies_beside(c));
+}
+
+histogram* good_client::latencies_beside(company c) {
+  switch (c) {
+    case company::nobody:
+      return &rounds_.at(begun_ - 1).alone;
+    case company::others:
+      return &rounds_.at(begun_ - 1).beside;
+    case company::changing:
+      return &uncounted_;
+    case company::none:
+      break;
+  }
+  return nullptr;
 }
 
 void good_client::work(const std::stop_token& stop) {

@@ -20,7 +20,12 @@
 namespace quintet::bench {
 
 /// What goes on around the good client; its latencies are kept apart by it.
-enum class company : std::uint8_t { nobody, others, none_of_your_business };
+enum class company : std::uint8_t {
+  nobody,
+  others,
+  changing,  ///< peers come or go: it has to be answered, and its latencies do not count
+  none,      ///< it is not to disturb, and sends nothing
+};
 
 /// A thread with some connections for the length of a scenario. Requests go out by the clock, on each connection in
 /// turn, whether the last ones have been answered or not; a latency counts from when the request was due.
@@ -29,8 +34,7 @@ class good_client {
   /// `per_s`: requests a second on all connections together.
   good_client(const stress_run& run, const socket_address& to, unsigned connections, unsigned per_s);
 
-  /// In none_of_your_business, where it begins, it sends nothing. Each time that it is alone is a new round, which
-  /// begins with a moment that does not count.
+  /// Begins with `none`. Each time that it is alone is a new round, which begins with a moment that does not count.
   void now_beside(company c);
   /// Waits for the last replies, and adds to the findings what it has seen. `most_ratio`: of the two p99; 0: any.
   void report(double most_ratio);
@@ -50,6 +54,7 @@ class good_client {
   };
 
   void work(const std::stop_token& stop);
+  histogram* latencies_beside(company c);
   void ask(std::uint64_t due);
   void receive(std::uint32_t index);
   void lose(line& l, std::string why);
@@ -63,7 +68,7 @@ class good_client {
   std::vector<line> lines_;
   std::size_t next_ = 0;
   std::vector<round> rounds_;
-  histogram warming_;
+  histogram uncounted_;
   std::size_t begun_ = 0;                       // of the rounds
   std::atomic<histogram*> latencies_{nullptr};  // of what is due now; none: nothing is
   std::uint64_t asked_ = 0, answered_ = 0;

@@ -29,6 +29,7 @@ struct idle_found {
 void have_idle_ones(const stress_run& run, server_under_stress& server, good_client& active, idle_found& found,
                     bool first) {
   const double before = server.resident_bytes();
+  active.now_beside(company::changing);
   auto peers = open_peers(run, server.target(), run.peers);
   asking round(run, peers);
   round.listen(peers.size(), 30s);
@@ -36,7 +37,7 @@ void have_idle_ones(const stress_run& run, server_under_stress& server, good_cli
   found.most_threads = std::max(found.most_threads, server.threads());
   active.now_beside(company::others);
   round.listen(peers.size() + 1, run.settings.window);  // nobody is to be closed meanwhile
-  active.now_beside(company::none_of_your_business);
+  active.now_beside(company::changing);
   const std::size_t answered = round.count(fate::answered);
   if (first) found.bytes_each = (after - before) / static_cast<double>(std::max<std::size_t>(answered, 1));
   found.answered += answered;

@@ -71,7 +71,7 @@ void stress_non_readers(stress_run& run) {
     run.wait(run.settings.window, [&] { return server.check(), false; });
     closed += count_closed(peers);
     reset_all(peers);
-    good.now_beside(company::none_of_your_business);
+    good.now_beside(company::changing);
     run.wait(std::chrono::seconds(10), [&] { return server.descriptors() <= before; });
   }
   tell_memory(run, server);

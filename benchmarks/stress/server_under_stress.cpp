@@ -71,6 +71,8 @@ boost::json::object server_under_stress::stop() {
   check();
   process_.stop();
   const auto status = process_.poll_status();
+  if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // by stop(), which waits no longer
+    throw run_error("told to stop, the server did not within two seconds");
   if (!status || *status != 0) throw run_error("told to stop, the server " + process_.ending());
   std::ifstream file(counters_file_);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
