@@ -13,5 +13,6 @@ namespace quintet::bench {
 void add_serve(CLI::App& app);
 void add_load(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_stress(CLI::App& app);
 
 }  // namespace quintet::bench

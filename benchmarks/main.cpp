@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_load(app);
 #ifdef QUINTET_BENCH_COMPARE
   quintet::bench::add_compare(app);
+  quintet::bench::add_stress(app);
 #endif
   try {
     app.parse(argc, argv);

@@ -123,4 +123,17 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+std::size_t most_files() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 1024;
+}
+
+void limit_files(std::size_t most) {
+  if (most > most_files())
+    throw usage_error(fmt::format("{} open files are more than the {} that ulimit -Hn allows", most, most_files()));
+  const rlimit limit{.rlim_cur = most, .rlim_max = most_files()};
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot limit the open files");
+}
+
 }  // namespace quintet::bench

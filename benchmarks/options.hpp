@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -44,5 +45,9 @@ cpu_list allowed_cpus();
 void pin_thread(const cpu_list& cpus);
 /// Lifts the soft limit of open files to the hard one, since thousands of connections are ordinary here.
 void raise_file_limit();
+/// The hard limit of open files: what raise_file_limit() can reach.
+std::size_t most_files();
+/// Sets the soft limit of open files to this. Throws usage_error where it is above the hard one.
+void limit_files(std::size_t most);
 
 }  // namespace quintet::bench

@@ -46,10 +46,12 @@ std::vector<workload> default_workloads() {
       costly("blocking:2ms", work_kind::blocking, microseconds(2000)),
       costly("mixed", work_kind::mixed, microseconds(5000)),
       costly("heartbeat", work_kind::mixed, microseconds(5000)),
+      plain("ask", 100, 64),
   };
   for (workload& w : all) {
     w.short_connections = w.name == "short";
     w.heartbeat = w.name == "heartbeat";
+    if (w.name == "ask") w.kind = work_kind::ask;
   }
   return all;
 }
@@ -83,7 +85,8 @@ workload require_workload(std::string_view text) {
 bool is_dear(const workload& w, std::string_view message) {
   const char* const connection = message.data();
   const char* const sequence = connection + 4;
-  if (w.kind == work_kind::echo || load_big_endian(connection) == heartbeat_connection) return false;
+  if (w.kind == work_kind::echo || w.kind == work_kind::ask || load_big_endian(connection) == heartbeat_connection)
+    return false;
   return w.kind != work_kind::mixed || load_big_endian(sequence) % w.dear_every == 0;
 }
 

@@ -18,6 +18,7 @@ enum class work_kind {
   cpu,       ///< computes for `cost`
   blocking,  ///< sleeps for `cost`
   mixed,     ///< computes for `cost` where the sequence number is divisible by `dear_every`
+  ask,       ///< nothing; but for a request of connection `asking_connection`, see there
 };
 
 /// A request is `message_bytes` long: 4 bytes of connection number, 4 of sequence number (both big-endian), the rest a
@@ -38,12 +39,15 @@ constexpr std::size_t header_bytes = 8;
 /// The connection number of heartbeats: they cost nothing in any workload.
 constexpr std::uint32_t heartbeat_connection = 0xffffffff;
 constexpr std::chrono::milliseconds heartbeat_interval{10};
+/// In the workload `ask` a request with this connection number is answered by as many bytes as its sequence number
+/// says, instead of by itself.
+constexpr std::uint32_t asking_connection = 0xfffffffe;
 
 /// "echo", "cpu", "cpu:500us", "blocking:2ms" and so on; nothing where the name or the cost is not known.
 std::optional<workload> parse_workload(std::string_view text);
 /// The same for a command line: throws usage_error, which lists what there is.
 workload require_workload(std::string_view text);
-/// The ten workloads, with the costs "cpu:200us" and "blocking:2ms".
+/// The eleven workloads, with the costs "cpu:200us" and "blocking:2ms".
 std::vector<workload> default_workloads();
 
 constexpr std::uint32_t load_big_endian(const char* from) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// handler.hpp: the one handler of every workload: pay what a request costs, send it back.
+// handler.hpp: the one handler of every workload: pay what a request costs, send it back, or what it asks for.
 #pragma once
 
 #include "serve/compute.hpp"
@@ -7,8 +7,10 @@
 
 #include <quintet/net/connection.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace quintet::bench {
@@ -40,14 +42,31 @@ class bench_handler {
       c.write(in);
       return in.size();
     }
-    const std::size_t whole = in.size() - in.size() % service_->work.message_bytes;
-    for (std::size_t at = 0; at < whole; at += service_->work.message_bytes)
-      service_->pay_for(in.substr(at, service_->work.message_bytes));
-    c.write(in.substr(0, whole));
+    const std::size_t size = service_->work.message_bytes;
+    const std::size_t whole = in.size() - in.size() % size;
+    for (std::size_t at = 0; at < whole; at += size)
+      service_->work.kind == work_kind::ask ? answer(c, in.substr(at, size)) : service_->pay_for(in.substr(at, size));
+    if (service_->work.kind != work_kind::ask) c.write(in.substr(0, whole));
     return whole;
   }
 
  private:
+  static void answer(connection& c, bytes message) {
+    const char* const connection = message.data();
+    const char* const sequence = connection + 4;
+    if (load_big_endian(connection) != asking_connection)
+      c.write(message);
+    else
+      write_much(c, load_big_endian(sequence));
+  }
+
+  /// In pieces, as a handler would that reads a file.
+  static void write_much(connection& c, std::size_t left) {
+    static const std::string piece(64 * 1024, 'q');
+    for (; left > 0; left -= std::min(left, piece.size()))
+      if (!c.write(bytes(piece).substr(0, left))) return;
+  }
+
   const service* service_;
 };
 

@@ -7,6 +7,7 @@
 #include "reference/epoll_echo.hpp"
 #include "report/document.hpp"
 #include "serve/handler.hpp"
+#include "serve/limits.hpp"
 #include "serve/stats.hpp"
 #include "serve/ticker.hpp"
 
@@ -39,6 +40,7 @@ struct serve_options {
   std::optional<count_range> workers;
   std::optional<std::chrono::nanoseconds> duration;
   cpu_list cpus;
+  serve_limits limits;
   std::string engine = "default";
   std::string reference;
   std::string json;
@@ -71,6 +73,7 @@ config settle(const serve_options& o) {
   c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
   c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
+  o.limits.apply(c.limits, c.max_output_total);
   return c;
 }
 
@@ -129,7 +132,7 @@ void refuse_for_reference(const serve_options& o) {
 void run_command(const serve_options& o, pid_t parent) {
   if (!o.reference.empty()) refuse_for_reference(o);
   if (o.exit_with_parent) die_with_parent(parent);
-  raise_file_limit();
+  o.limits.files ? limit_files(*o.limits.files) : raise_file_limit();
   pin_thread(o.cpus);
   try {
     if (o.reference == "epoll")
@@ -188,6 +191,7 @@ void add_serve(CLI::App& app) {
   sub->footer("Example: quintet-bench serve --model loop_per_thread --workload echo --port 7007 --stats");
   auto options = std::make_shared<serve_options>();
   add_server_options(*sub, *options);
+  add_limit_options(*sub, options->limits);
   add_run_options(*sub, *options);
   sub->callback([options, parent] { run_command(*options, parent); });
 }

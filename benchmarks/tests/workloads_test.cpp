@@ -24,9 +24,9 @@ std::string request(std::uint32_t connection, std::uint32_t sequence) {
 
 BOOST_AUTO_TEST_SUITE(workloads)
 
-BOOST_AUTO_TEST_CASE(the_ten_have_the_documented_shapes) {
+BOOST_AUTO_TEST_CASE(all_have_the_documented_shapes) {
   const auto all = default_workloads();
-  BOOST_TEST(all.size() == 10u);
+  BOOST_TEST(all.size() == 11u);
   const auto shape = [](const char* name) {
     const workload w = parse_workload(name).value();
     return std::to_string(w.connections) + " x " + std::to_string(w.message_bytes) + " x " + std::to_string(w.pipeline);

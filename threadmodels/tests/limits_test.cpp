@@ -111,7 +111,7 @@ BOOST_DATA_TEST_CASE(the_rate_delays_and_loses_nobody, data::make(all_models), k
   BOOST_TEST(srv->statistics().refused == 0u);
 }
 
-// accept() is tried at most once in 50 ms, so its errors count the work that is done in vain; nobody is accepted and
+// accept() is tried at most once in 10 ms, so its errors count the work that is done in vain; nobody is accepted and
 // dropped; and when descriptors are free it takes one pause, not several, until all are served.
 BOOST_DATA_TEST_CASE(without_descriptors_everybody_waits_and_is_served_later, data::make(all_models), kind) {
   echo_server srv(config{.model = kind}, echo());
@@ -127,7 +127,7 @@ BOOST_DATA_TEST_CASE(without_descriptors_everybody_waits_and_is_served_later, da
     for (const file_descriptor& fd : waiting) BOOST_REQUIRE(testing::connect(fd, at));
     BOOST_REQUIRE(eventually([&] { return srv->statistics().accept_errors >= 4; }));
     errors = srv->statistics().accept_errors;
-    const auto pauses = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(50);
+    const auto pauses = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(10);
     BOOST_TEST(errors <= static_cast<std::uint64_t>(pauses) + 1);
     BOOST_TEST(srv->statistics().accepted == 1u);
     BOOST_TEST(answers(before));  // those that are connected notice nothing

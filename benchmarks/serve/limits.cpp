@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+// limits.cpp: the limits of the library that `serve` can be given: options, and what they mean.
+#include "serve/limits.hpp"
+
+#include "command_line.hpp"
+
+#include <algorithm>
+
+namespace quintet::bench {
+
+void serve_limits::apply(connection_limits& each, std::size_t& output_of_all) const {
+  if (message_timeout) each.message_timeout = std::chrono::duration_cast<duration>(*message_timeout);
+  each.max_output = max_output.value_or(each.max_output);
+  each.high_watermark = std::min(high_watermark.value_or(each.high_watermark), each.max_output);
+  each.low_watermark = std::min(each.low_watermark, each.high_watermark / 2);
+  output_of_all = max_output_total.value_or(output_of_all);
+}
+
+void add_limit_options(CLI::App& app, serve_limits& limits) {
+  const auto bytes = number_in<std::size_t>(1);
+  add_parsed(app, "--files", limits.files, number_in<std::size_t>(16), "open at most so many descriptors (ulimit -Hn)")
+      ->type_name("N");
+  add_parsed(app, "--message-timeout", limits.message_timeout, parse_duration,
+             "from the first byte of a message to its last; 0: no limit (0)")
+      ->type_name("S");
+  add_parsed(app, "--max-output", limits.max_output, bytes, "bytes that may wait to be sent to one connection")
+      ->type_name("BYTES");
+  add_parsed(app, "--max-output-total", limits.max_output_total, bytes, "the same for all connections together")
+      ->type_name("BYTES");
+  add_parsed(app, "--high-watermark", limits.high_watermark, bytes,
+             "waiting output above which a connection's input pauses; below half of it, it goes on")
+      ->type_name("BYTES");
+}
+
+}  // namespace quintet::bench

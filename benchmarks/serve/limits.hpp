@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// limits.hpp: the limits of the library that `serve` can be given, for servers that are to meet bad peers.
+#pragma once
+
+#include <quintet/net/connection_limits.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+
+namespace CLI {
+class App;
+}
+
+namespace quintet::bench {
+
+/// What is not given stays as the library has it.
+struct serve_limits {
+  std::optional<std::size_t> files;  ///< descriptors; otherwise as many as the system allows
+  std::optional<std::chrono::nanoseconds> message_timeout;
+  std::optional<std::size_t> max_output, max_output_total, high_watermark;
+
+  void apply(connection_limits& each, std::size_t& output_of_all) const;
+};
+
+void add_limit_options(CLI::App& app, serve_limits& limits);
+
+}  // namespace quintet::bench

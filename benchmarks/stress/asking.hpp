@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// asking.hpp: one request on each of many connections, and what becomes of each.
+#pragma once
+
+#include "load/epoll_set.hpp"
+#include "load/request_stream.hpp"
+#include "stress/scenario.hpp"
+#include "unique_fd.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace quintet::bench {
+
+/// Of a request in every scenario; the server's workload is `ask`.
+constexpr std::size_t request_bytes = 64;
+
+enum class fate : std::uint8_t { waiting, answered, closed, wrong };
+
+/// Sends a request on each connection and then watches them all, also those that have been answered: none may be
+/// closed by the server. The connections stay the caller's.
+class asking {
+ public:
+  asking(const stress_run& run, const std::vector<unique_fd>& peers);
+
+  /// Until so many have an end other than waiting, or the time is over.
+  void listen(std::size_t until_settled, std::chrono::nanoseconds length);
+
+  [[nodiscard]] std::size_t count(fate f) const;
+  [[nodiscard]] fate of(std::size_t peer) const { return fates_[peer]; }
+  /// When the last reply came.
+  [[nodiscard]] std::uint64_t last_reply_ns() const { return last_reply_ns_; }
+  /// The caller has closed it: it is not looked at any more.
+  void forget(std::size_t peer) { watched_[peer] = false; }
+
+ private:
+  void receive(std::size_t peer);
+  void settle(std::size_t peer, fate f);
+
+  const stress_run& run_;
+  const std::vector<unique_fd>& peers_;
+  message_pattern pattern_{request_bytes};
+  epoll_set ready_;
+  std::vector<fate> fates_;
+  std::vector<bool> watched_;
+  std::vector<std::uint32_t> received_;
+  std::size_t settled_ = 0;
+  std::uint64_t last_reply_ns_ = 0;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// idle.cpp: very many connections that have spoken once and stay, beside some that are active. In model 1 there are
+// only so many threads: who comes too many has to be refused at once.
+#include "stress/asking.hpp"
+#include "stress/good_client.hpp"
+#include "stress/peers.hpp"
+#include "stress/server_under_stress.hpp"
+
+#include "load/report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace quintet::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr unsigned active_connections = 100;
+constexpr unsigned active_per_s = 5000;
+
+struct idle_found {
+  std::size_t answered = 0, closed = 0, others = 0;
+  double bytes_each = 0;
+  std::size_t most_threads = 0;
+};
+
+void have_idle_ones(const stress_run& run, server_under_stress& server, good_client& active, idle_found& found,
+                    bool first) {
+  const double before = server.resident_bytes();
+  active.now_beside(company::changing);
+  auto peers = open_peers(run, server.target(), run.peers);
+  asking round(run, peers);
+  round.listen(peers.size(), 30s);
+  const double after = server.resident_bytes();
+  found.most_threads = std::max(found.most_threads, server.threads());
+  active.now_beside(company::others);
+  round.listen(peers.size() + 1, run.settings.window);  // nobody is to be closed meanwhile
+  active.now_beside(company::changing);
+  const std::size_t answered = round.count(fate::answered);
+  if (first) found.bytes_each = (after - before) / static_cast<double>(std::max<std::size_t>(answered, 1));
+  found.answered += answered;
+  found.closed += round.count(fate::closed);
+  found.others += round.count(fate::waiting) + round.count(fate::wrong);
+  reset_all(peers);
+}
+
+}  // namespace
+
+void stress_idle(stress_run& run) {
+  server_under_stress server(run);
+  good_client active(run, server.target(), active_connections, active_per_s);
+  idle_found found;
+  for (unsigned round = 1; round <= run.settings.rounds; ++round) {
+    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
+    active.now_beside(company::nobody);
+    run.wait(run.settings.window);
+    const std::size_t before = server.descriptors();  // of the good client too, who is known by now
+    have_idle_ones(run, server, active, found, round == 1);
+    run.wait(10s, [&] { return server.descriptors() <= before; });
+  }
+  active.report(0);
+  const double all = static_cast<double>(run.peers) * run.settings.rounds;
+  const double refused = server.stop().at("refused").to_number<double>();
+  run.found.tell("idle", "idle connections at a time, opened " + with_commas(run.settings.rounds) + " times",
+                 run.peers);
+  run.found.exactly("idle_answered", "of all these were answered, and stayed open", static_cast<double>(found.answered),
+                    all - refused);
+  run.found.exactly("idle_refused", "were refused, and told so at once by a close", static_cast<double>(found.closed),
+                    run.model == "thread_per_connection" ? refused : 0);
+  run.found.exactly("idle_unanswered", "were neither answered nor refused", static_cast<double>(found.others), 0);
+  if (refused > 0)
+    run.found.remark(
+        fmt::format("refused at the limit of threads: the server had {} of them", with_commas(found.most_threads)));
+  run.found.tell("rss_per_idle_bytes", "memory of the server for each idle connection", found.bytes_each, "B");
+}
+
+}  // namespace quintet::bench

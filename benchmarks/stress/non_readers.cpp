@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// non_readers.cpp: peers that ask for 64 MiB each and never read. The server has to live within its memory, and to
+// serve others as if they were not there.
+#include "stress/asking.hpp"
+#include "stress/good_client.hpp"
+#include "stress/memory_group.hpp"
+#include "stress/peers.hpp"
+#include "stress/server_under_stress.hpp"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace quintet::bench {
+namespace {
+
+constexpr std::uint32_t asked_bytes = 64u << 20U;
+constexpr double mebibyte = 1 << 20U;
+
+void store_big_endian(char* to, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
+}
+
+void ask_for_much(const std::vector<unique_fd>& peers) {
+  char request[request_bytes]{};
+  store_big_endian(request, asking_connection);
+  store_big_endian(request + 4, asked_bytes);
+  for (const unique_fd& fd : peers) (void)::send(fd.get(), request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// Without reading.
+std::size_t count_closed(const std::vector<unique_fd>& peers) {
+  return static_cast<std::size_t>(std::count_if(peers.begin(), peers.end(), [](const unique_fd& fd) {
+    pollfd state{.fd = fd.get(), .events = POLLRDHUP, .revents = 0};
+    return ::poll(&state, 1, 0) == 1;
+  }));
+}
+
+/// A quarter of its memory for output, for all connections together; the rest is for the program and its buffers.
+std::vector<std::string> limits(std::size_t memory) { return {"--max-output-total", std::to_string(memory / 4)}; }
+
+void tell_memory(const stress_run& run, server_under_stress& server) {
+  const double bound = static_cast<double>(run.settings.memory) / mebibyte;
+  run.found.at_most("peak_rss_mib", "most memory of the server's process", server.most_resident_bytes() / mebibyte,
+                    bound, "MiB");
+  if (server.group()) {
+    run.found.at_most("peak_group_mib", "most memory of its group",
+                      static_cast<double>(server.group()->peak()) / mebibyte, bound, "MiB");
+  } else {
+    run.found.remark("without a memory group: this user cannot make one under /sys/fs/cgroup");
+  }
+}
+
+}  // namespace
+
+void stress_non_readers(stress_run& run) {
+  server_under_stress server(run, limits(run.settings.memory), memory_group::make(run.settings.memory));
+  good_client good(run, server.target(), 8, 1000);
+  std::size_t closed = 0;
+  for (unsigned round = 1; round <= run.settings.rounds; ++round) {
+    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
+    good.now_beside(company::nobody);
+    run.wait(run.settings.window);
+    const std::size_t before = server.descriptors();  // of the good client too, who is known by now
+    good.now_beside(company::others);
+    auto peers = open_peers(run, server.target(), run.peers);
+    ask_for_much(peers);
+    run.wait(run.settings.window, [&] { return server.check(), false; });
+    closed += count_closed(peers);
+    reset_all(peers);
+    good.now_beside(company::changing);
+    run.wait(std::chrono::seconds(10), [&] { return server.descriptors() <= before; });
+  }
+  tell_memory(run, server);
+  run.found.tell("asked", "times that 64 MiB were asked for", static_cast<double>(run.peers) * run.settings.rounds);
+  run.found.tell("closed", "of these peers the server has closed (max_output_total)", static_cast<double>(closed));
+  good.report(2);
+  (void)server.stop();
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// scenario.cpp: the table of scenarios, and one run of one of them.
+#include "stress/scenario.hpp"
+
+#include "compare/child_process.hpp"
+#include "compare/interruption.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace quintet::bench {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr unsigned own_descriptors = 200;
+
+seconds rounds_of(const stress_settings& s, std::chrono::nanoseconds round) {
+  return seconds(30) + std::chrono::ceil<seconds>(s.rounds * (2 * s.window + round));
+}
+
+// A server that accepts no more than 2,000 connections a second has a defect.
+seconds limit_of_resets(const stress_settings&, unsigned peers) { return seconds(60 + peers / 2000); }
+seconds limit_of_slow_writers(const stress_settings& s, unsigned) { return rounds_of(s, 2 * s.deadline + seconds(5)); }
+seconds limit_of_others(const stress_settings& s, unsigned) { return rounds_of(s, seconds(20)); }
+
+}  // namespace
+
+const std::array<scenario, 5> scenarios{{
+    {"resets", "peers that connect and reset the connection, as fast as they can", 100'000, false, limit_of_resets,
+     stress_resets},
+    {"slow-writers", "peers that send one byte a second of a message that never ends", 1000, true,
+     limit_of_slow_writers, stress_slow_writers},
+    {"non-readers", "peers that ask for 64 MiB each and never read", 500, true, limit_of_others, stress_non_readers},
+    {"idle", "peers that have spoken once and stay, beside 100 that are active", 10'000, true, limit_of_others,
+     stress_idle},
+    {"descriptors", "more peers than the server has descriptors", 100, true, limit_of_others, stress_descriptors},
+}};
+
+const scenario& require_scenario(std::string_view name) {
+  for (const scenario& s : scenarios)
+    if (s.name == name) return s;
+  std::string names;
+  for (const scenario& s : scenarios) names += std::string(names.empty() ? "" : ", ") + std::string(s.name);
+  throw usage_error(fmt::format("\"{}\" is no scenario; there are: {}, or all", name, names));
+}
+
+// The server's process needs as many as this one.
+void require_descriptors(const scenario& s, unsigned peers) {
+  const std::size_t needed = (s.keeps_peers ? peers : 0) + own_descriptors + most_connecting;
+  if (needed <= most_files()) return;
+  throw usage_error(fmt::format("--peers: {} peers of {} need {} open files, and this machine allows {} (ulimit -Hn)",
+                                peers, s.name, needed, most_files()));
+}
+
+void stress_run::check_time() const {
+  if (interruption_guard::happened()) throw interrupted();
+  if (now_ns() >= deadline_ns) throw run_error("it did not end in time (--within)");
+}
+
+bool stress_run::wait(std::chrono::nanoseconds length, const std::function<bool()>& done) const {
+  constexpr std::uint64_t look_again = 5'000'000;
+  for (const auto end = now_ns() + static_cast<std::uint64_t>(length.count()); now_ns() < end;) {
+    if (done && done()) return true;
+    check_time();
+    sleep_until(std::min(end, now_ns() + look_again));
+  }
+  return done && done();
+}
+
+void stress_run::progress(const std::string& what) const {
+  fmt::print(stderr, "  {}: {}\n", model, what);
+  std::fflush(stderr);
+}
+
+findings perform(const scenario& s, const stress_settings& settings, const std::string& model) {
+  findings found;
+  const unsigned peers = settings.peers.value_or(s.default_peers);
+  const auto limit = settings.within.value_or(s.limit(settings, peers));
+  stress_run run{settings, model, peers, now_ns() + static_cast<std::uint64_t>(limit.count()), found};
+  try {
+    s.run(run);
+  } catch (const interrupted&) {
+    throw;
+  } catch (const std::exception& e) {
+    found.fail(e.what());
+  }
+  return found;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// scenario.hpp: what the scenarios are, what they are given, and what they share.
+#pragma once
+
+#include "load/clock.hpp"
+#include "options.hpp"
+#include "stress/findings.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quintet::bench {
+
+struct stress_settings {
+  std::vector<std::string> scenarios;  ///< names
+  std::vector<std::string> models;     ///< full names
+  std::optional<unsigned> peers;       ///< otherwise as many as the scenario has by default
+  std::optional<std::chrono::nanoseconds> within;
+  std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< slow-writers: the server's message_timeout
+  std::chrono::nanoseconds window = std::chrono::seconds(2);    ///< of measuring, each time
+  unsigned rounds = 3;
+  std::size_t memory = std::size_t{512} << 20U;  ///< non-readers: of the server's memory group
+  std::string program;                           ///< what serves; by default this very program
+  std::string json_file;
+};
+
+/// Connections that one scenario has in the making at the same time: a listener has a backlog, and a dropped SYN costs
+/// a second.
+constexpr unsigned most_connecting = 256;
+
+/// One scenario under one model.
+struct stress_run {
+  const stress_settings& settings;
+  std::string model;
+  unsigned peers = 0;
+  std::uint64_t deadline_ns = 0;  ///< of the whole run
+  findings& found;
+
+  /// Throws run_error when the run takes longer than it may, and interrupted.
+  void check_time() const;
+  /// Waits that long, checking the time; ends early, returning true, when `done` says so.
+  bool wait(std::chrono::nanoseconds length, const std::function<bool()>& done = nullptr) const;
+  /// A line on standard error, so that nobody wonders what is going on.
+  void progress(const std::string& what) const;
+  [[nodiscard]] std::uint64_t window_ns() const { return static_cast<std::uint64_t>(settings.window.count()); }
+};
+
+struct scenario {
+  std::string_view name, help;
+  unsigned default_peers;
+  bool keeps_peers;                                                       ///< all peers are open at the same time
+  std::chrono::seconds (*limit)(const stress_settings&, unsigned peers);  ///< of time, by default
+  void (*run)(stress_run&);
+};
+
+void stress_resets(stress_run&);
+void stress_slow_writers(stress_run&);
+void stress_non_readers(stress_run&);
+void stress_idle(stress_run&);
+void stress_descriptors(stress_run&);
+
+extern const std::array<scenario, 5> scenarios;
+
+/// Throws usage_error where there is no such scenario, or where this machine has too few descriptors.
+const scenario& require_scenario(std::string_view name);
+void require_descriptors(const scenario&, unsigned peers);
+
+/// Never throws for what a server does wrong: that is a failure in the findings. Throws interrupted.
+findings perform(const scenario&, const stress_settings&, const std::string& model);
+
+}  // namespace quintet::bench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_under_stress.cpp: starting, looking at and stopping the server.
+#include "stress/server_under_stress.hpp"
+
+#include "load/connect.hpp"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <boost/json/parse.hpp>
+
+#include <csignal>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace quintet::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto patience = 15s;
+
+std::vector<std::string> command(const stress_run& run, const fs::path& counters,
+                                 const std::vector<std::string>& options) {
+  std::vector<std::string> out{run.settings.program, "serve",  "--model",        run.model, "--workload", "ask",
+                               "--exit-with-parent", "--json", counters.string()};
+  out.insert(out.end(), options.begin(), options.end());
+  return out;
+}
+
+std::size_t entries(const fs::path& folder) {
+  std::error_code gone;
+  std::size_t count = 0;
+  for (fs::directory_iterator at(folder, gone); !gone && at != fs::directory_iterator(); at.increment(gone)) ++count;
+  return count;
+}
+
+}  // namespace
+
+server_under_stress::server_under_stress(const stress_run& run, const std::vector<std::string>& options,
+                                         std::optional<memory_group> group)
+    : run_(run),
+      group_(std::move(group)),
+      counters_file_(fs::temp_directory_path() / fmt::format("quintet-bench-stress-{}.json", ::getpid())),
+      process_("the server", command(run, counters_file_, options)) {
+  // It has hardly begun: what it holds by now is little, and stays with this process's own group.
+  if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
+  target_ = resolve(parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience)));
+}
+
+server_under_stress::~server_under_stress() {
+  process_.stop();
+  std::error_code ignored;
+  fs::remove(counters_file_, ignored);
+}
+
+void server_under_stress::check() {
+  run_.check_time();
+  const auto status = process_.poll_status();
+  if (!status) return;
+  std::string why = "the server " + process_.ending();
+  if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL && group_ && group_->killed() > 0)
+    why = fmt::format("the server was killed by the kernel: it needed more than the {} MiB of its memory group",
+                      run_.settings.memory >> 20U);
+  throw run_error(why);
+}
+
+boost::json::object server_under_stress::stop() {
+  check();
+  process_.stop();
+  const auto status = process_.poll_status();
+  if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // by stop(), which waits no longer
+    throw run_error("told to stop, the server did not within two seconds");
+  if (!status || *status != 0) throw run_error("told to stop, the server " + process_.ending());
+  std::ifstream file(counters_file_);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  boost::system::error_code failed;
+  const auto counters = boost::json::parse(text, failed);
+  if (failed || !counters.is_object()) throw run_error("the server has left no counters");
+  return counters.as_object();
+}
+
+fs::path server_under_stress::proc() const { return fmt::format("/proc/{}", process_.pid()); }
+
+std::size_t server_under_stress::descriptors() {
+  check();
+  return entries(proc() / "fd");
+}
+
+std::size_t server_under_stress::threads() {
+  check();
+  return entries(proc() / "task");
+}
+
+// "Rss:     1234 kB"
+double server_under_stress::bytes_in(const char* file_name, const std::string& name) {
+  check();
+  std::ifstream file(proc() / file_name);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return 1024 * std::stod(line.substr(name.size()));
+  throw run_error("the kernel does not say " + name);
+}
+
+// Exact; the numbers in status and statm are some pages behind.
+double server_under_stress::resident_bytes() { return bytes_in("smaps_rollup", "Rss:"); }
+double server_under_stress::most_resident_bytes() { return bytes_in("status", "VmHWM:"); }
+
+// The first field of schedstat: nanoseconds on a CPU. utime and stime come in ticks of 10 ms.
+std::map<pid_t, double> server_under_stress::cpu_seconds() {
+  check();
+  std::map<pid_t, double> out;
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator(proc() / "task", gone)) {
+    std::ifstream file(task.path() / "schedstat");
+    double nanoseconds = 0;
+    if (file >> nanoseconds) out[static_cast<pid_t>(std::stol(task.path().filename()))] = nanoseconds / 1e9;
+  }
+  if (out.empty()) throw run_error("the kernel has no schedstat of threads");
+  return out;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_under_stress.hpp: `quintet-bench serve` as a child process, and what the kernel tells about it.
+#pragma once
+
+#include "compare/child_process.hpp"
+#include "load/control.hpp"
+#include "stress/memory_group.hpp"
+#include "stress/scenario.hpp"
+
+#include <boost/json/object.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quintet::bench {
+
+class server_under_stress {
+ public:
+  /// Starts it under the run's model with these further options of `serve`, in a memory group where one is given.
+  /// Throws run_error.
+  explicit server_under_stress(const stress_run& run, const std::vector<std::string>& options = {},
+                               std::optional<memory_group> group = std::nullopt);
+  server_under_stress(const server_under_stress&) = delete;
+  server_under_stress& operator=(const server_under_stress&) = delete;
+  ~server_under_stress();
+
+  [[nodiscard]] const socket_address& target() const { return target_; }
+  /// Throws run_error, which says how, when the server has ended.
+  void check();
+  /// Stops it and returns its counters, such as "refused".
+  boost::json::object stop();
+
+  [[nodiscard]] std::size_t descriptors();  ///< that it has open
+  [[nodiscard]] std::size_t threads();
+  [[nodiscard]] double resident_bytes();
+  [[nodiscard]] double most_resident_bytes();
+  [[nodiscard]] std::map<pid_t, double> cpu_seconds();  ///< of each thread, to the nanosecond
+  [[nodiscard]] const std::optional<memory_group>& group() const { return group_; }
+
+ private:
+  [[nodiscard]] std::filesystem::path proc() const;
+  [[nodiscard]] double bytes_in(const char* file_name, const std::string& name);
+
+  const stress_run& run_;
+  std::optional<memory_group> group_;  // outlives the process
+  std::filesystem::path counters_file_;
+  child_process process_;
+  socket_address target_;
+};
+
+}  // namespace quintet::bench

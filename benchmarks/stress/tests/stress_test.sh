@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSL-1.0
+# stress_test.sh BUILD_DIR: every scenario with a few peers, and wrong options. Asserts on counts, never on times.
+set -u
+bench=$1/benchmarks/quintet-bench
+if ! [ -x "$bench" ]; then
+  echo "skipped: $bench has not been built"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+while read -r text options; do
+  # shellcheck disable=SC2086
+  timeout 20 "$bench" stress $options > "$work/out" 2> "$work/err"
+  status=$?
+  [ $status -eq 2 ] || fail "stress $options: status $status, not 2"
+  [ "$(wc -l < "$work/err")" -eq 1 ] || fail "stress $options: not one line: $(cat "$work/err")"
+  grep -qF -- "$text" "$work/err" || fail "stress $options: does not say \"$text\": $(cat "$work/err")"
+done <<'OPTIONS'
+scenario
+slow-writers, frobnicate
+model resets --model 6
+whole resets --peers 0
+ulimit idle --peers 100000000
+1min slow-writers --deadline 2min
+--bogus resets --bogus
+OPTIONS
+"$bench" stress --help | grep -F 'quintet-bench stress resets' > /dev/null || fail "--help has no example"
+
+# run SCENARIO OPTION...: all figures in $work/json, one to a line. What takes how long is the machine's business, and
+# so is then the status.
+run() {
+  timeout 150 "$bench" stress "$@" --rounds 1 --window 200ms --json "$work/raw" > "$work/out" 2>&1
+  local status=$?
+  [ $status -le 1 ] || fail "stress $*: status $status: $(cat "$work/out")"
+  grep -q '"failure": "' "$work/raw" && fail "stress $*: $(cat "$work/out")"
+  tr -d ' {}' < "$work/raw" | tr ',' '\n' > "$work/json"
+}
+# expect COUNT KEY VALUE: so many runs have found this.
+expect() {
+  local found
+  found=$(grep -cxF "\"$2\":$3" "$work/json")
+  [ "$found" -eq "$1" ] || fail "$2 is $3 in $found of $1 runs: $(cat "$work/out")"
+}
+
+run resets --peers 2000
+expect 5 resets 2000
+expect 5 served_after 100
+expect 5 good_failed 0
+
+run slow-writers --peers 20 --deadline 300ms
+expect 5 closed 20
+expect 5 closed_too_early 0
+expect 5 good_failed 0
+
+run idle --peers 200
+expect 5 idle_answered 200
+expect 5 idle_unanswered 0
+expect 5 good_failed 0
+
+run descriptors --peers 10
+expect 5 waiting 10
+expect 5 closed 0
+expect 5 wrong 0
+expect 5 good_failed 0
+
+# Two peers: 128 MiB asked for, and as much allowed.
+run non-readers --peers 2 --model 2
+expect 1 asked 2
+expect 1 good_failed 0
+
+# A server that ends is a failure with one line, and status 1.
+cat > "$work/ends" <<'SERVER'
+#!/bin/sh
+exit 3
+SERVER
+chmod +x "$work/ends"
+timeout 60 "$bench" stress resets --model 4 --peers 10 --program "$work/ends" > "$work/out" 2> "$work/err"
+status=$?
+[ $status -eq 1 ] || fail "a server that ends: status $status, not 1"
+[ "$(grep -c 'FAILED: the server ended with status 3' "$work/out")" -eq 1 ] || fail "no reason: $(cat "$work/out")"
+
+[ $failures -eq 0 ] && echo "stress behaves"
+exit $((failures > 0))
