@@ -30,12 +30,16 @@ class basic_client {
         source_{std::move(handler)},
         main_(options_.make_engine(), *options_.time),
         links_(main_, options_, host_.registry) {}
-  /// Stops, and waits for the thread of run_in_background(). At any time, but not from a thread of its own, nor while
-  /// run() is under way.
+  /// Stops, and waits for the thread of run_in_background(). At any time, on any thread; but not on one of its own, nor
+  /// while run() is under way, nor while another thread uses it.
   ~basic_client() {
     stop();
     join();
     main_.run();  // what was asked for and has never begun is told so
+    if (started_) finish();
+    links_.close();
+    while (main_.poll()) {  // all of it while the rest of the client still lives
+    }
   }
   basic_client(const basic_client&) = delete;
   basic_client& operator=(const basic_client&) = delete;
@@ -82,11 +86,14 @@ class basic_client {
 
   // run() in three parts, for a client whose main loop is driven by hand:
   // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
-  void start() { model_.start(main_); }
+  void start() {
+    started_ = true;
+    model_.start(main_);
+  }
   void finish() {
+    started_ = false;
     model_.stop();
-    while (main_.poll()) {  // links whose connections ended with the model's loops
-    }
+    main_.poll();  // links whose connections ended with the model's loops
     links_.clear();
   }
 
@@ -106,6 +113,7 @@ class basic_client {
   client_links links_;
   std::thread background_;
   bool has_run_ = false;
+  bool started_ = false;  // and not finished
 };
 
 /// The owner of its connection, so that it learns of the end.

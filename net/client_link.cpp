@@ -48,6 +48,7 @@ void client_links::disconnect(link_id which) {
 void client_link::begin(work_item& item) noexcept {
   client_link& l = of(item);
   l.all_.all_.insert(l);
+  if (l.all_.closed_) return l.over();
   if (l.all_.options_.reconnect) l.backoff_.emplace(*l.all_.options_.reconnect);
   l.attempt();
 }

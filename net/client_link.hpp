@@ -38,6 +38,8 @@ class client_links {
 
   /// [loop] See basic_client::drain(): links without a connection end now, the others with it, and none begins.
   void drain(duration within) noexcept;
+  /// [loop] From now on nothing is begun, nor told: the client goes.
+  void close() noexcept { closed_ = true; }
   /// [loop] Ends those that wait for their next attempt, which will not come: the loop has stopped.
   void clear() noexcept;
 
@@ -57,7 +59,7 @@ class client_links {
   const client_options& options_;
   connection_registry& connections_;
   drainage drainage_{main_};  // of connections
-  bool draining_ = false;
+  bool draining_ = false, closed_ = false;
   std::mt19937_64 random_;
   std::atomic<std::uint64_t> newest_{0};
   std::atomic<std::size_t> size_{0};

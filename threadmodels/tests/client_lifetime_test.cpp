@@ -108,6 +108,27 @@ BOOST_AUTO_TEST_CASE(ten_thousand_clients) {
   BOOST_TEST(descriptors_of("") == descriptors);
 }
 
+// Each failure is followed by another connect(), also when the reason is that the client stops.
+BOOST_AUTO_TEST_CASE(a_hook_that_connects_again_and_again) {
+  for (const bool drains : {false, true}) {
+    std::atomic<int> failures{0};
+    client<talker>* self = nullptr;
+    client_config c;
+    c.on_connect_failed = [&](const connect_failure&) {
+      ++failures;
+      self->connect("unix:@quintet-nobody-listens-here");
+    };
+    client here(c, talker{std::make_shared<std::atomic<int>>(0)});
+    self = &here;
+    here.connect("unix:@quintet-nobody-listens-here");
+    if (drains) here.drain(std::chrono::milliseconds(10));
+    here.run_in_background();
+    BOOST_TEST(eventually([&] { return failures > 2; }));
+    if (!drains) here.stop();
+    here.join();
+  }
+}
+
 // A client inside of a server's lifetime and the other way round; either may go first.
 BOOST_AUTO_TEST_CASE(in_any_order_relative_to_servers) {
   for (int i = 0; i < 50; ++i) {
