@@ -6,6 +6,11 @@ namespace quintet {
 namespace {
 
 class category final : public boost::system::error_category {
+ public:
+  // Compared by this number, not by address: there may be a copy of the library in several shared objects of a process.
+  constexpr category() noexcept : error_category(0x7175'696e'7465'7431U) {}
+
+ private:
   const char* name() const noexcept override { return "quintet"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {

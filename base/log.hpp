@@ -12,8 +12,8 @@ namespace quintet {
 
 enum class severity {
   debug,    ///< of interest while something is being looked for
-  info,     ///< the ordinary course of a server: it listens, it stops
-  warning,  ///< something was refused or lost, and the server goes on: a connection, a function that threw
+  info,     ///< the ordinary course of things: it drains, a limit ends a connection
+  warning,  ///< something was refused or lost, and the rest goes on: a connection, a function that threw
   error,    ///< the server cannot do what it is there for: no descriptors to accept with
 };
 
@@ -32,9 +32,9 @@ struct log_event {
 /// open files".
 [[nodiscard]] std::string to_string(const log_event& event);
 
-/// Where events go. It belongs to one server, not to the process, and is called by that server's threads, several at
+/// Where events go. It belongs to one server or client, not to the process, and is called by its threads, several at
 /// once: it must be safe for that. It is called where the event happens, often on a loop, so it must not block for long
-/// nor call back into the server. An empty one, which is what there is by default, costs a comparison.
+/// nor call back into its owner. An empty one, which is what there is by default, costs a comparison.
 using log_hook = std::function<void(const log_event&)>;
 
 /// [any thread] Calls the hook, if there is one. A hook that throws loses the event, and nothing else happens.

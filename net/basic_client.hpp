@@ -12,6 +12,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -24,32 +25,49 @@ class basic_client {
   /// Throws config_error.
   basic_client(client_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, options_.max_output_total),
+        host_(options_.limits, options_.max_output_total, options_.log),
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(options_.make_engine(), *options_.time),
         links_(main_, options_, host_.registry) {}
-  /// Stops, and waits for the thread of run_in_background(). At any time, but not from a thread of its own, nor while
-  /// run() is under way.
+  /// Stops, and waits for the thread of run_in_background(). At any time, on any thread; but not on one of its own, nor
+  /// while run() is under way, nor while another thread uses it.
   ~basic_client() {
     stop();
-    if (background_.joinable()) background_.join();
+    join();
     main_.run();  // what was asked for and has never begun is told so
+    if (started_) finish();
+    links_.close();
+    while (main_.poll()) {  // all of it while the rest of the client still lives
+    }
   }
   basic_client(const basic_client&) = delete;
   basic_client& operator=(const basic_client&) = delete;
 
   /// Serves its connections until stop(). When it returns, all of them have been closed and every thread has ended.
-  /// This, or run_in_background(), once.
+  /// This, or run_in_background(), once: the second time either of them throws std::logic_error.
   void run() {
+    run_once();
     start();
     main_.run();
     finish();
   }
   /// The same on a thread of its own, which the destructor joins. Throws what the model throws when it starts.
   void run_in_background();
+  /// Waits for the thread of run_in_background(), which ends after stop() or drain(); without one returns at once. Not
+  /// from a thread of the client.
+  void join() {
+    if (background_.joinable()) background_.join();
+  }
   /// [any thread] Also before run(), which then returns soon.
   void stop() noexcept { main_.stop(); }
+  /// [any thread] Stops in good order, as basic_server::drain() does: attempts are given up (errc::stopped), and there
+  /// are no more; what the kernel has received on each connection by now is answered, on_drain is called (a coroutine:
+  /// read() returns nullopt, and draining() is true), the output leaves, and the connection closes. run() returns when
+  /// the last one has gone, or after `within`, when what is left is closed as by stop(). Once; stop() may follow.
+  void drain(duration within) {
+    main_.post([this, within]() noexcept { links_.drain(within); });
+  }
 
   /// [any thread] Connects, once the client runs; see destination for what is allowed. What comes of it is told to the
   /// handler's on_open, or to on_connect_failed.
@@ -68,17 +86,24 @@ class basic_client {
 
   // run() in three parts, for a client whose main loop is driven by hand:
   // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
-  void start() { model_.start(main_); }
+  void start() {
+    started_ = true;
+    model_.start(main_);
+  }
   void finish() {
+    started_ = false;
     model_.stop();
-    while (main_.poll()) {  // links whose connections ended with the model's loops
-    }
+    main_.poll();  // links whose connections ended with the model's loops
     links_.clear();
   }
 
  private:
   using handler_type = typename detail::handler_source<Handler>::type;
   class link;
+
+  void run_once() {
+    if (std::exchange(has_run_, true)) throw std::logic_error("a client runs once: make another one");
+  }
 
   client_options options_;
   connection_host host_;  // before the loops, which outlive the connections on them
@@ -87,6 +112,8 @@ class basic_client {
   event_loop main_;
   client_links links_;
   std::thread background_;
+  bool has_run_ = false;
+  bool started_ = false;  // and not finished
 };
 
 /// The owner of its connection, so that it learns of the end.
@@ -151,6 +178,7 @@ void basic_client<Model, Handler>::link::retire(session* s) noexcept {
 
 template <thread_model Model, handler_or_factory Handler>
 void basic_client<Model, Handler>::run_in_background() {
+  run_once();
   std::promise<void> started;
   background_ = std::thread([this, &started] {
     name_this_thread("qnt-client");

@@ -35,6 +35,19 @@ class basic_server {
                   [this](int fd, admissions::ticket ticket) { place(fd, std::move(ticket)); }) {
     for (const listen_options& l : options_.listen) addresses_.push_back(listen(l).at());
   }
+  /// At any time, on any thread; but not on one of its own, nor while run() is under way, nor while another thread uses
+  /// it. What has been posted to its main loop runs before.
+  ~basic_server() {
+    stop();
+    main_.run();
+    if (started_) finish();
+    while (main_.poll()) {  // all of it while the rest of the server still lives
+    }
+    if (priority_) {  // of a server that never ran
+      priority_->loop.stop();
+      priority_->loop.run();
+    }
+  }
   basic_server(const basic_server&) = delete;
   basic_server& operator=(const basic_server&) = delete;
 
@@ -115,6 +128,7 @@ class basic_server {
   std::optional<priority_lane> priority_;
   std::vector<address> addresses_;
   bool has_run_ = false;
+  bool started_ = false;  // and not finished
 };
 
 template <thread_model Model, handler_or_factory Handler>
@@ -138,6 +152,7 @@ std::uint16_t basic_server<Model, Handler>::first_port(bool priority) const noex
 
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::start() {
+  started_ = true;
   model_.start(main_);
   acceptor_.start();
   if (!priority_) return;
@@ -148,6 +163,7 @@ void basic_server<Model, Handler>::start() {
 
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::finish() {
+  started_ = false;
   if (priority_) priority_->thread.reset();
   model_.stop();
 }

@@ -3,13 +3,13 @@
 #include <quintet/net/blocking_engine.hpp>
 
 #include <quintet/net/system_call.hpp>
+#include <quintet/net/wake_signal.hpp>
 
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <thread>
 
 namespace quintet {
@@ -29,13 +29,11 @@ timeval to_timeval(duration d) noexcept {
 }  // namespace
 
 blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
-  static std::once_flag installed;
-  std::call_once(installed, [] {
-    struct sigaction action{};
-    action.sa_handler = &blocking_engine::on_signal;  // no SA_RESTART: ending the call is what the signal is for
-    sigemptyset(&action.sa_mask);
-    ::sigaction(wake_signal, &action, nullptr);
-  });
+  use_wake_signal(wake_signal, &blocking_engine::on_signal);
+}
+
+blocking_engine::~blocking_engine() {
+  if (current == this) current = nullptr;
 }
 
 error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
@@ -170,15 +168,16 @@ void blocking_engine::set_timeout(int option, duration to) noexcept {
   (void)::setsockopt(handle_.load(std::memory_order_relaxed), SOL_SOCKET, option, &value, sizeof value);
 }
 
-// On the thread that waits. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
-void blocking_engine::on_signal(int) noexcept {
+// On the thread that waits, if it does. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
+bool blocking_engine::on_signal() noexcept {
+  blocking_engine* const self = current;
+  if (!self || self->state_.load() != state::woken) return false;
   const int saved = errno;
-  if (blocking_engine* self = current) {
-    self->set_timeout(SO_RCVTIMEO, shortest);
-    self->set_timeout(SO_SNDTIMEO, shortest);
-    self->delivered_.store(true, std::memory_order_release);
-  }
+  self->set_timeout(SO_RCVTIMEO, shortest);
+  self->set_timeout(SO_SNDTIMEO, shortest);
+  self->delivered_.store(true, std::memory_order_release);
   errno = saved;
+  return true;
 }
 
 std::unique_ptr<engine> make_blocking_engine() { return std::make_unique<blocking_engine>(); }

@@ -24,6 +24,9 @@ class blocking_engine final : public socket_engine {
   static constexpr int wake_signal = SIGURG;
 
   blocking_engine();
+  ~blocking_engine() override;
+  blocking_engine(const blocking_engine&) = delete;
+  blocking_engine& operator=(const blocking_engine&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "blocking"; }
   bool poll(duration longest) override;
@@ -44,7 +47,7 @@ class blocking_engine final : public socket_engine {
   enum class state : int { running, parked, in_call, woken };
 
   static error_code unsupported() noexcept;
-  static void on_signal(int) noexcept;
+  static bool on_signal() noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool receive(duration longest);

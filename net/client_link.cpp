@@ -4,6 +4,7 @@
 
 #include <quintet/net/placing.hpp>
 
+#include <new>
 #include <utility>
 
 namespace quintet {
@@ -17,6 +18,18 @@ client_links::client_links(event_loop& main, const client_options& options, conn
 void client_links::clear() noexcept {
   all_.clear_and_dispose([](link_entry* l) { delete static_cast<client_link*>(l); });
   size_.store(0);
+}
+
+void client_links::drain(duration within) noexcept {
+  if (std::exchange(draining_, true)) return;
+  report(options_.log, {severity::info, "draining"});
+  try {
+    connections_.drain();
+  } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
+    return main_.stop();
+  }
+  for (auto l = all_.begin(); l != all_.end();) static_cast<client_link&>(*l++).give_up();
+  drainage_.begin(within);
 }
 
 link_id client_links::start(std::unique_ptr<client_link> link) noexcept {
@@ -35,12 +48,13 @@ void client_links::disconnect(link_id which) {
 void client_link::begin(work_item& item) noexcept {
   client_link& l = of(item);
   l.all_.all_.insert(l);
+  if (l.all_.closed_) return l.over();
   if (l.all_.options_.reconnect) l.backoff_.emplace(*l.all_.options_.reconnect);
   l.attempt();
 }
 
 void client_link::attempt() noexcept {
-  if (all_.main_.stopping()) return failed(errc::stopped);
+  if (all_.main_.stopping() || all_.draining_) return failed(errc::stopped);
   began_ = all_.main_.now();
   ++attempts_;
   all_.attempts_.add();
@@ -53,28 +67,49 @@ void client_link::attempt_ended(error_code why, int handle) noexcept {
   connector_.reset();
   if (why) return failed(why);
   connected_ = all_.main_.now();
+  bound_buffers(handle);
+  all_.drainage_.entered();
   try {
     place(handle);
   } catch (...) {
+    all_.drainage_.left();
     all_.main_.io().close(handle);
     failed(detail::reason_of_exception());
   }
 }
 
+void client_link::bound_buffers(int handle) const noexcept {
+  const client_options& o = all_.options_;
+  if (o.connecting.send_buffer > 0 || o.connecting.receive_buffer > 0 || all_.drainage_.alive() < o.tuned_sockets)
+    return;
+  all_.main_.io().bound_buffers(handle, o.bounded_socket_buffer, o.bounded_socket_buffer);
+}
+
 void client_link::failed(error_code why) noexcept {
   all_.failures_.add();
   const std::optional<duration> again = try_again();
+  tell(why, again);
+  if (!again) over();
+}
+
+// The log gets the first failure of a series, and the last; those between are for who is looking for something. To be
+// stopped is no failure to the log.
+void client_link::tell(error_code why, std::optional<duration> again) const noexcept {
+  const client_options& o = all_.options_;
   try {
-    if (all_.options_.on_connect_failed) all_.options_.on_connect_failed({id, why, attempts_, again});
+    if (o.log && why != errc::stopped) {
+      const severity level = again && attempts_ > 1 ? severity::debug : severity::warning;
+      report(o.log, {level, "no connection", why, to_.to_string()});
+    }
+    if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, again});
   } catch (...) {  // it has been told, and has nothing to decide
   }
-  if (!again) over();
 }
 
 // Counted from the beginning of the last attempt: one that took long to fail has been waited for already.
 std::optional<duration> client_link::try_again() noexcept {
   event_loop& main = all_.main_;
-  if (!backoff_ || cancelled_ || main.stopping()) return std::nullopt;
+  if (!backoff_ || cancelled_ || main.stopping() || all_.draining_) return std::nullopt;
   const duration wait = std::max(duration::zero(), began_ + backoff_->next(all_.random_) - main.now());
   main.start(next_, wait);
   return wait;
@@ -94,6 +129,7 @@ void client_link::come_home(outcome how) noexcept {
 
 void client_link::is_home(work_item& item) noexcept {
   client_link& l = of(item);
+  l.all_.drainage_.left();
   {
     const std::lock_guard lock(l.mutex_);
     l.connection_ = {};
@@ -112,6 +148,12 @@ void client_link::cancel() noexcept {
     if (connection_) (void)all_.connections_.close(connection_);
   }
   if (connector_ || next_.pending()) over();
+}
+
+// A connection that there is has been told to drain.
+void client_link::give_up() noexcept {
+  if (connector_) return attempt_ended(errc::stopped, -1);
+  if (next_.pending()) over();
 }
 
 void client_link::over() noexcept {

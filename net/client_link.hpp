@@ -5,6 +5,7 @@
 #include <quintet/base/counter.hpp>
 #include <quintet/net/client_options.hpp>
 #include <quintet/net/connection_registry.hpp>
+#include <quintet/net/drainage.hpp>
 
 #include <boost/intrusive/set.hpp>
 
@@ -35,6 +36,10 @@ class client_links {
   /// [any thread] See basic_client::disconnect().
   void disconnect(link_id which);
 
+  /// [loop] See basic_client::drain(): links without a connection end now, the others with it, and none begins.
+  void drain(duration within) noexcept;
+  /// [loop] From now on nothing is begun, nor told: the client goes.
+  void close() noexcept { closed_ = true; }
   /// [loop] Ends those that wait for their next attempt, which will not come: the loop has stopped.
   void clear() noexcept;
 
@@ -53,6 +58,8 @@ class client_links {
   event_loop& main_;
   const client_options& options_;
   connection_registry& connections_;
+  drainage drainage_{main_};  // of connections
+  bool draining_ = false, closed_ = false;
   std::mt19937_64 random_;
   std::atomic<std::uint64_t> newest_{0};
   std::atomic<std::size_t> size_{0};
@@ -89,9 +96,12 @@ class client_link : private work_item, private link_entry {
   void attempt() noexcept;
   void attempt_ended(error_code failed, int handle) noexcept;
   void failed(error_code why) noexcept;
+  void tell(error_code why, std::optional<duration> again) const noexcept;
+  void bound_buffers(int handle) const noexcept;
   std::optional<duration> try_again() noexcept;
   void come_home(outcome how) noexcept;
   void cancel() noexcept;
+  void give_up() noexcept;
   void over() noexcept;
 
   client_links& all_;

@@ -2,6 +2,8 @@
 // client_options: what may not be.
 #include <quintet/net/client_options.hpp>
 
+#include <string>
+
 namespace quintet {
 
 void validate(const reconnect_options& options) {
@@ -14,6 +16,9 @@ void validate(const client_options& options) {
   validate(options.connecting);
   if (options.reconnect) validate(*options.reconnect);
   validate(options.limits);
+  if (options.bounded_socket_buffer < 0)
+    throw config_error("bounded_socket_buffer: " + std::to_string(options.bounded_socket_buffer) +
+                       " is not allowed, it must be at least 0");
 }
 
 }  // namespace quintet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/error.hpp>
+#include <quintet/base/log.hpp>
 #include <quintet/net/backoff.hpp>
 #include <quintet/net/connection_limits.hpp>
 #include <quintet/net/connector.hpp>
@@ -28,13 +29,19 @@ struct connect_failure {
 };
 
 struct client_options {
-  connect_options connecting = {};                  ///< time limits of an attempt
+  connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers
   std::optional<reconnect_options> reconnect = {};  ///< none: a link is one attempt, and at most one connection
   /// [loop] The main loop's. Called for each failure; must not block. What it throws is ignored.
   std::function<void(const connect_failure&)> on_connect_failed = {};
   connection_limits limits = {};  ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
+  /// A connection made while at least so many are open gets bounded socket buffers, as in a server (accept_limits).
+  /// Buffers that `connecting` names go first.
+  std::size_t tuned_sockets = 256;
+  /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
+  int bounded_socket_buffer = 64 * 1024;
+  log_hook log = {};  ///< what the client has to say; nothing, unless there is one
 
   /// For loops that are driven by hand: the main loop's engine and clock, and what the waits are drawn from.
   std::function<std::unique_ptr<engine>()> make_engine = make_default_engine;

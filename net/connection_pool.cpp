@@ -31,7 +31,12 @@ void validate(const pool_options& options) {
 connection_pool::connection_pool(event_loop& loop, destination to, pool_options options)
     : loop_(loop), to_(std::move(to)), options_((validate(options), options)) {}
 
-connection_pool::~connection_pool() { cancel(); }
+connection_pool::~connection_pool() {
+  cancel();
+  dialling_.clear();
+  while (!waiting_.empty()) waiting_.front()->complete(errc::stopped);
+  *self_ = nullptr;
+}
 
 // The peer may have closed it since it came back.
 std::optional<connection_pool::socket_type> connection_pool::take_idle() {
@@ -117,14 +122,14 @@ void connection_pool::expired() noexcept {
 }
 
 connection_pool::lease::~lease() {
-  if (pool_) pool_->take_back(std::move(socket_), good_ && std::uncaught_exceptions() == 0);
+  if (pool_ && *pool_) (*pool_)->take_back(std::move(socket_), good_ && std::uncaught_exceptions() == 0);
 }
 
 void connection_pool::waiter::await_suspend(std::coroutine_handle<> waiting) {
   waiting_ = waiting;
   host_.add(*this);
-  pool_.waiting_.push_back(this);
-  pool_.serve();
+  (*pool_)->waiting_.push_back(this);
+  (*pool_)->serve();
 }
 
 connection_pool::lease connection_pool::waiter::await_resume() {
@@ -134,13 +139,13 @@ connection_pool::lease connection_pool::waiter::await_resume() {
 
 // Later: whoever gives something back goes on first.
 void connection_pool::waiter::complete(error_code failed) noexcept {
-  std::erase(pool_.waiting_, this);
+  std::erase((*pool_)->waiting_, this);
   failed_ = failed;
-  pool_.loop_.post(static_cast<work_item&>(*this));
+  loop_.post(static_cast<work_item&>(*this));
 }
 
 void connection_pool::waiter::cancel() noexcept {
-  if (std::ranges::count(pool_.waiting_, this) > 0) complete(errc::stopped);
+  if (*pool_ && std::ranges::count((*pool_)->waiting_, this) > 0) complete(errc::stopped);
 }
 
 }  // namespace quintet

@@ -36,8 +36,9 @@ void validate(const pool_options& options);
 ///     auto c = co_await s.loop().use<upstream>().get();
 ///     co_await boost::asio::async_write(c.socket(), ...);
 ///
-/// Everything here is of the loop's thread. What was lent must be back before the loop is destroyed, which it is when
-/// it lives in a coroutine of a connection of that loop.
+/// Everything here is of the loop's thread. The pool may go while sockets are lent, which are closed when they come
+/// back, and while somebody waits, who gets errc::stopped. What was lent must be back before the loop is destroyed,
+/// which it is when it lives in a coroutine of a connection of that loop.
 class connection_pool : private timer {
  public:
   using socket_type = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, loop_executor>;
@@ -68,6 +69,7 @@ class connection_pool : private timer {
     time_point since;
   };
   using dial_list = std::list<std::unique_ptr<connector>>;
+  using self_pointer = std::shared_ptr<connection_pool*>;  // nullptr, when the pool has gone
   std::optional<socket_type> take_idle();
   void take_back(socket_type socket, bool good) noexcept;
   void dial_if_necessary();
@@ -77,6 +79,7 @@ class connection_pool : private timer {
   void expired() noexcept override;
 
   event_loop& loop_;
+  const self_pointer self_ = std::make_shared<connection_pool*>(this);
   const destination to_;
   const pool_options options_;
   std::deque<idle_socket> idle_;  // that which was used last is at the end, and is used next
@@ -90,7 +93,7 @@ class connection_pool : private timer {
 class connection_pool::lease {
  public:
   lease(lease&& other) noexcept
-      : pool_(std::exchange(other.pool_, nullptr)), socket_(std::move(other.socket_)), good_(other.good_) {}
+      : pool_(std::move(other.pool_)), socket_(std::move(other.socket_)), good_(other.good_) {}
   lease& operator=(lease&&) = delete;
   ~lease();
 
@@ -100,8 +103,8 @@ class connection_pool::lease {
 
  private:
   friend class connection_pool;
-  lease(connection_pool& pool, socket_type socket) noexcept : pool_(&pool), socket_(std::move(socket)) {}
-  connection_pool* pool_;
+  lease(self_pointer pool, socket_type socket) noexcept : pool_(std::move(pool)), socket_(std::move(socket)) {}
+  self_pointer pool_;
   socket_type socket_;
   bool good_ = true;
 };
@@ -109,9 +112,10 @@ class connection_pool::lease {
 /// The awaiter of get().
 class connection_pool::waiter final : private work_item, private cancellable {
  public:
-  waiter(connection_pool& pool, coroutine_host& host) noexcept : work_item(&waiter::resume), pool_(pool), host_(host) {}
+  waiter(connection_pool& pool, coroutine_host& host) noexcept
+      : work_item(&waiter::resume), pool_(pool.self_), loop_(pool.loop_), host_(host) {}
 
-  [[nodiscard]] bool await_ready() { return static_cast<bool>(given_ = pool_.take_idle()); }
+  [[nodiscard]] bool await_ready() { return static_cast<bool>(given_ = (*pool_)->take_idle()); }
   void await_suspend(std::coroutine_handle<> waiting);
   lease await_resume();
 
@@ -121,7 +125,8 @@ class connection_pool::waiter final : private work_item, private cancellable {
   void complete(error_code failed) noexcept;
   void cancel() noexcept override;
 
-  connection_pool& pool_;
+  self_pointer pool_;
+  event_loop& loop_;
   coroutine_host& host_;
   std::coroutine_handle<> waiting_;
   std::optional<socket_type> given_;

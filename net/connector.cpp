@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
 #include <boost/asio/error.hpp>
@@ -19,6 +20,11 @@ namespace quintet {
 void validate(const connect_options& options) {
   if (options.timeout < duration::zero()) throw config_error("connecting.timeout: it is negative, zero means no limit");
   if (options.attempt_delay <= duration::zero()) throw config_error("connecting.attempt_delay: it must be above zero");
+  for (const auto& [name, size] :
+       {std::pair("send_buffer", options.send_buffer), {"receive_buffer", options.receive_buffer}})
+    if (size < 0)
+      throw config_error("connecting." + std::string(name) + ": " + std::to_string(size) +
+                         " is not allowed, it must be at least 0");
 }
 
 /// One handle.
@@ -99,6 +105,7 @@ void connector::try_next() {
   while (tried_ < candidates_.size()) {
     const int handle = loop_.io().connect(candidates_[tried_++], last_failure_);
     if (handle < 0) continue;
+    loop_.io().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
     auto* const a = new (std::nothrow) attempt(*this, handle);
     if (!a) {
       loop_.io().close(handle);

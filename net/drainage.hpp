@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// drainage: knows when the last connection of a server has left, or that it was given long enough.
+// drainage: knows when the last connection of a server or a client has left, or that it was given long enough.
 #pragma once
 
 #include <quintet/base/timer_queue.hpp>
@@ -10,17 +10,19 @@
 
 namespace quintet {
 
-/// Stops the main loop of a server that drains, when no connection is left or the deadline has come. Counts connections
-/// from the moment they are accepted, so that one on its way to its loop is not forgotten.
+/// Stops the main loop of what drains, when no connection is left or the deadline has come. Counts connections from the
+/// moment they are accepted or made, so that one on its way to its loop is not forgotten.
 class drainage final : private timer {
  public:
   explicit drainage(event_loop& main) noexcept : main_(main) {}
 
-  /// [any thread] A connection was accepted; it is gone.
+  /// [any thread] A connection has come about; it is gone.
   void entered() noexcept { alive_.fetch_add(1); }
   void left() noexcept {
     if (alive_.fetch_sub(1) == 1 && begun_.load()) main_.stop();
   }
+  /// [any thread] Those that have entered, and not left.
+  [[nodiscard]] std::size_t alive() const noexcept { return alive_.load(std::memory_order_relaxed); }
   /// [any thread]
   [[nodiscard]] bool begun() const noexcept { return begun_.load(); }
 

@@ -30,11 +30,19 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time)
 
 event_loop::~event_loop() {
   const scoped_current here(*this);  // what is destroyed here was of this loop's thread
-  inbox_.run_all();
-  run_deferred();
+  stopping_ = true;
+  run_posted();
   callbacks_.clear();  // before the services that they may use
   services_ = {};
+  run_posted();  // by the services
   delete guest_.exchange(nullptr);
+  run_posted();  // by what the guest's handlers held
+  delete guest_.exchange(nullptr);
+}
+
+void event_loop::run_posted() noexcept {
+  while (inbox_.run_all() || run_deferred()) {
+  }
 }
 
 void event_loop::run() {

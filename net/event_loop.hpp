@@ -40,6 +40,8 @@ class loop_member : public boost::intrusive::list_base_hook<> {
 class event_loop {
  public:
   explicit event_loop(std::unique_ptr<engine> io = make_default_engine(), const clock& time = clock::system());
+  /// On any thread, when nobody runs the loop or posts to it any more, and its members have left. First what has been
+  /// posted runs, here; then timers, services, and operations of Asio that are under way are destroyed.
   ~event_loop();
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
@@ -58,7 +60,8 @@ class event_loop {
 
   /// [any thread] Runs the item on the loop's thread. Never allocates; a burst of posts costs one wake-up.
   void post(work_item& item) noexcept;
-  /// [any thread] Runs f() on the loop's thread; it must not throw. Allocates one node.
+  /// [any thread] Runs f() on the loop's thread; it must not throw. Allocates one node. The destructor runs what the
+  /// loop has not come to, so that a function which posts itself again and again has to end when stopping().
   template <std::invocable F>
     requires(!std::is_base_of_v<work_item, F>)
   void post(F f);
@@ -119,6 +122,7 @@ class event_loop {
 
   bool turn(bool may_wait);
   void begin_to_stop() noexcept;
+  void run_posted() noexcept;
   duration longest_wait(bool may_wait) noexcept;
   bool wait_in_engine(duration longest);
   bool wait_in_guest(asio_guest& guest, duration longest);

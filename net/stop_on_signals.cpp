@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <boost/system/system_error.hpp>
@@ -20,11 +21,16 @@ namespace {
 
 // For each signal the eventfd to write to, plus one; 0: none. All that a signal handler may look at.
 constinit std::array<std::atomic<int>, 65> targets{};
+// Threads inside the handler: an eventfd that one of them may be about to write to must not be closed.
+constinit std::atomic<int> inside{0};
 
 extern "C" void quintet_on_signal(int signal) {
   const int saved = errno;
   const std::uint64_t one = 1;
-  (void)!::write(targets[static_cast<std::size_t>(signal)].load() - 1, &one, sizeof one);
+  inside.fetch_add(1);
+  if (const int target = targets[static_cast<std::size_t>(signal)].load(); target != 0)
+    (void)!::write(target - 1, &one, sizeof one);
+  inside.fetch_sub(1);
   errno = saved;
 }
 
@@ -59,21 +65,33 @@ class signal_guard::watcher final : private event_channel {
 
 signal_guard::signal_guard(event_loop& on, std::initializer_list<int> signals, std::function<void()> call)
     : watcher_(std::make_unique<watcher>(on, std::move(call))) {
+  saved_.reserve(signals.size());
   for (const int signal : signals) {
-    saved_action before{signal, {}};
+    saved_action before{signal, {}, 0};
     struct sigaction action{};
     action.sa_handler = &quintet_on_signal;
     action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
     sigemptyset(&action.sa_mask);
-    targets.at(static_cast<std::size_t>(signal)).store(watcher_->descriptor() + 1);
-    if (::sigaction(signal, &action, &before.action) != 0)
+    const bool exists = signal > 0 && static_cast<std::size_t>(signal) < targets.size();
+    if (exists) before.target = targets[static_cast<std::size_t>(signal)].exchange(watcher_->descriptor() + 1);
+    if (!exists || ::sigaction(signal, &action, &before.action) != 0) {
+      if (exists) targets[static_cast<std::size_t>(signal)].store(before.target);
+      restore();
       throw std::invalid_argument("signal " + std::to_string(signal) + " cannot be caught");
+    }
     saved_.push_back(before);
   }
 }
 
-signal_guard::~signal_guard() {
-  for (const saved_action& before : saved_) ::sigaction(before.signal, &before.action, nullptr);
+signal_guard::~signal_guard() { restore(); }
+
+void signal_guard::restore() noexcept {
+  for (; !saved_.empty(); saved_.pop_back()) {
+    const saved_action& before = saved_.back();
+    ::sigaction(before.signal, &before.action, nullptr);
+    targets[static_cast<std::size_t>(before.signal)].store(before.target);
+  }
+  while (inside.load() != 0) std::this_thread::yield();
 }
 
 }  // namespace quintet

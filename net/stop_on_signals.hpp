@@ -14,9 +14,12 @@ namespace quintet {
 
 /// [before run] Calls a function on the loop's thread when one of the signals arrives; each signal once, the second
 /// time it has its usual effect. The previous actions are restored by the destructor, which must run after the loop
-/// has. One guard at a time in a process may name the same signal.
+/// has, and before the loop is destroyed. Of several guards for one signal that one is told which was made last; they
+/// must go in the reverse order. What a signal does belongs to the process: a program with several servers has one
+/// guard, whose function tells them all.
 class signal_guard {
  public:
+  /// Throws std::invalid_argument (a signal that cannot be caught), or boost::system::system_error.
   signal_guard(event_loop& on, std::initializer_list<int> signals, std::function<void()> call);
   ~signal_guard();
   signal_guard(const signal_guard&) = delete;
@@ -27,7 +30,9 @@ class signal_guard {
   struct saved_action {
     int signal;
     struct sigaction action;
+    int target;
   };
+  void restore() noexcept;
   std::unique_ptr<watcher> watcher_;
   std::vector<saved_action> saved_;
 };

@@ -16,12 +16,15 @@ struct client_config {
   quintet::model model = quintet::model::single_reactor;               ///< the one word that changes the threading
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
   worker_limits workers = {};                       ///< model 3: `max` threads; model 5: `min` to `max`
-  connect_options connecting = {};                  ///< time limits of an attempt
+  connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers
   std::optional<reconnect_options> reconnect = {};  ///< none: a lost connection is not made again
   std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
   connection_limits limits = {};                         ///< of each connection, unless it changes its own
   std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
+  std::size_t tuned_sockets = 256;                       ///< connections beyond so many have bounded buffers:
+  int bounded_socket_buffer = 64 * 1024;                 ///< bytes in each direction; 0: never bounded
   std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
+  log_hook log = {};                                     ///< what the client has to say; nothing, unless there is one
 };
 
 /// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
@@ -35,7 +38,10 @@ class client : public basic_client<any_model, Handler> {
              .reconnect = c.reconnect,
              .on_connect_failed = c.on_connect_failed,
              .limits = c.limits,
-             .max_output_total = c.max_output_total},
+             .max_output_total = c.max_output_total,
+             .tuned_sockets = c.tuned_sockets,
+             .bounded_socket_buffer = c.bounded_socket_buffer,
+             .log = c.log},
             any_model({.kind = c.model, .loops = c.loops, .workers = c.workers, .max_threads = c.max_threads}),
             std::move(h)) {}
 };

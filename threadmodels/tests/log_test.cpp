@@ -6,44 +6,19 @@
 
 #include "client.hpp"
 #include "combination.hpp"
+#include "journal.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 
 #include <quintet/threadmodels/server.hpp>
 
-#include <algorithm>
-#include <mutex>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace quintet::test {
 namespace {
 
 namespace data = boost::unit_test::data;
-
-class journal {
- public:
-  log_hook hook() {
-    return [this](const log_event& e) {
-      const std::lock_guard lock(mutex_);
-      lines_.push_back(std::string(to_string(e.level)) + ": " + to_string(e));
-    };
-  }
-  bool has(const std::string& begin, const std::string& part) const {
-    const std::lock_guard lock(mutex_);
-    return std::ranges::any_of(
-        lines_, [&](const auto& l) { return l.starts_with(begin) && l.find(part) != std::string::npos; });
-  }
-  std::size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return lines_.size();
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
 
 struct touchy {
   void operator()(connection& c, bytes in) const {

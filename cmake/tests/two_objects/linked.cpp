@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// linked: two copies that the program is linked with.
+#include "copies.hpp"
+
+namespace quintet::test {
+
+const bool copies::share_functions = true;
+
+copies::copies() : left(quintet_test_left()), right(quintet_test_right()) {}
+copies::~copies() = default;
+
+}  // namespace quintet::test

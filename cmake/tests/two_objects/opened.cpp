@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+// opened: two copies that the program opens, and closes again.
+#include "copies.hpp"
+
+#include <stdexcept>
+
+#include <dlfcn.h>
+
+namespace quintet::test {
+namespace {
+
+void* open(const char* path, const copy*& into) {
+  void* const object = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!object) throw std::runtime_error(::dlerror());
+  into = reinterpret_cast<const copy* (*)()>(::dlsym(object, "quintet_test_copy"))();
+  return object;
+}
+
+}  // namespace
+
+const bool copies::share_functions = false;
+
+copies::copies() : first_(open(LEFT_OBJECT, left)), second_(open(RIGHT_OBJECT, right)) {}
+copies::~copies() {
+  ::dlclose(first_);  // not in the reverse order
+  ::dlclose(second_);
+}
+
+}  // namespace quintet::test
