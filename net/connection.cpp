@@ -184,6 +184,8 @@ void connection::fail(error_code why) noexcept {
   reason_ = why;
   if (host_.log && is_a_limit(why)) report_limit();
   host_.registry.remove(id_);
+  // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
+  loop_.chunks().take_back(sending_);
   (void)host_.output.changed(std::exchange(charged_, 0), 0);
   if (std::exchange(above_watermark_, false)) tell_source(false);
   loop_.io().remove(*this);
@@ -193,6 +195,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
+  loop_.chunks().take_back(output_);
   (void)host_.output.changed(std::exchange(output_charged_, 0), 0);
   loop_.io().close(std::exchange(handle_, -1));
   send_out(&connection::process_close);
