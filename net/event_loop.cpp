@@ -6,8 +6,14 @@
 #include <quintet/net/executor.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace quintet {
+namespace {
+
+constexpr duration guest_pause = std::chrono::milliseconds(1);
+
+}  // namespace
 
 // A thread may drive several loops by hand, in turn.
 class event_loop::scoped_current {
@@ -54,7 +60,25 @@ void event_loop::run() {
 
 bool event_loop::poll() {
   const scoped_current here(*this);
+  if (sleep_.load(std::memory_order_relaxed) != sleep::awake) sleep_.store(sleep::awake, std::memory_order_relaxed);
   return turn(false);
+}
+
+int event_loop::outside_wait::milliseconds() const noexcept {
+  if (longest == engine::forever) return -1;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();  // never early
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+}
+
+event_loop::outside_wait event_loop::wait_outside() {
+  const scoped_current here(*this);
+  now_is_known_ = false;
+  asio_guest* const guest = guest_.load(std::memory_order_acquire);
+  duration longest = longest_wait(!guest || !guest->poll());
+  if (guest && guest->active()) longest = std::min(longest, guest_pause);
+  if (!always_wake_) sleep_.store(sleep::in_engine);  // then a look, as in wait_in_engine()
+  if (attention_wanted()) longest = duration::zero();
+  return {engine_->pollable(), longest};
 }
 
 bool event_loop::turn(bool may_wait) {

@@ -51,6 +51,18 @@ class event_loop {
   /// [loop] One turn, which never waits: dispatches what is ready, due or posted. Returns whether there was anything.
   /// With a manual_clock and a memory engine a program of loops is driven by hand, and repeats itself exactly.
   bool poll();
+  /// What a program's own loop waits for, on behalf of this one.
+  struct outside_wait {
+    int descriptor;    ///< to become readable; -1: the engine has none
+    duration longest;  ///< and no longer than so long, or engine::forever
+    /// As poll(2) and epoll_wait(2) want it: rounded up, and -1 for ever.
+    [[nodiscard]] int milliseconds() const noexcept;
+  };
+  /// [loop] For a program with a loop of its own, which calls poll() and this in turn, and waits in between. What is
+  /// posted to this loop, or stops it, makes the descriptor readable, until the next poll(). While operations of Asio
+  /// are outstanding on this loop the wait is one of a millisecond, because these have no descriptor to wait for. Runs
+  /// what Asio has ready. Only with engines that have a descriptor, as the default one.
+  outside_wait wait_outside();
   /// [any thread] Every member is told to abort; run() returns when all have left. Before run(): run() returns soon.
   void stop() noexcept;
   /// [loop] Whether stop() has taken effect and the last member has left.

@@ -4,15 +4,14 @@
 
 #include "copy.hpp"
 
+#include <memory>
+
 namespace quintet::test {
 
 /// Both are there for as long as it lives.
 class copies {
  public:
   copies();
-  ~copies();
-  copies(const copies&) = delete;
-  copies& operator=(const copies&) = delete;
 
   /// Whether the two share their functions, as objects that the program is linked with do unless they hide them.
   static const bool share_functions;
@@ -20,8 +19,7 @@ class copies {
   const copy* right = nullptr;
 
  private:
-  void* first_ = nullptr;
-  void* second_ = nullptr;
+  std::shared_ptr<void> second_, first_;  // what has been opened; not closed in the reverse order
 };
 
 }  // namespace quintet::test

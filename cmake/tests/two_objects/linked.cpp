@@ -7,6 +7,5 @@ namespace quintet::test {
 const bool copies::share_functions = true;
 
 copies::copies() : left(quintet_test_left()), right(quintet_test_right()) {}
-copies::~copies() = default;
 
 }  // namespace quintet::test

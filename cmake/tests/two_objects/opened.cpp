@@ -9,10 +9,12 @@
 namespace quintet::test {
 namespace {
 
-void* open(const char* path, const copy*& into) {
-  void* const object = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+std::shared_ptr<void> open(const char* path, const copy*& into) {
+  std::shared_ptr<void> object(::dlopen(path, RTLD_NOW | RTLD_LOCAL), [](void* o) {
+    if (o) ::dlclose(o);
+  });
   if (!object) throw std::runtime_error(::dlerror());
-  into = reinterpret_cast<const copy* (*)()>(::dlsym(object, "quintet_test_copy"))();
+  into = reinterpret_cast<const copy* (*)()>(::dlsym(object.get(), "quintet_test_copy"))();
   return object;
 }
 
@@ -20,10 +22,9 @@ void* open(const char* path, const copy*& into) {
 
 const bool copies::share_functions = false;
 
-copies::copies() : first_(open(LEFT_OBJECT, left)), second_(open(RIGHT_OBJECT, right)) {}
-copies::~copies() {
-  ::dlclose(first_);  // not in the reverse order
-  ::dlclose(second_);
+copies::copies() {
+  first_ = open(LEFT_OBJECT, left);
+  second_ = open(RIGHT_OBJECT, right);
 }
 
 }  // namespace quintet::test

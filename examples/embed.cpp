@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// embed: two servers in a program that has a loop of its own: one is driven by that loop, the other has its threads.
+#include "common/options.hpp"
+
+#include <quintet/net/file_descriptor.hpp>
+
+#include <boost/system/system_error.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <poll.h>
+#include <sys/timerfd.h>
+
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw boost::system::system_error(errno, boost::system::system_category(), what);
+}
+
+/// What the program is there for, and knows nothing of Quintet: it counts the ticks of a clock.
+class business {
+ public:
+  explicit business(std::size_t tick_ms) : clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    itimerspec every{};
+    every.it_interval = {static_cast<time_t>(tick_ms / 1000), static_cast<long>(tick_ms % 1000) * 1'000'000};
+    every.it_value = every.it_interval;
+    if (!clock_ || ::timerfd_settime(clock_.get(), 0, &every, nullptr) != 0) fail("cannot make a clock");
+  }
+  [[nodiscard]] int descriptor() const noexcept { return clock_.get(); }
+  void work() {
+    std::uint64_t passed = 0;
+    if (::read(clock_.get(), &passed, sizeof passed) == sizeof passed) ticks_ += passed;
+  }
+  [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_; }
+
+ private:
+  quintet::file_descriptor clock_;
+  std::uint64_t ticks_ = 0;  // of the program's thread, as all that it owns
+};
+
+/// Answers each line with the number of ticks. Driven by the program's loop, it runs on its thread: it needs no lock.
+struct report {
+  const business* of;
+  std::size_t operator()(quintet::connection& c, quintet::bytes in) const {
+    std::size_t used = 0;
+    for (std::size_t end; (end = in.find('\n', used)) != in.npos; used = end + 1)
+      c.write(std::to_string(of->ticks()) + " ticks\n");
+    return used;
+  }
+};
+
+/// Runs a server on a thread of its own.
+template <class Server>
+class in_background {
+ public:
+  explicit in_background(Server& server)
+      : server_(server), thread_([this] {
+          try {
+            server_.run();
+          } catch (...) {
+            failure_ = std::current_exception();
+          }
+        }) {}
+  ~in_background() {
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  in_background(const in_background&) = delete;
+  in_background& operator=(const in_background&) = delete;
+  /// Until it has stopped, or drained. Throws what run() has thrown.
+  void join() {
+    thread_.join();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+ private:
+  Server& server_;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+/// The program's own loop. In each turn it waits for what it watches itself and for the server, whichever comes first.
+template <class Server>
+void run_until_finished(business& own, Server& driven) {
+  quintet::event_loop& loop = driven.main_loop();
+  driven.start();
+  while (!loop.finished()) {
+    const auto server = loop.wait_outside();
+    std::array<pollfd, 2> watched{{{own.descriptor(), POLLIN, 0}, {server.descriptor, POLLIN, 0}}};
+    if (::poll(watched.data(), watched.size(), server.milliseconds()) < 0 && errno != EINTR) fail("cannot wait");
+    if (watched[0].revents != 0) own.work();
+    loop.poll();
+  }
+  driven.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  quintet::config config{.listen = {"127.0.0.1:7041"}};
+  std::size_t report_port = 7042, tick_ms = 100;
+  example::command_line("embed",
+                        "A program with a loop of its own, an echo server beside it, and another inside of it.")
+      .server(config)
+      .number("--report-port", report_port, 0, 65535, "port of the server that the program's own loop drives")
+      .number("--tick-ms", tick_ms, 1, 60'000, "how often the program has something to do")
+      .try_it(
+          "  embed --model reactor_pool &\n  nc 127.0.0.1 7041           # echo\n  echo | nc 127.0.0.1 7042    # ticks")
+      .parse(argc, argv);
+  try {
+    business own(tick_ms);
+    quintet::server echo(config, [](quintet::connection& c, quintet::bytes in) { c.write(in); });
+    quintet::server reports({.listen = {quintet::join_address("127.0.0.1", static_cast<std::uint16_t>(report_port))},
+                             .model = quintet::model::single_reactor},
+                            report{&own});
+    const quintet::signal_guard drainer(reports.main_loop(), {SIGINT, SIGTERM}, [&] {
+      echo.drain(example::drain_time);
+      reports.drain(example::drain_time);
+    });
+    example::announce("embed", config, true, echo.addresses());
+    std::printf("reports: %s\n", reports.addresses().front().to_string().c_str());
+    std::fflush(stdout);
+    in_background serving(echo);
+    run_until_finished(own, reports);
+    serving.join();
+  } catch (...) {
+    return example::report_exception("embed");
+  }
+}
