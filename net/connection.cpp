@@ -22,6 +22,12 @@ bool is_a_limit(const error_code& why) noexcept {
          why != errc::handler_threw;
 }
 
+/// It does not read. What the kernel still holds for it would stay there for minutes after an orderly end, and the peer
+/// would take what it has of a reply for all of it.
+bool gives_up_on_the_peer(const error_code& why) noexcept {
+  return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout;
+}
+
 }  // namespace
 
 connection::connection(event_loop& loop, connection_host& host, bool keeps_baton)
@@ -76,7 +82,7 @@ void connection::on_received(bytes arrived) noexcept {
   }
   if (deadlines_) deadlines_->received(arrived.size(), loop_.now());
   try {
-    if (baton_out_ || is_stuck() || pause_wanted_ || holds_ > 0) {
+    if (baton_out_ || holds_input()) {
       loop_.buffers().equip(ahead_);
       ahead_.append(arrived);
       if (ahead_.size() >= read_ahead_limit) set_reading(false);
@@ -128,8 +134,9 @@ void connection::settle() noexcept {
     shut_ = true;
     loop_.io().shutdown_send(handle_);
   }
-  if (is_stuck()) return;
-  if (!ahead_.empty() && !pause_wanted_ && holds_ == 0) {
+  if (wants_writable_ && sending_.size() <= limits().low_watermark) wait_for_turn_end();
+  if (wants_writable_ || is_stuck()) return;
+  if (!ahead_.empty() && !holds_input()) {
     input_ = take_input();
     return deliver();
   }
@@ -195,6 +202,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
+  if (gives_up_on_the_peer(reason_)) loop_.io().reset_when_closed(handle_);
   loop_.chunks().take_back(output_);
   (void)host_.output.changed(std::exchange(output_charged_, 0), 0);
   loop_.io().close(std::exchange(handle_, -1));

@@ -31,6 +31,14 @@ class connection : private work_item, private loop_member, private stream_channe
   /// [baton] Sends what was written so far, without waiting for the end of the batch, if the handler runs on the
   /// loop's own thread; elsewhere it leaves when the batch ends.
   void flush();
+  /// [baton] Whether less output waits than `high_watermark`. One who produces much writes while this is true, and goes
+  /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when the
+  /// output is down to the low watermark. No more input is looked at before that.
+  [[nodiscard]] bool writable() noexcept {
+    if (!is_full()) return true;
+    wants_writable_ |= told_.writable;
+    return false;
+  }
   /// [baton] Closes when everything written has left. Input that still arrives is discarded.
   void close() noexcept { close_wanted_ = true; }
   /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
@@ -71,7 +79,7 @@ class connection : private work_item, private loop_member, private stream_channe
 
   /// What a handler wants to be told besides input and the end.
   struct wishes {
-    bool open = false, read_eof = false, drain = false;
+    bool open = false, read_eof = false, drain = false, writable = false;
   };
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
@@ -90,6 +98,9 @@ class connection : private work_item, private loop_member, private stream_channe
     return failing_ || ((receive_ended_ || drained_) && ahead_.empty() && input_buffer_.empty());
   }
   void give_back() noexcept;
+  [[nodiscard]] bool is_full() const noexcept { return output_.size() + waiting_now() > limits().high_watermark; }
+  /// [baton] After give_back(): run_writable() comes before anything else does, but for the end.
+  void ask_for_writable() noexcept { wants_writable_ = true; }
   /// [baton] The handler has failed: once the baton is back the connection closes, without sending what is left.
   void fail_handler() noexcept { handler_failed_ = true; }
   /// [baton] In a catch block: tells the log what the handler has let out.
@@ -106,6 +117,7 @@ class connection : private work_item, private loop_member, private stream_channe
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
+  virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}
   virtual void run_close(error_code why) noexcept = 0;
@@ -117,6 +129,7 @@ class connection : private work_item, private loop_member, private stream_channe
   static void process_open(work_item& item) noexcept;
   static void process_batch(work_item& item) noexcept;
   static void process_messages(work_item& item) noexcept;
+  static void process_writable(work_item& item) noexcept;
   static void process_read_eof(work_item& item) noexcept;
   static void process_drain(work_item& item) noexcept;
   static void process_close(work_item& item) noexcept;
@@ -170,7 +183,8 @@ class connection : private work_item, private loop_member, private stream_channe
   [[nodiscard]] bool takes_bytes_now() const noexcept { return !mid_message_; }
   void append_output(bytes data);
   void send_from_outside(const shared_bytes& data) noexcept;
-  void send_merged() noexcept;
+  void turn_ends() noexcept;
+  void wait_for_turn_end() noexcept;
   void send_output() noexcept;
   void send_waiting() noexcept;
   bool send_now();
@@ -179,15 +193,22 @@ class connection : private work_item, private loop_member, private stream_channe
   std::size_t offer(bytes data) noexcept;
   std::size_t offer(output_pieces pieces) noexcept;
   admission admit(std::size_t count) noexcept;
+  [[nodiscard]] std::size_t waiting_now() const noexcept {
+    return loop_.in_this_thread() ? sending_.size() : waiting_;
+  }
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
   void tell_source(bool hold) noexcept;
   [[nodiscard]] bool is_stuck() const noexcept { return above_watermark_ && limits().full == when_full::pause; }
+  [[nodiscard]] bool holds_input() const noexcept {
+    return wants_writable_ || is_stuck() || pause_wanted_ || holds_ > 0;
+  }
 
-  /// Sends what several messages have brought in one turn of the loop, when that turn ends.
-  struct flusher final : work_item {
-    explicit flusher(connection& c) noexcept : work_item(&flusher::run), of(c) {}
-    static void run(work_item& item) noexcept { static_cast<flusher&>(item).of.send_merged(); }
+  /// What waits for the end of the loop's turn: sending what several messages have brought, and a handler that wants to
+  /// write on, so that the others have theirs in between.
+  struct turn_end final : work_item {
+    explicit turn_end(connection& c) noexcept : work_item(&turn_end::run), of(c) {}
+    static void run(work_item& item) noexcept { static_cast<turn_end&>(item).of.turn_ends(); }
     connection& of;
     bool due = false;
   };
@@ -210,7 +231,7 @@ class connection : private work_item, private loop_member, private stream_channe
   std::unique_ptr<settings> own_, changed_;          // loop, which the baton may read; baton
   std::unique_ptr<connection_deadlines> deadlines_;  // loop
   work_fifo messages_, calls_;                       // loop; baton
-  flusher flusher_{*this};                           // loop
+  turn_end turn_end_{*this};                         // loop
   error_code reason_;
   unsigned dropped_ = 0;  // baton: writes that when_full::drop has dropped in this batch
   const bool keeps_baton_;
@@ -222,6 +243,7 @@ class connection : private work_item, private loop_member, private stream_channe
   bool close_wanted_ = false;     // baton
   bool shutdown_wanted_ = false;  // baton
   bool pause_wanted_ = false;     // baton
+  bool wants_writable_ = false;   // baton: run_writable() is to come before more input
   bool handler_failed_ = false;   // baton
   bool overflowed_ = false;       // baton: more was written than max_output
   bool got_on_ = false;           // baton: input was used, or something was written

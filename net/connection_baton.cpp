@@ -94,6 +94,13 @@ void connection::process_messages(work_item& item) noexcept {
   c.give_back();
 }
 
+void connection::process_writable(work_item& item) noexcept {
+  connection& c = of(item);
+  if (c.keeps_baton_) return c.run_writable();
+  c.guarded([&c] { c.run_writable(); });
+  c.give_back();
+}
+
 void connection::process_read_eof(work_item& item) noexcept {
   connection& c = of(item);
   c.guarded([&c] { c.run_read_eof(); });

@@ -48,7 +48,7 @@ bool connection::send_now() {
 // What is above the gate is known to the server's budget before it takes memory.
 connection::admission connection::admit(std::size_t count) noexcept {
   if (shutdown_wanted_) return admission::refused;
-  const std::size_t waits = output_.size() + (loop_.in_this_thread() ? sending_.size() : waiting_);
+  const std::size_t waits = output_.size() + waiting_now();
   if (waits > limits().high_watermark) {
     if (limits().full == when_full::error) return admission::refused;
     if (limits().full == when_full::drop) {
@@ -84,15 +84,25 @@ void connection::send_from_outside(const shared_bytes& data) noexcept {
     return out_of_memory();
   }
   if (!merges) return output_waits();
-  if (!std::exchange(flusher_.due, true)) loop_.defer(flusher_);
+  wait_for_turn_end();
 }
 
-// The end of a turn: before it nothing small was sent, so that a burst from other threads leaves in one send.
-void connection::send_merged() noexcept {
-  flusher_.due = false;
+void connection::wait_for_turn_end() noexcept {
+  if (!std::exchange(turn_end_.due, true)) loop_.defer(turn_end_);
+}
+
+// Before this nothing small was sent, so that a burst from other threads leaves in one send; and a handler that had
+// more to write than it may keep waiting has not gone on, so that a peer that reads fast is not the only one served.
+void connection::turn_ends() noexcept {
+  turn_end_.due = false;
   if (failing_) return;
   send_waiting();
-  if (!failing_ && !baton_out_) settle();
+  if (failing_ || baton_out_) return;
+  if (wants_writable_ && !close_wanted_ && sending_.size() <= limits().low_watermark) {
+    wants_writable_ = false;
+    return send_out(&connection::process_writable);
+  }
+  settle();
 }
 
 // On the loop, with the baton at home or held by who asks: what has been written is sent, or joins what waits.

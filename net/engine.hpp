@@ -125,6 +125,8 @@ class engine {
   /// Bounds what may be on its way in each direction, in bytes; 0 leaves it as it is.
   virtual void bound_buffers(int handle, int send, int receive) noexcept = 0;
   virtual void close(int handle) noexcept = 0;
+  /// close() is then to drop what the peer has not taken yet, and to tell it so by a reset.
+  virtual void reset_when_closed(int handle) noexcept = 0;
   /// Tells the peer that nothing more will be sent.
   virtual void shutdown_send(int handle) noexcept = 0;
 

@@ -131,8 +131,9 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
 }
 
 bool event_loop::run_deferred() noexcept {
+  work_fifo now = std::exchange(deferred_, {});  // what is deferred meanwhile waits for the next turn
   bool any = false;
-  for (work_item* item; (item = deferred_.pop()); any = true) (*item)();
+  for (work_item* item; (item = now.pop()); any = true) (*item)();
   return any;
 }
 

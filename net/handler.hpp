@@ -26,6 +26,8 @@ concept coroutine_handler =
 /// One of the two flavours. A callback handler may have, in addition:
 ///
 ///   on_open(connection&)                before any input
+///   on_writable(connection&)            connection::writable() was false, and its output has left but for the low
+///                                       watermark: the place to go on with a long reply. No input comes before it
 ///   on_read_eof(connection&)            the peer has finished sending, and everything it sent has been seen. From now
 ///                                       on the handler decides when to close(); without this function the connection
 ///                                       closes by itself when its output has left

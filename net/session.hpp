@@ -9,6 +9,17 @@
 
 namespace quintet::detail {
 
+template <class H>
+inline constexpr bool has_on_open = requires(H& h, connection& c) { h.on_open(c); };
+template <class H>
+inline constexpr bool has_on_writable = requires(H& h, connection& c) { h.on_writable(c); };
+template <class H>
+inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_read_eof(c); };
+template <class H>
+inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(c); };
+template <class H>
+inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
+
 /// A callback handler. `Owner` has run_by_model(loop, item) and retire(session).
 template <class Owner, class Handler>
 class message_session final : public connection {
@@ -16,48 +27,50 @@ class message_session final : public connection {
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host, false), owner_(owner), handler_(std::move(handler)) {}
   void begin(int handle) noexcept {
-    open(handle, {.open = requires(Handler& h, connection& c) { h.on_open(c);
+    open(handle, {.open = has_on_open<Handler>,
+                  .read_eof = has_on_read_eof<Handler>,
+                  .drain = has_on_drain<Handler>,
+                  .writable = has_on_writable<Handler>});
   }
-  , .read_eof = requires(Handler& h, connection& c) { h.on_read_eof(c); },
-      .drain = requires(Handler& h, connection& c) { h.on_drain(c); }});
-}  // namespace quintet::detail
 
-private:
-friend Owner;
-void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
-void run_open() override {
-  if constexpr (requires(Handler& h, connection& c) { h.on_open(c); }) handler_.on_open(*this);
-}
-std::size_t run_batch(bytes input) override {
-  if constexpr (std::is_void_v<std::invoke_result_t<Handler&, connection&, bytes>>) {
-    handler_(static_cast<connection&>(*this), input);
-    return input.size();
-  } else {
-    return static_cast<std::size_t>(handler_(static_cast<connection&>(*this), input));
+ private:
+  friend Owner;
+  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+  void run_open() override {
+    if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
-}
-void run_read_eof() override {
-  if constexpr (requires(Handler& h, connection& c) { h.on_read_eof(c); }) handler_.on_read_eof(*this);
-}
-void run_drain() override {
-  if constexpr (requires(Handler& h, connection& c) { h.on_drain(c); }) handler_.on_drain(*this);
-}
-void run_close(error_code why) noexcept override {
-  if constexpr (requires(Handler& h, connection& c) { h.on_close(c, why); }) {
-    try {
-      handler_.on_close(static_cast<connection&>(*this), why);
-    } catch (...) {
-      report_exception();
-      fail_handler();  // it is closed already; only the count is left to do
+  std::size_t run_batch(bytes input) override {
+    if constexpr (std::is_void_v<std::invoke_result_t<Handler&, connection&, bytes>>) {
+      handler_(static_cast<connection&>(*this), input);
+      return input.size();
+    } else {
+      return static_cast<std::size_t>(handler_(static_cast<connection&>(*this), input));
     }
   }
-}
-void destroy() noexcept override { owner_.retire(this); }
+  void run_writable() override {
+    if constexpr (has_on_writable<Handler>) handler_.on_writable(*this);
+  }
+  void run_read_eof() override {
+    if constexpr (has_on_read_eof<Handler>) handler_.on_read_eof(*this);
+  }
+  void run_drain() override {
+    if constexpr (has_on_drain<Handler>) handler_.on_drain(*this);
+  }
+  void run_close(error_code why) noexcept override {
+    if constexpr (has_on_close<Handler>) {
+      try {
+        handler_.on_close(static_cast<connection&>(*this), why);
+      } catch (...) {
+        report_exception();
+        fail_handler();  // it is closed already; only the count is left to do
+      }
+    }
+  }
+  void destroy() noexcept override { owner_.retire(this); }
 
-Owner& owner_;
-Handler handler_;
-}
-;
+  Owner& owner_;
+  Handler handler_;
+};
 
 /// A coroutine handler.
 template <class Owner, class Handler>

@@ -134,6 +134,10 @@ void socket_engine::close(int handle) noexcept {
   if (!paths_.empty()) paths_.erase(handle);
   ::close(handle);
 }
+void socket_engine::reset_when_closed(int handle) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  (void)::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
 void socket_engine::shutdown_send(int handle) noexcept { ::shutdown(handle, SHUT_WR); }
 
 std::size_t socket_engine::unread(int handle) const noexcept {

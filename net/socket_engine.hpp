@@ -19,6 +19,7 @@ class socket_engine : public engine {
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int handle, int send, int receive) noexcept override;
   void close(int handle) noexcept override;
+  void reset_when_closed(int handle) noexcept override;
   void shutdown_send(int handle) noexcept override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
 

@@ -44,7 +44,14 @@ bool stream::begin_read() {
 }
 
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
-  reader_ = waiting;
+  suspended_ = waiting;
+  give_back();
+}
+
+// What read() has lent stays where it is: what arrives meanwhile is read ahead.
+void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
+  suspended_ = waiting;
+  ask_for_writable();
   give_back();
 }
 
@@ -59,7 +66,7 @@ std::optional<bytes> stream::end_read() {
 }
 
 std::size_t stream::run_batch(bytes) noexcept {
-  resume_reader();
+  resume_waiting();
   return 0;
 }
 
@@ -69,9 +76,9 @@ void stream::run_close(error_code) noexcept {
   if (ended_)
     close_is_done();
   else
-    resume_reader();
+    resume_waiting();
 }
 
-void stream::resume_reader() noexcept { std::exchange(reader_, nullptr).resume(); }
+void stream::resume_waiting() noexcept { std::exchange(suspended_, nullptr).resume(); }
 
 }  // namespace quintet

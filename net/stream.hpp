@@ -30,6 +30,18 @@ class stream : public connection, private coroutine_host {
     return awaiter{*this};
   }
 
+  /// [baton] What was written is sent, and this coroutine waits until no more of it is left than `low_watermark`, if
+  /// there was more than `high_watermark`. False: the connection has failed, and nothing more can be sent.
+  auto until_writable() noexcept {
+    struct awaiter {
+      stream& s;
+      bool await_ready() const noexcept { return s.failed() || !s.is_full(); }
+      void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_room(waiting); }
+      bool await_resume() const noexcept { return !s.failed(); }
+    };
+    return awaiter{*this};
+  }
+
   /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
   /// returns, or throws, comes out of the co_await.
   template <std::invocable F>
@@ -51,19 +63,21 @@ class stream : public connection, private coroutine_host {
 
   bool begin_read();
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
+  void wait_for_room(std::coroutine_handle<> waiting) noexcept;
   std::optional<bytes> end_read();
-  void resume_reader() noexcept;
+  void resume_waiting() noexcept;
   void ended(bool by_exception) noexcept;
   static awaitable<> drive(stream& s);
 
   void dispatch(quintet::work_item& item) noexcept final { item(); }
   void run_open() noexcept final;
   std::size_t run_batch(bytes) noexcept final;
+  void run_writable() noexcept final { resume_waiting(); }
   void run_close(error_code) noexcept final;
   void interrupt() noexcept final { cancel_operations(); }
 
   awaitable<> root_;
-  std::coroutine_handle<> reader_;  // waits in read()
+  std::coroutine_handle<> suspended_;  // in read() or until_writable()
   std::size_t lent_ = 0;            // bytes shown to the coroutine, used up by its next read()
   bool closing_ = false;            // the connection is over; it goes when the coroutine has ended
   bool ended_ = false;              // the coroutine has

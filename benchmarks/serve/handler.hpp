@@ -37,7 +37,7 @@ class bench_handler {
  public:
   explicit bench_handler(const service& s) : service_(&s) {}
 
-  std::size_t operator()(connection& c, bytes in) const {
+  std::size_t operator()(connection& c, bytes in) {
     if (service_->work.kind == work_kind::echo) {
       c.write(in);
       return in.size();
@@ -49,25 +49,27 @@ class bench_handler {
     if (service_->work.kind != work_kind::ask) c.write(in.substr(0, whole));
     return whole;
   }
+  void on_writable(connection& c) { write_on(c); }
 
  private:
-  static void answer(connection& c, bytes message) {
+  void answer(connection& c, bytes message) {
     const char* const connection = message.data();
     const char* const sequence = connection + 4;
     if (load_big_endian(connection) != asking_connection)
       c.write(message);
     else
-      write_much(c, load_big_endian(sequence));
+      left_ += load_big_endian(sequence), write_on(c);
   }
 
   /// In pieces, as a handler would that reads a file.
-  static void write_much(connection& c, std::size_t left) {
-    static const std::string piece(64 * 1024, 'q');
-    for (; left > 0; left -= std::min(left, piece.size()))
-      if (!c.write(bytes(piece).substr(0, left))) return;
+  void write_on(connection& c) {
+    static const std::string piece(16 * 1024, 'q');
+    for (; left_ > 0 && c.writable(); left_ -= std::min(left_, piece.size()))
+      c.write(bytes(piece).substr(0, left_));
   }
 
   const service* service_;
+  std::size_t left_ = 0;  // of replies in the workload `ask`
 };
 
 }  // namespace quintet::bench
