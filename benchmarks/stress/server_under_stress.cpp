@@ -9,7 +9,10 @@
 #include <unistd.h>
 #include <boost/json/parse.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -37,6 +40,12 @@ std::size_t entries(const fs::path& folder) {
   return count;
 }
 
+double own_cpu_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
 }  // namespace
 
 server_under_stress::server_under_stress(const stress_run& run, const std::vector<std::string>& options,
@@ -48,6 +57,8 @@ server_under_stress::server_under_stress(const stress_run& run, const std::vecto
   // It has hardly begun: what it holds by now is little, and stays with this process's own group.
   if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
   target_ = resolve(parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience)));
+  begun_ = sample_server(process_.pid());
+  own_cpu_s_ = own_cpu_seconds();
 }
 
 server_under_stress::~server_under_stress() {
@@ -67,8 +78,18 @@ void server_under_stress::check() {
   throw run_error(why);
 }
 
+// What else runs on the machine delays the good client, sometimes in one kind of company and not in the other.
+void server_under_stress::tell_foreign_cpu() {
+  const server_sample now = sample_server(process_.pid());
+  const double ours = now.cpu_s - begun_.cpu_s + own_cpu_seconds() - own_cpu_s_;
+  const double cpus = (now.wall_s - begun_.wall_s) * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const double foreign = std::clamp((now.machine_busy_s - begun_.machine_busy_s - ours) / cpus, 0.0, 1.0);
+  run_.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used", std::round(100 * foreign), "%");
+}
+
 boost::json::object server_under_stress::stop() {
   check();
+  tell_foreign_cpu();
   process_.stop();
   const auto status = process_.poll_status();
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // by stop(), which waits no longer

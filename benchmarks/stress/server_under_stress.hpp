@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compare/child_process.hpp"
+#include "compare/server_sample.hpp"
 #include "load/control.hpp"
 #include "stress/memory_group.hpp"
 #include "stress/scenario.hpp"
@@ -31,7 +32,7 @@ class server_under_stress {
   [[nodiscard]] const socket_address& target() const { return target_; }
   /// Throws run_error, which says how, when the server has ended.
   void check();
-  /// Stops it and returns its counters, such as "refused".
+  /// Stops it and returns its counters, such as "refused". Tells how much of the machine others have used meanwhile.
   boost::json::object stop();
 
   [[nodiscard]] std::size_t descriptors();  ///< that it has open
@@ -43,6 +44,7 @@ class server_under_stress {
 
  private:
   [[nodiscard]] std::filesystem::path proc() const;
+  void tell_foreign_cpu();
   [[nodiscard]] double bytes_in(const char* file_name, const std::string& name);
 
   const stress_run& run_;
@@ -50,6 +52,8 @@ class server_under_stress {
   std::filesystem::path counters_file_;
   child_process process_;
   socket_address target_;
+  server_sample begun_;
+  double own_cpu_s_ = 0;  // of this process, then
 };
 
 }  // namespace quintet::bench
