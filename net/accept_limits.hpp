@@ -25,7 +25,7 @@ struct accept_limits {
   /// A connection accepted while at least so many are open gets bounded socket buffers: left to itself the kernel grows
   /// the buffers of a peer that never reads to more than 4 MiB. A listener's own send_buffer or receive_buffer goes
   /// first.
-  std::size_t tuned_sockets = 256;
+  std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
   /// [loop] Called on the main loop's thread for each refused connection, which is closed when this returns. It must

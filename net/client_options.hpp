@@ -38,7 +38,7 @@ struct client_options {
   std::size_t max_output_total = std::size_t{4} << 30U;
   /// A connection made while at least so many are open gets bounded socket buffers, as in a server (accept_limits).
   /// Buffers that `connecting` names go first.
-  std::size_t tuned_sockets = 256;
+  std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
   log_hook log = {};  ///< what the client has to say; nothing, unless there is one

@@ -134,8 +134,11 @@ void connection::settle() noexcept {
     shut_ = true;
     loop_.io().shutdown_send(handle_);
   }
-  if (wants_writable_ && sending_.size() <= limits().low_watermark) wait_for_turn_end();
-  if (wants_writable_ || is_stuck()) return;
+  if (wants_writable_) [[unlikely]] {
+    if (sending_.size() <= limits().low_watermark) wait_for_turn_end();
+    return;
+  }
+  if (is_stuck()) return;
   if (!ahead_.empty() && !holds_input()) {
     input_ = take_input();
     return deliver();

@@ -8,12 +8,14 @@
 
 namespace quintet::bench {
 
-void serve_limits::apply(connection_limits& each, std::size_t& output_of_all) const {
+void serve_limits::apply(config& to) const {
+  connection_limits& each = to.limits;
   if (message_timeout) each.message_timeout = std::chrono::duration_cast<duration>(*message_timeout);
   each.max_output = max_output.value_or(each.max_output);
   each.high_watermark = std::min(high_watermark.value_or(each.high_watermark), each.max_output);
   each.low_watermark = std::min(each.low_watermark, each.high_watermark / 2);
-  output_of_all = max_output_total.value_or(output_of_all);
+  to.max_output_total = max_output_total.value_or(to.max_output_total);
+  to.accepting.tuned_sockets = tuned_sockets.value_or(to.accepting.tuned_sockets);
 }
 
 void add_limit_options(CLI::App& app, serve_limits& limits) {
@@ -27,6 +29,9 @@ void add_limit_options(CLI::App& app, serve_limits& limits) {
       ->type_name("BYTES");
   add_parsed(app, "--max-output-total", limits.max_output_total, bytes, "the same for all connections together")
       ->type_name("BYTES");
+  add_parsed(app, "--tuned-sockets", limits.tuned_sockets, number_in<std::size_t>(0),
+             "connections beyond so many have bounded socket buffers")
+      ->type_name("N");
   add_parsed(app, "--high-watermark", limits.high_watermark, bytes,
              "waiting output above which a connection's input pauses; below half of it, it goes on")
       ->type_name("BYTES");

@@ -2,7 +2,7 @@
 // limits.hpp: the limits of the library that `serve` can be given, for servers that are to meet bad peers.
 #pragma once
 
-#include <quintet/net/connection_limits.hpp>
+#include <quintet/threadmodels/server.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace quintet::bench {
 struct serve_limits {
   std::optional<std::size_t> files;  ///< descriptors; otherwise as many as the system allows
   std::optional<std::chrono::nanoseconds> message_timeout;
-  std::optional<std::size_t> max_output, max_output_total, high_watermark;
+  std::optional<std::size_t> max_output, max_output_total, high_watermark, tuned_sockets;
 
-  void apply(connection_limits& each, std::size_t& output_of_all) const;
+  void apply(config& to) const;
 };
 
 void add_limit_options(CLI::App& app, serve_limits& limits);

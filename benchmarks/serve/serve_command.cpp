@@ -73,7 +73,7 @@ config settle(const serve_options& o) {
   c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
   c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
-  o.limits.apply(c.limits, c.max_output_total);
+  o.limits.apply(c);
   return c;
 }
 
