@@ -18,8 +18,8 @@ namespace {
 std::atomic<int> informed{0};
 void count_informed(int, siginfo_t* info, void*) { informed += info->si_pid == ::getpid(); }
 
-struct silent : stream_channel, loop_member {
-  explicit silent(event_loop& l, int handle) : loop(l) {
+struct listening : stream_channel, loop_member {
+  explicit listening(event_loop& l, int handle) : loop(l) {
     BOOST_TEST(!loop.io().add(*this, handle));
     loop.join(*this);
   }
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_for_the_library_goes_to_whom_it_was_for_before)
   for (int i = 0; i < 100; ++i) {
     event_loop loop(make_blocking_engine());
     ::raise(blocking_engine::wake_signal);  // not for this thread, which waits in no call
-    const silent peer(loop, ends[0]);
+    const listening peer(loop, ends[0]);
     loop_thread thread(loop, "test-loop");
     std::atomic<int> ran{0};
     for (int n = 1; n <= 20; ++n) {
