@@ -32,8 +32,8 @@ class connection : private work_item, private loop_member, private stream_channe
   /// loop's own thread; elsewhere it leaves when the batch ends.
   void flush();
   /// [baton] Whether less output waits than `high_watermark`. One who produces much writes while this is true, and goes
-  /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when the
-  /// output is down to the low watermark. No more input is looked at before that.
+  /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when
+  /// the output is down to the low watermark. No more input is looked at before that.
   [[nodiscard]] bool writable() noexcept {
     if (!is_full()) return true;
     wants_writable_ |= told_.writable;
@@ -193,9 +193,7 @@ class connection : private work_item, private loop_member, private stream_channe
   std::size_t offer(bytes data) noexcept;
   std::size_t offer(output_pieces pieces) noexcept;
   admission admit(std::size_t count) noexcept;
-  [[nodiscard]] std::size_t waiting_now() const noexcept {
-    return loop_.in_this_thread() ? sending_.size() : waiting_;
-  }
+  [[nodiscard]] std::size_t waiting_now() const noexcept { return loop_.in_this_thread() ? sending_.size() : waiting_; }
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
   void tell_source(bool hold) noexcept;
@@ -216,13 +214,13 @@ class connection : private work_item, private loop_member, private stream_channe
   event_loop& loop_;
   connection_host& host_;
   connection_id id_;
-  int handle_ = -1;             // open until the baton is at home for the last time
-  int holds_ = 0;               // loop: connections that this one feeds and whose output is full
-  bytes input_;                 // baton: the batch: borrowed from the engine, or the contents of input_buffer_
-  cached_buffer input_buffer_;  // baton: input that is unused
-  cached_buffer ahead_;         // loop: arrived while the baton was out
-  byte_chain output_;           // baton: written by the handler
-  byte_chain sending_;          // loop: on its way to the kernel
+  int handle_ = -1;                 // open until the baton is at home for the last time
+  int holds_ = 0;                   // loop: connections that this one feeds and whose output is full
+  bytes input_;                     // baton: the batch: borrowed from the engine, or the contents of input_buffer_
+  cached_buffer input_buffer_;      // baton: input that is unused
+  cached_buffer ahead_;             // loop: arrived while the baton was out
+  byte_chain output_;               // baton: written by the handler
+  byte_chain sending_;              // loop: on its way to the kernel
   std::size_t output_charged_ = 0;  // baton: how much of output_ the server's budget knows of
   std::size_t charged_ = 0;         // loop: and of sending_
   std::size_t waiting_ = 0;         // baton: sending_.size() when the baton left

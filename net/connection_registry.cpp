@@ -69,7 +69,7 @@ void connection_registry::hold(connection_id source, int change) {
 
 // Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.
 error_code connection_registry::deliver_message(connection_id to, kind what,
-                                                 std::unique_ptr<connection_message> message) {
+                                                std::unique_ptr<connection_message> message) {
   shard& s = shard_of(to);
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, to);

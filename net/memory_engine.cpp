@@ -157,7 +157,8 @@ std::size_t memory_engine::send(stream_channel& c, output_pieces pieces, error_c
   const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
   const std::size_t taken = most == 0 ? 0 : net_.some(most);
   for (std::size_t left = taken; left > 0;) {
-    const bytes first = bytes(static_cast<const char*>(pieces.front().iov_base), pieces.front().iov_len).substr(0, left);
+    const bytes first =
+        bytes(static_cast<const char*>(pieces.front().iov_base), pieces.front().iov_len).substr(0, left);
     net_.send(c.handle(), first);
     left -= first.size();
     remove_prefix(pieces, first.size());

@@ -78,9 +78,9 @@ class stream : public connection, private coroutine_host {
 
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in read() or until_writable()
-  std::size_t lent_ = 0;            // bytes shown to the coroutine, used up by its next read()
-  bool closing_ = false;            // the connection is over; it goes when the coroutine has ended
-  bool ended_ = false;              // the coroutine has
+  std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read()
+  bool closing_ = false;               // the connection is over; it goes when the coroutine has ended
+  bool ended_ = false;                 // the coroutine has
 };
 
 /// The awaiter of offload(), and the work item that travels. It lives in the coroutine's frame.

@@ -21,7 +21,7 @@ struct client_config {
   std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
   connection_limits limits = {};                         ///< of each connection, unless it changes its own
   std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
-  std::size_t tuned_sockets = 64;                       ///< connections beyond so many have bounded buffers:
+  std::size_t tuned_sockets = 64;                        ///< connections beyond so many have bounded buffers:
   int bounded_socket_buffer = 64 * 1024;                 ///< bytes in each direction; 0: never bounded
   std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
   log_hook log = {};                                     ///< what the client has to say; nothing, unless there is one

@@ -64,8 +64,7 @@ class bench_handler {
   /// In pieces, as a handler would that reads a file.
   void write_on(connection& c) {
     static const std::string piece(16 * 1024, 'q');
-    for (; left_ > 0 && c.writable(); left_ -= std::min(left_, piece.size()))
-      c.write(bytes(piece).substr(0, left_));
+    for (; left_ > 0 && c.writable(); left_ -= std::min(left_, piece.size())) c.write(bytes(piece).substr(0, left_));
   }
 
   const service* service_;
