@@ -4,6 +4,7 @@
 
 #include <quintet/net/connection.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <new>
 #include <unordered_map>
@@ -12,12 +13,21 @@
 namespace quintet {
 namespace {
 
+/// 2^28 are told apart, so that an id of a server that is no more fits no other one for as long.
+std::uint32_t next_number() noexcept {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) % (1U << 28U);
+}
+
 // Fibonacci hashing (Knuth, TAOCP 3, 6.4): addresses of loops differ in their middle bits.
 std::uint32_t shard_for(const event_loop& loop) noexcept {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&loop) * 0x9e3779b97f4a7c15U >> 60U);
 }
 
 }  // namespace
+
+connection_registry::connection_registry(std::size_t max_under_way) noexcept
+    : max_under_way_(max_under_way), number_(next_number()) {}
 
 // On the loop.
 void connection_message::arrive(work_item& item) noexcept {
@@ -82,20 +92,19 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
 
 std::size_t connection_registry::broadcast(std::span<const connection_id> to, const shared_bytes& data) {
   std::array<std::vector<connection_id>, shard_count> sorted;
-  for (const connection_id id : to) sorted[id.shard % shard_count].push_back(id);
+  for (const connection_id id : to) sorted[id.home % shard_count].push_back(id);
   std::size_t reached = 0;
-  for (std::uint32_t n = 0; n < shard_count; ++n)
-    if (!sorted[n].empty()) reached += broadcast_in(n, sorted[n], data);
+  for (std::size_t n = 0; n < shard_count; ++n)
+    if (!sorted[n].empty()) reached += broadcast_in(shards_[n], sorted[n], data);
   return reached;
 }
 
-std::size_t connection_registry::broadcast_in(std::uint32_t number, std::span<const connection_id> ids,
+std::size_t connection_registry::broadcast_in(shard& s, std::span<const connection_id> ids,
                                               const shared_bytes& data) {
   // By loop, in the order in which the loops appear: one seed, one run.
   std::vector<std::pair<event_loop*, std::unique_ptr<broadcast_message>>> messages;
   std::unordered_map<event_loop*, broadcast_message*> of_loop;
   std::size_t reached = 0;
-  shard& s = shards_[number];
   const std::lock_guard lock(s.mutex);
   try {
     for (const connection_id id : ids) {
@@ -123,7 +132,7 @@ void connection_registry::drain() {
 }
 
 connection_registry::added connection_registry::add(connection& c, event_loop& loop) {
-  const std::uint32_t number = shard_for(loop);
+  const std::size_t number = shard_for(loop);
   shard& s = shards_[number];
   const std::lock_guard lock(s.mutex);
   if (s.free.empty()) {
@@ -134,7 +143,7 @@ connection_registry::added connection_registry::add(connection& c, event_loop& l
   const std::uint32_t index = s.free.back();
   s.free.pop_back();
   s.slots[index] = {&c, &loop, s.next_generation++};
-  return {{number, index, s.slots[index].generation}, s.draining};
+  return {id_of(number, index), s.draining};
 }
 
 void connection_registry::remove(connection_id id) noexcept {
@@ -160,8 +169,14 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost) noe
   return found->holder;
 }
 
-connection_registry::slot* connection_registry::living(shard& s, connection_id id) noexcept {
-  if (!id || id.slot >= s.slots.size() || s.slots[id.slot].generation != id.generation) return nullptr;
+connection_id connection_registry::id_of(std::size_t shard, std::size_t slot) const noexcept {
+  return {number_ * static_cast<std::uint32_t>(shard_count) + static_cast<std::uint32_t>(shard),
+          static_cast<std::uint32_t>(slot), shards_[shard].slots[slot].generation};
+}
+
+connection_registry::slot* connection_registry::living(shard& s, connection_id id) const noexcept {
+  if (!id || id.home / shard_count != number_) return nullptr;
+  if (id.slot >= s.slots.size() || s.slots[id.slot].generation != id.generation) return nullptr;
   return &s.slots[id.slot];
 }
 
@@ -176,11 +191,11 @@ std::size_t connection_registry::size() const {
 
 std::vector<connection_id> connection_registry::all() const {
   std::vector<connection_id> ids;
-  for (std::uint32_t n = 0; n < shard_count; ++n) {
+  for (std::size_t n = 0; n < shard_count; ++n) {
     const shard& s = shards_[n];
     const std::lock_guard lock(s.mutex);
-    for (std::uint32_t i = 0; i < s.slots.size(); ++i)
-      if (s.slots[i].holder) ids.push_back({n, i, s.slots[i].generation});
+    for (std::size_t i = 0; i < s.slots.size(); ++i)
+      if (s.slots[i].holder) ids.push_back(id_of(n, i));
   }
   return ids;
 }

@@ -61,7 +61,7 @@ class connection_message : public work_item {
 class connection_registry {
  public:
   /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection.
-  explicit connection_registry(std::size_t max_under_way) noexcept : max_under_way_(max_under_way) {}
+  explicit connection_registry(std::size_t max_under_way) noexcept;
   connection_registry(const connection_registry&) = delete;
   connection_registry& operator=(const connection_registry&) = delete;
 
@@ -125,11 +125,14 @@ class connection_registry {
   template <class F>
   error_code deliver(connection_id to, kind what, F f, std::size_t size = 0);
   error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
-  std::size_t broadcast_in(std::uint32_t number, std::span<const connection_id> ids, const shared_bytes& data);
-  slot* living(shard& s, connection_id id) noexcept;
-  shard& shard_of(connection_id id) noexcept { return shards_[id.shard % shard_count]; }
+  std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
+  slot* living(shard& s, connection_id id) const noexcept;
+  shard& shard_of(connection_id id) noexcept { return shards_[id.home % shard_count]; }
+
+  [[nodiscard]] connection_id id_of(std::size_t shard, std::size_t slot) const noexcept;
 
   const std::size_t max_under_way_;
+  const std::uint32_t number_;  // no other registry of this process has it
   std::array<shard, shard_count> shards_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <array>
 #include <memory>
 #include <stdexcept>
 
@@ -93,6 +94,15 @@ BOOST_DATA_TEST_CASE(an_id_is_never_used_again, bdata::make(shapes), s) {
   BOOST_TEST(f.ids().send({3, 999, 1}, "x") == error_code(errc::no_such_connection));
   for (std::size_t i = 1; i < f.clients.size(); ++i) BOOST_TEST(f.w.received(f.clients[i]).empty());
   BOOST_TEST(!ran);
+}
+
+BOOST_DATA_TEST_CASE(an_id_of_another_server_names_nothing, bdata::make(shapes), s) {
+  fixture<noting> one(s), another(s);
+  const connection_id theirs = another.open();
+  one.open();
+  BOOST_TEST(one.ids().send(theirs, "x") == error_code(errc::no_such_connection));
+  BOOST_TEST(one.ids().broadcast(std::array{theirs}, shared("x")) == 0U);
+  BOOST_TEST(one.w.received(one.clients[0]).empty());
 }
 
 BOOST_DATA_TEST_CASE(a_call_that_finds_its_connection_gone_is_destroyed, bdata::make(shapes), s) {
