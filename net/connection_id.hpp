@@ -10,8 +10,8 @@
 namespace quintet {
 
 /// A plain value, copied and kept as one likes: it owns nothing and points to nothing. The id of a connection that has
-/// closed is never given to another one, and whoever uses it is told so (errc::no_such_connection). So is who uses it with
-/// the registry of another server.
+/// closed is never given to another one, and whoever uses it is told so (errc::no_such_connection). So is who uses it
+/// with the registry of another server.
 struct connection_id {
   std::uint32_t home = 0;        ///< which registry of this process, and which of its shards
   std::uint32_t slot = 0;        ///< in the shard
@@ -26,6 +26,7 @@ struct connection_id {
 template <>
 struct std::hash<quintet::connection_id> {
   std::size_t operator()(const quintet::connection_id& id) const noexcept {
-    return std::hash<std::uint64_t>()(id.generation * 0x9e3779b97f4a7c15U ^ (std::uint64_t{id.home % 16} << 32U | id.slot));
+    return std::hash<std::uint64_t>()(id.generation * 0x9e3779b97f4a7c15U ^
+                                      (std::uint64_t{id.home % 16} << 32U | id.slot));
   }
 };

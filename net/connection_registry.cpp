@@ -99,8 +99,7 @@ std::size_t connection_registry::broadcast(std::span<const connection_id> to, co
   return reached;
 }
 
-std::size_t connection_registry::broadcast_in(shard& s, std::span<const connection_id> ids,
-                                              const shared_bytes& data) {
+std::size_t connection_registry::broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data) {
   // By loop, in the order in which the loops appear: one seed, one run.
   std::vector<std::pair<event_loop*, std::unique_ptr<broadcast_message>>> messages;
   std::unordered_map<event_loop*, broadcast_message*> of_loop;
@@ -169,9 +168,9 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost) noe
   return found->holder;
 }
 
-connection_id connection_registry::id_of(std::size_t shard, std::size_t slot) const noexcept {
-  return {number_ * static_cast<std::uint32_t>(shard_count) + static_cast<std::uint32_t>(shard),
-          static_cast<std::uint32_t>(slot), shards_[shard].slots[slot].generation};
+connection_id connection_registry::id_of(std::size_t in_shard, std::size_t at) const noexcept {
+  return {number_ * static_cast<std::uint32_t>(shard_count) + static_cast<std::uint32_t>(in_shard),
+          static_cast<std::uint32_t>(at), shards_[in_shard].slots[at].generation};
 }
 
 connection_registry::slot* connection_registry::living(shard& s, connection_id id) const noexcept {

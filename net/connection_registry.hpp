@@ -129,7 +129,7 @@ class connection_registry {
   slot* living(shard& s, connection_id id) const noexcept;
   shard& shard_of(connection_id id) noexcept { return shards_[id.home % shard_count]; }
 
-  [[nodiscard]] connection_id id_of(std::size_t shard, std::size_t slot) const noexcept;
+  [[nodiscard]] connection_id id_of(std::size_t in_shard, std::size_t at) const noexcept;
 
   const std::size_t max_under_way_;
   const std::uint32_t number_;  // no other registry of this process has it
