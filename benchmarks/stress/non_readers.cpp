@@ -40,9 +40,9 @@ std::size_t count_closed(const std::vector<unique_fd>& peers) {
 }
 
 /// A quarter of its memory for output, for all connections together; the rest is for the program and its buffers. A
-/// handler may keep 64 KiB of it waiting for each connection before it has to wait itself, and the kernel as much.
+/// handler may keep 16 KiB of it waiting for each connection before it has to wait itself, and the kernel 64 KiB.
 std::vector<std::string> limits(std::size_t memory) {
-  return {"--max-output-total", std::to_string(memory / 4), "--high-watermark", "65536", "--tuned-sockets", "16"};
+  return {"--max-output-total", std::to_string(memory / 4), "--high-watermark", "16384", "--tuned-sockets", "16"};
 }
 
 void tell_memory(const stress_run& run, server_under_stress& server) {
