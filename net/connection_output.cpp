@@ -58,8 +58,8 @@ connection::admission connection::admit(std::size_t count) noexcept {
     // The others begin as soon as the loop sees that the peer does not take it.
   }
   const std::size_t written = output_.size() + count;
-  overflowed_ |= waits + count > limits().max_output;
-  overflowed_ |= !overflowed_ && !host_.output.changed(std::exchange(output_charged_, written), written);
+  overflowed_ = overflowed_ || waits + count > limits().max_output ||
+                !host_.output.changed(std::exchange(output_charged_, written), written);
   return overflowed_ ? admission::refused : admission::taken;
 }
 

@@ -18,14 +18,10 @@
 namespace quintet {
 namespace {
 
+constexpr int a_day = 24 * 3600 * 1000;  // in milliseconds: the longest wait that has an end
+
 [[noreturn]] void fail(const char* what) {
   throw boost::system::system_error(error_code(errno, boost::system::system_category()), what);
-}
-
-int to_milliseconds(duration longest) noexcept {
-  if (longest == engine::forever) return -1;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();  // never early
-  return static_cast<int>(std::min<std::int64_t>(ms, 24 * 3600 * 1000));
 }
 
 }  // namespace
@@ -59,7 +55,8 @@ bool epoll_engine::poll(duration longest) {
 
 int epoll_engine::wait(duration longest) noexcept {
   // An interrupted wait is a wait that found nothing: the loop looks at its inbox and comes back.
-  return system_call::epoll_wait(set_.get(), ready_.data(), batch, to_milliseconds(longest));
+  return system_call::epoll_wait(set_.get(), ready_.data(), batch,
+                                 std::min(system_call::to_milliseconds(longest), a_day));
 }
 
 void epoll_engine::wake() noexcept {

@@ -4,9 +4,9 @@
 
 #include <quintet/net/asio_guest.hpp>
 #include <quintet/net/executor.hpp>
+#include <quintet/net/system_call.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace quintet {
 namespace {
@@ -64,11 +64,7 @@ bool event_loop::poll() {
   return turn(false);
 }
 
-int event_loop::outside_wait::milliseconds() const noexcept {
-  if (longest == engine::forever) return -1;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();  // never early
-  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
-}
+int event_loop::outside_wait::milliseconds() const noexcept { return system_call::to_milliseconds(longest); }
 
 event_loop::outside_wait event_loop::wait_outside() {
   const scoped_current here(*this);

@@ -2,13 +2,19 @@
 // system_call: receiving, sending and waiting without being a cancellation point.
 #pragma once
 
+#include <quintet/net/engine.hpp>
+
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 
 // glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
@@ -27,6 +33,13 @@
 #endif
 
 namespace quintet::system_call {
+
+/// A wait as epoll_wait and poll take it: -1 for engine::forever; never early.
+inline int to_milliseconds(duration longest) noexcept {
+  if (longest == engine::forever) return -1;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+}
 
 // All as their namesakes: -1 and errno for an error.
 

@@ -7,8 +7,6 @@
 #include "stress/peers.hpp"
 #include "stress/server_under_stress.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace quintet::bench {
@@ -100,9 +98,7 @@ void stress_descriptors(stress_run& run) {
   good_client good(run, server.target(), 4, 500);
   waiting_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
-    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
-    good.now_beside(company::nobody);
-    run.wait(run.settings.window);
+    good.begin_round();
     const std::size_t before = server.descriptors();
     have_too_many(run, server, good, found);
     run.wait(10s, [&] { return server.descriptors() <= before; });

@@ -4,6 +4,7 @@
 
 #include "stress/peers.hpp"
 
+#include <fmt/core.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -43,6 +44,12 @@ good_client::good_client(const stress_run& run, const socket_address& to, unsign
     lines_[i].fd = std::move(fds[i]);
   }
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+void good_client::begin_round() {
+  run_.progress(fmt::format("round {} of {}", begun_ + 1, rounds_.size()));
+  now_beside(company::nobody);
+  run_.wait(run_.settings.window);
 }
 
 void good_client::now_beside(company c) {

@@ -34,6 +34,8 @@ class good_client {
   /// `per_s`: requests a second on all connections together.
   good_client(const stress_run& run, const socket_address& to, unsigned connections, unsigned per_s);
 
+  /// Says which round it is, and is alone for the length of a window.
+  void begin_round();
   /// Begins with `none`. Each time that it is alone is a new round, which begins with a moment that does not count.
   void now_beside(company c);
   /// Waits for the last replies, and adds to the findings what it has seen. `most_ratio`: of the two p99; 0: any.

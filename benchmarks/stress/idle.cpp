@@ -53,9 +53,7 @@ void stress_idle(stress_run& run) {
   good_client active(run, server.target(), active_connections, active_per_s);
   idle_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
-    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
-    active.now_beside(company::nobody);
-    run.wait(run.settings.window);
+    active.begin_round();
     const std::size_t before = server.descriptors();  // of the good client too, who is known by now
     have_idle_ones(run, server, active, found, round == 1);
     run.wait(10s, [&] { return server.descriptors() <= before; });

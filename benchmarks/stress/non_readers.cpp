@@ -7,7 +7,6 @@
 #include "stress/peers.hpp"
 #include "stress/server_under_stress.hpp"
 
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -64,9 +63,7 @@ void stress_non_readers(stress_run& run) {
   good_client good(run, server.target(), 8, 1000);
   std::size_t closed = 0;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
-    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
-    good.now_beside(company::nobody);
-    run.wait(run.settings.window);
+    good.begin_round();
     const std::size_t before = server.descriptors();  // of the good client too, who is known by now
     good.now_beside(company::others);
     auto peers = open_peers(run, server.target(), run.peers);

@@ -82,9 +82,7 @@ void stress_slow_writers(stress_run& run) {
   good_client good(run, server.target(), 8, 1000);
   slow_writers_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
-    run.progress(fmt::format("round {} of {}", round, run.settings.rounds));
-    good.now_beside(company::nobody);
-    run.wait(run.settings.window);
+    good.begin_round();
     good.now_beside(company::others);
     crowd(run, open_peers(run, server.target(), run.peers), found).stay();
     server.check();

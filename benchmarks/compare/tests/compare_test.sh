@@ -1,16 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # compare_test.sh BUILD_DIR: the command as a user meets it: real servers, wrong options, Ctrl-C.
-set -u
-bench=$1/benchmarks/quintet-bench
-if ! [ -x "$bench" ]; then
-  echo "skipped: $bench has not been built"
-  exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+# shellcheck source=benchmarks/tests/lib.sh
+. "$(dirname "$0")/../../tests/lib.sh"
 
 # Wrong options: status 2 and one line.
 while read -r options; do

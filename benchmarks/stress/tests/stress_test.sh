@@ -1,16 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # stress_test.sh BUILD_DIR: every scenario with a few peers, and wrong options. Asserts on counts, never on times.
-set -u
-bench=$1/benchmarks/quintet-bench
-if ! [ -x "$bench" ]; then
-  echo "skipped: $bench has not been built"
-  exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+# shellcheck source=benchmarks/tests/lib.sh
+. "$(dirname "$0")/../../tests/lib.sh"
 
 while read -r text options; do
   # shellcheck disable=SC2086
