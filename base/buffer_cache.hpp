@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace quintet {
@@ -23,6 +24,10 @@ class cached_buffer {
     if (!buffer_) buffer_ = std::make_unique<byte_buffer>();
     buffer_->append(more);
   }
+  /// Of one that is equipped; see byte_buffer.
+  void reserve_announced(std::size_t more, std::size_t announced) { buffer_->reserve_announced(more, announced); }
+  [[nodiscard]] std::span<char> space() noexcept { return buffer_->space(); }
+  void commit(std::size_t count) noexcept { buffer_->commit(count); }
   void consume(std::size_t count) noexcept {
     if (count) buffer_->consume(count);
   }

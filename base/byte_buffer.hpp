@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +15,19 @@ namespace quintet {
 
 /// A view of bytes. What it points to belongs to somebody else; each function that hands one out says for how long.
 using bytes = std::string_view;
+
+/// memcpy. Most messages are short, and the call would take longer than the copying.
+inline void copy_bytes(char* to, bytes from) noexcept {
+  if (from.size() - 8 <= 8) {  // 8 to 16, in two halves that may overlap
+    std::uint64_t first, last;
+    std::memcpy(&first, from.data(), 8);
+    std::memcpy(&last, from.data() + from.size() - 8, 8);
+    std::memcpy(to, &first, 8);
+    std::memcpy(to + from.size() - 8, &last, 8);
+  } else if (!from.empty()) {
+    std::memcpy(to, from.data(), from.size());
+  }
+}
 
 /// The storage is never zero-filled, and an empty buffer may hold none:
 ///
@@ -37,11 +52,28 @@ class byte_buffer {
   [[nodiscard]] bytes data() const noexcept { return {storage_.get() + begin_, size()}; }
 
   void append(bytes more) {
-    if (more.empty()) return;
     if (capacity_ - end_ < more.size()) make_room(more.size());
-    std::memcpy(storage_.get() + end_, more.data(), more.size());
+    copy_bytes(storage_.get() + end_, more);
     end_ += more.size();
   }
+  /// Makes room for `size` bytes in all, in one piece, so that appending up to there moves nothing.
+  void reserve(std::size_t size) {
+    if (capacity_ - begin_ < size) move_to_front(size);
+  }
+  /// Makes room for `more` bytes of a message that is to be `announced` bytes long in all. A peer that announces much
+  /// may never send it: so there is room for `announced_room` bytes of it at first, then for four times what has come,
+  /// and a quarter more if that is all.
+  void reserve_announced(std::size_t more, std::size_t announced) {
+    if (capacity_ - end_ >= more) return;
+    const std::size_t least = size() + more, room = std::max(announced_room, 4 * least);
+    reserve(std::max(least, announced <= room + room / 4 ? announced : room));
+  }
+  static constexpr std::size_t announced_room = 1024 * 1024;
+  /// What is free behind the last byte, for somebody who fills it from its front and says so by commit(). Valid as
+  /// data() is.
+  [[nodiscard]] std::span<char> space() noexcept { return {storage_.get() + end_, capacity_ - end_}; }
+  /// So many bytes, at most the size of space(), have been put there.
+  void commit(std::size_t count) noexcept { end_ += count; }
   /// Drops the first `count` bytes; `count` must not exceed size().
   void consume(std::size_t count) noexcept {
     begin_ += count;
@@ -58,15 +90,19 @@ class byte_buffer {
  private:
   static std::unique_ptr<char[]> allocate(std::size_t n) { return std::make_unique_for_overwrite<char[]>(n); }
 
-  // Moves the unread bytes to the front, into twice the storage when what is there does not suffice.
+  // Into twice the storage when what is there does not suffice, or would be moved again too soon.
   void make_room(std::size_t count) {
+    const bool too_small = capacity_ < size() + count || begin_ < capacity_ / 2;
+    move_to_front(too_small ? std::max({capacity_ * 2, size() + count, std::size_t{256}}) : capacity_);
+  }
+  // The unread bytes, within storage of at least this capacity.
+  void move_to_front(std::size_t capacity) {
     const std::size_t unread = size();
-    if (capacity_ < unread + count || begin_ < capacity_ / 2) {
-      const std::size_t larger = std::max({capacity_ * 2, unread + count, std::size_t{256}});
-      std::unique_ptr<char[]> fresh = allocate(larger);
+    if (capacity_ < capacity) {
+      std::unique_ptr<char[]> fresh = allocate(capacity);
       if (unread) std::memcpy(fresh.get(), storage_.get() + begin_, unread);
       storage_ = std::move(fresh);
-      capacity_ = larger;
+      capacity_ = capacity;
     } else {
       std::memmove(storage_.get(), storage_.get() + begin_, unread);
     }

@@ -8,11 +8,11 @@ namespace quintet {
 
 void byte_chain::append(bytes more, chunk_cache* spare) {
   // First all that can fail, then what cannot.
-  const std::size_t here = last_ ? std::min(last_->room, more.size()) : 0;
+  const std::size_t here = last_ ? std::min(last_->room(), more.size()) : 0;
   byte_chain fresh;
   for (bytes rest = more.substr(here); !rest.empty();) {
     chunk_cache::storage c = spare ? spare->take() : std::make_unique<storage_chunk>();
-    const bytes part = rest.substr(0, c->room);
+    const bytes part = rest.substr(0, c->room());
     c->fill(part);
     rest.remove_prefix(part.size());
     fresh.link(c.release());
@@ -25,18 +25,18 @@ void byte_chain::append(shared_bytes whole, std::size_t offset) {
   auto c = std::make_unique<reference_chunk>(std::move(whole));
   const bytes part = bytes(*c->keeps).substr(offset);
   c->begin = part.data();
-  c->end = c->begin + part.size();
-  c->total = part.size();
+  c->end = c->limit = c->begin + part.size();
   c->is_reference = true;
   link(c.release());
 }
 
 void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
   if (more.empty()) return;
+  more.consume_chunks(0, spare);  // a chunk to which nothing was copied before a reference came
   if (empty()) {
     spare.take_back(*this);
     swap(more);
-  } else if (more.size() <= last_->room) {
+  } else if (more.size() <= last_->room() && !more.has_references()) {
     const chunk* c = more.last_;
     do {
       c = c->next;
@@ -48,10 +48,19 @@ void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
   }
 }
 
+bool byte_chain::has_references() const noexcept {
+  const chunk* c = last_;
+  do {
+    if (c->is_reference) return true;
+    c = c->next;
+  } while (c != last_);
+  return false;
+}
+
 // `fresh` is the last of a ring of its own.
 void byte_chain::link(chunk* fresh) noexcept {
   if (last_) {
-    fresh->total += last_->total;
+    fresh->before += last_->before + last_->size();
     std::swap(fresh->next, last_->next);
   }
   last_ = fresh;
@@ -68,21 +77,22 @@ std::size_t byte_chain::gather(std::span<iovec> into) const noexcept {
 }
 
 void byte_chain::consume_chunks(std::size_t count, chunk_cache& spare) noexcept {
-  last_->total -= count;
-  for (;;) {
+  while (last_->next != last_) {
     chunk* const first = last_->next;
     const std::size_t here = std::min(count, first->size());
     first->begin += here;
+    last_->before -= here;
     count -= here;
     if (first->size() > 0) return;
-    if (first == last_) break;
     last_->next = first->next;
     recycle(first, spare);
   }
+  last_->begin += count;
+  if (last_->size() > 0) return;
   if (last_->is_reference)
     recycle(std::exchange(last_, nullptr), spare);
   else
-    static_cast<storage_chunk*>(last_)->reset();
+    static_cast<storage_chunk*>(last_)->rewind();
 }
 
 void byte_chain::free(chunk* c) noexcept {
@@ -93,16 +103,32 @@ void byte_chain::free(chunk* c) noexcept {
 }
 
 void byte_chain::recycle(chunk* c, chunk_cache& spare) noexcept {
-  if (c->is_reference)
-    free(c);
-  else
-    spare.put(chunk_cache::storage(static_cast<storage_chunk*>(c)));
+  if (c->is_reference) return free(c);
+  c->next = c;
+  c->before = 0;
+  spare.put(static_cast<storage_chunk*>(c));
 }
 
 void byte_chain::release() noexcept {
   chunk* c = std::exchange(last_->next, nullptr);
   while (c) free(std::exchange(c, c->next));
   last_ = nullptr;
+}
+
+chunk_cache::chunk_cache(std::size_t in_advance) {
+  constexpr std::size_t room = sizeof(byte_chain::storage_chunk::storage);
+  const std::size_t count = in_advance / room + (in_advance % room > 0);
+  spares_.reserve(std::max(count, spare_chunks));
+  while (spares_.size() < count) spares_.emplace_back(new byte_chain::storage_chunk);
+}
+
+byte_chain::storage_chunk* chunk_cache::try_take() noexcept {
+  return spares_.empty() ? new (std::nothrow) byte_chain::storage_chunk : take_spare().release();
+}
+
+void chunk_cache::put_away(byte_chain::storage_chunk* c) noexcept {
+  if (spares_.size() == spares_.capacity()) return delete c;
+  spares_.emplace_back(c);
 }
 
 void chunk_cache::take_back_all(byte_chain& chain) noexcept {

@@ -21,7 +21,7 @@ class category final : public boost::system::error_category {
       case errc::handler_threw:
         return "the handler left with an exception";
       case errc::message_too_big:
-        return "more unused input than max_input allows";
+        return "a message is longer than allowed, or unused input than max_input";
       case errc::too_many_threads:
         return "max_threads connections have a thread already";
       case errc::no_such_connection:
@@ -46,6 +46,12 @@ class category final : public boost::system::error_category {
         return "the loop's engine watches no descriptors of others: use the server's main loop";
       case errc::no_pidfd:
         return "the system has no pidfd_open (Linux 5.4), or forbids it";
+      case errc::incomplete_message:
+        return "the peer has finished sending within a message";
+      case errc::malformed_message:
+        return "not a message of the codec";
+      case errc::bad_checksum:
+        return "a message is not what its checksum says";
       case errc::connect_timeout:
         return "nobody answered within connecting.timeout";
     }

@@ -16,7 +16,7 @@ enum class errc {
   end_of_stream = 1,      ///< the peer has finished sending, and everything it sent has been answered
   stopped,                ///< the server, or the loop that the connection lived on, was stopped
   handler_threw,          ///< the handler left with an exception
-  message_too_big,        ///< more unused input than `max_input` would have had to be kept
+  message_too_big,        ///< longer than the codec's `max_size`, or more unused input than `max_input`
   too_many_threads,       ///< `max_threads` connections have a thread already
   too_many_from_address,  ///< `max_connections_per_address` are open from there already
   not_placed,             ///< the threading model threw when it was asked for a loop
@@ -30,6 +30,9 @@ enum class errc {
   cannot_watch,           ///< the loop's engine watches no descriptors of others
   no_pidfd,               ///< the system has no pidfd_open, or does not let this process call it
   connect_timeout,        ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
+  incomplete_message,     ///< the peer has finished sending within a message
+  malformed_message,      ///< what has arrived is no message, or what is to be sent would not arrive as one
+  bad_checksum,           ///< a message is not what its checksum says
 };
 
 const boost::system::error_category& quintet_category() noexcept;

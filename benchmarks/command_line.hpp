@@ -33,4 +33,9 @@ auto number_in(T min, T max = std::numeric_limits<T>::max()) {
   return [min, max](const std::string& text) { return static_cast<T>(parse_number(text, min, max)); };
 }
 
+/// The same for a number of bytes.
+inline auto size_in(std::size_t min, std::size_t max) {
+  return [min, max](const std::string& text) { return parse_size(text, min, max); };
+}
+
 }  // namespace quintet::bench

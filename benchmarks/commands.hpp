@@ -14,5 +14,8 @@ void add_serve(CLI::App& app);
 void add_load(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_stress(CLI::App& app);
+void add_peers(CLI::App& app);
+void add_merging(CLI::App& app);
+void add_sweep(CLI::App& app);
 
 }  // namespace quintet::bench

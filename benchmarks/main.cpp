@@ -43,6 +43,9 @@ int main(int argc, char** argv) {
 #ifdef QUINTET_BENCH_COMPARE
   quintet::bench::add_compare(app);
   quintet::bench::add_stress(app);
+  quintet::bench::add_peers(app);
+  quintet::bench::add_merging(app);
+  quintet::bench::add_sweep(app);
 #endif
   try {
     app.parse(argc, argv);

@@ -55,6 +55,13 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
   throw usage_error(fmt::format("\"{}\" is no duration; write 5, 0.5s, 200us, 20ms or 2min", text));
 }
 
+std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max) {
+  const std::size_t factor = text.ends_with('k') ? 1024 : text.ends_with('m') ? 1024 * 1024 : 1;
+  const auto value = whole<std::size_t>(text.substr(0, text.size() - (factor > 1 ? 1 : 0)));
+  if (value && *value <= max / factor && *value * factor >= min) return *value * factor;
+  throw usage_error(fmt::format("\"{}\" is no number of bytes from {} to {}; write 512, 4k or 1m", text, min, max));
+}
+
 endpoint parse_endpoint(std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon != text.npos && colon > 0) {
@@ -98,13 +105,28 @@ cpu_list parse_cpus(std::string_view text) {
   return cpus;
 }
 
-count_range parse_range(std::string_view text) {
+count_range parse_sizes(std::string_view text, unsigned most) {
   const auto dots = text.find("..");
   const auto min = whole<unsigned>(text.substr(0, dots));
   const auto max = dots == text.npos ? min : whole<unsigned>(text.substr(dots + 2));
-  if (min && max && *min >= 1 && *min <= *max && *max <= 10'000) return {*min, *max};
+  if (min && max && *min >= 1 && *min <= *max && *max <= most) return {*min, *max};
   throw usage_error(
-      fmt::format("\"{}\" is no range; write MIN..MAX with 1 <= MIN <= MAX <= 10000, or one number", text));
+      fmt::format("\"{}\" is no range; write MIN..MAX with 1 <= MIN <= MAX <= {}, or one number", text, most));
+}
+
+count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
+
+engine_kind parse_engine(std::string_view text) {
+  if (const auto kind = engine_from_string(text)) {
+    try {
+      return validate(*kind), *kind;
+    } catch (const config_error& e) {
+      throw usage_error(e.what());
+    }
+  }
+  std::vector<std::string_view> names;
+  for (const engine_kind kind : built_engines()) names.push_back(to_string(kind));
+  throw usage_error(fmt::format("\"{}\" is no engine; there are: {}", text, fmt::join(names, ", ")));
 }
 
 void pin_thread(const cpu_list& cpus) {
@@ -126,6 +148,12 @@ void raise_file_limit() {
 std::size_t most_files() {
   rlimit limit{};
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 1024;
+}
+
+void require_files(std::string_view who, std::size_t needed) {
+  if (needed > most_files())
+    throw usage_error(
+        fmt::format("{} need {} open files, and this machine allows {} (ulimit -Hn)", who, needed, most_files()));
 }
 
 void limit_files(std::size_t most) {

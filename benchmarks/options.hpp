@@ -2,6 +2,8 @@
 // options.hpp: values on a command line: parsed strictly, refused with a sentence that says what is allowed.
 #pragma once
 
+#include <quintet/net/engine_kind.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +37,12 @@ using cpu_list = std::vector<unsigned>;
 std::uint64_t parse_number(std::string_view text, std::uint64_t min, std::uint64_t max);
 std::chrono::nanoseconds parse_duration(
     std::string_view text);  ///< "5", "0.5", "500ms", "200us", "2min"; bare: seconds
+std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max);  ///< bytes: "512", "4k", "1m"
 endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
+count_range parse_sizes(std::string_view text, unsigned most);  ///< the same, of bytes
+engine_kind parse_engine(std::string_view text);                ///< one that is built in
 
 /// The CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();
@@ -47,6 +52,8 @@ void pin_thread(const cpu_list& cpus);
 void raise_file_limit();
 /// The hard limit of open files: what raise_file_limit() can reach.
 std::size_t most_files();
+/// Throws usage_error where nobody can open so many files; `who` needs them: "5000 connections".
+void require_files(std::string_view who, std::size_t needed);
 /// Sets the soft limit of open files to this. Throws usage_error where it is above the hard one.
 void limit_files(std::size_t most);
 

@@ -29,13 +29,15 @@ struct workload {
   unsigned connections = 100;
   std::size_t message_bytes = 8;
   unsigned pipeline = 1;
-  bool short_connections = false;  ///< connect, one request, close
-  bool heartbeat = false;          ///< a probe on the priority port beside the load
+  std::optional<unsigned> threads = {};  ///< of the server: so many loops and workers; none: as it is told otherwise
+  bool short_connections = false;        ///< connect, one request, close
+  bool heartbeat = false;                ///< a probe on the priority port beside the load
   std::chrono::microseconds cost{0};
   unsigned dear_every = 10;
 };
 
 constexpr std::size_t header_bytes = 8;
+constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
 /// The connection number of heartbeats: they cost nothing in any workload.
 constexpr std::uint32_t heartbeat_connection = 0xffffffff;
 constexpr std::chrono::milliseconds heartbeat_interval{10};
@@ -55,6 +57,13 @@ constexpr std::uint32_t load_big_endian(const char* from) {
   for (int i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(from[i]);
   return value;
 }
+
+constexpr void store_big_endian(char* to, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
+}
+
+/// "echo"; "echo (5 connections, 64 B)" where the shape is another than that of the workload of this name.
+std::string title(const workload& w);
 
 /// True if the request that begins with this header costs the server `cost`.
 bool is_dear(const workload& w, std::string_view message);

@@ -8,7 +8,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 install(TARGETS quintet_base quintet_net quintet_threadmodels quintet_quintet EXPORT quintetTargets)
 foreach(layer IN LISTS layers)
   install(DIRECTORY ${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quintet
-    FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE PATTERN uring EXCLUDE)
 endforeach()
 install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir})
 
@@ -32,6 +32,9 @@ foreach(layer threadmodels net base)
     string(APPEND QUINTET_PC_LIBS " -lquintet_${layer}")
   endif()
 endforeach()
+if(QUINTET_ENGINE_URING AND NOT BUILD_SHARED_LIBS)
+  string(APPEND QUINTET_PC_LIBS " -luring")
+endif()
 configure_file(cmake/quintet.pc.in ${PROJECT_BINARY_DIR}/quintet.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/quintet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

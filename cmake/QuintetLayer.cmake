@@ -6,7 +6,7 @@
 function(quintet_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
   set(target quintet_${name})
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp detail/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp framing/*.cpp)
   if(sources)
     set(scope PUBLIC)
     add_library(${target} ${sources})

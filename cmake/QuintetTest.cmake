@@ -10,12 +10,18 @@ target_compile_definitions(quintet_test_main PUBLIC BOOST_TEST_DYN_LINK)
 target_compile_features(quintet_test_main PUBLIC cxx_std_20)
 target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quintet_build PRIVATE quintet_warnings)
 
+# Ends with 77 where the kernel refuses an engine, so that its tests are skipped.
+add_executable(quintet_engine_check EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tests/engine_check.cpp)
+target_link_libraries(quintet_engine_check PRIVATE quintet::net quintet_warnings)
+
 # quintet_add_test(<name> SOURCES file... [LIBS target...] [LABELS label...] [TIMEOUT seconds] [RUN_SERIAL])
 # One test executable on Boost.Test, registered with ctest under the label of its layer and the labels given.
 # Sources may add to that by a line of their own:  // ctest: LABELS conformance TIMEOUT 300 RUN_SERIAL LIBS fmt::fmt
+# Also as <name>.<engine>, on every engine that is not the default:  // ctest: EACH_ENGINE
 # Like LIBS, but without one of them there is no such test:  // ctest: OPTIONAL_LIBS spdlog::spdlog
 function(quintet_add_test name)
   set(own_options)
+  set(each_engine OFF)
   cmake_parse_arguments(PARSE_ARGV 1 arg "RUN_SERIAL" "TIMEOUT" "SOURCES;LIBS;LABELS")
   foreach(source IN LISTS arg_SOURCES)
     file(STRINGS ${source} line REGEX "^// ctest: ")
@@ -23,7 +29,7 @@ function(quintet_add_test name)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
       string(REGEX REPLACE "// ctest: *" "" line "${line}")
       separate_arguments(own_options UNIX_COMMAND "${line}")
-      cmake_parse_arguments(own "RUN_SERIAL" "TIMEOUT" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
+      cmake_parse_arguments(own "RUN_SERIAL;EACH_ENGINE" "TIMEOUT" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
       foreach(lib IN LISTS own_OPTIONAL_LIBS)
         if(NOT TARGET ${lib})
           message(STATUS "${name} is left out: there is no ${lib}")
@@ -38,6 +44,9 @@ function(quintet_add_test name)
       if(own_RUN_SERIAL)
         set(arg_RUN_SERIAL ON)
       endif()
+      if(own_EACH_ENGINE)
+        set(each_engine ON)
+      endif()
     endif()
   endforeach()
   add_executable(${name} ${arg_SOURCES})
@@ -46,6 +55,18 @@ function(quintet_add_test name)
   add_test(NAME ${name} COMMAND ${name} --color_output=no
                                 --logger=HRF,error,stdout:HRF,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.log)
   quintet_set_test_properties(${name} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_RUN_SERIAL})
+  if(NOT each_engine)
+    return()
+  endif()
+  add_dependencies(${name} quintet_engine_check)
+  foreach(engine IN LISTS QUINTET_ENGINES)
+    add_test(NAME ${name}.${engine}
+             COMMAND bash ${PROJECT_SOURCE_DIR}/cmake/tests/on_engine.sh ${engine} $<TARGET_FILE:quintet_engine_check>
+                     $<TARGET_FILE:${name}> --color_output=no
+                     --logger=HRF,error,stdout:HRF,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.${engine}.log)
+    quintet_set_test_properties(${name}.${engine} LABELS ${arg_LABELS} engines TIMEOUT ${arg_TIMEOUT}
+                                RUN_SERIAL ${arg_RUN_SERIAL})
+  endforeach()
 endfunction()
 
 function(quintet_set_test_properties name)
@@ -67,7 +88,7 @@ endfunction()
 # quintet_add_tests_here([LIBS target...]): the tests of the current directory, found by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
 #   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
-#   tests/<unit>_test.sh       run by bash with the build tree as its argument; exit status 77: skipped
+#   tests/<unit>_test.sh       run by bash with the build tree as its argument; exit status 77: skipped; "# ctest: RUN_SERIAL"
 #   tests/support/             helpers: an include directory, and a static library where it has sources
 function(quintet_add_tests_here)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS")
@@ -105,6 +126,12 @@ function(quintet_add_tests_here)
   foreach(script IN LISTS scripts)
     get_filename_component(unit ${script} NAME_WE)
     add_test(NAME ${layer}_${unit} COMMAND bash ${script} ${PROJECT_BINARY_DIR})
-    quintet_set_test_properties(${layer}_${unit})
+    file(STRINGS ${script} line REGEX "^# ctest: ")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+    set(serial OFF)
+    if(line MATCHES "RUN_SERIAL")
+      set(serial ON)
+    endif()
+    quintet_set_test_properties(${layer}_${unit} RUN_SERIAL ${serial})
   endforeach()
 endfunction()

@@ -57,18 +57,10 @@ struct gateway {
   // Each connection has a client of its own, which lives in this coroutine.
   quintet::awaitable<> operator()(quintet::stream& s) const {
     line_client client(s.get_executor());
-    std::string lines;
-    while (auto in = co_await s.read()) {
-      lines += *in;
-      for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.erase(0, end + 1))
-        s.write(co_await forward(s, client, lines.substr(0, end + 1)));
-      if (lines.size() > longest_line) co_return;
-    }
+    while (auto line = co_await s.read_until("\n")) s.write(co_await forward(s, client, std::string(*line)));
   }
 
  private:
-  static constexpr std::size_t longest_line = 64 * 1024;
-
   // While this waits, the loop serves its other connections.
   quintet::awaitable<std::string> forward(quintet::stream& s, line_client& client, std::string line) const {
     using namespace asio::experimental::awaitable_operators;

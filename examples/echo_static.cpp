@@ -20,8 +20,8 @@ int main(int argc, char** argv) {
       .parse(argc, argv);
   try {
     quintet::basic_server<quintet::single_reactor, echo> server(
-        {.listen = config.listen, .accepting = config.accepting, .limits = config.limits}, quintet::single_reactor(),
-        echo());
+        {.listen = config.listen, .accepting = config.accepting, .limits = config.limits, .engine = config.engine},
+        quintet::single_reactor(), echo());
     example::serve("echo_static", config, server, false);
   } catch (...) {
     return example::report_exception("echo_static");

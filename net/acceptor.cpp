@@ -21,7 +21,7 @@ acceptor::acceptor(event_loop& loop, const accept_limits& limits, admissions& ad
 
 acceptor::~acceptor() { admitted_.attach(nullptr, nullptr); }
 
-const listener& acceptor::listen(const listen_options& options) {
+listener& acceptor::listen(const listen_options& options) {
   const bool has_buffers = options.send_buffer > 0 || options.receive_buffer > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, has_buffers](int handle) { accepted(handle, has_buffers); }, log_));

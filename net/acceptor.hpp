@@ -25,7 +25,7 @@ class acceptor final : private timer {
   ~acceptor();
 
   /// [before run] Binds and listens at once; throws what engine::listen does.
-  const listener& listen(const listen_options& options);
+  listener& listen(const listen_options& options);
   /// [loop], or [before run]
   void start();
   /// [loop] Listens no more.

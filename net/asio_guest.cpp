@@ -10,11 +10,14 @@ namespace asio = boost::asio;
 
 // UNSAFE_IO: an I/O object is touched by one thread at a time, which is the loop's rule anyway, so Asio need not lock
 // its descriptors; posting from other threads stays safe.
-asio_guest::asio_guest() : context_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO) {}
+asio_guest::asio_guest(context_type* of_engine)
+    : own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
+      context_(of_engine ? *of_engine : *own_) {}
 
 asio_guest::~asio_guest() { unwatch(); }
 
 bool asio_guest::poll() {
+  if (!own_) return false;
   if (context_.stopped()) context_.restart();
   const bool ran = context_.poll() > 0;
   active_ = !context_.stopped();

@@ -12,13 +12,17 @@
 namespace quintet {
 
 /// While nothing is outstanding on the io_context the loop waits in its own engine, and the guest costs nothing but a
-/// look. While something is, the loop waits in the io_context, which in turn watches the engine's descriptor.
+/// look. While something is, the loop waits in the io_context, which in turn watches the engine's descriptor. Where the
+/// engine itself waits in an io_context the guest lives in that one, and there is nothing to do here.
 class asio_guest {
  public:
   using context_type = boost::asio::io_context;
 
-  asio_guest();
+  /// `of_engine`: the engine's own, if it has one; it outlives the guest.
+  explicit asio_guest(context_type* of_engine);
   ~asio_guest();
+  asio_guest(const asio_guest&) = delete;
+  asio_guest& operator=(const asio_guest&) = delete;
   [[nodiscard]] context_type& context() noexcept { return context_; }
 
   /// [loop] Runs what is ready; returns whether anything ran.
@@ -36,7 +40,8 @@ class asio_guest {
   using descriptor = boost::asio::posix::basic_stream_descriptor<context_type::executor_type>;
   void watch(int engine_fd);
 
-  context_type context_;
+  std::unique_ptr<context_type> own_;
+  context_type& context_;
   std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed
   bool armed_ = false;                  // a wait for the engine's descriptor is outstanding
   bool active_ = false;

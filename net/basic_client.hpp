@@ -28,7 +28,7 @@ class basic_client {
         host_(options_.limits, options_.max_output_total, options_.log),
         model_(std::move(model)),
         source_{std::move(handler)},
-        main_(options_.make_engine(), *options_.time),
+        main_(make_engine(options_), *options_.time, loop_options_of(options_)),
         links_(main_, options_, host_.registry) {}
   /// Stops, and waits for the thread of run_in_background(). At any time, on any thread; but not on one of its own, nor
   /// while run() is under way, nor while another thread uses it.
@@ -132,6 +132,7 @@ class basic_client<Model, Handler>::link final : public client_link {
   void admit(event_loop& on, int handle) noexcept;
   handler_type next_handler();
   void run_by_model(event_loop&, quintet::work_item& item) noexcept { client_.model_.run(item); }
+  [[nodiscard]] bool runs_here(const event_loop&) const noexcept { return detail::runs_inline(client_.model_); }
   void retire(session* s) noexcept;
 
   basic_client& client_;

@@ -30,10 +30,14 @@ class basic_server {
         host_(options_.limits, options_.max_output_total, options_.log),
         model_(std::move(model)),
         source_{std::move(handler)},
-        main_(options_.make_engine(), *options_.time),
+        main_(make_engine(options_), *options_.time, loop_options_of(options_)),
         acceptor_(main_, options_.accepting, admissions_, options_.log,
                   [this](int fd, admissions::ticket ticket) { place(fd, std::move(ticket)); }) {
-    for (const listen_options& l : options_.listen) addresses_.push_back(listen(l).at());
+    for (const listen_options& l : options_.listen) {
+      listener& made = listen(l);
+      made.set_busy_poll(options_.busy_poll);
+      addresses_.push_back(made.at());
+    }
   }
   /// At any time, on any thread; but not on one of its own, nor while run() is under way, nor while another thread uses
   /// it. What has been posted to its main loop runs before.
@@ -93,6 +97,8 @@ class basic_server {
 
   /// Heartbeats: accepted on a thread of their own, so that a busy main loop cannot delay them, and never pooled.
   struct priority_lane {
+    explicit priority_lane(const server_options& o)
+        : loop(make_engine(o.engine), clock::system(), loop_options_of(o)) {}
     event_loop loop;
     std::vector<std::unique_ptr<listener>> listeners;
     std::optional<loop_thread> thread;
@@ -107,7 +113,10 @@ class basic_server {
     else
       model_.run(item);
   }
-  const listener& listen(const listen_options& options);
+  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
+    return is_priority(on) || detail::runs_inline(model_);
+  }
+  listener& listen(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
   void begin_to_drain(duration within) noexcept;
   void place(int fd, admissions::ticket ticket);
@@ -132,9 +141,9 @@ class basic_server {
 };
 
 template <thread_model Model, handler_or_factory Handler>
-const listener& basic_server<Model, Handler>::listen(const listen_options& options) {
+listener& basic_server<Model, Handler>::listen(const listen_options& options) {
   if (!options.priority) return acceptor_.listen(options);
-  if (!priority_) priority_.emplace();
+  if (!priority_) priority_.emplace(options_);
   const auto accepted = [this](int fd) {
     drainage_.entered();
     admit(priority_->loop, fd, {});
@@ -236,6 +245,7 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   sum.refused = acceptor_.refused();
   if (priority_) {
     sum.add(self.priority_->loop.counters());
+    sum.sends_priority = self.priority_->loop.counters().sends.value();
     for (const auto& l : priority_->listeners) {
       sum.accepted += l->accepted();
       sum.accept_errors += l->errors();

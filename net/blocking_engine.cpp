@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 namespace quintet {
 namespace {
@@ -53,7 +54,7 @@ error_code blocking_engine::add(stream_channel& c, int handle) {
   stream_ = &c;
   handle_.store(handle, std::memory_order_relaxed);
   reading_ = true;
-  send_again_ = false;
+  detours_ = {};
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {
     set_timeout(SO_RCVTIMEO, forever);
@@ -70,11 +71,8 @@ void blocking_engine::remove(channel& c) noexcept {
 }
 
 bool blocking_engine::poll(duration longest) {
-  if (stream_ && send_again_) {
-    send_again_ = false;
-    stream_->on_sendable();
-    return true;
-  }
+  if (stream_ && !detours_.none()) [[unlikely]]
+    return take_detour(longest);
   if (stream_ && reading_) return receive(longest);
   if (longest > duration::zero()) park(longest);
   return false;
@@ -86,46 +84,68 @@ bool blocking_engine::suits(duration longest) const noexcept {
   return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
 }
 
-bool blocking_engine::receive(duration longest) {
+inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest) noexcept {
   const bool waits = longest > duration::zero();
   if (waits && !suits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
-  if (waits && !enter_call()) return false;
-  const ssize_t n = system_call::receive(stream_->handle(), received_.get(), receive_size, waits ? 0 : MSG_DONTWAIT);
-  const int error = errno;
+  if (waits && !enter_call()) return -EINTR;
+  const ssize_t n = system_call::receive(stream_->handle(), place.data(), place.size(), waits ? 0 : MSG_DONTWAIT);
   if (waits) (void)leave_call();
-  if (n > 0) {
-    stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
+  return n;
+}
+
+bool blocking_engine::receive(duration longest) {
+  const ssize_t n = receive_into({received_.get(), receive_size}, longest);
+  if (n <= 0) return nothing_received(n);
+  stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
+  return true;
+}
+
+bool blocking_engine::nothing_received(ssize_t result) {
+  if (system_call::is_for_now(result)) return false;
+  reading_ = false;
+  stream_->on_receive_end(system_call::error_of(result));
+  return true;
+}
+
+// There is more to send, or much to receive for one message.
+[[gnu::noinline]] bool blocking_engine::take_detour(duration longest) {
+  if (std::exchange(detours_.send_again, false)) {
+    stream_->on_sendable();
     return true;
   }
-  if (n < 0 && (error == EAGAIN || error == EINTR)) return false;
-  reading_ = false;
-  stream_->on_receive_end(n == 0 ? error_code() : error_code(error, boost::system::system_category()));
+  const std::span<char> place = reading_ ? stream_->receive_space() : std::span<char>();
+  if (!stream_) return true;
+  if (place.empty()) {
+    detours_.in_place = false;
+    return poll(longest);
+  }
+  const ssize_t n = receive_into(place, longest);
+  if (n <= 0) return nothing_received(n);
+  stream_->on_received_in_place(static_cast<std::size_t>(n));
   return true;
 }
 
 // The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
-std::size_t blocking_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
+engine::send_result blocking_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const std::size_t offered = size_of(pieces);
   std::size_t sent = 0;
   for (bool may_wait = false; sent < offered; may_wait = true) {
     // Once a wake has ended a send, none waits before poll() has given the loop its turn.
-    if (may_wait && (send_again_ || !enter_call())) break;
+    if (may_wait && (detours_.send_again || !enter_call())) break;
     const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
     const ssize_t n = system_call::send(c.handle(), pieces, flags);
-    const int error = errno;
     const bool woken = may_wait && !leave_call();
     if (n >= 0) {
       sent += static_cast<std::size_t>(n);
       if (sent < offered) remove_prefix(pieces, static_cast<std::size_t>(n));
-    } else if (error != EAGAIN && error != EINTR) {
-      broken = error_code(error, boost::system::system_category());
-      return sent;
+    } else if (!system_call::is_for_now(n)) {
+      return {sent, static_cast<int>(-n)};
     }
     // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
     if (woken || (may_wait && send_timeout_ != forever)) break;
   }
-  send_again_ = sent < offered;
-  return sent;
+  detours_.send_again = sent < offered;
+  return {sent};
 }
 
 // False: somebody wants the loop's attention, which comes before waiting.

@@ -5,9 +5,12 @@
 #include <quintet/net/socket_engine.hpp>
 
 #include <atomic>
+#include <bit>
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <semaphore>
+#include <span>
 
 #include <pthread.h>
 #include <sys/socket.h>
@@ -40,7 +43,9 @@ class blocking_engine final : public socket_engine {
   error_code add(connect_channel&, int) override { return unsupported(); }  // see connector
   void remove(channel& c) noexcept override;
   void set_reading(channel&, bool on) noexcept override { reading_ = on; }
-  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
+  void receive_in_place(stream_channel&) noexcept override { detours_.in_place = true; }
+  using engine::send;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   void limit_send(duration longest) noexcept override { set_timeout(SO_SNDTIMEO, send_timeout_ = longest); }
 
  private:
@@ -50,13 +55,23 @@ class blocking_engine final : public socket_engine {
   static bool on_signal() noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
+  bool take_detour(duration longest);
   bool receive(duration longest);
+  ssize_t receive_into(std::span<char> place, duration longest) noexcept;
+  bool nothing_received(ssize_t result);
   [[nodiscard]] bool suits(duration longest) const noexcept;
   void park(duration longest) noexcept;
   void set_timeout(int option, duration to) noexcept;
 
+  /// What poll() has to look at before it receives: one comparison for both.
+  struct detours {
+    bool send_again = false, in_place = false;
+    [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
+  };
+
   stream_channel* stream_ = nullptr;
-  bool reading_ = false, send_again_ = false;
+  bool reading_ = false;
+  detours detours_;
   duration receive_timeout_ = forever, send_timeout_ = forever;
   std::unique_ptr<char[]> received_;
   std::atomic<state> state_{state::running};

@@ -19,6 +19,12 @@ void validate(const client_options& options) {
   if (options.bounded_socket_buffer < 0)
     throw config_error("bounded_socket_buffer: " + std::to_string(options.bounded_socket_buffer) +
                        " is not allowed, it must be at least 0");
+  validate(options.engine);
+  validate(loop_options_of(options), options.max_output_total);
+}
+
+std::unique_ptr<engine> make_engine(const client_options& options) {
+  return options.make_engine ? options.make_engine() : make_engine(options.engine, options.log);
 }
 
 }  // namespace quintet

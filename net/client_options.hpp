@@ -7,7 +7,8 @@
 #include <quintet/net/backoff.hpp>
 #include <quintet/net/connection_limits.hpp>
 #include <quintet/net/connector.hpp>
-#include <quintet/net/engine.hpp>
+#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/loop_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,15 +42,21 @@ struct client_options {
   std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
-  log_hook log = {};  ///< what the client has to say; nothing, unless there is one
+  log_hook log = {};                            ///< what the client has to say; nothing, unless there is one
+  engine_kind engine = engine_kind::automatic;  ///< of the main loop; a model has its own
+  duration spin = duration::zero();             ///< of the main loop: how long it looks for work before it sleeps
+  std::size_t static_output = 0;                ///< of the main loop: see loop_options
 
-  /// For loops that are driven by hand: the main loop's engine and clock, and what the waits are drawn from.
-  std::function<std::unique_ptr<engine>()> make_engine = make_default_engine;
+  /// For loops that are driven by hand: the main loop's engine, where `engine` does not say it, its clock, and what the
+  /// waits are drawn from.
+  std::function<std::unique_ptr<quintet::engine>()> make_engine = {};
   const clock* time = &clock::system();
   std::optional<std::uint64_t> seed = {};
 };
 
 /// Throws config_error.
 void validate(const client_options& options);
+/// For the main loop.
+[[nodiscard]] std::unique_ptr<engine> make_engine(const client_options& options);
 
 }  // namespace quintet

@@ -14,6 +14,8 @@ namespace quintet {
 namespace {
 
 constexpr std::size_t read_ahead_limit = 64 * 1024;        // while the baton is out; then TCP pushes back
+constexpr std::size_t worth_its_place = 16 * 1024;         // so much missing is received straight into the input
+constexpr std::size_t most_in_place = 256 * 1024;          // and at once, so that others have their turn
 constexpr duration linger_time = std::chrono::seconds(1);  // for the peer to take our last bytes and close
 
 /// Of the configuration, so that who wonders why connections end finds it in the log.
@@ -30,21 +32,35 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
 
 }  // namespace
 
-connection::connection(event_loop& loop, connection_host& host, bool keeps_baton)
+connection::connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here)
     : work_item(&connection::process_open, &connection::prepare_to_travel),
+      keeps_baton_(keeps_baton),
+      runs_here_(runs_here),
       loop_(loop),
-      host_(host),
-      keeps_baton_(keeps_baton) {
+      host_(host) {
+  state_.takes_detours = keeps_baton || !runs_here;
   loop_.join(*this);
 }
 
 connection::~connection() {
-  cancel();
   loop_.leave(*this);
   loop_.chunks().take_back(output_);
   loop_.chunks().take_back(sending_);
-  drop_messages(messages_);
-  drop_messages(calls_);
+  if (extras_) drop_messages(extras_->messages);
+  if (baton_extras_) drop_messages(baton_extras_->calls);
+}
+
+bool connection::have_extras() noexcept {
+  if (!extras_) extras_.reset(new (std::nothrow) loop_extras(*this));
+  if (!extras_) out_of_memory();
+  return extras_ != nullptr;
+}
+
+// With the baton at home.
+bool connection::have_baton_extras() noexcept {
+  if (!baton_extras_) baton_extras_.reset(new (std::nothrow) baton_extras);
+  if (!baton_extras_) out_of_memory();
+  return baton_extras_ != nullptr;
 }
 
 loop_executor connection::get_executor() const { return loop_.get_executor(); }
@@ -58,7 +74,7 @@ void connection::open(int handle, wishes told) noexcept {
   if (loop_.stopping()) return fail(errc::stopped);
   bool draining = false;
   try {
-    const auto added = host_.registry.add(*this, loop_);
+    const auto added = host_.registry.add(*this);
     id_ = added.id;
     draining = added.draining;
   } catch (const std::exception&) {
@@ -66,36 +82,43 @@ void connection::open(int handle, wishes told) noexcept {
   }
   begun_ = true;
   use_limits();
-  if (failing_) return;
+  if (state_.failing) return;
   if (std::exchange(told_.open, false)) send_out(&connection::process_open);
   watch_time();
   if (draining) drain();
 }
 
-void connection::on_received(bytes arrived) noexcept {
-  loop_.counters().receives.add();
-  loop_.counters().bytes_received.add(arrived.size());
-  if (lingering_) return;
-  if (drain_asked_) {
-    if (drain_left_ == 0) return;  // it was sent after the draining began
-    drain_left_ -= std::min(drain_left_, arrived.size());
+[[gnu::always_inline]] inline void connection::append_input(bytes more) {
+  loop_.buffers().equip(input_buffer_);
+  if (baton_.expects) [[unlikely]]
+    input_buffer_.reserve_announced(more.size(), expected());
+  input_buffer_.append(more);
+  baton_.has_input = true;
+}
+
+// Input for which there is more to think about than for most.
+void connection::receive(bytes arrived) noexcept {
+  if (state_.lingering) return;
+  if (state_.drain_asked) {
+    if (extras_->drain_left == 0) return;  // it was sent after the draining began
+    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
   }
-  if (deadlines_) deadlines_->received(arrived.size(), loop_.now());
+  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
   try {
-    if (baton_out_ || holds_input()) {
+    if (state_.baton_out || holds_input()) {
       loop_.buffers().equip(ahead_);
       ahead_.append(arrived);
+      state_.has_ahead = true;
       if (ahead_.size() >= read_ahead_limit) set_reading(false);
       return;
     }
-    if (close_wanted_) return;  // what is being sent is the last of it
-    input_is_borrowed_ = input_buffer_.empty() && !keeps_baton_;
-    if (input_is_borrowed_) {
-      input_ = arrived;
+    if (baton_.close_wanted) return;  // what is being sent is the last of it
+    if (keeps_baton_ || baton_.has_input) {
+      append_input(arrived);
+      if (is_expecting_more()) return settle();
     } else {
-      loop_.buffers().equip(input_buffer_);
-      input_buffer_.append(arrived);
-      input_ = input_buffer_.data();
+      loop_.lend_input(arrived);
+      input_is_lent_ = true;
     }
   } catch (const std::exception&) {
     return out_of_memory();
@@ -103,49 +126,80 @@ void connection::on_received(bytes arrived) noexcept {
   deliver();
 }
 
+// On the loop: behind what there is.
+void connection::keep(bytes unused) noexcept try { append_input(unused); } catch (const std::exception&) {
+  out_of_memory();
+}
+
+// Straight to where append_input() would copy it. Of a message that has begun: before that no memory is held for it.
+std::span<char> connection::receive_space() noexcept try {
+  if (state_.baton_out || state_.has_ahead || state_.lingering || state_.drain_asked) return {};
+  if (baton_.close_wanted || !baton_.has_input || holds_input() || !is_expecting_more()) return {};
+  const std::size_t missing = expected() - input_buffer_.size();
+  input_buffer_.reserve_announced(std::min(missing, worth_its_place), expected());
+  const std::span<char> free = input_buffer_.space();
+  return free.first(std::min({free.size(), missing, most_in_place}));
+} catch (const std::exception&) {
+  out_of_memory();
+  return {};
+}
+
+void connection::on_received_in_place(std::size_t count) noexcept {
+  count_received(count);
+  loop_.counters().bytes_in_place.add(count);
+  if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
+  input_buffer_.commit(count);
+  if (is_expecting_more()) return settle();
+  deliver();
+}
+
 void connection::on_receive_end(error_code reason) noexcept {
   if (reason) return fail(reason);
-  receive_ended_ = true;
-  if (lingering_) return fail({});
-  if (!baton_out_) settle();
+  state_.receive_ended = true;
+  if (state_.lingering) return fail({});
+  if (!state_.baton_out) settle();
 }
 
 void connection::on_sendable() noexcept {
-  send_waiting();
-  if (!failing_ && !baton_out_) settle();
+  count_sends(loop_.counters().sends_resumed, [this] { send_waiting(); });
+  if (!state_.failing && !state_.baton_out) settle();
 }
 
 void connection::abort() noexcept {
   fail(errc::stopped);
-  if (baton_out_) interrupt();
+  if (state_.baton_out) interrupt();
 }
 
 // The baton is at home and nothing more can be sent now: what comes next?
 void connection::settle() noexcept {
-  close_wanted_ |= std::exchange(close_asked_, false);
-  if (close_wanted_) {
-    if (sending_.empty() && !lingering_) begin_to_linger();
+  if (state_.close_asked) baton_.close_wanted = true;
+  state_.close_asked = false;
+  if (baton_.close_wanted) {
+    if (!state_.sending && !state_.lingering) begin_to_linger();
     return;
   }
   sort_messages();
-  if (failing_ || baton_out_) return;
-  if (!calls_.empty()) return send_out(&connection::process_messages);
-  if (shutdown_wanted_ && !shut_ && sending_.empty()) {
-    shut_ = true;
+  if (state_.failing || state_.baton_out) return;
+  if (baton_.has_calls) return send_out(&connection::process_messages);
+  if (baton_.shutdown_wanted && !state_.shut && !state_.sending) {
+    state_.shut = true;
     loop_.io().shutdown_send(handle_);
   }
-  if (wants_writable_) [[unlikely]] {
-    if (sending_.size() <= limits().low_watermark) wait_for_turn_end();
+  if (baton_.wants_writable) [[unlikely]] {
+    if (sending_.size() <= limits().low_watermark && have_extras()) loop_.line_up(*extras_);
     return;
   }
   if (is_stuck()) return;
-  if (!ahead_.empty() && !holds_input()) {
-    input_ = take_input();
-    return deliver();
+  if (state_.has_ahead && !holds_input()) {
+    take_input();
+    if (!is_expecting_more()) return deliver();
   }
   update_reading();
-  if (drain_asked_ && (drain_left_ == 0 || receive_ended_ || pause_wanted_)) return finish_drain();
-  if (receive_ended_ && ahead_.empty()) settle_end();
+  if (baton_.expects && baton_.has_input && expected() >= input_buffer_.size() + worth_its_place)
+    loop_.io().receive_in_place(*this);
+  if (state_.drain_asked && (extras_->drain_left == 0 || state_.receive_ended || baton_.pause_wanted))
+    return finish_drain();
+  if (state_.receive_ended && !state_.has_ahead) settle_end();
 }
 
 // The peer has finished sending, and everything it sent has been seen.
@@ -155,33 +209,35 @@ void connection::settle_end() noexcept {
     stays_half_open_ = true;
     return send_out(&connection::process_read_eof);
   }
-  if (sending_.empty() && (shut_ || !stays_half_open_)) fail(errc::end_of_stream);
+  if (!state_.sending && (state_.shut || !stays_half_open_)) fail(errc::end_of_stream);
 }
 
 // With the baton at home, or held by who asks.
 void connection::update_reading() noexcept {
-  set_reading(lingering_ || (holds_ == 0 && ahead_.size() < read_ahead_limit && !pause_wanted_));
+  set_reading(state_.lingering || (!state_.held && ahead_.size() < read_ahead_limit && !baton_.pause_wanted));
 }
 
 void connection::set_reading(bool on) noexcept {
-  if (reading_ == on || receive_ended_ || failing_) return;
-  reading_ = on;
+  if (state_.paused != on || state_.receive_ended || state_.failing) return;
+  state_.paused = !on;
   loop_.io().set_reading(*this, on);
 }
 
 // Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.
 void connection::begin_to_linger() noexcept {
-  if (receive_ended_) return fail({});
-  lingering_ = true;
+  if (state_.receive_ended) return fail({});
+  if (!have_extras()) return;
+  state_.lingering = true;
   ahead_.clear();
-  if (!shut_) loop_.io().shutdown_send(handle_);
-  loop_.start(*this, linger_time);
+  state_.has_ahead = false;
+  if (!state_.shut) loop_.io().shutdown_send(handle_);
+  loop_.start(*extras_, linger_time);
   update_reading();
 }
 
 void connection::report_limit() const noexcept {
   try {
-    report(host_.log, {severity::info, "a connection is closed", reason_, peer_address()});
+    report(host_.log, {severity::info, "a connection is closed", reason(), peer_address()});
   } catch (const std::bad_alloc&) {  // nothing is left to say it with
   }
 }
@@ -189,26 +245,34 @@ void connection::report_limit() const noexcept {
 void connection::out_of_memory() noexcept { fail(make_error_code(boost::system::errc::not_enough_memory)); }
 
 void connection::fail(error_code why) noexcept {
-  if (failing_) return;
-  failing_ = true;
-  reason_ = why;
+  if (state_.failing) return;
+  if (!state_.baton_out && baton_.has_reason && !gives_up_on_the_peer(why)) why = baton_extras_->close_reason;
+  state_.failing = true;
+  reason_value_ = why.value();
+  reason_category_ = &why.category();
   if (host_.log && is_a_limit(why)) report_limit();
   host_.registry.remove(id_);
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
   loop_.chunks().take_back(sending_);
-  (void)host_.output.changed(std::exchange(charged_, 0), 0);
-  if (std::exchange(above_watermark_, false)) tell_source(false);
+  state_.sending = false;
+  if (extras_) (void)host_.output.changed(std::exchange(extras_->charged, 0), 0);
+  if (state_.above_watermark) tell_source(false);
+  state_.above_watermark = false;
   loop_.io().remove(*this);
-  cancel();
-  if (!baton_out_) begin_to_close();
+  if (extras_) extras_->cancel();
+  if (state_.baton_out)
+    tell_at_turn_end();
+  else
+    begin_to_close();
 }
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason_)) loop_.io().reset_when_closed(handle_);
+  if (gives_up_on_the_peer(reason())) loop_.io().reset_when_closed(handle_);
   loop_.chunks().take_back(output_);
-  (void)host_.output.changed(std::exchange(output_charged_, 0), 0);
+  if (baton_extras_) (void)host_.output.changed(std::exchange(baton_extras_->charged, 0), 0);
   loop_.io().close(std::exchange(handle_, -1));
+  tell_all_notices();
   send_out(&connection::process_close);
 }
 

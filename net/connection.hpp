@@ -4,14 +4,17 @@
 
 #include <quintet/base/buffer_cache.hpp>
 #include <quintet/base/byte_chain.hpp>
-#include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
-#include <quintet/net/connection_deadlines.hpp>
 #include <quintet/net/connection_host.hpp>
+#include <quintet/net/connection_state.hpp>
+#include <quintet/net/cork_guard.hpp>
 #include <quintet/net/event_loop.hpp>
+#include <quintet/net/send_notices.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace quintet {
@@ -22,34 +25,77 @@ namespace quintet {
 /// itself, on whatever thread it runs, and nothing here needs a lock.
 ///
 /// `[baton]` below means: from inside this connection's handler (or coroutine).
-class connection : private work_item, private loop_member, private stream_channel, private timer {
+class connection : private stream_channel, private work_item, private loop_member {
  public:
   /// [baton] Adds to the batch's output, by copying. Everything written in a batch leaves in one send. False when it
   /// was not taken: after shutdown_send(), or when the output is full under when_full::error. More waiting output than
   /// `max_output` ends the connection (errc::output_overflow).
-  bool write(bytes data);
+  bool write(bytes data) {
+    if (!baton_.checks_writes && output_.try_append_here(data)) [[likely]]
+      return true;
+    return write_more(data);
+  }
+  /// [baton] The same for bytes in several pieces, of which all are taken, one behind the other, or none.
+  bool write(std::span<const bytes> pieces);
+  /// [baton] The same for bytes that somebody owns: those of at least `large_write` bytes are not copied but kept until
+  /// they have left.
+  bool write(shared_bytes data);
+  /// [baton] The same of a string that is handed over: `c.write(std::move(text))`. It is gone also when it was not
+  /// taken.
+  template <std::same_as<std::string> S>
+  bool write(S&& data) {
+    if (data.size() < large_write) return write(bytes(data));
+    return write(std::make_shared<const std::string>(std::forward<S>(data)));
+  }
+  static constexpr std::size_t large_write = 4 * 1024;  ///< what is smaller costs less to copy than to send as a piece
   /// [baton] Sends what was written so far, without waiting for the end of the batch, if the handler runs on the
   /// loop's own thread; elsewhere it leaves when the batch ends.
   void flush();
-  /// [baton] Whether less output waits than `high_watermark`. One who produces much writes while this is true, and goes
+  /// [baton] `auto together = c.cork();`: until the end of the last of these guards, flush() does nothing and a batch
+  /// that writes much does not begin to send; then what was written leaves as by flush(). The end of the batch, or a
+  /// coroutine's wait in a read or in until_writable(), sends all the same.
+  cork_guard cork();
+  /// [baton] Calls f(error_code) once: when the kernel has taken all that was written before, or with the reason when
+  /// the connection has ended before that (errc::end_of_stream if there is no other). On the loop's thread, after the
+  /// handler has returned or while it waits, in the order of asking, without the baton; at the latest before on_close
+  /// or, asked for in on_close, after it. Whether the peer has received anything only its answer can tell. What f
+  /// throws is counted in `handler_errors`, and nothing else happens. Allocates one node.
+  template <std::invocable<error_code> F>
+  void when_sent(F f) {
+    add_notice(std::make_unique<send_notice_of<F>>(std::move(f)));
+  }
+  /// [baton] Whether less output waits than `high_watermark`; for a handler with on_writable also whether this batch
+  /// may write more of what a turn of the loop has for all. One who produces much writes while this is true, and goes
   /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when
-  /// the output is down to the low watermark. No more input is looked at before that.
+  /// the output is down to the low watermark and others have had their share. No more input is looked at before that.
   [[nodiscard]] bool writable() noexcept {
-    if (!is_full()) return true;
-    wants_writable_ |= told_.writable;
+    if (told_.writable ? !is_full() : !is_above_watermark()) return true;
+    if (runs_here_ && !baton_.wants_writable) loop_.count_written(output_.size());
+    baton_.wants_writable |= told_.writable;
     return false;
   }
   /// [baton] Closes when everything written has left. Input that still arrives is discarded.
-  void close() noexcept { close_wanted_ = true; }
-  /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
-  void shutdown_send() noexcept {
-    shutdown_wanted_ = true;
-    gate_ = 0;
+  void close() noexcept { baton_.close_wanted = true; }
+  /// [baton] The same because of an error, which on_close and the log are told.
+  void close(error_code why) {
+    extras_of_baton().close_reason = why;
+    baton_.close_wanted = baton_.has_reason = true;
   }
+  /// [baton] Whether close() was called.
+  [[nodiscard]] bool closing() const noexcept { return baton_.close_wanted; }
+  /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
+  void shutdown_send() noexcept { baton_.shutdown_wanted = baton_.checks_writes = true; }
   /// [baton] From the end of this batch on, no more input is looked at, and none is taken from the kernel; until
   /// resume_reading(), which connection_registry::post() can bring.
-  void pause_reading() noexcept { pause_wanted_ = true; }
-  void resume_reading() noexcept { pause_wanted_ = false; }
+  void pause_reading() noexcept { baton_.pause_wanted = true; }
+  void resume_reading() noexcept { baton_.pause_wanted = false; }
+  /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the rest is put behind it, and
+  /// the handler is not called before that is there. What is above `max_input` ends the connection as ever.
+  void expect_input(std::size_t size) {
+    const std::size_t most = limits().max_input;
+    extras_of_baton().expected = size > most ? most + 1 : size;
+    baton_.expects = true;
+  }
   /// [baton] What applies now: the server's, or this connection's own.
   [[nodiscard]] const connection_limits& limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error.
@@ -69,12 +115,12 @@ class connection : private work_item, private loop_member, private stream_channe
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
   /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
-  [[nodiscard]] bool draining() const noexcept { return drain_begun_; }
+  [[nodiscard]] bool draining() const noexcept { return baton_.drain_begun; }
 
  protected:
   /// `keeps_baton`: a batch is run by somebody who holds on to the baton afterwards (a coroutine), so that the input
-  /// must be the connection's own.
-  connection(event_loop& loop, connection_host& host, bool keeps_baton);
+  /// must be the connection's own. `runs_here`: dispatch() would always run a batch here and now, and is not asked.
+  connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here);
   ~connection();
 
   /// What a handler wants to be told besides input and the end.
@@ -83,34 +129,89 @@ class connection : private work_item, private loop_member, private stream_channe
   };
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
-  [[nodiscard]] bool failed() const noexcept { return failing_; }
+  [[nodiscard]] bool failed() const noexcept { return state_.failing; }
   /// [loop] Of one that is over: why, and whether it was closed at this end, by the handler or through the registry,
   /// before the peer had finished.
-  [[nodiscard]] error_code reason() const noexcept { return reason_; }
-  [[nodiscard]] bool closed_here() const noexcept { return !reason_ && (lingering_ || !receive_ended_); }
+  [[nodiscard]] error_code reason() const noexcept { return {reason_value_, *reason_category_}; }
+  [[nodiscard]] bool closed_here() const noexcept {
+    return reason_value_ == 0 && (state_.lingering || !state_.receive_ended);
+  }
 
   // For coroutines, which keep the baton across suspensions. [baton], on the loop's thread.
   /// All input that is there now: what was unused and what has arrived. Valid until used(), or the baton is given back.
   bytes take_input();
-  void used(std::size_t count) noexcept { input_buffer_.consume(count); }
-  [[nodiscard]] bool has_news() const noexcept { return !ahead_.empty() || at_end(); }
+  void used(std::size_t count) noexcept {
+    input_buffer_.consume(count);
+    baton_.has_input = !input_buffer_.empty();
+  }
+  [[nodiscard]] bool has_news() const noexcept { return baton_.has_input || state_.has_ahead || at_end(); }
+  /// Nothing will arrive any more.
+  [[nodiscard]] bool nothing_will_arrive() const noexcept {
+    return state_.failing || ((state_.receive_ended || drained_) && !state_.has_ahead);
+  }
   [[nodiscard]] bool at_end() const noexcept {
-    return failing_ || ((receive_ended_ || drained_) && ahead_.empty() && input_buffer_.empty());
+    return state_.failing || (nothing_will_arrive() && input_buffer_.empty());
   }
   void give_back() noexcept;
-  [[nodiscard]] bool is_full() const noexcept { return output_.size() + waiting_now() > limits().high_watermark; }
+  [[nodiscard]] bool is_full() const noexcept {
+    return baton_.had_its_share || output_.size() > event_loop::turn_share || is_above_watermark() ||
+           (runs_here_ && !loop_.shares_left());
+  }
   /// [baton] After give_back(): run_writable() comes before anything else does, but for the end.
-  void ask_for_writable() noexcept { wants_writable_ = true; }
+  void ask_for_writable() noexcept { baton_.wants_writable = true; }
   /// [baton] The handler has failed: once the baton is back the connection closes, without sending what is left.
-  void fail_handler() noexcept { handler_failed_ = true; }
+  void fail_handler() noexcept { baton_.handler_failed = true; }
   /// [baton] In a catch block: tells the log what the handler has let out.
   void report_exception() const noexcept;
+  /// [loop] A batch that can be run here and now, with nothing else to think about: true for nearly all of a model that
+  /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
+  /// calls receive().
+  [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
+    count_received(arrived.size());
+    if (!is_calm()) [[unlikely]]
+      return false;
+    loop_.counters().batches.add();
+    state_.baton_out = true;
+    loop_.chunks().try_equip(output_);
+    if (!output_.equipped()) [[unlikely]]
+      baton_.checks_writes = true;
+    return true;
+  }
+  void receive(bytes arrived) noexcept;
+  void short_way_home(bytes arrived, std::size_t used) noexcept {
+    if (used < arrived.size()) [[unlikely]]
+      keep(arrived.substr(used));
+    if (!state_.only_baton_out() || !baton_.none()) [[unlikely]]
+      return come_home_otherwise();
+    state_.baton_out = false;
+    send_piece();
+  }
+  /// [baton] Calls f: what the handler lets out ends its connection, and nothing else.
+  template <class F>
+  void guarded(F f) noexcept {
+    try {
+      f();
+    } catch (...) {
+      report_exception();
+      fail_handler();
+    }
+  }
   /// [baton] After run_close(): the connection may go. Called by process_close itself unless the baton was kept.
   void close_is_done() noexcept;
 
  private:
   friend class connection_registry;
   friend class connection_message;
+  friend class cork_guard;
+
+  using settings = detail::connection_settings;
+  using loop_flags = detail::connection_loop_flags;
+  using baton_flags = detail::connection_baton_flags;
+  using turn_end = detail::connection_turn_end;
+  using loop_extras = detail::connection_loop_extras;
+  using baton_extras = detail::connection_baton_extras;
+  friend turn_end;
+  friend loop_extras;
 
   // What a session does with the baton. dispatch() asks the thread model to run the item, here or elsewhere; the
   // run_ functions are what it runs, and return with the baton still held. destroy() is the last call, on the loop.
@@ -137,17 +238,28 @@ class connection : private work_item, private loop_member, private stream_channe
   static void come_home(work_item& item) noexcept;
   static void bury(work_item& item) noexcept;
   static connection& of(work_item& item) noexcept { return static_cast<connection&>(item); }
-  template <class F>
-  void guarded(F f) noexcept;
+  void leave() noexcept;
+  void gauge_writes() noexcept;
   void send_out(work_item::function station) noexcept;
   void deliver() noexcept;
-  void own_input();
-  void use_input(std::size_t count);
+  void append_input(bytes more);
+  void use_input(bytes input, std::size_t count);
+  void keep(bytes unused) noexcept;
+  [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
+  [[nodiscard]] bool is_expecting_more() const noexcept { return input_buffer_.size() < expected(); }
+  void come_home_otherwise() noexcept;
   void end_of_batch() noexcept;
 
   // The loop's side (connection.cpp): input, ends, and what comes next.
+  void count_received(std::size_t size) noexcept {
+    loop_counters& count = loop_.counters();
+    count.receives.add();
+    count.bytes_received.add(size);
+  }
   void on_received(bytes arrived) noexcept override;
   void on_receive_end(error_code reason) noexcept override;
+  std::span<char> receive_space() noexcept override;
+  void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
   void abort() noexcept override;
   void settle() noexcept;
@@ -162,10 +274,6 @@ class connection : private work_item, private loop_member, private stream_channe
   void begin_to_close() noexcept;
 
   // Messages, changed settings and time limits (connection_control.cpp).
-  struct settings {
-    connection_limits limits;
-    connection_id source;
-  };
   settings& changed_settings();
   void adopt_settings() noexcept;
   void use_limits() noexcept;
@@ -175,87 +283,118 @@ class connection : private work_item, private loop_member, private stream_channe
   void close_from_outside() noexcept;
   void hold_reading(int change) noexcept;
   void drain() noexcept;
-  void expired() noexcept override;
+  void expired() noexcept;
   void watch_time() noexcept;
 
   // Output (connection_output.cpp).
   enum class admission : std::uint8_t { taken, dropped, refused };
-  [[nodiscard]] bool takes_bytes_now() const noexcept { return !mid_message_; }
+  [[nodiscard]] bool takes_bytes_now() const noexcept { return !state_.mid_message; }
+  bool write_more(bytes data);
   void append_output(bytes data);
+  void has_written();
+  void uncork(bool sends);
   void send_from_outside(const shared_bytes& data) noexcept;
   void turn_ends() noexcept;
+  void write_on() noexcept;
   void wait_for_turn_end() noexcept;
   void send_output() noexcept;
+  /// Nothing waits, and what has been written lies in one piece.
+  void send_piece() noexcept {
+    const bytes all = output_.front();
+    if (!all.empty()) [[likely]] {
+      const engine::send_result sent = loop_.io().send(*this, all);
+      if (sent.bytes < all.size()) [[unlikely]]
+        return keep_sending(sent);
+      count_sent(all.size());
+    }
+    loop_.chunks().take_back_piece(output_);
+  }
+  void keep_sending(engine::send_result sent) noexcept;
   void send_waiting() noexcept;
-  bool send_now();
+  bool send_now(counter& reason);
+  /// Why a batch's output leaves at its end is not counted: that is the rule.
+  template <class F>
+  void count_sends(counter& reason, F send) noexcept {
+    const std::uint64_t before = loop_.counters().sends.value();
+    send();
+    reason.add(loop_.counters().sends.value() - before);
+  }
+  void join_sending(bool kernel_is_full) noexcept;
   bool send_some(byte_chain& from) noexcept;
-  bool send_pieces(byte_chain& from) noexcept;
   std::size_t offer(bytes data) noexcept;
+  void note_sending() noexcept { state_.sending = !sending_.empty(); }
   std::size_t offer(output_pieces pieces) noexcept;
-  admission admit(std::size_t count) noexcept;
-  [[nodiscard]] std::size_t waiting_now() const noexcept { return loop_.in_this_thread() ? sending_.size() : waiting_; }
+  std::size_t gone(engine::send_result sent) noexcept;
+  void count_sent(std::size_t size) noexcept {
+    loop_counters& count = loop_.counters();
+    count.sends.add();
+    count.bytes_sent.add(size);
+  }
+  admission ask(std::size_t count);
+  admission admit(std::size_t count);
+  [[nodiscard]] bool is_above_watermark() const noexcept {
+    return output_.size() + waiting_now() > limits().high_watermark;
+  }
+  [[nodiscard]] std::size_t waiting_now() const noexcept {
+    if (loop_.in_this_thread()) return sending_.size();
+    return baton_extras_ ? baton_extras_->waiting : 0;
+  }
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
   void tell_source(bool hold) noexcept;
-  [[nodiscard]] bool is_stuck() const noexcept { return above_watermark_ && limits().full == when_full::pause; }
+
+  // Who waits for what was written to be sent (connection_notices.cpp).
+  void add_notice(std::unique_ptr<send_notice> notice);
+  void adopt_notices() noexcept;
+  void note_taken(std::size_t count) noexcept;
+  void tell_at_turn_end() noexcept;
+  void tell_notices() noexcept;
+  void tell_all_notices() noexcept;
+  [[nodiscard]] error_code why_not_sent() const noexcept;
+
+  [[nodiscard]] bool is_stuck() const noexcept { return state_.above_watermark && limits().full == when_full::pause; }
   [[nodiscard]] bool holds_input() const noexcept {
-    return wants_writable_ || is_stuck() || pause_wanted_ || holds_ > 0;
+    return baton_.wants_writable || is_stuck() || baton_.pause_wanted || state_.held;
   }
 
-  /// What waits for the end of the loop's turn: sending what several messages have brought, and a handler that wants to
-  /// write on, so that the others have theirs in between.
-  struct turn_end final : work_item {
-    explicit turn_end(connection& c) noexcept : work_item(&turn_end::run), of(c) {}
-    static void run(work_item& item) noexcept { static_cast<turn_end&>(item).of.turn_ends(); }
-    connection& of;
-    bool due = false;
-  };
+  /// Nothing but the baton's coming and going is under way: true for nearly every batch, which then goes the short way.
+  [[nodiscard]] bool is_calm() const noexcept { return state_.none() && baton_.none(); }
+  [[nodiscard]] bool is_calm_but_for_detours() const noexcept { return state_.none_but_detours() && baton_.none(); }
 
+  bool have_extras() noexcept;
+  bool have_baton_extras() noexcept;
+  baton_extras& extras_of_baton() {
+    if (!baton_extras_) baton_extras_ = std::make_unique<baton_extras>();
+    return *baton_extras_;
+  }
+  [[nodiscard]] connection_deadlines* deadlines() const noexcept {
+    return extras_ ? extras_->deadlines.get() : nullptr;
+  }
+
+  loop_flags state_;   // loop
+  baton_flags baton_;  // baton
+  int handle_ = -1;    // open until the baton is at home for the last time
+  const bool keeps_baton_;
+  const bool runs_here_;
+  bool input_is_lent_ = false;    // baton: the batch is the engine's, and its loop's for now
+  bool begun_ = false;            // the handler knows of it, and will be told of its end
+  bool got_on_ = false;           // baton: input was used, or something was written; kept for deadlines
+  bool stays_half_open_ = false;  // the handler was told of the end of input, and will close
+  bool drained_ = false;          // everything that had been received when draining began has been
+  bool refuses_sends_ = false;    // the registry's, under its lock
+  wishes told_;                   // each is cleared when it has been fulfilled
+  int reason_value_ = 0;
   event_loop& loop_;
   connection_host& host_;
   connection_id id_;
-  int handle_ = -1;                 // open until the baton is at home for the last time
-  int holds_ = 0;                   // loop: connections that this one feeds and whose output is full
-  bytes input_;                     // baton: the batch: borrowed from the engine, or the contents of input_buffer_
-  cached_buffer input_buffer_;      // baton: input that is unused
-  cached_buffer ahead_;             // loop: arrived while the baton was out
-  byte_chain output_;               // baton: written by the handler
-  byte_chain sending_;              // loop: on its way to the kernel
-  std::size_t output_charged_ = 0;  // baton: how much of output_ the server's budget knows of
-  std::size_t charged_ = 0;         // loop: and of sending_
-  std::size_t waiting_ = 0;         // baton: sending_.size() when the baton left
-  std::size_t gate_ = 0;            // baton: output above which admit() has to be asked
-  std::size_t drain_left_ = 0;      // loop: received by the kernel when draining began, and not by us yet
-  std::unique_ptr<settings> own_, changed_;          // loop, which the baton may read; baton
-  std::unique_ptr<connection_deadlines> deadlines_;  // loop
-  work_fifo messages_, calls_;                       // loop; baton
-  turn_end turn_end_{*this};                         // loop
-  error_code reason_;
-  unsigned dropped_ = 0;  // baton: writes that when_full::drop has dropped in this batch
-  const bool keeps_baton_;
-  bool input_is_borrowed_ = false;
-  bool begun_ = false;  // the handler knows of it, and will be told of its end
-  wishes told_;         // each is cleared when it has been fulfilled
-  bool baton_out_ = false;
-  bool reading_ = true;
-  bool close_wanted_ = false;     // baton
-  bool shutdown_wanted_ = false;  // baton
-  bool pause_wanted_ = false;     // baton
-  bool wants_writable_ = false;   // baton: run_writable() is to come before more input
-  bool handler_failed_ = false;   // baton
-  bool overflowed_ = false;       // baton: more was written than max_output
-  bool got_on_ = false;           // baton: input was used, or something was written
-  bool close_asked_ = false;      // loop: close() from outside, while the baton was out
-  bool mid_message_ = false;      // loop: a part of what the handler is writing has left, and the rest has not
-  bool above_watermark_ = false;  // loop
-  bool shut_ = false;             // loop: the peer has been told that nothing more comes
-  bool receive_ended_ = false;
-  bool stays_half_open_ = false;  // the handler was told of the end of input, and will close
-  bool drain_begun_ = false;      // written by the loop while the baton is at home
-  bool drain_asked_ = false;      // loop
-  bool drained_ = false;          // everything that had been received then has been
-  bool lingering_ = false;        // everything is sent and the peer knows; waiting for it to read and close
-  bool failing_ = false;          // it is over: on_close is due, or under way
+  const boost::system::error_category* reason_category_ = &boost::system::system_category();
+  byte_chain output_;                           // baton: written by the handler
+  byte_chain sending_;                          // loop: on its way to the kernel
+  cached_buffer input_buffer_;                  // baton: input that is unused
+  cached_buffer ahead_;                         // loop: arrived while the baton was out
+  std::unique_ptr<settings> own_;               // changed by the loop while the baton is at home
+  std::unique_ptr<loop_extras> extras_;         // loop
+  std::unique_ptr<baton_extras> baton_extras_;  // baton
 };
 
 }  // namespace quintet

@@ -10,37 +10,37 @@
 
 namespace quintet {
 
+// The way out, of all but what nothing disturbs.
+void connection::leave() noexcept {
+  state_.baton_out = true;
+  loop_.chunks().try_equip(output_);
+  gauge_writes();
+  if (state_.sending && !have_baton_extras()) return;
+  if (baton_extras_) baton_extras_->waiting = sending_.size();
+}
+
+// Whether write() may append within the chunk there is without asking.
+void connection::gauge_writes() noexcept {
+  const connection_limits& l = limits();
+  const std::size_t gate = std::min(l.high_watermark, l.max_output);
+  baton_.checks_writes =
+      baton_.shutdown_wanted || !output_.is_one_piece() || gate < byte_chain::chunk_size + sending_.size();
+}
+
 void connection::send_out(work_item::function station) noexcept {
-  baton_out_ = true;
-  waiting_ = sending_.size();
+  leave();
   become(station);
   dispatch(*this);
 }
 
-// On the loop, before the item goes to another thread: borrowed input becomes the connection's own, and the output
-// buffer is taken while the loop's cache may be touched.
+// On the loop, before the item goes to another thread: lent input becomes the connection's own.
 void connection::prepare_to_travel(work_item& item) noexcept {
   connection& c = of(item);
-  c.own_input();
-  c.loop_.chunks().equip(c.output_);
-}
-
-void connection::own_input() {
-  if (!input_is_borrowed_) return;
-  loop_.buffers().equip(input_buffer_);
-  input_buffer_.append(input_);
-  input_ = input_buffer_.data();
-  input_is_borrowed_ = false;
-}
-
-template <class F>
-void connection::guarded(F f) noexcept {
-  try {
-    f();
-  } catch (...) {
-    report_exception();
-    fail_handler();
-  }
+  if (!c.input_is_lent_) return;
+  c.loop_.buffers().equip(c.input_buffer_);
+  c.input_buffer_.append(c.loop_.lent_input());
+  c.input_is_lent_ = false;
+  c.baton_.has_input = true;
 }
 
 void connection::report_exception() const noexcept {
@@ -66,28 +66,10 @@ void connection::process_open(work_item& item) noexcept {
   c.give_back();
 }
 
-void connection::process_batch(work_item& item) noexcept {
-  connection& c = of(item);
-  if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
-  c.guarded([&c] { c.use_input(c.run_batch(c.input_)); });
-  c.input_is_borrowed_ = false;
-  c.give_back();
-}
-
-void connection::use_input(std::size_t count) {
-  count = std::min(count, input_.size());
-  got_on_ = count > 0;
-  if (!input_is_borrowed_) {
-    input_buffer_.consume(count);
-  } else if (count < input_.size()) {
-    loop_.buffers().equip(input_buffer_);  // borrowed input has not travelled
-    input_buffer_.append(input_.substr(count));
-  }
-}
-
 void connection::process_messages(work_item& item) noexcept {
   connection& c = of(item);
-  while (work_item* next = c.calls_.pop()) {
+  c.baton_.has_calls = false;
+  while (work_item* next = c.baton_extras_->calls.pop()) {
     const std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
     c.guarded([&] { message->run(c); });
   }
@@ -115,7 +97,7 @@ void connection::process_drain(work_item& item) noexcept {
 
 void connection::process_close(work_item& item) noexcept {
   connection& c = of(item);
-  if (c.begun_) c.run_close(c.reason_);
+  if (c.begun_) c.run_close(c.reason());
   if (!c.begun_ || !c.keeps_baton_) c.close_is_done();
 }
 
@@ -127,67 +109,60 @@ void connection::close_is_done() noexcept {
     loop_.post(static_cast<work_item&>(*this));
 }
 
-// Deferred even when it comes from the inbox: an event for this connection may be in the batch at hand.
+// Behind what is deferred for this connection: when it comes from the inbox, that has not run yet.
 void connection::bury(work_item& item) noexcept {
   connection& c = of(item);
-  if (c.handler_failed_) c.loop_.counters().handler_errors.add();  // in on_close
+  if (c.extras_ && c.extras_->end.due) return c.loop_.defer(item);
+  c.tell_all_notices();
+  if (c.baton_.handler_failed) c.loop_.counters().handler_errors.add();  // in on_close
   c.loop_.counters().closed.add();
   c.destroy();
 }
 
-void connection::give_back() noexcept {
-  become(&connection::come_home);
-  if (loop_.in_this_thread())
-    come_home(*this);
-  else
-    loop_.post(static_cast<work_item&>(*this));
-}
-
-void connection::come_home(work_item& item) noexcept {
-  connection& c = of(item);
-  c.baton_out_ = false;
-  c.mid_message_ = false;
-  c.drain_begun_ = c.drain_asked_;
-  const bool threw = std::exchange(c.handler_failed_, false);
-  if (threw) c.loop_.counters().handler_errors.add();
-  if (c.failing_) return c.begin_to_close();
-  if (threw) return c.fail(errc::handler_threw);
-  if (c.overflowed_) return c.fail(errc::output_overflow);
-  c.end_of_batch();
-  if (c.failing_) return;
-  if (c.input_buffer_.size() > c.limits().max_input) return c.fail(errc::message_too_big);
-  c.settle();
-  c.watch_time();
+// The way home, of all but what nothing has disturbed.
+void connection::come_home_otherwise() noexcept {
+  if (state_.writes_on) loop_.turn_comes_home();
+  state_.baton_out = state_.mid_message = state_.writes_on = baton_.had_its_share = false;
+  baton_.drain_begun = state_.drain_asked;
+  const bool threw = baton_.handler_failed;
+  baton_.handler_failed = false;
+  if (threw) loop_.counters().handler_errors.add();
+  if (state_.failing) return begin_to_close();
+  if (threw) return fail(errc::handler_threw);
+  if (baton_.overflowed) return fail(errc::output_overflow);
+  end_of_batch();
+  if (state_.failing) return;
+  if (input_buffer_.size() > limits().max_input) return fail(errc::message_too_big);
+  settle();
+  watch_time();
 }
 
 void connection::end_of_batch() noexcept {
-  if (changed_) adopt_settings();
-  if (dropped_ > 0) loop_.counters().dropped.add(std::exchange(dropped_, 0));
-  if (deadlines_) {
-    got_on_ |= keeps_baton_ && !output_.empty();
-    const std::size_t unused = keeps_baton_ ? !got_on_ : input_buffer_.size();  // a coroutine keeps it to itself
-    deadlines_->batch_ended(std::exchange(got_on_, false), unused, loop_.now());
+  if (baton_.has_changes) adopt_settings();
+  if (baton_.has_dropped) loop_.counters().dropped.add(std::exchange(baton_extras_->dropped, 0));
+  baton_.has_dropped = false;
+  if (connection_deadlines* const d = deadlines()) {
+    const bool got_on = got_on_ || (keeps_baton_ && !output_.empty());
+    const std::size_t unused = keeps_baton_ ? !got_on : input_buffer_.size();  // a coroutine keeps it to itself
+    d->batch_ended(got_on, unused, loop_.now());
   }
-  if (input_buffer_.empty()) loop_.buffers().take_back(input_buffer_);
+  got_on_ = false;
   send_output();
 }
 
-void connection::deliver() noexcept {
-  loop_.counters().batches.add();
-  send_out(&connection::process_batch);
-}
-
 bytes connection::take_input() {
-  if (!ahead_.empty()) {
+  if (state_.has_ahead) {
+    state_.has_ahead = false;
     if (input_buffer_.empty()) {
       input_buffer_.swap(ahead_);
     } else {
-      input_buffer_.append(ahead_.data());
+      keep(ahead_.data());
       ahead_.clear();
     }
     loop_.buffers().take_back(ahead_);
     update_reading();
   }
+  baton_.has_input = !input_buffer_.empty();
   return input_buffer_.data();
 }
 

@@ -10,8 +10,10 @@ namespace quintet {
 // ---- Settings: changed by the baton, adopted by the loop when it comes home -----------------------------------------
 
 connection::settings& connection::changed_settings() {
-  if (!changed_) changed_ = own_ ? std::make_unique<settings>(*own_) : std::make_unique<settings>(host_.limits);
-  return *changed_;
+  std::unique_ptr<settings>& changed = extras_of_baton().changed;
+  if (!changed) changed = own_ ? std::make_unique<settings>(*own_) : std::make_unique<settings>(host_.limits);
+  baton_.has_changes = true;
+  return *changed;
 }
 
 void connection::set_limits(const connection_limits& limits) {
@@ -22,21 +24,25 @@ void connection::set_limits(const connection_limits& limits) {
 void connection::feed_from(connection_id source) { changed_settings().source = source; }
 
 void connection::adopt_settings() noexcept {
-  if (above_watermark_) tell_source(false);
-  own_ = std::move(changed_);
-  if (above_watermark_) tell_source(true);
+  if (state_.above_watermark) tell_source(false);
+  own_ = std::move(baton_extras_->changed);
+  baton_.has_changes = false;
+  if (state_.above_watermark) tell_source(true);
+  const bool checks = baton_.checks_writes;  // so that what is written already goes the way that it asks for
   use_limits();
+  baton_.checks_writes |= checks;
 }
 
 void connection::use_limits() noexcept {
   const connection_limits& l = limits();
-  gate_ = shutdown_wanted_ ? 0 : std::min(l.high_watermark, l.max_output);
   if (l.send_timeout > duration{}) loop_.io().limit_send(l.send_timeout);
-  if (!l.timed()) {
-    deadlines_.reset();
-  } else if (!deadlines_) {
-    deadlines_.reset(new (std::nothrow) connection_deadlines(loop_.now()));
-    if (!deadlines_) out_of_memory();
+  gauge_writes();
+  baton_.timed = l.timed();
+  if (!baton_.timed) {
+    if (extras_) extras_->deadlines.reset();
+  } else if (have_extras() && !extras_->deadlines) {
+    extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now()));
+    if (!extras_->deadlines) out_of_memory();
   }
 }
 
@@ -45,20 +51,26 @@ void connection::use_limits() noexcept {
 // On the loop. What needs the baton waits for it; what does not waits only for the end of a message that is being
 // written, so that bytes from outside never come to lie within it.
 void connection::take(std::unique_ptr<connection_message> message) noexcept {
-  if (failing_ || lingering_ || (!baton_out_ && close_wanted_)) return;
+  if (state_.failing || state_.lingering || (!state_.baton_out && baton_.close_wanted)) return;
   if (!message->needs_baton_ && takes_bytes_now()) return message->run(*this);
-  messages_.push(*message.release());
-  if (!baton_out_) settle();
+  if (!have_extras()) return;
+  extras_->messages.push(*message.release());
+  state_.has_messages = true;
+  if (!state_.baton_out) settle();
 }
 
 // The baton is at home.
 void connection::sort_messages() noexcept {
-  while (work_item* next = messages_.pop()) {
+  if (!state_.has_messages) return;
+  state_.has_messages = false;
+  while (work_item* next = extras_->messages.pop()) {
     std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
-    if (message->needs_baton_)
-      calls_.push(*message.release());
-    else
+    if (!message->needs_baton_) {
       message->run(*this);
+    } else if (have_baton_extras()) {
+      baton_extras_->calls.push(*message.release());
+      baton_.has_calls = true;
+    }
   }
 }
 
@@ -67,18 +79,19 @@ void connection::drop_messages(work_fifo& from) noexcept {
 }
 
 void connection::close_from_outside() noexcept {
-  if (baton_out_) {
-    close_asked_ = true;
+  if (state_.baton_out) {
+    state_.close_asked = true;
     return;
   }
-  close_wanted_ = true;
+  baton_.close_wanted = true;
   settle();
 }
 
 void connection::hold_reading(int change) noexcept {
-  holds_ += change;
-  if (failing_ || lingering_) return;
-  if (baton_out_)
+  if (state_.failing || state_.lingering || !have_extras()) return;
+  extras_->holds += change;
+  state_.held = extras_->holds > 0;
+  if (state_.baton_out)
     update_reading();
   else
     settle();
@@ -88,16 +101,20 @@ void connection::hold_reading(int change) noexcept {
 
 // Starts the timer if it would fire too late. If it fires too early, expired() starts it again.
 void connection::watch_time() noexcept {
-  if (!deadlines_ || failing_ || lingering_) return;
-  const auto due = deadlines_->next(limits(), !baton_out_, !sending_.empty());
-  if (due.when == time_point::max() || (pending() && timer::deadline() <= due.when)) return;
-  loop_.start(*this, due.when - loop_.now());
+  const connection_deadlines* const d = deadlines();
+  if (!d || state_.failing || state_.lingering) return;
+  const auto due = d->next(limits(), !state_.baton_out, state_.sending);
+  if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
+  loop_.start(*extras_, due.when - loop_.now());
 }
 
+void detail::connection_loop_extras::expired() noexcept { end.of.expired(); }
+
 void connection::expired() noexcept {
-  if (lingering_) return fail({});
-  if (!deadlines_) return;
-  const auto due = deadlines_->next(limits(), !baton_out_, !sending_.empty());
+  if (state_.lingering) return fail({});
+  const connection_deadlines* const d = deadlines();
+  if (!d) return;
+  const auto due = d->next(limits(), !state_.baton_out, state_.sending);
   if (due.when <= loop_.now()) return fail(due.why);
   watch_time();
 }
@@ -106,11 +123,12 @@ void connection::expired() noexcept {
 
 // What the kernel has received by now has been received; what comes later has not, and gets no answer.
 void connection::drain() noexcept {
-  if (drain_asked_ || failing_ || lingering_) return;
-  drain_asked_ = true;
-  drain_left_ = loop_.io().unread(handle_);
-  if (baton_out_) return;
-  drain_begun_ = true;
+  if (state_.drain_asked || state_.failing || state_.lingering) return;
+  if (!have_extras()) return;
+  state_.drain_asked = true;
+  extras_->drain_left = loop_.io().unread(handle_);
+  if (state_.baton_out) return;
+  baton_.drain_begun = true;
   settle();
 }
 
@@ -121,8 +139,8 @@ void connection::finish_drain() noexcept {
     return deliver();  // read() returns nullopt, as at the end of the stream
   }
   if (std::exchange(told_.drain, false)) return send_out(&connection::process_drain);
-  close_wanted_ = true;
-  if (sending_.empty()) begin_to_linger();
+  baton_.close_wanted = true;
+  if (!state_.sending) begin_to_linger();
 }
 
 }  // namespace quintet

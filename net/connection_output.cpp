@@ -4,26 +4,47 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <exception>
 #include <new>
 #include <utility>
 
 namespace quintet {
 namespace {
 
-constexpr std::size_t early_send_size = 64 * 1024;  // a long batch of replies starts to leave before its end
-constexpr std::size_t merged_send_size = 4 * 1024;  // what is smaller is worth a copy to save a system call
-constexpr std::size_t most_pieces = 64;             // in one send: a megabyte of chunks, and far below IOV_MAX
+constexpr std::size_t most_pieces = 64;  // in one send: a megabyte of chunks, and far below IOV_MAX
+static_assert(most_pieces <= IOV_MAX);
 
 }  // namespace
 
-bool connection::write(bytes data) {
-  if (waiting_ + output_.size() + data.size() > gate_) [[unlikely]] {
-    const admission verdict = admit(data.size());
-    if (verdict != admission::taken) return verdict == admission::dropped;
-  }
-  if (!output_.try_append(data)) append_output(data);
-  if (output_.size() >= early_send_size && send_now()) mid_message_ = true;
+bool connection::write_more(bytes data) { return write(std::span(&data, 1)); }
+
+bool connection::write(std::span<const bytes> pieces) {
+  std::size_t sum = 0;
+  for (const bytes& piece : pieces) sum += piece.size();
+  if (const admission verdict = ask(sum); verdict != admission::taken) return verdict == admission::dropped;
+  for (const bytes& piece : pieces)
+    if (!output_.try_append(piece)) append_output(piece);
+  has_written();
   return true;
+}
+
+bool connection::write(shared_bytes data) {
+  const bytes all = data ? bytes(*data) : bytes();
+  // Where there was no memory for a chunk, the reference would be alone, and be taken for one.
+  if (all.size() < large_write || !output_.equipped()) return write_more(all);
+  if (const admission verdict = ask(all.size()); verdict != admission::taken) return verdict == admission::dropped;
+  output_.append(std::move(data), 0);
+  has_written();
+  return true;
+}
+
+void connection::has_written() {
+  if (!output_.is_one_piece()) baton_.checks_writes = true;
+  if (output_.size() >= event_loop::turn_share && send_now(loop_.counters().sends_full)) {
+    state_.mid_message = baton_.had_its_share = true;
+    loop_.count_written(event_loop::turn_share);
+  }
 }
 
 void connection::append_output(bytes data) {
@@ -33,92 +54,134 @@ void connection::append_output(bytes data) {
 }
 
 void connection::flush() {
-  if (send_now()) mid_message_ = false;
+  if (!send_now(loop_.counters().sends_flushed)) return;
+  state_.mid_message = false;
+  loop_.io().flush();
 }
 
 // From within a batch. False when nothing has left: elsewhere, or behind what is waiting.
-bool connection::send_now() {
-  if (!loop_.in_this_thread() || failing_ || output_.empty() || !sending_.empty()) return false;
-  got_on_ = true;
-  send_output();
-  waiting_ = sending_.size();
+bool connection::send_now(counter& reason) {
+  if (!loop_.in_this_thread() || state_.failing || output_.empty() || !sending_.empty()) return false;
+  if (baton_extras_ && baton_extras_->corks > 0) return false;
+  if (baton_.timed) got_on_ = true;
+  count_sends(reason, [this] { send_output(); });
+  loop_.chunks().try_equip(output_);
+  gauge_writes();
   return true;
 }
 
+cork_guard connection::cork() {
+  ++extras_of_baton().corks;
+  return cork_guard(*this);
+}
+
+void connection::uncork(bool sends) {
+  if (--baton_extras_->corks == 0 && sends) flush();
+}
+
+cork_guard::cork_guard(connection& of) noexcept : connection_(&of), exceptions_(std::uncaught_exceptions()) {}
+void cork_guard::end() const noexcept { connection_->uncork(std::uncaught_exceptions() == exceptions_); }
+
+// Whether so many bytes more may be written.
+connection::admission connection::ask(std::size_t count) {
+  const std::size_t waits = output_.size() + waiting_now() + count;
+  if (!baton_.shutdown_wanted && waits <= std::min(limits().high_watermark, limits().max_output))
+    return admission::taken;
+  return admit(count);
+}
+
 // What is above the gate is known to the server's budget before it takes memory.
-connection::admission connection::admit(std::size_t count) noexcept {
-  if (shutdown_wanted_) return admission::refused;
+connection::admission connection::admit(std::size_t count) {
+  if (baton_.shutdown_wanted) return admission::refused;
   const std::size_t waits = output_.size() + waiting_now();
   if (waits > limits().high_watermark) {
     if (limits().full == when_full::error) return admission::refused;
     if (limits().full == when_full::drop) {
-      ++dropped_;
+      ++extras_of_baton().dropped;
+      baton_.has_dropped = true;
       return admission::dropped;
     }
     // The others begin as soon as the loop sees that the peer does not take it.
   }
   const std::size_t written = output_.size() + count;
-  overflowed_ = overflowed_ || waits + count > limits().max_output ||
-                !host_.output.changed(std::exchange(output_charged_, written), written);
-  return overflowed_ ? admission::refused : admission::taken;
+  baton_.checks_writes = true;
+  baton_.overflowed = baton_.overflowed || waits + count > limits().max_output ||
+                      !host_.output.changed(std::exchange(extras_of_baton().charged, written), written);
+  return baton_.overflowed ? admission::refused : admission::taken;
 }
 
 // On the loop, not in the middle of what the handler writes. What is large is kept by reference: a broadcast that many
 // peers do not read takes the memory of one.
 void connection::send_from_outside(const shared_bytes& data) noexcept {
-  const bool ends = shut_ || lingering_ || (!baton_out_ && (close_wanted_ || shutdown_wanted_));
-  if (failing_ || ends) return;
-  const bool full = above_watermark_ && (limits().full == when_full::drop || limits().full == when_full::error);
+  const bool ends =
+      state_.shut || state_.lingering || (!state_.baton_out && (baton_.close_wanted || baton_.shutdown_wanted));
+  if (state_.failing || ends) return;
+  const bool full = state_.above_watermark && (limits().full == when_full::drop || limits().full == when_full::error);
   if (full) return loop_.counters().dropped.add();
   if (data->size() > limits().max_output - std::min(limits().max_output, sending_.size()))
     return fail(errc::output_overflow);
-  const bool merges = data->size() < merged_send_size && sending_.size() < early_send_size;
-  const std::size_t gone = !merges && sending_.empty() ? offer(*data) : 0;
-  if (failing_ || gone == data->size()) return;
+  const bool merges = data->size() < large_write && sending_.size() < event_loop::turn_share;
+  std::size_t gone = 0;
+  if (!merges && !state_.sending) count_sends(loop_.counters().sends_outside, [&] { gone = offer(*data); });
+  if (state_.failing || gone == data->size()) return;
   try {
-    if (data->size() - gone < merged_send_size)
+    if (data->size() - gone < large_write)
       sending_.append(bytes(*data).substr(gone), &loop_.chunks());
     else
       sending_.append(data, gone);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
+  note_sending();
   if (!merges) return output_waits();
   wait_for_turn_end();
 }
 
+void detail::connection_loop_extras::take_turn() noexcept { end.of.write_on(); }
+
+void detail::connection_turn_end::run(work_item& item) noexcept {
+  static_cast<connection_turn_end&>(item).of.turn_ends();
+}
+
 void connection::wait_for_turn_end() noexcept {
-  if (!std::exchange(turn_end_.due, true)) loop_.defer(turn_end_);
+  if (!have_extras()) return;
+  extras_->end.goes_on = true;
+  if (!std::exchange(extras_->end.due, true)) loop_.defer(extras_->end);
 }
 
-// Before this nothing small was sent, so that a burst from other threads leaves in one send; and a handler that had
-// more to write than it may keep waiting has not gone on, so that a peer that reads fast is not the only one served.
+// Before this nothing small was sent, so that a burst from other threads leaves in one send.
 void connection::turn_ends() noexcept {
-  turn_end_.due = false;
-  if (failing_) return;
-  send_waiting();
-  if (failing_ || baton_out_) return;
-  if (wants_writable_ && !close_wanted_ && sending_.size() <= limits().low_watermark) {
-    wants_writable_ = false;
-    return send_out(&connection::process_writable);
-  }
-  settle();
+  extras_->end.due = false;
+  tell_notices();
+  if (state_.failing || !std::exchange(extras_->end.goes_on, false)) return;
+  count_sends(loop_.counters().sends_outside, [this] { send_waiting(); });
+  if (!state_.failing && !state_.baton_out) settle();
 }
 
-// On the loop, with the baton at home or held by who asks: what has been written is sent, or joins what waits.
-void connection::send_output() noexcept {
-  bool waits = charged_ > 0;  // the kernel takes no more, and says when it does
-  if (sending_.empty() && output_charged_ == 0) [[likely]] {
-    if (output_.empty()) return loop_.chunks().take_back(output_);
-    if (output_.is_one_piece()) [[likely]] {
-      if (send_some(output_)) return;
-      if (failing_) return;  // the data side may be on its way to on_close
-      waits = true;
-    }
-  }
+// The handler had more to write than it may keep waiting, or than its share, and others have had theirs since.
+void connection::write_on() noexcept {
+  if (state_.failing || state_.baton_out) return;
+  if (!baton_.wants_writable || baton_.close_wanted || sending_.size() > limits().low_watermark) return settle();
+  baton_.wants_writable = false;
+  state_.writes_on = !runs_here_;
+  if (state_.writes_on) loop_.turn_goes_out();
+  send_out(&connection::process_writable);
+}
+
+// What has been written joins what waits.
+void connection::join_sending(bool kernel_is_full) noexcept {
+  adopt_notices();
+  if (state_.failing) return;
+  const bool waits = kernel_is_full || (extras_ && extras_->charged > 0);  // the kernel says when it takes more
+  const std::size_t charged = baton_extras_ ? std::exchange(baton_extras_->charged, 0) : 0;
+  if (output_.empty() && charged == 0) return loop_.chunks().take_back(output_);
   sending_.splice(output_, loop_.chunks());
   loop_.chunks().take_back(output_);
-  charged_ += std::exchange(output_charged_, 0);
+  note_sending();
+  if (charged > 0) {
+    if (!have_extras()) return (void)host_.output.changed(charged, 0);
+    extras_->charged += charged;
+  }
   if (waits)
     output_waits();
   else
@@ -128,49 +191,30 @@ void connection::send_output() noexcept {
 void connection::send_waiting() noexcept {
   while (!sending_.empty() && send_some(sending_)) {
   }
-  if (!failing_) output_waits();
+  if (state_.failing) return;
+  note_sending();
+  output_waits();
 }
 
 // True when all of it has gone, or as much as one send gathers.
 bool connection::send_some(byte_chain& from) noexcept {
-  if (!from.is_one_piece()) [[unlikely]]
-    return send_pieces(from);
-  const std::size_t sent = offer(from.front());
-  if (failing_) return false;
-  if (sent < from.size()) return from.consume(sent, loop_.chunks()), false;
-  loop_.chunks().take_back(from);
-  return true;
-}
-
-bool connection::send_pieces(byte_chain& from) noexcept {
   std::array<iovec, most_pieces> pieces;
   const output_pieces gathered(pieces.data(), from.gather(pieces));
   const std::size_t offered = size_of(gathered), sent = offer(gathered);
-  if (failing_) return false;
+  if (state_.failing) return false;
   from.consume(sent, loop_.chunks());
   if (from.empty()) loop_.chunks().take_back(from);
   return sent == offered;
 }
 
-std::size_t connection::offer(bytes data) noexcept {
-  iovec piece{const_cast<char*>(data.data()), data.size()};  // which is only read
-  return offer(output_pieces(&piece, 1));
-}
-
-std::size_t connection::offer(output_pieces pieces) noexcept {
-  error_code broken;
-  const std::size_t sent = loop_.io().send(*this, pieces, broken);
-  loop_.counters().sends.add();
-  loop_.counters().bytes_sent.add(sent);
-  if (broken) fail(broken);
-  return sent;
-}
-
 // What waits to be sent has changed.
 void connection::output_waits() noexcept {
-  const std::size_t now = sending_.size(), before = std::exchange(charged_, now);
-  if (deadlines_ && now != before) {
-    deadlines_->sending(loop_.now());
+  const std::size_t now = sending_.size();
+  if (now == 0 && !extras_) return;
+  if (!have_extras()) return;
+  const std::size_t before = std::exchange(extras_->charged, now);
+  if (extras_->deadlines && now != before) {
+    extras_->deadlines->sending(loop_.now());
     watch_time();
   }
   if (!host_.output.changed(before, now)) return fail(errc::output_overflow);
@@ -179,9 +223,9 @@ void connection::output_waits() noexcept {
 
 void connection::watch_watermarks() noexcept {
   const connection_limits& l = limits();
-  const bool above = sending_.size() > (above_watermark_ ? l.low_watermark : l.high_watermark);
-  if (above == above_watermark_) return;
-  above_watermark_ = above;
+  const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
+  if (above == state_.above_watermark) return;
+  state_.above_watermark = above;
   if (above && l.full == when_full::close) return fail(errc::output_full);
   if (l.full == when_full::error) host_.registry.set_full(id_, above);
   tell_source(above);

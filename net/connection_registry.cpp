@@ -84,9 +84,10 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, to);
   if (!found) return errc::no_such_connection;
-  if ((what == kind::data && found->full) || (what != kind::control && !has_room(*found))) return errc::output_full;
+  if ((what == kind::data && found->holder->refuses_sends_) || (what != kind::control && !has_room(*found)))
+    return errc::output_full;
   found->under_way += message->cost_;
-  found->loop->post(*message.release());
+  found->holder->loop().post(*message.release());
   return {};
 }
 
@@ -108,10 +109,11 @@ std::size_t connection_registry::broadcast_in(shard& s, std::span<const connecti
   try {
     for (const connection_id id : ids) {
       slot* const at = living(s, id);
-      if (!at || at->full || !has_room(*at)) continue;
-      broadcast_message*& message = of_loop[at->loop];
+      if (!at || at->holder->refuses_sends_ || !has_room(*at)) continue;
+      event_loop& loop = at->holder->loop();
+      broadcast_message*& message = of_loop[&loop];
       if (!message)
-        message = messages.emplace_back(at->loop, std::make_unique<broadcast_message>(*this, data)).second.get();
+        message = messages.emplace_back(&loop, std::make_unique<broadcast_message>(*this, data)).second.get();
       message->to.push_back(id);
       at->under_way += broadcast_message::cost_of(data);
       ++reached;
@@ -130,33 +132,36 @@ void connection_registry::drain() {
   for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
 }
 
-connection_registry::added connection_registry::add(connection& c, event_loop& loop) {
-  const std::size_t number = shard_for(loop);
+connection_registry::added connection_registry::add(connection& c) {
+  const std::size_t number = shard_for(c.loop());
   shard& s = shards_[number];
   const std::lock_guard lock(s.mutex);
-  if (s.free.empty()) {
-    s.free.reserve(s.slots.size() + 1);  // so that remove() cannot fail
+  if (s.first_free == none) {
     s.slots.emplace_back();
-    s.free.push_back(static_cast<std::uint32_t>(s.slots.size() - 1));
+    s.slots.back().under_way = none;
+    s.first_free = s.slots.size() - 1;
   }
-  const std::uint32_t index = s.free.back();
-  s.free.pop_back();
-  s.slots[index] = {&c, &loop, s.next_generation++};
+  const std::size_t index = s.first_free;
+  s.first_free = s.slots[index].under_way;
+  s.slots[index] = {&c, s.next_generation++};
+  ++s.size;
   return {id_of(number, index), s.draining};
 }
 
 void connection_registry::remove(connection_id id) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
-  if (!living(s, id)) return;
-  s.slots[id.slot] = {};
-  s.free.push_back(id.slot);
+  slot* const found = living(s, id);
+  if (!found) return;
+  *found = {.under_way = s.first_free};
+  s.first_free = id.slot;
+  --s.size;
 }
 
 void connection_registry::set_full(connection_id id, bool full) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
-  if (slot* found = living(s, id)) found->full = full;
+  if (const slot* found = living(s, id)) found->holder->refuses_sends_ = full;
 }
 
 connection* connection_registry::arrived(connection_id id, std::size_t cost) noexcept {
@@ -183,7 +188,7 @@ std::size_t connection_registry::size() const {
   std::size_t count = 0;
   for (const shard& s : shards_) {
     const std::lock_guard lock(s.mutex);
-    count += s.slots.size() - s.free.size();
+    count += s.size;
   }
   return count;
 }

@@ -10,6 +10,9 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -88,20 +91,22 @@ class connection_registry {
  private:
   friend class connection;
   friend class connection_message;
+  // Each connection has one, so it is small; and they do not move, so that there is never room for twice as many.
   struct slot {
     connection* holder = nullptr;
-    event_loop* loop = nullptr;
     std::uint64_t generation = 0;
-    std::size_t under_way = 0;  // sent, and not arrived at the loop yet
-    bool full = false;          // send() is refused
+    // Sent to the holder, and not arrived at its loop yet. Without a holder: the next slot that is free.
+    std::size_t under_way = 0;
   };
   struct shard {
     mutable std::mutex mutex;
-    std::vector<slot> slots;
-    std::vector<std::uint32_t> free;
+    std::deque<slot> slots;
+    std::size_t first_free = none;
+    std::size_t size = 0;  // slots with a holder
     std::uint64_t next_generation = 1;
     bool draining = false;
   };
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   class broadcast_message;
   template <class F>
   class call_message;
@@ -112,7 +117,7 @@ class connection_registry {
     connection_id id;
     bool draining;
   };
-  added add(connection& c, event_loop& loop);
+  added add(connection& c);
   void remove(connection_id id) noexcept;
   void set_full(connection_id id, bool full) noexcept;
   /// [loop] One more (or less) that `source` feeds can take no more.

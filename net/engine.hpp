@@ -11,9 +11,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace quintet {
 
@@ -27,7 +32,8 @@ class channel {
   [[nodiscard]] int handle() const noexcept { return handle_; }
 
  protected:
-  enum class kind : std::uint8_t { stream, accept, event, connect };
+  /// large_stream: a stream for which receive_in_place() was called, where an engine likes to tell it so.
+  enum class kind : std::uint8_t { stream, accept, event, connect, large_stream };
   explicit channel(kind k) noexcept : kind_(k) {}
   ~channel() = default;
 
@@ -47,6 +53,11 @@ class stream_channel : public channel {
   virtual void on_receive_end(error_code reason) = 0;
   /// After a send() that took less than it was offered: send() again.
   virtual void on_sendable() = 0;
+  /// After engine::receive_in_place(): where the next bytes are to be received at once. Nowhere: on_received() is to
+  /// have them, or the stream has just been removed.
+  virtual std::span<char> receive_space() noexcept { return {}; }
+  /// So many have arrived there.
+  virtual void on_received_in_place(std::size_t) {}
 
  protected:
   stream_channel() noexcept : channel(kind::stream) {}
@@ -99,6 +110,10 @@ class engine {
   /// Dispatches what is ready, after waiting for at most `longest` for something to be; zero never waits.
   /// Returns whether anything was dispatched.
   virtual bool poll(duration longest) = 0;
+  /// What send() has taken is to leave now: there may be no poll() for a while.
+  virtual void flush() noexcept {}
+  /// At the end of a loop: what close() was called for is closed when this returns. Outside of poll().
+  virtual void finish_closing() noexcept {}
   /// [any thread] Ends a poll() that waits, or the next one that would.
   virtual void wake() noexcept = 0;
   /// Whether a thread that is busy in poll() or elsewhere in the loop may also wait in send(): then wake() must follow
@@ -110,6 +125,11 @@ class engine {
   /// What an engine calls before it forgets a descriptor that pollable() may have named: whoever watches it elsewhere
   /// must stop, before the number is closed and means something else.
   void before_pollable_goes(std::function<void()> f) { pollable_goes_ = std::move(f); }
+  /// The io_context in which this engine waits, so that its poll() runs the handlers of whoever uses it; or nullptr.
+  [[nodiscard]] virtual boost::asio::io_context* context() noexcept { return nullptr; }
+  /// When the loop ends: what is outstanding in context() is destroyed, and context() is a fresh one. No channel is
+  /// watched any more.
+  virtual void abandon() noexcept {}
 
   /// Listens; returns a handle for add(), which the caller owns. The options are valid. Throws
   /// boost::system::system_error, which names the address.
@@ -124,6 +144,9 @@ class engine {
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
   /// Bounds what may be on its way in each direction, in bytes; 0 leaves it as it is.
   virtual void bound_buffers(int handle, int send, int receive) noexcept = 0;
+  /// SO_BUSY_POLL, in microseconds, where there is a kernel: returns why not.
+  virtual error_code set_busy_poll(int, int) noexcept { return {}; }
+  /// What a stream's send() has taken leaves first, and nothing arrives any more.
   virtual void close(int handle) noexcept = 0;
   /// close() is then to drop what the peer has not taken yet, and to tell it so by a reset.
   virtual void reset_when_closed(int handle) noexcept = 0;
@@ -142,11 +165,21 @@ class engine {
   virtual error_code add(connect_channel& c, int handle) = 0;
   /// Ends watching; the handle stays open.
   virtual void remove(channel& c) noexcept = 0;
-  /// Stops or resumes reading (a stream) or accepting (a listener).
+  /// Stops or resumes reading (a stream) or accepting (a listener). What a stream has received before it was stopped
+  /// may still come.
   virtual void set_reading(channel& c, bool on) noexcept = 0;
-  /// Takes as many bytes as it can now, and returns how many. When they are fewer than offered, either `broken` has
-  /// been set, or on_sendable() follows.
-  virtual std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept = 0;
+  /// The stream waits for much: an engine that can asks it for receive_space() before it receives, until there is none.
+  /// It may also go on with on_received(), as this one does.
+  virtual void receive_in_place(stream_channel&) noexcept {}
+  struct send_result {
+    std::size_t bytes;  ///< taken
+    int error = 0;      ///< of the system, errno: the stream is broken
+  };
+  /// Takes as many bytes as it can now. When they are fewer than offered, either there is an error, or on_sendable()
+  /// follows. What was taken and cannot leave later on is told by on_receive_end().
+  virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
+  /// The same of one piece, as nearly every reply is.
+  virtual send_result send(stream_channel& c, bytes data) noexcept;
 
  protected:
   void pollable_goes() const {
@@ -156,12 +189,13 @@ class engine {
   static void bind(channel& c, int handle) noexcept { c.handle_ = handle; }
   static std::uint32_t& interest(channel& c) noexcept { return c.interest_; }
   static kind kind_of(const channel& c) noexcept { return c.kind_; }
+  static void set_kind(stream_channel& c, kind k) noexcept { c.kind_ = k; }
 
  private:
   std::function<void()> pollable_goes_;
 };
 
-/// The engine for sockets of the kernel on this platform.
+/// The engine for sockets of the kernel on this platform; engine_kind.hpp has the others by name.
 std::unique_ptr<engine> make_default_engine();
 /// For a loop that serves one connection and may block in it (see blocking_engine.hpp).
 std::unique_ptr<engine> make_blocking_engine();

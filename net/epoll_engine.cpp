@@ -4,7 +4,6 @@
 
 #include <quintet/net/system_call.hpp>
 
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -18,6 +17,7 @@
 namespace quintet {
 namespace {
 
+constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 constexpr int a_day = 24 * 3600 * 1000;  // in milliseconds: the longest wait that has an end
 
 [[noreturn]] void fail(const char* what) {
@@ -27,28 +27,23 @@ constexpr int a_day = 24 * 3600 * 1000;  // in milliseconds: the longest wait th
 }  // namespace
 
 epoll_engine::epoll_engine()
-    : set_(::epoll_create1(EPOLL_CLOEXEC)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
-  if (!set_ || !wake_) fail("cannot make a loop: epoll_create1 or eventfd");
-  epoll_event event{};
-  event.events = EPOLLIN;
-  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0) fail("cannot make a loop: epoll_ctl");
+    : set_(::epoll_create1(EPOLL_CLOEXEC)), received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+  if (!set_) fail("cannot make a loop: epoll_create1");
+  if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) fail("cannot make a loop: epoll_ctl");
 }
 
 bool epoll_engine::poll(duration longest) {
   const int count = wait(longest);
   bool dispatched = false;
   for (const epoll_event& event : std::span(ready_.data(), static_cast<std::size_t>(std::max(count, 0)))) {
-    if (!event.data.ptr) {
-      std::uint64_t ignored = 0;
-      (void)!::read(wake_.get(), &ignored, sizeof ignored);
-      continue;
-    }
     channel& c = *static_cast<channel*>(event.data.ptr);
     if (c.handle() < 0) continue;  // removed by one that was dispatched before it
-    dispatch(c, event.events);
-    dispatched = true;
+    if (kind_of(c) == kind::stream) [[likely]] {
+      stream_ready(static_cast<stream_channel&>(c), event.events);
+      dispatched = true;
+    } else if (dispatch(event)) {
+      dispatched = true;
+    }
   }
   return dispatched;
 }
@@ -59,25 +54,34 @@ int epoll_engine::wait(duration longest) noexcept {
                                  std::min(system_call::to_milliseconds(longest), a_day));
 }
 
-void epoll_engine::wake() noexcept {
-  const std::uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);  // fails only when the counter is full, that is, when it is awake
-}
+void epoll_engine::wake() noexcept { wake_.raise(); }
 
-void epoll_engine::dispatch(channel& c, std::uint32_t events) {
+// False: it has only woken.
+bool epoll_engine::dispatch(const epoll_event& event) {
+  channel& c = *static_cast<channel*>(event.data.ptr);
   switch (kind_of(c)) {
     case kind::stream:
-      return stream_ready(static_cast<stream_channel&>(c), events);
+      break;
     case kind::accept:
-      return accept_ready(static_cast<accept_channel&>(c));
+      accept_ready(static_cast<accept_channel&>(c));
+      break;
     case kind::event:
-      return static_cast<event_channel&>(c).on_event();
+      static_cast<event_channel&>(c).on_event();
+      break;
     case kind::connect:
-      return connect_ready(static_cast<connect_channel&>(c));
+      connect_ready(static_cast<connect_channel&>(c));
+      break;
+    case kind::large_stream:
+      large_stream_ready(static_cast<stream_channel&>(c), event.events);
+      break;
   }
+  return &c != &wake_;
 }
 
-void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {
+inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {
+  // Also from one that was told in this turn not to read: that bounds what is received, turn by turn.
+  if (events == EPOLLIN) [[likely]]
+    return receive(c);
   if (events & EPOLLOUT) {
     blocked_ = false;
     c.on_sendable();
@@ -90,12 +94,35 @@ void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {
     if (events & (EPOLLHUP | EPOLLERR)) c.on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
     return;
   }
+  receive(c);
+}
+
+inline void epoll_engine::receive(stream_channel& c) {
   const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
-  if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
-  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  const error_code reason = n < 0 ? last_error() : error_code();
+  if (n > 0) [[likely]]
+    return c.on_received({received_.get(), static_cast<std::size_t>(n)});
+  nothing_received(c, n);
+}
+
+inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
+  if (system_call::is_for_now(result)) return;
+  const error_code reason = system_call::error_of(result);
   set_interest(c, EPOLLIN, false);
   c.on_receive_end(reason);
+}
+
+// Apart from the others, which need not look whether they are large. What is out of the ordinary is handled as theirs,
+// and it stays one of them until it says again that it waits for much.
+[[gnu::noinline]] void epoll_engine::large_stream_ready(stream_channel& c, std::uint32_t events) {
+  const std::span<char> into = events == EPOLLIN ? c.receive_space() : std::span<char>();
+  if (c.handle() < 0) return;
+  if (into.empty()) {
+    set_kind(c, kind::stream);
+    return stream_ready(c, events);
+  }
+  const ssize_t n = system_call::receive(c.handle(), into.data(), into.size(), MSG_DONTWAIT);
+  if (n > 0) return c.on_received_in_place(static_cast<std::size_t>(n));
+  nothing_received(c, n);
 }
 
 void epoll_engine::connect_ready(connect_channel& c) noexcept {
@@ -104,17 +131,23 @@ void epoll_engine::connect_ready(connect_channel& c) noexcept {
   c.on_connected(finish_connect(handle));
 }
 
-std::size_t epoll_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
-  ssize_t n = 0;
-  do {
-    n = system_call::send(c.handle(), pieces, MSG_DONTWAIT | MSG_NOSIGNAL);
-  } while (n < 0 && errno == EINTR);
-  if (n < 0 && errno != EAGAIN) {
-    broken = last_error();
-    return 0;
-  }
-  const std::size_t sent = n < 0 ? 0 : static_cast<std::size_t>(n);
-  if (sent < size_of(pieces)) [[unlikely]] {  // another try would say EAGAIN
+engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept {
+  const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), send_flags);
+  if (n == static_cast<ssize_t>(data.size())) [[likely]]
+    return {data.size()};
+  return end_of_send(c, data.size(), n);
+}
+
+engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  const ssize_t n = system_call::send(c.handle(), pieces, send_flags);
+  return end_of_send(c, size_of(pieces), n);
+}
+
+// What the system has said. It interrupts no send that does not wait.
+[[gnu::noinline]] engine::send_result epoll_engine::end_of_send(stream_channel& c, std::size_t offered,
+                                                                ssize_t n) noexcept {
+  const send_result sent = result_of_send(n);
+  if (sent.error == 0 && sent.bytes < offered) {  // another try would say EAGAIN
     set_interest(c, EPOLLOUT, true);
     blocked_ = true;
   }
@@ -146,7 +179,5 @@ void epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexc
   (void)::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event);
   interest(c) = wanted;
 }
-
-std::unique_ptr<engine> make_default_engine() { return std::make_unique<epoll_engine>(); }
 
 }  // namespace quintet

@@ -4,6 +4,7 @@
 
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/socket_engine.hpp>
+#include <quintet/net/wake_event.hpp>
 
 #include <array>
 #include <memory>
@@ -29,21 +30,27 @@ class epoll_engine final : public socket_engine {
   error_code add(connect_channel& c, int handle) override { return watch(c, handle, EPOLLOUT); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override { set_interest(c, EPOLLIN, on); }
-  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
+  void receive_in_place(stream_channel& c) noexcept override { set_kind(c, kind::large_stream); }
+  send_result send(stream_channel& c, bytes data) noexcept override;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
  private:
   static constexpr std::size_t receive_size = 64 * 1024;
   static constexpr int batch = 256;
 
   error_code watch(channel& c, int handle, std::uint32_t events);
+  send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
   void set_interest(channel& c, std::uint32_t events, bool on) noexcept;
   int wait(duration longest) noexcept;
-  void dispatch(channel& c, std::uint32_t events);
+  bool dispatch(const epoll_event& event);
   void stream_ready(stream_channel& c, std::uint32_t events);
+  void receive(stream_channel& c);
+  void large_stream_ready(stream_channel& c, std::uint32_t events);
+  void nothing_received(stream_channel& c, ssize_t result);
   void connect_ready(connect_channel& c) noexcept;
 
   file_descriptor set_;
-  file_descriptor wake_;              // eventfd, in the set with a null pointer
+  wake_event wake_{EFD_NONBLOCK};
   std::unique_ptr<char[]> received_;  // one for all connections: an idle one holds no receive buffer
   std::array<epoll_event, batch> ready_{};
   bool blocked_ = false;  // the last send() took less than it was offered

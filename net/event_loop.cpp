@@ -27,8 +27,13 @@ class event_loop::scoped_current {
   event_loop* previous_;
 };
 
-event_loop::event_loop(std::unique_ptr<engine> io, const clock& time)
-    : clock_(time), engine_(std::move(io)), always_wake_(engine_->waits_in_send()) {
+event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
+    : clock_(time),
+      engine_(std::move(io)),
+      always_wake_(engine_->waits_in_send()),
+      spin_(options.spin),
+      sleeps_at_once_(!always_wake_ && !spin_.enabled()),
+      chunks_(options.static_output) {
   engine_->before_pollable_goes([this] {
     if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
   });
@@ -41,9 +46,14 @@ event_loop::~event_loop() {
   callbacks_.clear();  // before the services that they may use
   services_ = {};
   run_posted();  // by the services
-  delete guest_.exchange(nullptr);
+  drop_guest();
   run_posted();  // by what the guest's handlers held
+  drop_guest();
+}
+
+void event_loop::drop_guest() noexcept {
   delete guest_.exchange(nullptr);
+  engine_->abandon();
 }
 
 void event_loop::run_posted() noexcept {
@@ -71,34 +81,47 @@ event_loop::outside_wait event_loop::wait_outside() {
   now_is_known_ = false;
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   duration longest = longest_wait(!guest || !guest->poll());
-  if (guest && guest->active()) longest = std::min(longest, guest_pause);
+  const int descriptor = engine_->pollable();
+  if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
   if (!always_wake_) sleep_.store(sleep::in_engine);  // then a look, as in wait_in_engine()
   if (attention_wanted()) longest = duration::zero();
-  return {engine_->pollable(), longest};
+  return {descriptor, longest};
 }
 
 bool event_loop::turn(bool may_wait) {
-  now_is_known_ = false;
+  written_ = 0;
   bool worked = false;
   if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
   if (guest_posted_.load(std::memory_order_relaxed))
     guest_posted_.store(false);  // before the poll, which sees what came before
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
-  if (guest) worked |= guest->poll();
+  if (guest) {
+    now_is_known_ = false;
+    worked |= guest->poll();
+  }
 
-  const duration longest = longest_wait(may_wait && !worked);
-  worked |= guest && guest->active() ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+  duration longest = longest_wait(may_wait && !worked);
+  const bool guest_waits = guest && guest->active();
+  // The guest cannot wait for an engine without a descriptor: then it is looked at now and then. (One that is woken by
+  // every post has none only while it watches nothing.)
+  const bool in_guest = guest_waits && (always_wake_ || engine_->pollable() >= 0);
+  if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
+  now_is_known_ = false;  // it may be long until something is dispatched
+  worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
 
   now_is_known_ = false;
   if (!timers_.empty()) worked |= timers_.expire(now()) > 0;
   worked |= inbox_.run_all();
-  worked |= run_deferred();
+  if (!deferred_.empty()) worked |= run_deferred();
+  if (!takers_.empty()) worked |= give_turns();
+  if (stopping_ && finished()) engine_->finish_closing();
   return worked;
 }
 
 duration event_loop::longest_wait(bool may_wait) noexcept {
-  if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
+  if (!may_wait || finished() || !deferred_.empty() || turns_wait()) return duration::zero();
   if (timers_.empty()) return engine::forever;
+  now_is_known_ = false;
   return std::max(duration::zero(), timers_.next() - now());
 }
 
@@ -106,19 +129,40 @@ bool event_loop::attention_wanted() const noexcept {
   return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
 }
 
+// Whether something came, so that there is no need to wait; else how long the wait may be now. All the while the loop
+// counts as awake: it sees for itself what is posted to it.
+bool event_loop::spin(asio_guest* guest, duration& longest) {
+  const auto outcome = spin_.spin(clock_, longest, [&] {
+    return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
+  });
+  using enum spin_budget::outcome;
+  if (outcome == paid) counters_.spins_paid.add();
+  if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
+  if (outcome == in_vain) {
+    longest = longest_wait(true);
+    now_is_known_ = false;
+  }
+  return spin_budget::found(outcome);
+}
+
 bool event_loop::wait_in_engine(duration longest) {
   if (longest == duration::zero()) return engine_->poll(longest);
   // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
   // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
-  if (!always_wake_) sleep_.store(sleep::in_engine);
+  if (!sleeps_at_once_) [[unlikely]] {
+    if (spin_.enabled() && spin(nullptr, longest)) return true;
+    if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
+  }
+  sleep_.store(sleep::in_engine);
   const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
-  if (!always_wake_) sleep_.store(sleep::awake, std::memory_order_relaxed);
+  sleep_.store(sleep::awake, std::memory_order_relaxed);
   return worked;
 }
 
 bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   if (engine_->poll(duration::zero())) return true;
   if (longest == duration::zero()) return false;
+  if (spin_.enabled() && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
   if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
@@ -133,8 +177,19 @@ bool event_loop::run_deferred() noexcept {
   return any;
 }
 
+bool event_loop::give_turns() noexcept {
+  unsigned given = 0;
+  for (; given < shares_a_turn && turns_wait() && (given == 0 || shares_left()); ++given) {
+    turn_taker& next = takers_.front();
+    takers_.pop_front();
+    next.take_turn();
+  }
+  return given > 0;
+}
+
 void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
+  now_is_known_ = false;
   for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
 }
 
@@ -177,7 +232,7 @@ time_point event_loop::now() noexcept {
 
 asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<asio_guest>();
+  auto fresh = std::make_unique<asio_guest>(engine_->context());
   asio_guest* expected = nullptr;
   if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
   return *fresh.release();

@@ -4,9 +4,11 @@
 
 #include <quintet/base/buffer_cache.hpp>
 #include <quintet/base/byte_chain.hpp>
+#include <quintet/base/spin_budget.hpp>
 #include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/engine.hpp>
+#include <quintet/net/loop_options.hpp>
 #include <quintet/net/loop_services.hpp>
 #include <quintet/net/loop_timers.hpp>
 #include <quintet/net/statistics.hpp>
@@ -35,11 +37,25 @@ class loop_member : public boost::intrusive::list_base_hook<> {
   ~loop_member() = default;
 };
 
+/// Something that would keep a loop busy for long, and does it a share at a time, so that the others have theirs in
+/// between. It leaves the queue when its turn comes or it is destroyed.
+class turn_taker : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+ public:
+  /// [loop] Its turn has come.
+  virtual void take_turn() noexcept = 0;
+
+ protected:
+  ~turn_taker() = default;
+};
+
 /// Everything attached to a loop is touched only by the loop's thread, which is the one inside run() or poll();
 /// post(), stop() and get_executor() are the doors for all others.
 class event_loop {
  public:
-  explicit event_loop(std::unique_ptr<engine> io = make_default_engine(), const clock& time = clock::system());
+  /// `time` is also that of spinning; who posts to a loop that spins needs not wake it. Throws config_error, and
+  /// std::bad_alloc where there is no memory for what it is to allocate.
+  explicit event_loop(std::unique_ptr<engine> io = make_default_engine(), const clock& time = clock::system(),
+                      const loop_options& options = {});
   /// On any thread, when nobody runs the loop or posts to it any more, and its members have left. First what has been
   /// posted runs, here; then timers, services, and operations of Asio that are under way are destroyed.
   ~event_loop();
@@ -61,7 +77,7 @@ class event_loop {
   /// [loop] For a program with a loop of its own, which calls poll() and this in turn, and waits in between. What is
   /// posted to this loop, or stops it, makes the descriptor readable, until the next poll(). While operations of Asio
   /// are outstanding on this loop the wait is one of a millisecond, because these have no descriptor to wait for. Runs
-  /// what Asio has ready. Only with engines that have a descriptor, as the default one.
+  /// what Asio has ready. With an engine that has no descriptor, such as engine_kind::asio, every wait is that short.
   outside_wait wait_outside();
   /// [any thread] Every member is told to abort; run() returns when all have left. Before run(): run() returns soon.
   void stop() noexcept;
@@ -123,7 +139,26 @@ class event_loop {
   /// [loop] Runs the item when this turn's dispatching is over: an object that might still have an event in the batch
   /// at hand must not be destroyed before.
   void defer(work_item& item) noexcept { deferred_.push(item); }
+  /// [loop] At the end of this turn, or of a later one: in the order of asking, at least one a turn, and more while
+  /// shares are left.
+  void line_up(turn_taker& t) noexcept {
+    if (!t.is_linked()) takers_.push_back(t);
+  }
+  /// [loop] Long work of one turn, in bytes that are written: who writes much counts them, and who may wait asks
+  /// before.
+  static constexpr std::size_t turn_share = 64 * 1024;
+  static constexpr unsigned shares_a_turn = 4;
+  void count_written(std::size_t size) noexcept { written_ += size; }
+  [[nodiscard]] bool shares_left() const noexcept { return written_ < shares_a_turn * turn_share; }
+  /// [loop] Turns that are taken on another thread, and have come home. No more than the shares of a turn are out at
+  /// once, so that fresh work does not queue up behind them.
+  void turn_goes_out() noexcept { ++turns_out_; }
+  void turn_comes_home() noexcept { --turns_out_; }
+
   [[nodiscard]] engine& io() noexcept { return *engine_; }
+  /// [loop] What the engine has just received, for the connection that is at work, until the engine's next call.
+  void lend_input(bytes received) noexcept { lent_ = received; }
+  [[nodiscard]] bytes lent_input() const noexcept { return lent_; }
   [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
   [[nodiscard]] chunk_cache& chunks() noexcept { return chunks_; }
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
@@ -133,12 +168,16 @@ class event_loop {
   enum class sleep : int { awake, in_engine, in_guest };
 
   bool turn(bool may_wait);
+  bool spin(asio_guest* guest, duration& longest);
   void begin_to_stop() noexcept;
   void run_posted() noexcept;
   duration longest_wait(bool may_wait) noexcept;
   bool wait_in_engine(duration longest);
   bool wait_in_guest(asio_guest& guest, duration longest);
+  void drop_guest() noexcept;
   bool run_deferred() noexcept;
+  bool give_turns() noexcept;
+  [[nodiscard]] bool turns_wait() const noexcept { return !takers_.empty() && turns_out_ < shares_a_turn; }
   bool attention_wanted() const noexcept;
   void wake() noexcept;
   void wake_for_guest() noexcept;
@@ -151,15 +190,21 @@ class event_loop {
   const clock& clock_;
   std::unique_ptr<engine> engine_;
   const bool always_wake_;
+  spin_budget spin_;
+  const bool sleeps_at_once_;  // and is woken only if it sleeps: nearly every loop
   std::atomic<sleep> sleep_{sleep::awake};
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> guest_posted_{false};  // another thread has given the guest something since its last poll
   mpsc_inbox inbox_;
   work_fifo deferred_;
+  boost::intrusive::list<turn_taker, boost::intrusive::constant_time_size<false>> takers_;
+  std::size_t written_ = 0;  // in this turn, by those who write much
+  unsigned turns_out_ = 0;
   timer_queue timers_;
   time_point now_{};
   bool now_is_known_ = false;
   bool stopping_ = false;
+  bytes lent_;
   boost::intrusive::list<loop_member> members_;
   buffer_cache buffers_;
   chunk_cache chunks_;

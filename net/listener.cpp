@@ -32,6 +32,13 @@ listener::~listener() {
   if (listening_ >= 0) loop_.io().close(listening_);
 }
 
+// A connection inherits it.
+void listener::set_busy_poll(std::chrono::microseconds longest) noexcept {
+  if (longest == longest.zero() || !at_.is_ip()) return;
+  if (const error_code refused = loop_.io().set_busy_poll(listening_, static_cast<int>(longest.count())))
+    report(log_, {severity::warning, "no busy polling", refused, name_});
+}
+
 void listener::start() {
   if (const error_code ec = loop_.io().add(*this, listening_)) throw boost::system::system_error(ec, "cannot accept");
   loop_.join(*this);

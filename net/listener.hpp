@@ -21,6 +21,8 @@ class listener final : private loop_member, private accept_channel, private time
   listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log);
   ~listener();
 
+  /// [before run] SO_BUSY_POLL for the connections that come, unless it is 0; a refusal is told to the log.
+  void set_busy_poll(std::chrono::microseconds longest) noexcept;
   /// [loop], or [before run] Begins to accept. Ends, and listens no more, when the loop stops.
   void start();
   /// [loop] Listens no more. Who waits to be accepted is reset.

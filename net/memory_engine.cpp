@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <span>
 #include <vector>
 
 #include <boost/system/system_error.hpp>
@@ -13,7 +14,7 @@ namespace quintet {
 namespace {
 
 constexpr std::size_t longest_receive = 64 * 1024;
-constexpr std::uint32_t reads = 1, sends = 2;
+constexpr std::uint32_t reads = 1, sends = 2, in_place = 4;
 
 error_code system_error_code(int value) { return {value, boost::system::system_category()}; }
 
@@ -47,7 +48,9 @@ class memory_engine final : public engine {
   error_code add(event_channel&, int) override { return system_error_code(EOPNOTSUPP); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
-  std::size_t send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept override;
+  void receive_in_place(stream_channel& c) noexcept override { interest(c) |= in_place; }
+  using engine::send;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
  private:
   error_code watch(channel& c, int handle);
@@ -55,6 +58,7 @@ class memory_engine final : public engine {
   bool accept_ready(accept_channel& c);
   bool connect_ready(connect_channel& c);
   bool stream_ready(stream_channel& c);
+  void receive(stream_channel& c);
   std::size_t room(int handle) const;
 
   memory_network& net_;
@@ -129,16 +133,26 @@ bool memory_engine::stream_ready(stream_channel& c) {
   }
   if (!(interest(c) & reads)) return false;
   if (!s.arrived.empty()) {
-    const std::size_t count = net_.some(std::min(s.arrived.size(), longest_receive));
-    const std::string piece = s.arrived.substr(0, count);
-    s.arrived.erase(0, count);
-    c.on_received(piece);
+    receive(c);
     return true;
   }
   if (!s.ended) return false;
   interest(c) &= ~reads;
   c.on_receive_end({});
   return true;
+}
+
+void memory_engine::receive(stream_channel& c) {
+  const std::span<char> into = interest(c) & in_place ? c.receive_space() : std::span<char>();
+  if (c.handle() < 0) return;
+  if (into.empty()) interest(c) &= ~in_place;
+  auto& arrived = net_.streams_.at(c.handle()).arrived;
+  const std::size_t most = into.empty() ? longest_receive : into.size();
+  const std::string piece = arrived.substr(0, net_.some(std::min(arrived.size(), most)));
+  arrived.erase(0, piece.size());
+  if (into.empty()) return c.on_received(piece);
+  std::ranges::copy(piece, into.begin());
+  c.on_received_in_place(piece.size());
 }
 
 std::size_t memory_engine::room(int handle) const {
@@ -148,12 +162,9 @@ std::size_t memory_engine::room(int handle) const {
   return queued < net_.window ? net_.window - queued : 0;
 }
 
-std::size_t memory_engine::send(stream_channel& c, output_pieces pieces, error_code& broken) noexcept {
+engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const auto& s = net_.streams_.at(c.handle());
-  if (s.reset || s.peer < 0) {
-    broken = system_error_code(EPIPE);
-    return 0;
-  }
+  if (s.reset || s.peer < 0) return {0, EPIPE};
   const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
   const std::size_t taken = most == 0 ? 0 : net_.some(most);
   for (std::size_t left = taken; left > 0;) {
@@ -164,7 +175,7 @@ std::size_t memory_engine::send(stream_channel& c, output_pieces pieces, error_c
     remove_prefix(pieces, first.size());
   }
   if (taken < offered) interest(c) |= sends;
-  return taken;
+  return {taken};
 }
 
 int memory_engine::connect(const address& to, error_code& failed) noexcept try {

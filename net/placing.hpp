@@ -16,6 +16,15 @@ void release_place(Model& model, event_loop& loop) noexcept {
   if constexpr (requires { model.release(loop); }) model.release(loop);
 }
 
+/// [any thread] Whether the model runs every item at once, on the loop's own thread.
+template <thread_model Model>
+bool runs_inline(const Model& model) noexcept {
+  if constexpr (requires { model.runs_inline(); })
+    return model.runs_inline();
+  else
+    return false;
+}
+
 /// [loop] The main loop's. Runs admit(loop), which does not throw, on the loop that the model picks: only what admit
 /// carries, a handle, crosses threads; the connection is made on the loop that will own it. When this throws, admit was
 /// not run, and has been destroyed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // server_options: what may not be.
+#include <quintet/base/spin_budget.hpp>
 #include <quintet/net/server_options.hpp>
 
 #include <algorithm>
@@ -28,6 +29,15 @@ void validate(const server_options& options) {
                          " is there twice");
   validate(options.accepting);
   validate(options.limits);
+  validate(options.engine);
+  validate(loop_options_of(options), options.max_output_total);
+  if (options.busy_poll < options.busy_poll.zero() || options.busy_poll > spin_budget::longest)
+    throw config_error("busy_poll: " + std::to_string(options.busy_poll.count()) +
+                       " us is not allowed, it must be at most 100000 us and not negative");
+}
+
+std::unique_ptr<engine> make_engine(const server_options& options) {
+  return options.make_engine ? options.make_engine() : make_engine(options.engine, options.log);
 }
 
 }  // namespace quintet

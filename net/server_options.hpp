@@ -6,8 +6,9 @@
 #include <quintet/base/log.hpp>
 #include <quintet/net/accept_limits.hpp>
 #include <quintet/net/connection_limits.hpp>
-#include <quintet/net/engine.hpp>
+#include <quintet/net/engine_kind.hpp>
 #include <quintet/net/listen_options.hpp>
+#include <quintet/net/loop_options.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -22,14 +23,23 @@ struct server_options {
   connection_limits limits = {};                             ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
-  log_hook log = {};  ///< what the server has to say; nothing, unless there is one
+  log_hook log = {};                            ///< what the server has to say; nothing, unless there is one
+  engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority lane; a model has its own
+  duration spin = duration::zero();             ///< of the same: how long they look for work before they sleep
+  std::size_t static_output = 0;                ///< of the same: see loop_options
+  /// SO_BUSY_POLL: how long the kernel, in a receive or a wait, looks into the network card's queue for a connection's
+  /// packets. 0: as the system has it. Where the kernel refuses it (older ones do without CAP_NET_ADMIN) the log is
+  /// told, and everything goes on without.
+  std::chrono::microseconds busy_poll{0};
 
-  /// For loops that are driven by hand: the main loop's engine and clock.
-  std::function<std::unique_ptr<engine>()> make_engine = make_default_engine;
+  /// For loops that are driven by hand: the main loop's clock, and its engine where `engine` does not say it.
+  std::function<std::unique_ptr<quintet::engine>()> make_engine = {};
   const clock* time = &clock::system();
 };
 
 /// Throws config_error.
 void validate(const server_options& options);
+/// For the main loop.
+[[nodiscard]] std::unique_ptr<engine> make_engine(const server_options& options);
 
 }  // namespace quintet

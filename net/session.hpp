@@ -20,12 +20,13 @@ inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(
 template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
-/// A callback handler. `Owner` has run_by_model(loop, item) and retire(session).
+/// A callback handler. `Owner` has run_by_model(loop, item), runs_here(loop), which says that it would always run an
+/// item of that loop here and now, and retire(session).
 template <class Owner, class Handler>
 class message_session final : public connection {
  public:
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
-      : connection(loop, host, false), owner_(owner), handler_(std::move(handler)) {}
+      : connection(loop, host, false, owner.runs_here(loop)), owner_(owner), handler_(std::move(handler)) {}
   void begin(int handle) noexcept {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
@@ -38,6 +39,13 @@ class message_session final : public connection {
   void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
+  }
+  // The handler is compiled into it: the way from the engine to the handler is one indirect call.
+  void on_received(bytes arrived) noexcept override {
+    if (!takes_short_way(arrived)) return receive(arrived);
+    std::size_t used = arrived.size();
+    guarded([&] { used = run_batch(arrived); });
+    short_way_home(arrived, used);
   }
   std::size_t run_batch(bytes input) override {
     if constexpr (std::is_void_v<std::invoke_result_t<Handler&, connection&, bytes>>) {
@@ -57,19 +65,13 @@ class message_session final : public connection {
     if constexpr (has_on_drain<Handler>) handler_.on_drain(*this);
   }
   void run_close(error_code why) noexcept override {
-    if constexpr (has_on_close<Handler>) {
-      try {
-        handler_.on_close(static_cast<connection&>(*this), why);
-      } catch (...) {
-        report_exception();
-        fail_handler();  // it is closed already; only the count is left to do
-      }
-    }
+    // It is closed already: of an exception only the count is left to do.
+    if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   void destroy() noexcept override { owner_.retire(this); }
 
   Owner& owner_;
-  Handler handler_;
+  [[no_unique_address]] Handler handler_;
 };
 
 /// A coroutine handler.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <quintet/net/engine.hpp>
+#include <quintet/net/system_call.hpp>
 #include <quintet/net/unix_path.hpp>
 
 #include <map>
@@ -18,6 +19,7 @@ class socket_engine : public engine {
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int handle, int send, int receive) noexcept override;
+  error_code set_busy_poll(int handle, int microseconds) noexcept override;
   void close(int handle) noexcept override;
   void reset_when_closed(int handle) noexcept override;
   void shutdown_send(int handle) noexcept override;
@@ -28,6 +30,13 @@ class socket_engine : public engine {
 
  protected:
   static error_code last_error() noexcept;
+  /// Of a send that does not wait. Nothing taken, now or because of a signal, is no error.
+  static send_result result_of_send(ssize_t n) noexcept {
+    if (n >= 0) return {static_cast<std::size_t>(n)};
+    return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
+  }
+  /// Whether an error of accept belongs to the connection that was being accepted, not to the listener.
+  static bool is_of_one_connection(int error) noexcept;
   /// Accepts what is waiting, at most a batch, while the channel's interest is not 0; every error of accept is survived
   /// or reported to the channel.
   void accept_ready(accept_channel& c) noexcept;

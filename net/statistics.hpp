@@ -19,6 +19,14 @@ struct loop_counters {
   counter bytes_sent;
   counter handler_errors;  ///< handlers, and callbacks of timers, that left with an exception
   counter dropped;         ///< writes and sends that when_full::drop has dropped
+  counter spins_paid;      ///< times that the loop spun instead of sleeping, and work came; see config::spin
+  counter spins_in_vain;   ///< times that none came within the budget
+  // Of the send calls, those that were not made because a batch had ended:
+  counter sends_flushed;  ///< by flush(), or at the end of a cork
+  counter sends_full;     ///< a batch has written more than waits for its end
+  counter sends_outside;  ///< of what other threads have sent: at the end of the loop's turn, or at once if it is large
+  counter sends_resumed;  ///< the kernel has room again
+  counter bytes_in_place;  ///< of the bytes received: without a copy, into the message that they belong to
 
   /// [loop] Takes over what another loop, which has ended, has counted.
   void add(const loop_counters& other) noexcept {
@@ -31,6 +39,13 @@ struct loop_counters {
     bytes_sent.add(other.bytes_sent.value());
     handler_errors.add(other.handler_errors.value());
     dropped.add(other.dropped.value());
+    spins_paid.add(other.spins_paid.value());
+    spins_in_vain.add(other.spins_in_vain.value());
+    sends_flushed.add(other.sends_flushed.value());
+    sends_full.add(other.sends_full.value());
+    sends_outside.add(other.sends_outside.value());
+    sends_resumed.add(other.sends_resumed.value());
+    bytes_in_place.add(other.bytes_in_place.value());
   }
 };
 
@@ -38,6 +53,9 @@ struct loop_counters {
 struct loop_statistics {
   std::uint64_t opened = 0, closed = 0, receives = 0, bytes_received = 0;
   std::uint64_t batches = 0, sends = 0, bytes_sent = 0, handler_errors = 0, dropped = 0;
+  std::uint64_t spins_paid = 0, spins_in_vain = 0;
+  std::uint64_t sends_flushed = 0, sends_full = 0, sends_outside = 0, sends_resumed = 0;
+  std::uint64_t bytes_in_place = 0;
 
   void add(const loop_counters& c) noexcept {
     opened += c.opened.value();
@@ -49,13 +67,21 @@ struct loop_statistics {
     bytes_sent += c.bytes_sent.value();
     handler_errors += c.handler_errors.value();
     dropped += c.dropped.value();
+    spins_paid += c.spins_paid.value();
+    spins_in_vain += c.spins_in_vain.value();
+    sends_flushed += c.sends_flushed.value();
+    sends_full += c.sends_full.value();
+    sends_outside += c.sends_outside.value();
+    sends_resumed += c.sends_resumed.value();
+    bytes_in_place += c.bytes_in_place.value();
   }
 };
 
 struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
-  std::uint64_t accept_errors = 0;  ///< of the system's accept, such as no descriptors; nobody was dropped
-  std::uint64_t refused = 0;        ///< accepted and closed at once, see accept_limits::on_refused
+  std::uint64_t accept_errors = 0;   ///< of the system's accept, such as no descriptors; nobody was dropped
+  std::uint64_t refused = 0;         ///< accepted and closed at once, see accept_limits::on_refused
+  std::uint64_t sends_priority = 0;  ///< of the send calls: those of the priority lane
 };
 
 struct client_statistics : loop_statistics {

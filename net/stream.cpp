@@ -65,20 +65,80 @@ std::optional<bytes> stream::end_read() {
   return all;
 }
 
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+bool stream::begin_message(message_wait& wanted) noexcept {
+  used(std::exchange(lent_, 0));
+  return look_for(wanted);
+}
+
+bool stream::look_for(message_wait& wanted) noexcept {
+  try {
+    wanted.found_ = next_frame(wanted);
+    return wanted.found_.is != frame::state::incomplete;
+  } catch (...) {
+    wanted.thrown_ = std::current_exception();
+    return true;
+  }
+}
+
+// `incomplete` only if there is something to wait for.
+frame stream::next_frame(message_wait& wanted) {
+  for (;;) {
+    if (failed()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
+    const bytes in = take_input();
+    const frame f = wanted.parse(in);
+    if (f.is == frame::state::taken) {
+      used(f.size);
+      continue;
+    }
+    if (f.is != frame::state::incomplete) return f;
+    if (f.size > limits().max_input) return frame::failed(errc::message_too_big);
+    if (!nothing_will_arrive()) return f;
+    return frame::failed(in.empty() && !wanted.within_message() ? errc::end_of_stream : errc::incomplete_message);
+  }
+}
+
+void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept {
+  suspended_ = waiting;
+  wanted_ = &wanted;
+  expect_input(wanted.found_.size);
+  give_back();
+}
+
+boost::system::result<bytes> stream::end_message(message_wait& wanted) {
+  if (wanted.thrown_) std::rethrow_exception(wanted.thrown_);
+  if (wanted.found_.is == frame::state::failed) {
+    flush();
+    return wanted.found_.error;
+  }
+  lent_ = wanted.found_.size;
+  return wanted.found_.message;
+}
+
+// ---- What the connection calls --------------------------------------------------------------------------------------
+
 std::size_t stream::run_batch(bytes) noexcept {
-  resume_waiting();
+  if (wanted_ && !look_for(*wanted_)) {
+    expect_input(wanted_->found_.size);
+    give_back();
+  } else {
+    resume_waiting();
+  }
   return 0;
 }
 
 // The connection has failed while the coroutine was waiting for input, or had ended.
 void stream::run_close(error_code) noexcept {
   closing_ = true;
-  if (ended_)
-    close_is_done();
-  else
-    resume_waiting();
+  if (ended_) return close_is_done();
+  if (wanted_) look_for(*wanted_);
+  resume_waiting();
 }
 
-void stream::resume_waiting() noexcept { std::exchange(suspended_, nullptr).resume(); }
+void stream::resume_waiting() noexcept {
+  wanted_ = nullptr;
+  std::exchange(suspended_, nullptr).resume();
+}
 
 }  // namespace quintet

@@ -2,13 +2,19 @@
 // stream: a connection for coroutines. co_await read() gives the baton back and waits for it to return with input.
 #pragma once
 
+#include <quintet/base/framing/delimiter.hpp>
+#include <quintet/base/framing/frame.hpp>
 #include <quintet/net/awaitable.hpp>
 #include <quintet/net/connection.hpp>
 #include <quintet/net/coroutine_host.hpp>
 
+#include <boost/system/result.hpp>
+
 #include <concepts>
+#include <cstddef>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 
 namespace quintet {
@@ -17,9 +23,10 @@ namespace quintet {
 /// blocks: dear work goes through offload(), which is where the thread models differ.
 class stream : public connection, private coroutine_host {
  public:
-  /// [baton] What has arrived, or nullopt at the end of the stream (also: when the connection has failed or the server
-  /// stops). What was written leaves first, in one send, if there is anything to wait for; input that is there already
-  /// is returned without suspending. The bytes are valid until the next read().
+  /// [baton] What has arrived, at least a byte (others call this read_some), or nullopt at the end of the stream (also:
+  /// when the connection has failed or the server stops). What was written leaves first, in one send, if there is
+  /// anything to wait for; input that is there already is returned without suspending. The bytes are valid until the
+  /// next read of any kind.
   auto read() noexcept {
     struct awaiter {
       stream& s;
@@ -28,6 +35,51 @@ class stream : public connection, private coroutine_host {
       std::optional<bytes> await_resume() const { return s.end_read(); }
     };
     return awaiter{*this};
+  }
+
+  /// [baton] A message of the codec, without suspending if it has arrived. Else why there is none: errc::end_of_stream,
+  /// errc::incomplete_message when the stream ends within one, the codec's error (errc::message_too_big, ...), or why
+  /// the connection has failed (errc::stopped, ...). Longer than `max_input` is errc::message_too_big as well. value()
+  /// instead of * throws it as a boost::system::system_error. The message is valid until the next read. The codec stays
+  /// the caller's: one for all messages of a stream. After an error it is of no use any more, and what is unused is
+  /// still there for read().
+  template <codec Codec>
+  auto read_message(Codec& wire) noexcept {
+    struct reader final : message_wait {
+      reader(stream& s, Codec& c) noexcept : message_wait(s), with(c) {}
+      frame parse(bytes in) override { return with.parse(in); }
+      bool within_message() const noexcept override { return quintet::within_message(with); }
+      Codec& with;
+    };
+    return reader(*this, wire);
+  }
+  /// [baton] Everything up to and including the delimiter, before which there are `max_size` bytes at most.
+  auto read_until(bytes delimiter, std::size_t max_size = default_max_message) {
+    struct reader final : message_wait {
+      reader(stream& s, bytes d, std::size_t max) noexcept : message_wait(s), text(d), max_size(max) {}
+      frame parse(bytes in) override {
+        frame f = search.parse(in, text, max_size);
+        if (f.is == frame::state::complete) f.message = in.substr(0, f.size);
+        return f;
+      }
+      bytes text;
+      std::size_t max_size;
+      delimiter_search search;
+    };
+    if (delimiter.empty()) throw std::invalid_argument("read_until: the delimiter has 1 byte at least");
+    return reader(*this, delimiter, max_size);
+  }
+  /// [baton] So many bytes, in one piece of memory. It is taken when the first of them arrive, and grows with them;
+  /// many are received right there.
+  auto read_exactly(std::size_t size) noexcept {
+    struct reader final : message_wait {
+      reader(stream& s, std::size_t n) noexcept : message_wait(s), size(n) {}
+      frame parse(bytes in) override {
+        return in.size() < size ? frame::incomplete(size) : frame::complete(in.substr(0, size), size);
+      }
+      std::size_t size;
+    };
+    return reader(*this, size);
   }
 
   /// [baton] What was written is sent, and this coroutine waits until no more of it is left than `low_watermark`, if
@@ -50,7 +102,7 @@ class stream : public connection, private coroutine_host {
   }
 
  protected:
-  stream(event_loop& loop, connection_host& host) : connection(loop, host, true), coroutine_host(loop) {}
+  stream(event_loop& loop, connection_host& host) : connection(loop, host, true, true), coroutine_host(loop) {}
   ~stream() = default;
 
   /// [loop] Asks the thread model to run the item.
@@ -61,7 +113,34 @@ class stream : public connection, private coroutine_host {
   template <class F>
   class offloaded;
 
+  /// The awaiter of a message: what is looked at whenever something has arrived, and the outcome.
+  class message_wait {
+   public:
+    bool await_ready() { return stream_.begin_message(*this); }
+    void await_suspend(std::coroutine_handle<> waiting) noexcept { stream_.wait_for_message(*this, waiting); }
+    boost::system::result<bytes> await_resume() { return stream_.end_message(*this); }
+
+   protected:
+    explicit message_wait(stream& s) noexcept : stream_(s) {}
+    message_wait(message_wait&&) = default;
+    ~message_wait() = default;
+
+   private:
+    friend stream;
+    virtual frame parse(bytes in) = 0;
+    [[nodiscard]] virtual bool within_message() const noexcept { return false; }
+
+    stream& stream_;
+    frame found_;
+    std::exception_ptr thrown_;  // by parse()
+  };
+
   bool begin_read();
+  bool begin_message(message_wait& wanted) noexcept;
+  bool look_for(message_wait& wanted) noexcept;
+  frame next_frame(message_wait& wanted);
+  void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
+  boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;
   std::optional<bytes> end_read();
@@ -77,8 +156,9 @@ class stream : public connection, private coroutine_host {
   void interrupt() noexcept final { cancel_operations(); }
 
   awaitable<> root_;
-  std::coroutine_handle<> suspended_;  // in read() or until_writable()
-  std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read()
+  std::coroutine_handle<> suspended_;  // in a read or until_writable()
+  message_wait* wanted_ = nullptr;     // what that read waits for, if not for anything
+  std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read
   bool closing_ = false;               // the connection is over; it goes when the coroutine has ended
   bool ended_ = false;                 // the coroutine has
 };

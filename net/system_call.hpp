@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -41,21 +42,51 @@ inline int to_milliseconds(duration longest) noexcept {
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
 }
 
-// All as their namesakes: -1 and errno for an error.
+// All as their namesakes, but for errors: these are the result, negative, as the kernel gives them.
+
+/// A result that says: not now, but the connection is well.
+constexpr bool is_for_now(ssize_t result) noexcept { return result == -EAGAIN || result == -EINTR; }
+/// Of a result that is not positive; 0 is none, or the end of input.
+inline error_code error_of(ssize_t result) noexcept {
+  return {static_cast<int>(-result), boost::system::system_category()};
+}
+
+#if QUINTET_PLAIN_SYSTEM_CALLS
+/// As syscall(2), and without its call where the instruction is known: it takes longer than what is around it.
+inline long direct(long number, long a, long b, long c, long d) noexcept {
+#if defined(__x86_64__)
+  long result = number;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = 0;
+  register long r9 __asm__("r9") = 0;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  const long result = ::syscall(number, a, b, c, d, 0L, 0L);
+  return result < 0 ? -errno : result;
+#endif
+}
+inline long as_word(const void* p) noexcept { return static_cast<long>(reinterpret_cast<std::intptr_t>(p)); }
+#else
+inline long with_errno(long result) noexcept { return result < 0 ? -errno : result; }
+#endif
 
 inline ssize_t receive(int socket, void* into, std::size_t size, int flags) noexcept {
 #if QUINTET_PLAIN_SYSTEM_CALLS
-  return ::syscall(SYS_recvfrom, socket, into, size, flags, nullptr, nullptr);
+  return direct(SYS_recvfrom, socket, as_word(into), static_cast<long>(size), flags);
 #else
-  return ::recv(socket, into, size, flags);
+  return with_errno(::recv(socket, into, size, flags));
 #endif
 }
 
 inline ssize_t send(int socket, const void* from, std::size_t size, int flags) noexcept {
 #if QUINTET_PLAIN_SYSTEM_CALLS
-  return ::syscall(SYS_sendto, socket, from, size, flags, nullptr, 0);
+  return direct(SYS_sendto, socket, as_word(from), static_cast<long>(size), flags);
 #else
-  return ::send(socket, from, size, flags);
+  return with_errno(::send(socket, from, size, flags));
 #endif
 }
 
@@ -66,17 +97,17 @@ inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
   message.msg_iov = pieces.data();
   message.msg_iovlen = pieces.size();
 #if QUINTET_PLAIN_SYSTEM_CALLS
-  return ::syscall(SYS_sendmsg, socket, &message, flags);
+  return direct(SYS_sendmsg, socket, as_word(&message), flags, 0);
 #else
-  return ::sendmsg(socket, &message, flags);
+  return with_errno(::sendmsg(socket, &message, flags));
 #endif
 }
 
 inline int epoll_wait(int set, epoll_event* ready, int size, int milliseconds) noexcept {
 #if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
-  return static_cast<int>(::syscall(SYS_epoll_wait, set, ready, size, milliseconds));
+  return static_cast<int>(direct(SYS_epoll_wait, set, as_word(ready), size, milliseconds));
 #else
-  return ::epoll_wait(set, ready, size, milliseconds);
+  return static_cast<int>(with_errno(::epoll_wait(set, ready, size, milliseconds)));
 #endif
 }
 

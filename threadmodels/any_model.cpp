@@ -12,6 +12,8 @@ void require(bool good, const std::string& message) {
 }
 
 void validate(const model_options& o) {
+  quintet::validate(o.engine);
+  spin_budget::validate(o.spin);
   require(o.loops >= 1, "loops: 0 is not allowed, it must be at least 1");
   require(o.workers.max >= 1, "workers.max: 0 is not allowed, it must be at least 1");
   require(o.workers.min >= 1, "workers.min: 0 is not allowed, it must be at least 1");  // the system may refuse more
@@ -26,15 +28,15 @@ any_model::variant any_model::make(const model_options& o) {
   validate(o);
   switch (o.kind) {
     case model::thread_per_connection:
-      return thread_per_connection(o.max_threads);
+      return thread_per_connection(o.max_threads, loop_options_of(o));
     case model::single_reactor:
       return single_reactor();
     case model::reactor_pool:
       return reactor_pool(o.workers.max);
     case model::loop_per_thread:
-      return loop_per_thread(o.loops);
+      return loop_per_thread(o.loops, o.engine, loop_options_of(o));
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(o.loops, o.workers);
+      return loop_per_thread_pool(o.loops, o.workers, o.engine, loop_options_of(o));
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }

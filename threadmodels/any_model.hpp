@@ -18,8 +18,23 @@ struct model_options {
   model kind = model::loop_per_thread;
   unsigned loops = 1;
   worker_limits workers = {};
+  engine_kind engine = engine_kind::automatic;
   std::size_t max_threads = 4096;
+  duration spin = duration::zero();  ///< of the model's own loops
+  std::size_t static_output = 0;     ///< of the same: see loop_options
 };
+
+/// What a config and a client_config have in common.
+template <class Config>
+model_options model_options_of(const Config& c) {
+  return {.kind = c.model,
+          .loops = c.loops,
+          .workers = c.workers,
+          .engine = c.engine,
+          .max_threads = c.max_threads,
+          .spin = c.spin,
+          .static_output = c.static_output};
+}
 
 class any_model {
  public:
@@ -33,6 +48,9 @@ class any_model {
   }
   void run(work_item& item) noexcept {
     std::visit([&](auto& m) { m.run(item); }, model_);
+  }
+  [[nodiscard]] bool runs_inline() const noexcept {
+    return std::visit([](const auto& m) { return m.runs_inline(); }, model_);
   }
   void release(event_loop& loop) {
     std::visit(

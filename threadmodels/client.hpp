@@ -15,7 +15,11 @@ namespace quintet {
 struct client_config {
   quintet::model model = quintet::model::single_reactor;               ///< the one word that changes the threading
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
-  worker_limits workers = {};                       ///< model 3: `max` threads; model 5: `min` to `max`
+  worker_limits workers = {};                   ///< model 3: `max` threads; model 5: `min` to `max`
+  engine_kind engine = engine_kind::automatic;  ///< what moves bytes; not those of model 1, see engine_kind
+  duration spin =
+      duration::zero();           ///< how long a loop looks for work before it sleeps, while that pays; at most 100 ms
+  std::size_t static_output = 0;  ///< bytes of send buffers that each loop allocates in advance; see loop_options
   connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers
   std::optional<reconnect_options> reconnect = {};  ///< none: a lost connection is not made again
   std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
@@ -33,17 +37,18 @@ template <handler_or_factory Handler>
 class client : public basic_client<any_model, Handler> {
  public:
   client(const client_config& c, Handler h)
-      : basic_client<any_model, Handler>(
-            {.connecting = c.connecting,
-             .reconnect = c.reconnect,
-             .on_connect_failed = c.on_connect_failed,
-             .limits = c.limits,
-             .max_output_total = c.max_output_total,
-             .tuned_sockets = c.tuned_sockets,
-             .bounded_socket_buffer = c.bounded_socket_buffer,
-             .log = c.log},
-            any_model({.kind = c.model, .loops = c.loops, .workers = c.workers, .max_threads = c.max_threads}),
-            std::move(h)) {}
+      : basic_client<any_model, Handler>({.connecting = c.connecting,
+                                          .reconnect = c.reconnect,
+                                          .on_connect_failed = c.on_connect_failed,
+                                          .limits = c.limits,
+                                          .max_output_total = c.max_output_total,
+                                          .tuned_sockets = c.tuned_sockets,
+                                          .bounded_socket_buffer = c.bounded_socket_buffer,
+                                          .log = c.log,
+                                          .engine = c.engine,
+                                          .spin = c.spin,
+                                          .static_output = c.static_output},
+                                         any_model(model_options_of(c)), std::move(h)) {}
 };
 
 }  // namespace quintet

@@ -21,6 +21,7 @@ class composed_model {
   }
   event_loop& place() { return placement_.place(); }
   void run(work_item& item) noexcept { compute_.run(item); }
+  [[nodiscard]] bool runs_inline() const noexcept { return Compute::runs_inline; }
   void release(event_loop& loop)
     requires requires(Placement& p) { p.release(loop); }
   {

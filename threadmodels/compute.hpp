@@ -10,6 +10,7 @@ namespace quintet {
 
 /// On the loop that read the input.
 struct run_inline {
+  static constexpr bool runs_inline = true;
   void start() noexcept {}
   void run(work_item& item) noexcept { item(); }
   void stop() noexcept {}
@@ -18,6 +19,7 @@ struct run_inline {
 /// On a pool of threads: fixed when min == max, elastic otherwise.
 class run_pooled {
  public:
+  static constexpr bool runs_inline = false;
   explicit run_pooled(worker_limits limits) noexcept : limits_(limits) {}
   void start() { pool_ = std::make_unique<worker_pool>(limits_); }
   void run(work_item& item) noexcept {

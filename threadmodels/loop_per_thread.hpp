@@ -8,7 +8,8 @@ namespace quintet {
 
 class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
  public:
-  explicit loop_per_thread(unsigned loops) : composed_model(on_loop_ring(loops)) {}
+  explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& options = {})
+      : composed_model(on_loop_ring(loops, kind, options)) {}
 };
 
 }  // namespace quintet

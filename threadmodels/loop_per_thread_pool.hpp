@@ -8,8 +8,9 @@ namespace quintet {
 
 class loop_per_thread_pool : public composed_model<on_loop_ring, run_pooled> {
  public:
-  loop_per_thread_pool(unsigned loops, worker_limits workers)
-      : composed_model(on_loop_ring(loops), run_pooled(workers)) {}
+  loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
+                       const loop_options& options = {})
+      : composed_model(on_loop_ring(loops, kind, options), run_pooled(workers)) {}
 };
 
 }  // namespace quintet

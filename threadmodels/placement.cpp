@@ -10,8 +10,8 @@
 
 namespace quintet {
 
-on_loop_ring::on_loop_ring(unsigned loops) {
-  for (unsigned i = 0; i < loops; ++i) ring_.push_back(std::make_unique<running_loop>(make_default_engine()));
+on_loop_ring::on_loop_ring(unsigned loops, engine_kind kind, const loop_options& options) {
+  for (unsigned i = 0; i < loops; ++i) ring_.push_back(std::make_unique<running_loop>(make_engine(kind), options));
 }
 
 void on_loop_ring::start(event_loop&) {
@@ -37,7 +37,7 @@ event_loop& on_own_loop::place() {
     throw boost::system::system_error(errc::too_many_threads, std::to_string(max_threads_) + " connections");
   for (auto* list : {&s.idle, &s.leaving}) list->reserve(s.all.size() + 1);
   s.all.reserve(s.all.size() + 1);
-  auto running = std::make_unique<running_loop>(make_blocking_engine());
+  auto running = std::make_unique<running_loop>(make_blocking_engine(), options_);
   running->thread.emplace(running->loop, "qnt-conn-" + std::to_string(s.next_number++));
   return s.all.emplace_back(std::move(running))->loop;
 }

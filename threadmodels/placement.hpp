@@ -2,6 +2,7 @@
 // placement: where a new connection's I/O lives. The other half of a threading model.
 #pragma once
 
+#include <quintet/net/engine_kind.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/loop_thread.hpp>
 
@@ -16,7 +17,8 @@ namespace quintet {
 
 /// The loop outlives its thread: a worker that has just sent a baton home may still be inside loop.post().
 struct running_loop {
-  explicit running_loop(std::unique_ptr<engine> io) : loop(std::move(io)) {}
+  explicit running_loop(std::unique_ptr<engine> io, const loop_options& options = {})
+      : loop(std::move(io), clock::system(), options) {}
   event_loop loop;
   std::optional<loop_thread> thread;
 };
@@ -35,7 +37,7 @@ class on_main_loop {
 /// A fixed ring of loops, filled in turn.
 class on_loop_ring {
  public:
-  explicit on_loop_ring(unsigned loops);
+  explicit on_loop_ring(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& options = {});
   void start(event_loop& main);
   event_loop& place() noexcept { return ring_[next_++ % ring_.size()]->loop; }
   void stop() noexcept;
@@ -55,7 +57,8 @@ class on_own_loop {
  public:
   static constexpr std::size_t spare_threads = 64;  ///< that wait for a connection
 
-  explicit on_own_loop(std::size_t max_threads = 4096) : max_threads_(max_threads), state_(std::make_unique<state>()) {}
+  explicit on_own_loop(std::size_t max_threads = 4096, const loop_options& options = {})
+      : max_threads_(max_threads), options_(options), state_(std::make_unique<state>()) {}
   void start(event_loop& main) noexcept { state_->main = &main; }
   /// Throws boost::system::system_error with errc::too_many_threads, or what the system says to a new thread.
   event_loop& place();
@@ -83,6 +86,7 @@ class on_own_loop {
     bool stopping = false;
   };
   std::size_t max_threads_;
+  loop_options options_;
   std::unique_ptr<state> state_;
 };
 

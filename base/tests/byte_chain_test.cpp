@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -166,6 +167,39 @@ BOOST_AUTO_TEST_CASE(many_small_ones_share_chunks) {
   BOOST_TEST(chain.gather(pieces) <= 2 * 1'000'000 / byte_chain::chunk_size);
 }
 
+// Though they would fit into the last chunk.
+BOOST_AUTO_TEST_CASE(splicing_copies_no_references) {
+  chunk_cache spare;
+  byte_chain chain, more;
+  const auto shared = std::make_shared<const std::string>(pattern(5'000));
+  chain.append("a", &spare);
+  more.append("b", &spare);
+  more.append(shared, 0);
+  more.append("c", &spare);
+  chain.splice(more, spare);
+  BOOST_TEST((contents(chain) == "ab" + *shared + "c"));
+  BOOST_TEST(shared.use_count() == 2);
+  chain.consume(2, spare);
+  BOOST_TEST(place_of(chain) == shared->data());
+  chain.consume(shared->size(), spare);
+  BOOST_TEST(shared.use_count() == 1);
+}
+
+// What was equipped for copies that did not come would hold a chunk for each reference that waits.
+BOOST_AUTO_TEST_CASE(splicing_takes_no_empty_chunk_along) {
+  chunk_cache spare;
+  byte_chain chain, more;
+  const auto shared = std::make_shared<const std::string>(pattern(5'000));
+  for (int i = 0; i < 3; ++i) {
+    spare.equip(more);
+    more.append(shared, 0);
+    BOOST_TEST(!more.is_one_piece());
+    chain.splice(more, spare);
+    BOOST_TEST(chain.is_one_piece() == (i == 0));
+  }
+  BOOST_TEST((contents(chain) == *shared + *shared + *shared));
+}
+
 BOOST_AUTO_TEST_CASE(splicing_into_an_empty_one_and_from_an_empty_one) {
   chunk_cache spare;
   byte_chain chain, more;
@@ -197,6 +231,53 @@ BOOST_AUTO_TEST_CASE(more_spares_than_the_cache_keeps) {
   chain.append(pattern((chunk_cache::spare_chunks + 10) * byte_chain::chunk_size), nullptr);
   chain.consume(chain.size(), spare);
   BOOST_TEST(chain.empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_allocated_in_advance_is_used_and_kept) {
+  constexpr std::size_t much = 100 * byte_chain::chunk_size;
+  chunk_cache spare(much);
+  std::set<const void*> first, second;
+  for (auto* places : {&first, &second}) {
+    byte_chain chain;
+    chain.append(pattern(much), &spare);
+    std::vector<iovec> pieces(1000);
+    pieces.resize(chain.gather(pieces));
+    for (const iovec& piece : pieces) places->insert(piece.iov_base);
+    spare.take_back(chain);
+  }
+  BOOST_TEST(first.size() > 100U);
+  BOOST_TEST((first == second));
+}
+
+// As a connection does it: batches join what waits, and the kernel takes a part of it. Every byte says where it stands.
+BOOST_AUTO_TEST_CASE(a_million_writes_and_sends_lose_and_move_nothing) {
+  const std::string period = pattern(251);  // a prime
+  const std::string endless = [&] {
+    std::string s;
+    while (s.size() < 6'000) s += period;
+    return s;
+  }();
+  std::minstd_rand random(11);
+  chunk_cache spare(1 << 20);
+  byte_chain waiting;
+  std::size_t written = 0, sent = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    if (const auto kind = random() % 4; kind != 0 && written - sent < 500'000) {
+      byte_chain batch;
+      const bytes piece = bytes(endless).substr(written % period.size(), 1 + random() % (kind == 1 ? 5'000 : 100));
+      batch.append(piece, &spare);
+      written += piece.size();
+      waiting.splice(batch, spare);
+    } else if (!waiting.empty()) {
+      const bytes front = waiting.front().substr(0, 5'000);
+      BOOST_REQUIRE((front == bytes(endless).substr(sent % period.size(), front.size())));
+      const std::size_t taken = random() % (front.size() + 1);
+      waiting.consume(taken, spare);
+      sent += taken;
+    }
+    BOOST_REQUIRE(waiting.size() == written - sent);
+  }
+  BOOST_TEST(sent > 100'000'000U);
 }
 
 // Against a string, by chance.

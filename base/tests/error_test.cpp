@@ -16,7 +16,8 @@ constexpr std::array all_reasons{errc::end_of_stream,      errc::stopped,       
                                  errc::cannot_watch,       errc::no_pidfd,         errc::too_many_from_address,
                                  errc::output_full,        errc::output_overflow,  errc::no_such_connection,
                                  errc::first_byte_timeout, errc::idle_timeout,     errc::message_timeout,
-                                 errc::send_timeout,       errc::connect_timeout};
+                                 errc::send_timeout,       errc::connect_timeout,  errc::incomplete_message,
+                                 errc::malformed_message,  errc::bad_checksum};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;
@@ -26,7 +27,8 @@ BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
     texts.insert(ec.message());
   }
   BOOST_TEST(texts.size() == all_reasons.size());
-  BOOST_TEST(error_code(errc::message_too_big).message() == "more unused input than max_input allows");
+  BOOST_TEST(error_code(errc::message_too_big).message() ==
+             "a message is longer than allowed, or unused input than max_input");
   // One more than there is: a reason that is added must be added here.
   const error_code none(static_cast<int>(all_reasons.size()) + 1, quintet_category());
   BOOST_TEST(none.message() == "unknown error");

@@ -8,53 +8,71 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
 constexpr std::size_t message_bytes = 8;
 
-// One request at a time: what the server executes then depends on the number of requests and on nothing else.
-int be_client(std::uint16_t port, long requests) {
+int connected_to(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return EXIT_FAILURE;
+  return connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? fd : -1;
+}
+
+// One request at a time on each connection, all of them at once: what the server executes then depends on the number of
+// requests and on nothing else.
+bool exchange(const std::vector<int>& connections) {
   std::array<char, message_bytes> message{'r', 'e', 'q', 'u', 'e', 's', 't', '\n'};
-  for (long i = 0; i < requests; ++i) {
-    if (send(fd, message.data(), message.size(), MSG_NOSIGNAL) != message_bytes) return EXIT_FAILURE;
-    if (recv(fd, message.data(), message.size(), MSG_WAITALL) != message_bytes) return EXIT_FAILURE;
-  }
-  close(fd);
+  const auto sent = [&](int fd) { return send(fd, message.data(), message.size(), MSG_NOSIGNAL) == message_bytes; };
+  const auto got = [&](int fd) { return recv(fd, message.data(), message.size(), MSG_WAITALL) == message_bytes; };
+  return std::all_of(connections.begin(), connections.end(), sent) &&
+         std::all_of(connections.begin(), connections.end(), got);
+}
+
+int be_client(std::uint16_t port, long requests, long count) {
+  std::vector<int> connections;
+  for (long i = 0; i < count; ++i) connections.push_back(connected_to(port));
+  for (long done = 0; done < requests; done += count)
+    if (!exchange(connections)) return EXIT_FAILURE;
   return EXIT_SUCCESS;
 }
 
 // A process of its own, which callgrind neither slows down nor counts: this program again.
-bool client_succeeds(std::uint16_t port, const std::string& requests) {
+bool client_succeeds(std::uint16_t port, std::string requests, std::string connections) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe");  // the link itself is valgrind's tool
   std::string role = "client";
   std::string port_text = std::to_string(port);
-  std::string count = requests;
-  const std::array<char*, 5> arguments{self.data(), role.data(), port_text.data(), count.data(), nullptr};
+  const std::array<char*, 6> arguments{self.data(),     role.data(),        port_text.data(),
+                                       requests.data(), connections.data(), nullptr};
   pid_t child = 0;
   if (posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments.data(), environ) != 0) return false;
   int status = 0;
   return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-int be_server(quintet::model model, const std::string& requests) {
+quintet::awaitable<> in_coroutine(quintet::stream& s) {
+  while (auto in = co_await s.read()) s.write(*in);
+}
+
+template <class Handler>
+int be_server(quintet::model model, Handler handler, const std::string& requests, const std::string& connections) {
   quintet::server echo({.listen = {"127.0.0.1:0"}, .model = model, .loops = 1, .workers = {.min = 1, .max = 1}},
-                       [](quintet::connection& c, quintet::bytes in) { c.write(in); });
+                       handler);
   bool succeeded = false;
   std::thread client([&] {
-    succeeded = client_succeeds(echo.port(), requests);
+    succeeded = client_succeeds(echo.port(), requests, connections);
     echo.stop();
   });
   echo.run();
@@ -62,16 +80,20 @@ int be_server(quintet::model model, const std::string& requests) {
   return succeeded ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+long number(const char* text) { return std::strtol(text, nullptr, 10); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "client") {
-    return be_client(static_cast<std::uint16_t>(std::strtoul(argv[2], nullptr, 10)), std::strtol(argv[3], nullptr, 10));
-  }
-  const auto model = argc == 3 ? quintet::from_string(argv[1]) : std::nullopt;
-  if (!model) {
-    std::fputs("Usage: quintet-budget MODEL REQUESTS, with the name of one of the five models\n", stderr);
+  if (argc == 5 && std::string(argv[1]) == "client")
+    return be_client(static_cast<std::uint16_t>(number(argv[2])), number(argv[3]), number(argv[4]));
+  const auto model = argc == 5 ? quintet::from_string(argv[1]) : std::nullopt;
+  const std::string flavour = argc == 5 ? argv[2] : "";
+  if (!model || (flavour != "callback" && flavour != "coroutine") || number(argv[3]) < 1 || number(argv[4]) < 1) {
+    std::fputs("Usage: quintet-budget MODEL callback|coroutine REQUESTS CONNECTIONS; MODEL is the name of one\n",
+               stderr);
     return 2;
   }
-  return be_server(*model, argv[2]);
+  if (flavour == "coroutine") return be_server(*model, in_coroutine, argv[3], argv[4]);
+  return be_server(*model, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[3], argv[4]);
 }

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 #include "compare/interruption.hpp"
@@ -54,6 +56,16 @@ void check_interruption() {
 }
 
 }  // namespace
+
+std::optional<std::string> find_program(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream directories(path ? path : "/usr/bin:/bin");
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    directory.append("/").append(name);
+    if (::access(directory.c_str(), X_OK) == 0) return directory;
+  }
+  return std::nullopt;
+}
 
 child_process::child_process(std::string name, const std::vector<std::string>& arguments) : name_(std::move(name)) {
   int ends[2];
@@ -137,12 +149,16 @@ std::string child_process::ending() {
   return complaint.empty() ? how : how + ": " + complaint;
 }
 
+std::string child_process::complaints() const {
+  std::string text(static_cast<std::size_t>(std::max<off_t>(0, ::lseek(err_.get(), 0, SEEK_END))), '\0');
+  const auto got = ::pread(err_.get(), text.data(), text.size(), 0);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text;
+}
+
 std::string child_process::last_complaint() const {
-  char text[4096];
-  const auto size = ::lseek(err_.get(), 0, SEEK_END);
-  const auto from = std::max<off_t>(0, size - static_cast<off_t>(sizeof text));
-  const auto got = ::pread(err_.get(), text, sizeof text, from);
-  std::string_view all(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  const auto text = complaints();
+  std::string_view all(text);
   while (!all.empty() && (all.back() == '\n' || all.back() == ' ')) all.remove_suffix(1);
   if (const auto start = all.rfind('\n'); start != all.npos) all.remove_prefix(start + 1);
   return std::string(all);

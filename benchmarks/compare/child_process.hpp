@@ -19,6 +19,9 @@ struct run_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Where this program is, by PATH; nothing where it is not.
+std::optional<std::string> find_program(const std::string& name);
+
 class child_process {
  public:
   using clock = std::chrono::steady_clock;
@@ -43,6 +46,8 @@ class child_process {
   // SIGTERM, and SIGKILL where that does not help within two seconds.
   void stop();
 
+  // All that it has written to its standard error.
+  std::string complaints() const;
   // "ended with status 1: bind: Address already in use"
   std::string ending();
 

@@ -13,6 +13,7 @@
 #include "compare/progress.hpp"
 #include "compare/runner.hpp"
 #include "compare/syscall_counter.hpp"
+#include "report/summary.hpp"
 #include "report/text.hpp"
 
 #ifndef QUINTET_BENCH_VERSION
@@ -26,14 +27,11 @@ double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<dou
 
 std::string outcome(const planned_run& run, const run_result& result) {
   if (result.error) return "failed: " + *result.error;
+  if (result.instructions_per_request) return grouped(*result.instructions_per_request) + " instructions a request";
   if (run.counting()) return significant(result.syscalls_per_request.value_or(0)) + " system calls a request";
   const auto lost = result.failed.value_or(0);
   return grouped(result.requests_per_s.value_or(0)) + " requests/s" +
          (lost > 0 ? ", " + grouped(lost) + " failed" : "");
-}
-
-bool same_combination(const run_result& a, const run_result& b) {
-  return a.workload == b.workload && a.model == b.model && a.peer == b.peer;
 }
 
 // Counted in a pass of its own, so it holds for every round of the combination. A pass that failed leaves null.
@@ -53,19 +51,21 @@ boost::json::object describe(const compare_settings& s, bool was_interrupted) {
   out["seed"] = s.seed;
   out["quick"] = s.quick;
   out["interrupted"] = was_interrupted;
-  out["counters"] = !s.counters ? "left out"
-                    : syscall_counter::obstacle().empty()
-                        ? "one separate pass for each combination, the same in all its rounds"
-                        : "not measured: " + syscall_counter::obstacle();
+  out["counters"] = !s.counters                            ? "left out"
+                    : !syscall_counter::obstacle().empty() ? "not measured: " + syscall_counter::obstacle()
+                    : syscall_counter::by_strace()
+                        ? "by strace, in one separate pass for each combination, the same in all its rounds"
+                        : "one separate pass for each combination, the same in all its rounds";
   return out;
 }
 
-void perform_all(const compare_settings& s, const std::vector<planned_run>& plan, std::vector<run_result>& results) {
+void perform_all(const compare_settings& s, const measure_function& measure, const std::vector<planned_run>& plan,
+                 std::vector<run_result>& results) {
   progress shown(plan.size(), expected_seconds(s, plan));
   for (const auto& run : plan) {
     if (interruption_guard::happened()) throw interrupted();
     shown.begins(run.label());
-    auto result = perform(s, run);
+    auto result = perform(s, run, measure);
     shown.done(run.label(), outcome(run, result), expected_seconds(s, run));
     if (run.counting()) {
       take_counts(results, result);
@@ -75,13 +75,16 @@ void perform_all(const compare_settings& s, const std::vector<planned_run>& plan
   }
 }
 
-// In the order of the models, whatever the order of the runs was.
+// In the order of the workloads and contenders, whatever the order of the runs was.
 void sort_results(std::vector<run_result>& results, const compare_settings& s) {
   const auto place_of = [&](const run_result& r) {
-    const auto work =
-        std::find_if(s.workloads.begin(), s.workloads.end(), [&](const workload& w) { return w.name == r.workload; });
-    const auto model = std::find(s.models.begin(), s.models.end(), r.model.value_or(""));
-    return std::tuple(r.round, work, model, r.peer == "blocking");
+    const auto work = std::find_if(s.workloads.begin(), s.workloads.end(), [&](const workload& w) {
+      return w.name == r.workload && w.connections == r.connections && w.pipeline == r.pipeline &&
+             static_cast<double>(w.message_bytes) == r.message_bytes;
+    });
+    const auto who = std::find_if(s.contenders.begin(), s.contenders.end(),
+                                  [&](const contender& c) { return c.label() == label_of(r); });
+    return std::tuple(r.round, work, who);
   };
   std::sort(results.begin(), results.end(),
             [&](const run_result& a, const run_result& b) { return place_of(a) < place_of(b); });
@@ -89,7 +92,7 @@ void sort_results(std::vector<run_result>& results, const compare_settings& s) {
 
 }  // namespace
 
-comparison_outcome compare(const compare_settings& asked) {
+comparison_outcome compare(const compare_settings& asked, const measure_function& measure) {
   compare_settings s = asked;
   if (s.counters && !syscall_counter::obstacle().empty()) {
     fmt::print(stderr, "System calls are not counted: {}.\n", syscall_counter::obstacle());
@@ -102,7 +105,7 @@ comparison_outcome compare(const compare_settings& asked) {
   const interruption_guard guard;
   comparison_outcome out;
   try {
-    perform_all(s, plan, out.found.results);
+    perform_all(s, measure, plan, out.found.results);
   } catch (const interrupted&) {
     out.interrupted = true;
     fmt::print(stderr, "Interrupted: this is what was measured until now.\n");

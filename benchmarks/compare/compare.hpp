@@ -2,6 +2,7 @@
 // compare.hpp: all runs of a plan, one after the other.
 #pragma once
 
+#include "compare/runner.hpp"
 #include "compare/settings.hpp"
 #include "report/document.hpp"
 
@@ -12,6 +13,6 @@ struct comparison_outcome {
   bool interrupted = false;  // by Ctrl-C; `found` has what was measured until then
 };
 
-comparison_outcome compare(const compare_settings&);
+comparison_outcome compare(const compare_settings&, const measure_function& = measure_load);
 
 }  // namespace quintet::bench

@@ -2,18 +2,15 @@
 // compare_command.cpp: `quintet-bench compare`: its options, and the way from a plan to table, JSON and page.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <random>
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "compare/compare.hpp"
+#include "compare/conclusion.hpp"
+#include "compare/measuring_options.hpp"
 #include "compare/plan.hpp"
 #include "compare/settings.hpp"
-#include "output_file.hpp"
-#include "report/models.hpp"
 #include "report/page.hpp"
 #include "report/table.hpp"
 
@@ -29,35 +26,23 @@ constexpr auto* footer =
     "  quintet-bench compare --workloads echo,cpu:500us --rounds 5 --json results.json --html report.html\n"
     "  quintet-bench compare --from results.json --html report.html";
 
-// What was not given on the command line.
+constexpr usual_runs default_runs{
+    .rounds = 3, .duration = std::chrono::seconds(1), .warm_up = std::chrono::milliseconds(200)};
+constexpr usual_runs quick_runs{
+    .rounds = 3, .duration = std::chrono::milliseconds(400), .warm_up = std::chrono::milliseconds(100)};
+
 struct chosen {
   std::string workloads, models;
-  std::optional<std::chrono::nanoseconds> duration, warm_up, within;
-  std::optional<unsigned> rounds;
-  std::optional<std::uint64_t> seed;
+  measuring_options measuring;
   bool no_peers = false, no_counters = false;
 };
 
-std::chrono::nanoseconds positive_duration(const std::string& text) {
-  const auto value = parse_duration(text);
-  using namespace std::chrono_literals;
-  if (value < 50ms || value > 1h) throw usage_error('"' + text + "\" is out of range; allowed are 50ms to 60min");
-  return value;
-}
-
 void complete(compare_settings& s, const chosen& c) {
-  using namespace std::chrono_literals;
   s.workloads = parse_workloads(!c.workloads.empty() ? c.workloads : s.quick ? quick_list : default_list);
-  s.models =
-      c.models.empty() ? std::vector<std::string>(model_names.begin(), model_names.end()) : parse_models(c.models);
-  s.peers = !c.no_peers;
+  s.contenders = contenders_of(parse_models(c.models.empty() ? "all" : c.models), !c.no_peers);
+  for (contender& who : s.contenders) who.engine = to_string(s.engine);
   s.counters = !c.no_counters;
-  s.rounds = c.rounds.value_or(3);
-  s.duration = c.duration.value_or(s.quick ? 400ms : 1s);
-  s.warm_up = c.warm_up.value_or(s.quick ? 100ms : 200ms);
-  if (c.within) fit_within(s, *c.within);
-  s.seed = c.seed ? *c.seed : std::random_device()() % 1'000'000;
-  if (s.program.empty()) s.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  complete_measuring(s, c.measuring, default_runs, quick_runs);
 }
 
 comparison read_results(const std::string& path) {
@@ -71,24 +56,9 @@ comparison read_results(const std::string& path) {
   }
 }
 
-void write_outputs(const compare_settings& s, const comparison& c) {
-  fmt::print("{}", console_table(c));
-  std::fflush(stdout);
-  if (!s.json_file.empty()) write_output(s.json_file, pretty(compose(c)));
-  if (!s.html_file.empty()) write_output(s.html_file, html_page(c));
-  if (!s.json_file.empty() && s.json_file != "-") fmt::print("results: {}\n", s.json_file);
-  if (!s.html_file.empty() && s.html_file != "-") fmt::print("report:  {}\n", s.html_file);
-}
-
 int run_command(const compare_settings& s) {
   const auto outcome = s.from_file.empty() ? compare(s) : comparison_outcome{read_results(s.from_file), false};
-  std::fflush(stderr);
-  write_outputs(s, outcome.found);
-  if (outcome.interrupted) return 130;
-  if (!s.from_file.empty()) return 0;
-  const auto wrong = [](const run_result& r) { return r.error || r.failed.value_or(0) > 0; };
-  const auto& results = outcome.found.results;
-  return std::any_of(results.begin(), results.end(), wrong) ? 1 : 0;
+  return conclude(s, outcome, {console_table, compose, html_page});
 }
 
 }  // namespace
@@ -105,24 +75,13 @@ void add_compare(CLI::App& app) {
   add_parsed(
       *sub, "--models", c->models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers (default: all five)");
-  add_parsed(*sub, "--rounds", c->rounds, number_in<unsigned>(1, 1000), "Runs of each combination (default: 3)");
-  auto* duration = add_parsed(*sub, "--duration", c->duration, positive_duration,
-                              "Measured time of a run (default: 1s; 400ms with --quick)");
-  add_parsed(*sub, "--warm-up", c->warm_up, positive_duration, "Before it (default: 200ms; 100ms with --quick)");
-  add_parsed(*sub, "--within", c->within, positive_duration,
-             "Instead of --duration: all runs together take about this long")
-      ->excludes(duration);
-  add_parsed(*sub, "--loops", s->loops, number_in<unsigned>(1, 1024),
-             "Loops of models 4 and 5 (default: the server's CPUs)");
-  add_parsed(*sub, "--workers", s->workers, parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)");
-  add_parsed(*sub, "--seed", c->seed, number_in<std::uint64_t>(0),
-             "Of the random order of runs (default: another each time)");
+  add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
+  add_within(*sub, c->measuring);
+  add_server_options(*sub, *s);
   sub->add_flag("--no-peers", c->no_peers, "Leave out the hand-written servers");
   sub->add_flag("--no-counters", c->no_counters, "Leave out the pass that counts system calls");
-  add_parsed(*sub, "--json", s->json_file, parse_output, "Write all results to this file");
-  add_parsed(*sub, "--html", s->html_file, parse_output, "Write the report, one self-contained page, to this file");
+  add_html(*sub, *s);
   add_parsed(*sub, "--from", s->from_file, same, "Measure nothing: table and report of an earlier --json file");
-  add_parsed(*sub, "--program", s->program, same, "The quintet-bench that serves and loads (default: this one)");
   sub->footer(footer);
   sub->callback([s, c] {
     complete(*s, *c);

@@ -12,21 +12,6 @@ namespace {
 
 constexpr unsigned most_blocking_connections = 1000;  // the hand-written blocking server has a thread for each
 
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::vector<planned_run> contenders(const compare_settings& s, const workload& work, unsigned round) {
-  std::vector<planned_run> out;
-  for (const auto& model : s.models) out.push_back({&work, model, "", round});
-  if (!s.peers || work.kind != work_kind::echo) return out;
-  if (has(s.models, "single_reactor")) out.push_back({&work, "", "epoll", round});
-  if (has(s.models, "thread_per_connection") && work.connections <= most_blocking_connections) {
-    out.push_back({&work, "", "blocking", round});
-  }
-  return out;
-}
-
 double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
@@ -36,6 +21,12 @@ placement place(const workload& work, const cpu_list& allowed) {
   const auto middle = allowed.begin() + static_cast<std::ptrdiff_t>(allowed.size() / 2);
   // The client gets the first half: CPU 0 is where interrupts and other people's work tend to be.
   return {{middle, allowed.end()}, {allowed.begin(), middle}};
+}
+
+placement place(const compare_settings& s, const workload& work) {
+  auto where = place(work, allowed_cpus());
+  if (s.one_cpu) where.server.resize(1);
+  return where;
 }
 
 std::string cpu_text(const cpu_list& cpus) {
@@ -51,9 +42,22 @@ std::string cpu_text(const cpu_list& cpus) {
 }
 
 std::string planned_run::label() const {
-  const auto who = peer.empty() ? model : "hand-written " + peer;
-  return counting() ? fmt::format("{} {} (counting)", work->name, who)
-                    : fmt::format("{} {} round {}", work->name, who, round);
+  return counting() ? fmt::format("{} {} (counting)", title(*work), who.label())
+                    : fmt::format("{} {} round {}", title(*work), who.label(), round);
+}
+
+std::vector<contender> contenders_of(const std::vector<std::string>& models, bool with_peers) {
+  const auto has = [&](std::string_view name) { return std::find(models.begin(), models.end(), name) != models.end(); };
+  std::vector<contender> out;
+  for (const auto& model : models) out.push_back({.model = model});
+  if (with_peers && has("single_reactor")) out.push_back({.peer = "epoll"});
+  if (with_peers && has("thread_per_connection")) out.push_back({.peer = "blocking"});
+  return out;
+}
+
+bool takes_part(const contender& who, const workload& work) {
+  if (!who.is_peer()) return true;
+  return work.kind == work_kind::echo && (who.peer != "blocking" || work.connections <= most_blocking_connections);
 }
 
 std::vector<planned_run> make_plan(const compare_settings& s) {
@@ -61,7 +65,10 @@ std::vector<planned_run> make_plan(const compare_settings& s) {
   std::vector<planned_run> plan;
   const auto add = [&](unsigned round) {
     for (const auto& work : s.workloads) {
-      auto next = contenders(s, work, round);
+      std::vector<planned_run> next;
+      for (const auto& who : s.contenders) {
+        if (takes_part(who, work)) next.push_back({&work, who, round});
+      }
       std::shuffle(next.begin(), next.end(), random);
       plan.insert(plan.end(), next.begin(), next.end());
     }

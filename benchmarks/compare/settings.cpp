@@ -7,7 +7,6 @@
 #include "report/models.hpp"
 
 namespace quintet::bench {
-namespace {
 
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -18,8 +17,6 @@ std::vector<std::string_view> split(std::string_view text) {
     text.remove_prefix(comma + 1);
   }
 }
-
-}  // namespace
 
 std::vector<workload> parse_workloads(std::string_view text) {
   std::vector<workload> out;
@@ -39,17 +36,31 @@ std::vector<workload> parse_workloads(std::string_view text) {
 }
 
 std::vector<std::string> parse_models(std::string_view text) {
+  if (text == "all") return {model_names.begin(), model_names.end()};
   std::vector<std::string> out;
   for (const auto part : split(text)) {
     const auto name = find_model(part);
     if (!name) {
       std::string allowed;
       for (const auto known : model_names) allowed += (allowed.empty() ? "" : ", ") + std::string(known);
-      throw usage_error('"' + std::string(part) + "\" is no model; there are: " + allowed + ", or 1 to 5");
+      throw usage_error('"' + std::string(part) + "\" is no model; there are: " + allowed + ", or 1 to 5; or all");
     }
     if (std::find(out.begin(), out.end(), *name) == out.end()) out.emplace_back(*name);
   }
   return out;
+}
+
+std::string parse_one_model(const std::string& text) {
+  const auto models = parse_models(text);
+  if (models.size() != 1) throw usage_error('"' + text + "\" is more than one model");
+  return models.front();
+}
+
+std::chrono::nanoseconds positive_duration(const std::string& text) {
+  const auto value = parse_duration(text);
+  using namespace std::chrono_literals;
+  if (value < 50ms || value > 1h) throw usage_error('"' + text + "\" is out of range; allowed are 50ms to 60min");
+  return value;
 }
 
 }  // namespace quintet::bench

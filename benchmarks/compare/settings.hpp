@@ -10,20 +10,22 @@
 #include <vector>
 
 #include "options.hpp"
+#include "report/contender.hpp"
 #include "workloads.hpp"
 
 namespace quintet::bench {
 
 struct compare_settings {
   std::vector<workload> workloads;
-  std::vector<std::string> models;  // full names
-  bool peers = true;                // run the hand-written servers beside ours
-  bool counters = true;             // a separate pass that counts system calls
+  std::vector<contender> contenders;
+  bool one_cpu = false;  // the server has one alone, for contenders that use no more
+  bool counters = true;  // a separate pass that counts system calls
   unsigned rounds = 3;
   std::chrono::nanoseconds duration = std::chrono::seconds(1);
   std::chrono::nanoseconds warm_up = std::chrono::milliseconds(200);
   std::optional<unsigned> loops;  // default: one for each CPU of the server
   count_range workers{1, 4};
+  engine_kind engine = engine_kind::automatic;
   std::uint64_t seed = 0;  // of the order of runs
   bool quick = false;
   std::string program;  // what serves and loads; by default this very program
@@ -31,8 +33,12 @@ struct compare_settings {
   std::string from_file;  // measure nothing, show these results
 };
 
-// "echo,cpu:500us" and "4,single_reactor": throw usage_error, which says what there is.
+// "echo,cpu:500us" and "4,single_reactor", or "all": throw usage_error, which says what there is.
 std::vector<workload> parse_workloads(std::string_view text);
 std::vector<std::string> parse_models(std::string_view text);
+std::string parse_one_model(const std::string& text);
+// At least 50 ms, at most an hour: throws usage_error.
+std::chrono::nanoseconds positive_duration(const std::string& text);
+std::vector<std::string_view> split(std::string_view text);  // at commas
 
 }  // namespace quintet::bench

@@ -87,10 +87,20 @@ std::uint64_t sum(const std::vector<unique_fd>& counters) {
   return total;
 }
 
-std::string find_obstacle() {
+std::string find_tracepoint_obstacle() {
   if (!ids()) return "the kernel's tracepoints cannot be read (root can)";
   if (!open_counter(0, ids().all)) return fmt::format("perf_event_open: {}", std::strerror(errno));
   return "";
+}
+
+const std::string& tracepoint_obstacle() {
+  static const std::string found = find_tracepoint_obstacle();
+  return found;
+}
+
+std::string find_obstacle() {
+  if (tracepoint_obstacle().empty() || strace_counter::obstacle().empty()) return "";
+  return tracepoint_obstacle() + "; " + strace_counter::obstacle();
 }
 
 }  // namespace
@@ -100,8 +110,14 @@ const std::string& syscall_counter::obstacle() {
   return found;
 }
 
+bool syscall_counter::by_strace() { return !tracepoint_obstacle().empty() && strace_counter::obstacle().empty(); }
+
 syscall_counter::syscall_counter(pid_t process) {
   if (!obstacle().empty()) throw run_error(obstacle());
+  if (by_strace()) {
+    strace_.emplace(process);
+    return;
+  }
   // Threads may start while we look: look until a look finds nobody new. Those who start later inherit the counters.
   std::set<std::string> seen;
   for (bool found = true; found;) {
@@ -120,6 +136,8 @@ syscall_counter::syscall_counter(pid_t process) {
   }
 }
 
-syscall_counts syscall_counter::read() const { return {sum(all_), sum(futex_)}; }
+syscall_counts syscall_counter::read() const {
+  return strace_ ? strace_->read() : syscall_counts{sum(all_), sum(futex_)};
+}
 
 }  // namespace quintet::bench

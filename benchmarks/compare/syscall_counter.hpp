@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
-// syscall_counter.hpp: counts another process's system calls through the kernel's tracepoints, where that is permitted.
+// syscall_counter.hpp: counts another process's system calls through the kernel's tracepoints, or else by strace.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compare/strace_counter.hpp"
 #include "unique_fd.hpp"
 
 namespace quintet::bench {
 
-struct syscall_counts {
-  std::uint64_t all = 0;
-  std::uint64_t futex = 0;
-};
-
 class syscall_counter {
  public:
-  // Empty if counting is permitted here, else why it is not. Asked once, then remembered.
+  // Empty if counting is permitted here, else why it is not. Asked once, then remembered, like the next.
   static const std::string& obstacle();
+  static bool by_strace();
 
   // Counts in every thread that the process has and in those that these start later. Throws run_error.
   explicit syscall_counter(pid_t);
@@ -29,6 +25,7 @@ class syscall_counter {
 
  private:
   std::vector<unique_fd> all_, futex_;
+  std::optional<strace_counter> strace_;
 };
 
 }  // namespace quintet::bench

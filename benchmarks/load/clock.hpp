@@ -15,6 +15,13 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+/// That this thread (CLOCK_THREAD_CPUTIME_ID) or process (CLOCK_PROCESS_CPUTIME_ID) has used.
+inline double cpu_seconds(clockid_t whose) {
+  timespec t;
+  ::clock_gettime(whose, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
 inline timespec to_timespec(std::uint64_t ns) {
   return {.tv_sec = static_cast<time_t>(ns / 1'000'000'000u), .tv_nsec = static_cast<long>(ns % 1'000'000'000u)};
 }

@@ -20,7 +20,8 @@ constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< how late a thread may n
 
 class epoll_client final : public worker {
  public:
-  epoll_client(control& c, unsigned first, unsigned step) : worker(c), first_(first), step_(step) {
+  epoll_client(control& c, unsigned first, unsigned step)
+      : worker(c), epoll_(static_cast<std::uint64_t>(c.settings.spin.count())), first_(first), step_(step) {
     const unsigned count = c.settings.work.connections;
     for (unsigned i = first; i < count; i += step) links_.push_back({unique_fd(), conversation(c, i, count), 0});
   }

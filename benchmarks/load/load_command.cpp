@@ -65,6 +65,8 @@ load_settings settle(const load_options& o) {
     throw usage_error("--pipeline: short connections send one request each; leave it at 1");
   if (s.client == client_kind::blocking && s.work.connections > 4000)
     throw usage_error("--client blocking: has a thread per connection; at most 4000 connections");
+  if (s.client == client_kind::blocking && s.spin.count() != 0)
+    throw usage_error("--spin: the blocking client waits in receive calls; leave --spin or --client blocking out");
   return s;
 }
 
@@ -166,7 +168,7 @@ void add_shape_options(CLI::App& app, load_options& o) {
       ->type_name("NAME");
   add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "how many connections")
       ->type_name("N");
-  add_parsed(app, "--size", o.message_bytes, number_in<std::size_t>(header_bytes, 64u << 20), "bytes of a request")
+  add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes), "bytes of a request")
       ->type_name("BYTES");
   add_parsed(app, "--pipeline", o.pipeline, number_in<unsigned>(1, 100'000), "requests under way per connection")
       ->type_name("N");
@@ -177,6 +179,9 @@ void add_shape_options(CLI::App& app, load_options& o) {
       [](const std::string& t) { return static_cast<double>(parse_number(t, 1, 1'000'000'000)); },
       "requests a second by schedule; latency counts from when a request was due")
       ->type_name("N");
+  add_parsed(app, "--spin", o.settings.spin, parse_duration,
+             "the epoll client looks for replies so long before it sleeps: 100us (0)")
+      ->type_name("S");
   app.add_flag("--short", o.short_connections, "connect, one request, close");
   app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
       ->check(CLI::IsMember({"fin", "reset"}));

@@ -37,6 +37,8 @@ double megabytes(const load_settings& s, const load_result& r) {
   return r.requests_per_s() * static_cast<double>(s.work.message_bytes) / 1e6;
 }
 
+double spin_us(const load_settings& s) { return static_cast<double>(s.spin.count()) / 1e3; }
+
 std::string bytes_text(std::size_t bytes) {
   return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);
 }
@@ -69,6 +71,7 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["short"] = s.work.short_connections;
   o["client"] = s.client == client_kind::epoll ? "epoll" : "blocking";
   o["client_threads"] = s.client == client_kind::epoll ? s.threads : s.work.connections;
+  o["spin_us"] = spin_us(s);
   o["rate"] = nullptr;
   if (s.rate > 0) o["rate"] = s.rate;
   o["requests"] = r.requests;
@@ -93,7 +96,8 @@ std::string describe(const load_settings& s) {
                                  bytes_text(s.work.message_bytes), s.work.pipeline);
   text += s.rate > 0 ? fmt::format("{:.0f} requests/s by schedule, ", s.rate) : "closed loop, ";
   if (s.client == client_kind::blocking) return text + "blocking client";
-  return text + fmt::format("epoll client with {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  text += fmt::format("epoll client with {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  return s.spin.count() == 0 ? text : text + fmt::format(", spinning for up to {} us", spin_us(s));
 }
 
 std::string to_text(const load_settings& s, const load_result& r) {
@@ -111,7 +115,7 @@ std::string to_text(const load_settings& s, const load_result& r) {
                         with_commas(r.due_not_sent));
   const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
   text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
-  if (r.client_bound())
+  if (r.client_bound() && s.spin.count() == 0)  // one that spins is always busy
     text += "the client itself was the bottleneck (over 95 % busy): the server may be faster than this\n";
   return text;
 }

@@ -64,10 +64,6 @@ class request_stream {
   }
 
  private:
-  static void store_big_endian(char* to, std::uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
-  }
-
   template <class Use>
   void each_piece(std::uint64_t position, std::size_t length, Use use) const {
     std::uint64_t message = position / size_;

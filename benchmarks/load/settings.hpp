@@ -21,7 +21,8 @@ struct load_settings {
   unsigned threads = 1;  ///< of the epoll client; the blocking one has one for each connection
   double rate = 0;       ///< requests a second by schedule (open loop); 0: as fast as replies come (closed loop)
   client_kind client = client_kind::epoll;
-  bool close_by_reset = false;  ///< short connections end with a reset, which leaves no TIME_WAIT behind
+  std::chrono::nanoseconds spin{0};  ///< how long the epoll client looks again and again before it sleeps
+  bool close_by_reset = false;       ///< short connections end with a reset, which leaves no TIME_WAIT behind
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
   cpu_list cpus;

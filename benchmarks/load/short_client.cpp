@@ -18,7 +18,12 @@ constexpr unsigned give_up_after = 1000;  ///< failures in a row: nobody is ther
 
 class short_client final : public worker {
  public:
-  short_client(control& c, unsigned first, unsigned step) : worker(c), first_(first), step_(step), sources_(c, first) {
+  short_client(control& c, unsigned first, unsigned step)
+      : worker(c),
+        epoll_(static_cast<std::uint64_t>(c.settings.spin.count())),
+        first_(first),
+        step_(step),
+        sources_(c, first) {
     for (unsigned i = first; i < c.settings.work.connections; i += step) {
       idle_.push_back(static_cast<unsigned>(slots_.size()));
       slots_.push_back({unique_fd(), request_stream(c.pattern, c.settings.work.message_bytes, i, i), 0, 0, 0, 0});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/ratios.hpp"
 #include "report/text.hpp"
 #include "report/verdict.hpp"
 
@@ -82,13 +83,6 @@ void answer(advice& a, std::span<const combination> all) {
   }
 }
 
-const run_result* counterpart(std::span<const run_result> results, const run_result& peer, std::string_view model) {
-  const auto found = std::find_if(results.begin(), results.end(), [&](const run_result& r) {
-    return r.workload == peer.workload && r.round == peer.round && r.model == std::string(model) && !r.error;
-  });
-  return found == results.end() ? nullptr : &*found;
-}
-
 struct pairing {
   std::string_view model, peer;
 };
@@ -111,29 +105,17 @@ std::vector<advice> advise(std::span<const combination> all) {
 }
 
 std::string peer_ratio::sentence() const {
-  const auto* qualifier = ratio.samples > 1 && ratio.min <= 1 && ratio.max >= 1 ? ", within the noise the same" : "";
-  return fmt::format("{} needs {:.2f} times the CPU of a hand-written {} server (rounds from {:.2f} to {:.2f}{}).",
-                     model, ratio.median, peer, ratio.min, ratio.max, qualifier);
+  return model + " needs " + ratio_text(ratio, "CPU", "a hand-written " + peer + " server") + ".";
 }
 
 std::vector<peer_ratio> peer_ratios(std::span<const run_result> results) {
   std::vector<peer_ratio> out;
-  std::vector<std::string> workloads;
-  for (const auto& r : results) {
-    if (std::find(workloads.begin(), workloads.end(), r.workload) == workloads.end()) workloads.push_back(r.workload);
-  }
-  for (const auto& workload : workloads) {
+  for (const auto& workload : workload_names(results)) {
     for (const auto& pair : pairings) {
-      std::vector<double> ratios;
-      for (const auto& r : results) {
-        if (r.workload != workload || r.peer != std::string(pair.peer) || r.error) continue;
-        const auto* ours = counterpart(results, r, pair.model);
-        const auto theirs = r.server_cpu_us_per_request.value_or(0);
-        if (ours && ours->server_cpu_us_per_request && theirs > 0) {
-          ratios.push_back(*ours->server_cpu_us_per_request / theirs);
-        }
-      }
-      const auto ratio = summarise_samples(ratios);
+      const auto ratio = paired_ratio(
+          results, workload, cpu_per_request.field,
+          [&](const run_result& r) { return r.model == std::string(pair.model); },
+          [&](const run_result& r) { return r.peer == std::string(pair.peer); });
       if (ratio) out.push_back({workload, std::string(pair.model), std::string(pair.peer), *ratio});
     }
   }

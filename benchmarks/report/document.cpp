@@ -28,22 +28,29 @@ std::string string_at(const json::object& parent, std::string_view key) {
 
 }  // namespace
 
-json::object compose(const comparison& c) {
+json::object compose_figures(const comparison& c) {
   const auto summary = summarise(c.results);
-  json::array results, verdicts;
+  json::array results;
   for (const auto& result : c.results) results.push_back(to_json(result));
-  for (const auto& name : workload_names(summary)) verdicts.push_back(to_json(judge(summary, name)));
   json::object out;
   out["quintet"] = c.version;
   out["command"] = c.command;
   out["environment"] = c.environment;
   out["settings"] = c.settings;
   out["noise"] = noise_sentence(summary);
+  out["summary"] = to_json(summary);
+  out["results"] = std::move(results);
+  return out;
+}
+
+json::object compose(const comparison& c) {
+  const auto summary = summarise(c.results);
+  json::array verdicts;
+  for (const auto& name : workload_names(summary)) verdicts.push_back(to_json(judge(summary, name)));
+  auto out = compose_figures(c);
   out["advice"] = to_json(advise(summary));
   out["verdicts"] = std::move(verdicts);
   out["peer_ratios"] = to_json(peer_ratios(c.results));
-  out["summary"] = to_json(summary);
-  out["results"] = std::move(results);
   return out;
 }
 

@@ -20,7 +20,11 @@ struct comparison {
   std::vector<run_result> results;
 };
 
-// Adds what follows from the results: "summary", "verdicts", "advice", "peer_ratios".
+// What the documents of all commands have: "quintet", "command", "environment", "settings", "noise", "summary",
+// "results".
+boost::json::object compose_figures(const comparison&);
+
+// Of `compare`: adds what follows from the results: "verdicts", "advice", "peer_ratios".
 boost::json::object compose(const comparison&);
 
 // The way back, from a file that compose() wrote; what follows from the results is computed anew.

@@ -22,13 +22,12 @@ std::string_view between(const char* first, const char* last) {
   return {first, static_cast<std::size_t>(last - first)};
 }
 
-// Inside a script element nothing may look like markup.
+}  // namespace
+
 std::string without_markup(std::string text) {
   for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos; at += 6) text.replace(at, 1, "\\u003c");
   return text;
 }
-
-}  // namespace
 
 namespace embedded {
 std::string_view template_html() { return between(quintet_template_html, quintet_template_html_end); }

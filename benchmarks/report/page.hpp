@@ -20,6 +20,9 @@ std::string_view chart_js();  // empty when the charting library was not there a
 
 std::string html_page(const comparison&);
 
+// For what stands inside a script element, where nothing may look like markup.
+std::string without_markup(std::string json);
+
 // Puts parts in the place of {{names}}; a name without a part is a std::logic_error.
 struct part {
   std::string_view name, text;

@@ -2,6 +2,7 @@
 // result.cpp: a measured run to and from JSON.
 #include "report/result.hpp"
 
+#include <algorithm>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <stdexcept>
@@ -52,11 +53,28 @@ json::value text_or_null(const std::optional<std::string>& text) {
   return text ? json::value(*text) : json::value(nullptr);
 }
 
+std::string contender::label() const {
+  constexpr std::array<std::string_view, 3> by_hand{"epoll", "epoll-edge", "blocking"};
+  if (std::find(by_hand.begin(), by_hand.end(), peer) != by_hand.end()) return "hand-written " + peer;
+  if (is_peer()) return peer;
+  std::string details = engine == "automatic" || engine == "epoll" || engine == "blocking" ? "" : engine;
+  if (handler != "callback") details += (details.empty() ? "" : ", ") + handler;
+  return details.empty() ? model : model + " (" + details + ")";
+}
+
+std::string label_of(const run_result& r) {
+  const contender usual;
+  return contender{r.model.value_or("?"), r.peer.value_or(""), r.engine.value_or(usual.engine),
+                   r.handler.value_or(usual.handler)}
+      .label();
+}
+
 json::object to_json(const run_result& result) {
   json::object out;
   out["workload"] = result.workload;
   out["model"] = text_or_null(result.model);
   out["engine"] = text_or_null(result.engine);
+  out["handler"] = text_or_null(result.handler);
   out["accept"] = text_or_null(result.accept);
   out["peer"] = text_or_null(result.peer);
   out["round"] = result.round;
@@ -75,6 +93,7 @@ run_result result_from_json(const json::object& object) {
   result.workload = *workload;
   result.model = text(object, "model");
   result.engine = text(object, "engine");
+  result.handler = text(object, "handler");
   result.accept = text(object, "accept");
   result.peer = text(object, "peer");
   result.round = static_cast<unsigned>(numeric(object, "round").value_or(1));

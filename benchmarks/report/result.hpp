@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "report/contender.hpp"
+
 namespace quintet::bench {
 
 using measurement = std::optional<double>;  // empty: not measured, written as null and never as 0
@@ -16,15 +18,18 @@ struct run_result {
   std::string workload;
   std::optional<std::string> model;  // empty for a peer
   std::optional<std::string> engine;
+  std::optional<std::string> handler;  // "callback", "coroutine"
   std::optional<std::string> accept;
   std::optional<std::string> peer;  // empty for ours
   unsigned round = 1;
 
   measurement connections, message_bytes, pipeline, duration_s;
+  measurement handler_us;  // what a request that costs something costs the handler; empty where none does
   measurement requests, failed, requests_per_s, mb_per_s;
   measurement p50_us, p90_us, p99_us, p999_us, max_us;
   measurement server_cpu_us_per_request, server_user_us_per_request, client_cpu_us_per_request;
   measurement syscalls_per_request, futex_per_request, context_switches_per_request;
+  measurement instructions_per_request;  // of the server, in user space
   measurement server_threads, server_rss_bytes, bytes_per_connection;
   measurement heartbeat_p50_us, heartbeat_p99_us, heartbeat_max_us;
   measurement client_cpu_fraction;   // near 1: the client was the bottleneck
@@ -35,6 +40,9 @@ struct run_result {
   std::string workers;
   std::optional<std::string> error;  // why the run gave no figures
 };
+
+// As contender::label().
+std::string label_of(const run_result&);
 
 struct metric {
   std::string_view key;
@@ -47,6 +55,7 @@ inline constexpr std::array metrics{
     metric{"connections", &run_result::connections, true},
     metric{"message_bytes", &run_result::message_bytes, true},
     metric{"pipeline", &run_result::pipeline, true},
+    metric{"handler_us", &run_result::handler_us, true},
     metric{"duration_s", &run_result::duration_s, false},
     metric{"requests", &run_result::requests, true},
     metric{"failed", &run_result::failed, true},
@@ -63,6 +72,7 @@ inline constexpr std::array metrics{
     metric{"syscalls_per_request", &run_result::syscalls_per_request, false},
     metric{"futex_per_request", &run_result::futex_per_request, false},
     metric{"context_switches_per_request", &run_result::context_switches_per_request, false},
+    metric{"instructions_per_request", &run_result::instructions_per_request, false},
     metric{"server_threads", &run_result::server_threads, true},
     metric{"server_rss_bytes", &run_result::server_rss_bytes, true},
     metric{"bytes_per_connection", &run_result::bytes_per_connection, true},

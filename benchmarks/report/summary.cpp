@@ -10,7 +10,9 @@ namespace json = boost::json;
 
 namespace {
 
-auto identity(const run_result& r) { return std::tie(r.workload, r.model, r.engine, r.accept, r.peer); }
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
 
 combination bring_together(const std::vector<const run_result*>& runs) {
   combination out;
@@ -38,15 +40,22 @@ const std::optional<sample_summary>& combination::operator[](measurement run_res
   return values[static_cast<std::size_t>(found - metrics.begin())];
 }
 
-std::string combination::label() const {
-  if (first.peer) return "hand-written " + *first.peer;
-  return first.model.value_or("?");
+bool combination::client_bound() const {
+  const auto& busy = (*this)[&run_result::client_cpu_fraction];
+  return busy && busy->median > 0.95;
+}
+
+bool same_combination(const run_result& a, const run_result& b) {
+  const auto shape = [](const run_result& r) {
+    return std::tie(r.workload, r.connections, r.message_bytes, r.pipeline, r.loops, r.accept);
+  };
+  return shape(a) == shape(b) && label_of(a) == label_of(b);
 }
 
 std::vector<combination> summarise(std::span<const run_result> results) {
   std::vector<std::vector<const run_result*>> groups;
   for (const auto& result : results) {
-    const auto same = [&](const auto& group) { return identity(*group.front()) == identity(result); };
+    const auto same = [&](const auto& group) { return same_combination(*group.front(), result); };
     const auto found = std::find_if(groups.begin(), groups.end(), same);
     if (found == groups.end()) {
       groups.push_back({&result});
@@ -61,9 +70,13 @@ std::vector<combination> summarise(std::span<const run_result> results) {
 
 std::vector<std::string> workload_names(std::span<const combination> all) {
   std::vector<std::string> names;
-  for (const auto& c : all) {
-    if (std::find(names.begin(), names.end(), c.first.workload) == names.end()) names.push_back(c.first.workload);
-  }
+  for (const auto& c : all) add_once(names, c.first.workload);
+  return names;
+}
+
+std::vector<std::string> workload_names(std::span<const run_result> all) {
+  std::vector<std::string> names;
+  for (const auto& r : all) add_once(names, r.workload);
   return names;
 }
 

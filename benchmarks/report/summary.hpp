@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// summary.hpp: the rounds of each combination (workload, model or peer) brought together.
+// summary.hpp: the rounds of each combination (workload and its shape, model or peer) brought together.
 #pragma once
 
 #include <array>
@@ -24,14 +24,20 @@ struct combination {
   const std::optional<sample_summary>& operator[](measurement run_result::* field) const;
   bool is_model(std::string_view name) const { return first.model && *first.model == name; }
   bool is_peer() const { return first.peer.has_value(); }
-  std::string label() const;  // "loop_per_thread", or "hand-written epoll"
+  bool client_bound() const;  // the client was the bottleneck
+  std::string label() const { return label_of(first); }
 };
+
+// Two runs of the same: workload, its shape, and server. The engine counts only as far as label_of() tells it: a run
+// that failed early does not know yet which engine it would have had.
+bool same_combination(const run_result&, const run_result&);
 
 // One object per combination, in the order of first appearance.
 std::vector<combination> summarise(std::span<const run_result>);
 
 // The names of the workloads, in the order of first appearance.
 std::vector<std::string> workload_names(std::span<const combination>);
+std::vector<std::string> workload_names(std::span<const run_result>);
 
 // Medians under the keys of a result; "spread" has (max-min)/median and "range" [min, max] under the same keys.
 boost::json::object to_json(const combination&);

@@ -54,23 +54,6 @@ std::vector<column> columns_for(const std::vector<const combination*>& rows) {
   return out;
 }
 
-std::string cell(const combination& row, const column& c) {
-  const auto& value = row[c.field];
-  return value ? c.format(value->median) : "-";
-}
-
-std::string title_line(const combination& c) {
-  const auto& r = c.first;
-  auto out = r.workload;
-  if (r.connections && r.message_bytes) {
-    out += fmt::format(": {} connection{} x {} B", grouped(*r.connections), *r.connections == 1 ? "" : "s",
-                       grouped(*r.message_bytes));
-  }
-  if (r.pipeline.value_or(1) > 1) out += fmt::format(", {} in flight each", grouped(*r.pipeline));
-  if (!r.server_cpus.empty()) out += fmt::format(" (server on CPU {}, client on CPU {})", r.server_cpus, r.client_cpus);
-  return out;
-}
-
 void append_rows(std::string& out, const std::vector<const combination*>& rows) {
   const auto columns = columns_for(rows);
   out += fmt::format("  {:<23}", "");
@@ -86,24 +69,54 @@ void append_rows(std::string& out, const std::vector<const combination*>& rows) 
       continue;
     }
     for (const auto& c : columns) {
-      out += fmt::format("{:>{}}", cell(*row, c), c.width);
+      out += fmt::format("{:>{}}", cell(*row, c.field, c.format), c.width);
       const auto& speed = (*row)[&run_result::requests_per_s];
       if (c.field == &run_result::requests_per_s) out += fmt::format("{:>8}", speed ? percent(speed->spread()) : "-");
     }
     out += "\n";
-    if (row->failures > 0) {
-      out += fmt::format("    {} of {} runs failed: {}\n", row->failures, row->rounds + row->failures,
-                         row->error.value_or("no figures"));
-    }
-    const auto& lost = (*row)[&run_result::failed];
-    if (lost && lost->max > 0)
-      out += fmt::format("    up to {} requests a run were not answered right\n", grouped(lost->max));
-    const auto& busy = (*row)[&run_result::client_cpu_fraction];
-    if (busy && busy->median > 0.95) out += "    the client was the bottleneck: the server could do more\n";
+    out += remarks(*row);
   }
 }
 
 }  // namespace
+
+std::string title_line(const combination& c) {
+  const auto& r = c.first;
+  auto out = r.workload;
+  if (r.connections && r.message_bytes) {
+    out += fmt::format(": {} connection{} x {} B", grouped(*r.connections), *r.connections == 1 ? "" : "s",
+                       grouped(*r.message_bytes));
+  }
+  if (r.pipeline.value_or(1) > 1) out += fmt::format(", {} in flight each", grouped(*r.pipeline));
+  return out + placement_text(r);
+}
+
+std::string placement_text(const run_result& r) {
+  if (r.server_cpus.empty()) return "";
+  return fmt::format(" (server on CPU {}, client on CPU {})", r.server_cpus, r.client_cpus);
+}
+
+std::string cell(const combination& row, measurement run_result::* field, std::string (*format)(double)) {
+  const auto& value = row[field];
+  return value ? format(value->median) : "-";
+}
+
+std::string failure_remarks(const combination& row) {
+  std::string out;
+  if (row.failures > 0) {
+    out += fmt::format("    {} of {} runs failed: {}\n", row.failures, row.rounds + row.failures,
+                       row.error.value_or("no figures"));
+  }
+  const auto& lost = row[&run_result::failed];
+  if (lost && lost->max > 0)
+    out += fmt::format("    up to {} requests a run were not answered right\n", grouped(lost->max));
+  return out;
+}
+
+std::string remarks(const combination& row) {
+  return failure_remarks(row) +
+         (row.client_bound() ? "    the client was the bottleneck: the server could do more\n" : "");
+}
 
 std::string console_table(const comparison& c) {
   const auto summary = summarise(c.results);

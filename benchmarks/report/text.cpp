@@ -40,6 +40,10 @@ std::string percent(double fraction) {
 
 std::string mebibytes(double bytes) { return fmt::format("{} MiB", significant(bytes / (1024.0 * 1024.0))); }
 
+std::string forecast(double bytes_each) {
+  return fmt::format("{} for 1 million, {} for 2 million", mebibytes(1e6 * bytes_each), mebibytes(2e6 * bytes_each));
+}
+
 std::string joined(std::span<const std::string> names) {
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i) {

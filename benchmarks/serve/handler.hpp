@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// handler.hpp: the one handler of every workload: pay what a request costs, send it back, or what it asks for.
+// handler.hpp: the one handler of every workload: pay what a request costs, send it back, or what it asks for. And its
+// other flavour, a coroutine, which only echoes.
 #pragma once
 
+#include "piece_stream.hpp"
 #include "serve/compute.hpp"
 #include "workloads.hpp"
 
-#include <quintet/net/connection.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +19,9 @@ namespace quintet::bench {
 
 /// What all connections of a server share; only read once the server runs.
 struct service {
-  explicit service(workload w) : work(std::move(w)) {
+  explicit service(workload w, count_range piece_sizes = piece_stream::default_sizes, bool merging = true)
+      : work(std::move(w)), merges(merging) {
+    if (work.kind == work_kind::ask) pieces.emplace(piece_sizes);
     if (work.kind == work_kind::cpu || work.kind == work_kind::mixed) computing.emplace();
   }
 
@@ -30,7 +34,9 @@ struct service {
   }
 
   const workload work;
+  const bool merges;  // what a batch writes; else each piece of an asked-for reply is sent on its own
   std::optional<calibrated_work> computing;
+  std::optional<piece_stream> pieces;  // of the workload `ask`
 };
 
 class bench_handler {
@@ -61,14 +67,23 @@ class bench_handler {
       left_ += load_big_endian(sequence), write_on(c);
   }
 
-  /// In pieces, as a handler would that reads a file.
+  /// In pieces, as a handler would that reads a file, or that has many messages for a subscriber.
   void write_on(connection& c) {
-    static const std::string piece(16 * 1024, 'q');
-    for (; left_ > 0 && c.writable(); left_ -= std::min(left_, piece.size())) c.write(bytes(piece).substr(0, left_));
+    while (left_ > 0 && c.writable()) {
+      const bytes piece = service_->pieces->piece(next_piece_++).substr(0, left_);
+      c.write(piece);
+      left_ -= piece.size();
+      if (!service_->merges) c.flush();
+    }
   }
 
   const service* service_;
   std::size_t left_ = 0;  // of replies in the workload `ask`
+  std::size_t next_piece_ = 0;
 };
+
+inline awaitable<> echo_coroutine(stream& s) {
+  while (const auto in = co_await s.read()) s.write(*in);
+}
 
 }  // namespace quintet::bench

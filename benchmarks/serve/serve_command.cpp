@@ -3,8 +3,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output_file.hpp"
-#include "reference/blocking_echo.hpp"
-#include "reference/epoll_echo.hpp"
+#include "peers/peer_server.hpp"
 #include "report/document.hpp"
 #include "serve/handler.hpp"
 #include "serve/limits.hpp"
@@ -41,8 +40,14 @@ struct serve_options {
   std::optional<std::chrono::nanoseconds> duration;
   cpu_list cpus;
   serve_limits limits;
-  std::string engine = "default";
-  std::string reference;
+  engine_kind engine = engine_kind::automatic;
+  std::chrono::nanoseconds spin{0};
+  std::chrono::microseconds busy_poll{0};
+  std::size_t static_output = 0;
+  std::string handler;
+  std::optional<count_range> pieces;
+  bool no_merging = false;
+  const peer_kind* peer = nullptr;
   std::string json;
   bool stats = false;
   bool exit_with_parent = false;
@@ -53,6 +58,11 @@ quintet::model parse_model(const std::string& text) {
   std::string names;
   for (const auto m : all_models) names += (names.empty() ? "" : ", ") + std::string(to_string(m));
   throw usage_error('"' + text + "\" is no model; there are: " + names + " (or 1 to 5)");
+}
+
+/// Of the kernel's resolution: what is above 0 does not become 0.
+std::chrono::microseconds parse_microseconds(std::string_view text) {
+  return std::chrono::ceil<std::chrono::microseconds>(parse_duration(text));
 }
 
 /// The parent may have died before the kernel was asked to tell.
@@ -73,16 +83,31 @@ config settle(const serve_options& o) {
   c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
   c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
+  c.engine = o.engine;
+  c.spin = o.spin;
+  c.busy_poll = o.busy_poll;
+  c.static_output = o.static_output;
   o.limits.apply(c);
   return c;
 }
 
-void serve_ours(const serve_options& o) {
-  workload work = o.work;
-  work.message_bytes = o.message_bytes.value_or(work.message_bytes);
-  const service shared(work);
+/// What moves the connections' bytes; those of a thread each are not the accepting loop's.
+std::string_view engine_of(const config& c, event_loop& main) {
+  return c.model == model::thread_per_connection ? "blocking" : main.io().name();
+}
+
+/// The log would say it; but with a log the server also looks up every client's address.
+void report_refusal(engine_kind wanted) {
+  if (const error_code why = refused_by_kernel(wanted))
+    fmt::print(stderr, "quintet-bench: epoll takes the place of io_uring, which this kernel refuses: {}\n",
+               why.message());
+}
+
+template <class Handler>
+void serve_ours(const serve_options& o, Handler handler) {
   const config c = settle(o);
-  server srv(c, made_by([&shared] { return bench_handler(shared); }));
+  report_refusal(c.engine);
+  server srv(c, std::move(handler));
   const stop_on_signals stopper(srv);
   std::optional<ticker> ticks;
   stats_line line(std::string(to_string(c.model)));
@@ -92,55 +117,75 @@ void serve_ours(const serve_options& o) {
           if (o.stats) line.print(srv.statistics());
         },
         o.duration, [&] { srv.stop(); });
+  fmt::print("engine {}\n", engine_of(c, srv.main_loop()));
   announce("listening", o.address, srv.port());
   if (o.priority_port) announce("priority", o.address, srv.priority_port());
   const auto begun = std::chrono::steady_clock::now();
   srv.run();
   const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - begun;
-  if (!o.json.empty())
-    write_output(o.json, pretty(to_json(srv.statistics(), to_string(c.model), lasted.count())) + '\n');
+  if (o.json.empty()) return;
+  auto counters = to_json(srv.statistics(), to_string(c.model), lasted.count());
+  counters["engine"] = engine_of(c, srv.main_loop());
+  write_output(o.json, pretty(counters) + '\n');
 }
 
-std::atomic<void (*)()> end_reference{nullptr};
-static_assert(std::atomic<void (*)()>::is_always_lock_free);  // read by a signal handler
+void serve_ours(const serve_options& o) {
+  if (o.handler == "coroutine") return serve_ours(o, echo_coroutine);
+  workload work = o.work;
+  work.message_bytes = o.message_bytes.value_or(work.message_bytes);
+  const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging);
+  serve_ours(o, made_by([&shared] { return bench_handler(shared); }));
+}
 
-template <class Echo>
-void serve_reference(const serve_options& o) {
-  static Echo* current = nullptr;
-  Echo echo(o.address, o.port);
-  current = &echo;
-  end_reference = [] { current->stop(); };
+std::atomic<peer_server*> running_peer{nullptr};
+static_assert(std::atomic<peer_server*>::is_always_lock_free);  // read by a signal handler
+
+void serve_peer(const serve_options& o) {
+  const auto echo = o.peer->make(o.address, o.port);
+  running_peer = echo.get();
   struct sigaction action{};
-  action.sa_handler = [](int) { end_reference.load()(); };
+  action.sa_handler = [](int) { running_peer.load()->stop(); };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
   std::optional<ticker> ticks;
-  if (o.duration) ticks.emplace(nullptr, o.duration, [&] { echo.stop(); });
-  announce("listening", o.address, echo.port());
-  echo.run();
+  if (o.duration) ticks.emplace(nullptr, o.duration, [&] { echo->stop(); });
+  announce("listening", o.address, echo->port());
+  echo->run();
 }
 
-void refuse_for_reference(const serve_options& o) {
-  if (o.model) throw usage_error("--reference: the hand-written servers have no --model; give one or the other");
-  if (o.priority_port) throw usage_error("--reference: the hand-written servers have no --priority-port");
-  if (o.stats || !o.json.empty())
-    throw usage_error("--reference: the hand-written servers count nothing; leave --stats and --json out");
+void refuse_for_peer(const serve_options& o) {
+  if (o.model) throw usage_error("--peer: the peers have no --model; give one or the other");
+  if (o.engine != engine_kind::automatic)
+    throw usage_error("--peer: the peers have no --engine; give one or the other");
+  if (o.spin.count() != 0 || o.busy_poll.count() != 0)
+    throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
+  if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
+  if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
+  if (o.priority_port) throw usage_error("--peer: the peers have no --priority-port");
+  if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers count nothing; leave --stats and --json out");
   if (o.work.kind != work_kind::echo)
-    throw usage_error("--reference: the hand-written servers only echo; \"" + o.work.name + "\" costs something");
+    throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" costs something");
+}
+
+void refuse_for_coroutine(const serve_options& o) {
+  if (o.work.kind != work_kind::echo)
+    throw usage_error("--handler: the coroutine only echoes; \"" + o.work.name + "\" costs something");
+}
+
+void refuse_pieces(const serve_options& o) {
+  if ((o.pieces || o.no_merging) && (o.work.kind != work_kind::ask || o.handler == "coroutine"))
+    throw usage_error("--pieces and --no-merging are for --workload ask");
 }
 
 void run_command(const serve_options& o, pid_t parent) {
-  if (!o.reference.empty()) refuse_for_reference(o);
+  if (o.peer) refuse_for_peer(o);
+  refuse_pieces(o);
+  if (o.handler == "coroutine") refuse_for_coroutine(o);
   if (o.exit_with_parent) die_with_parent(parent);
   o.limits.files ? limit_files(*o.limits.files) : raise_file_limit();
   pin_thread(o.cpus);
   try {
-    if (o.reference == "epoll")
-      serve_reference<epoll_echo>(o);
-    else if (o.reference == "blocking")
-      serve_reference<blocking_echo>(o);
-    else
-      serve_ours(o);
+    o.peer ? serve_peer(o) : serve_ours(o);
   } catch (const config_error& e) {
     throw usage_error(e.what());
   }
@@ -153,7 +198,7 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--workload", o.work, require_workload,
              "what a request costs: echo, cpu:200us, blocking:2ms, mixed, ...")
       ->type_name("NAME");
-  add_parsed(app, "--size", o.message_bytes, number_in<std::size_t>(header_bytes, 64u << 20),
+  add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes),
              "bytes of a request, where the workload has another size")
       ->type_name("BYTES");
   add_parsed(
@@ -168,9 +213,30 @@ void add_server_options(CLI::App& app, serve_options& o) {
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");
-  app.add_option("--engine", o.engine, "how loops wait: default or epoll")->check(CLI::IsMember({"default", "epoll"}));
-  app.add_option("--reference", o.reference, "a hand-written server instead of ours: epoll or blocking")
-      ->check(CLI::IsMember({"epoll", "blocking"}));
+  add_parsed(app, "--engine", o.engine, parse_engine,
+             "what moves bytes: epoll, asio, uring, or automatic (epoll, or what QUINTET_ENGINE says)")
+      ->type_name("NAME");
+  add_parsed(app, "--spin", o.spin, parse_duration,
+             "look for work so long before sleeping, while that pays: 100us; 0: sleep at once (0)")
+      ->type_name("S");
+  add_parsed(app, "--busy-poll", o.busy_poll, parse_microseconds,
+             "SO_BUSY_POLL of the connections: 50us; 0: as the system has it (0)")
+      ->type_name("S");
+  add_parsed(app, "--static-output", o.static_output, number_in<std::size_t>(0),
+             "bytes of send buffers that each loop allocates in advance (0)")
+      ->type_name("BYTES");
+  app.add_option("--handler", o.handler, "how the handler is written: callback (unless given) or coroutine")
+      ->check(CLI::IsMember({"callback", "coroutine"}));
+  add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,
+             "MIN..MAX bytes of the pieces in which the workload ask answers (16384)")
+      ->type_name("MIN..MAX");
+  app.add_flag("--no-merging", o.no_merging, "workload ask: send each piece on its own");
+  std::string names;
+  for (const peer_kind& p : all_peers()) names += (names.empty() ? "" : ", ") + std::string(p.name);
+  add_parsed(
+      app, "--peer", o.peer, [](const std::string& t) { return &require_peer(t); },
+      "an echo server on another library instead of ours: " + names)
+      ->type_name("NAME");
 }
 
 void add_run_options(CLI::App& app, serve_options& o) {

@@ -57,9 +57,17 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"batches", s.batches},
           {"receives", s.receives},
           {"bytes_received", s.bytes_received},
+          {"bytes_in_place", s.bytes_in_place},
           {"sends", s.sends},
+          {"sends_flushed", s.sends_flushed},
+          {"sends_full", s.sends_full},
+          {"sends_outside", s.sends_outside},
+          {"sends_resumed", s.sends_resumed},
+          {"sends_priority", s.sends_priority},
           {"bytes_sent", s.bytes_sent},
-          {"handler_errors", s.handler_errors}};
+          {"handler_errors", s.handler_errors},
+          {"spins_paid", s.spins_paid},
+          {"spins_in_vain", s.spins_in_vain}};
 }
 
 }  // namespace quintet::bench

@@ -7,6 +7,7 @@
 #include "stress/server_under_stress.hpp"
 
 #include "load/report.hpp"
+#include "report/text.hpp"
 
 #include <fmt/core.h>
 
@@ -72,6 +73,7 @@ void stress_idle(stress_run& run) {
     run.found.remark(
         fmt::format("refused at the limit of threads: the server had {} of them", with_commas(found.most_threads)));
   run.found.tell("rss_per_idle_bytes", "memory of the server for each idle connection", found.bytes_each, "B");
+  if (refused == 0) run.found.remark("that would be " + forecast(found.bytes_each) + ", and the kernel's own on top");
 }
 
 }  // namespace quintet::bench

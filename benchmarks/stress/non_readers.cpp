@@ -19,10 +19,6 @@ namespace {
 constexpr std::uint32_t asked_bytes = 64u << 20U;
 constexpr double mebibyte = 1 << 20U;
 
-void store_big_endian(char* to, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
-}
-
 void ask_for_much(const std::vector<unique_fd>& peers) {
   char request[request_bytes]{};
   store_big_endian(request, asking_connection);

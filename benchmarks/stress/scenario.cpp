@@ -51,9 +51,7 @@ const scenario& require_scenario(std::string_view name) {
 // The server's process needs as many as this one.
 void require_descriptors(const scenario& s, unsigned peers) {
   const std::size_t needed = (s.keeps_peers ? peers : 0) + own_descriptors + most_connecting;
-  if (needed <= most_files()) return;
-  throw usage_error(fmt::format("--peers: {} peers of {} need {} open files, and this machine allows {} (ulimit -Hn)",
-                                peers, s.name, needed, most_files()));
+  require_files(fmt::format("--peers: {} peers of {}", peers, s.name), needed);
 }
 
 void stress_run::check_time() const {

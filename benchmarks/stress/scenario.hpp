@@ -19,9 +19,10 @@
 namespace quintet::bench {
 
 struct stress_settings {
-  std::vector<std::string> scenarios;  ///< names
-  std::vector<std::string> models;     ///< full names
-  std::optional<unsigned> peers;       ///< otherwise as many as the scenario has by default
+  std::vector<std::string> scenarios;           ///< names
+  std::vector<std::string> models;              ///< full names
+  engine_kind engine = engine_kind::automatic;  ///< of the server
+  std::optional<unsigned> peers;                ///< otherwise as many as the scenario has by default
   std::optional<std::chrono::nanoseconds> within;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< slow-writers: the server's message_timeout
   std::chrono::nanoseconds window = std::chrono::seconds(2);    ///< of measuring, each time

@@ -2,17 +2,16 @@
 // server_under_stress.cpp: starting, looking at and stopping the server.
 #include "stress/server_under_stress.hpp"
 
+#include "load/clock.hpp"
 #include "load/connect.hpp"
 
 #include <fmt/core.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <boost/json/parse.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -25,10 +24,19 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 15s;
 
-std::vector<std::string> command(const stress_run& run, const fs::path& counters,
+std::vector<std::string> command(const stress_run& run, const std::string& counters,
                                  const std::vector<std::string>& options) {
-  std::vector<std::string> out{run.settings.program, "serve",  "--model",        run.model, "--workload", "ask",
-                               "--exit-with-parent", "--json", counters.string()};
+  std::vector<std::string> out{run.settings.program,
+                               "serve",
+                               "--model",
+                               run.model,
+                               "--workload",
+                               "ask",
+                               "--exit-with-parent",
+                               "--json",
+                               counters,
+                               "--engine",
+                               std::string(to_string(run.settings.engine))};
   out.insert(out.end(), options.begin(), options.end());
   return out;
 }
@@ -40,32 +48,22 @@ std::size_t entries(const fs::path& folder) {
   return count;
 }
 
-double own_cpu_seconds() {
-  timespec used{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-}
-
 }  // namespace
 
 server_under_stress::server_under_stress(const stress_run& run, const std::vector<std::string>& options,
                                          std::optional<memory_group> group)
     : run_(run),
       group_(std::move(group)),
-      counters_file_(fs::temp_directory_path() / fmt::format("quintet-bench-stress-{}.json", ::getpid())),
-      process_("the server", command(run, counters_file_, options)) {
+      counters_("stress"),
+      process_("the server", command(run, counters_.path(), options)) {
   // It has hardly begun: what it holds by now is little, and stays with this process's own group.
   if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
   target_ = resolve(parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience)));
   begun_ = sample_server(process_.pid());
-  own_cpu_s_ = own_cpu_seconds();
+  own_cpu_s_ = bench::cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-server_under_stress::~server_under_stress() {
-  process_.stop();
-  std::error_code ignored;
-  fs::remove(counters_file_, ignored);
-}
+server_under_stress::~server_under_stress() { process_.stop(); }
 
 void server_under_stress::check() {
   run_.check_time();
@@ -81,7 +79,7 @@ void server_under_stress::check() {
 // What else runs on the machine delays the good client, sometimes in one kind of company and not in the other.
 void server_under_stress::tell_foreign_cpu() {
   const server_sample now = sample_server(process_.pid());
-  const double ours = now.cpu_s - begun_.cpu_s + own_cpu_seconds() - own_cpu_s_;
+  const double ours = now.cpu_s - begun_.cpu_s + bench::cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - own_cpu_s_;
   const double cpus = (now.wall_s - begun_.wall_s) * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   const double foreign = std::clamp((now.machine_busy_s - begun_.machine_busy_s - ours) / cpus, 0.0, 1.0);
   run_.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used", std::round(100 * foreign), "%");
@@ -95,12 +93,7 @@ boost::json::object server_under_stress::stop() {
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // by stop(), which waits no longer
     throw run_error("told to stop, the server did not within two seconds");
   if (!status || *status != 0) throw run_error("told to stop, the server " + process_.ending());
-  std::ifstream file(counters_file_);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  boost::system::error_code failed;
-  const auto counters = boost::json::parse(text, failed);
-  if (failed || !counters.is_object()) throw run_error("the server has left no counters");
-  return counters.as_object();
+  return counters_.figures("the server");
 }
 
 fs::path server_under_stress::proc() const { return fmt::format("/proc/{}", process_.pid()); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compare/child_process.hpp"
+#include "compare/scratch_file.hpp"
 #include "compare/server_sample.hpp"
 #include "load/control.hpp"
 #include "stress/memory_group.hpp"
@@ -49,7 +50,7 @@ class server_under_stress {
 
   const stress_run& run_;
   std::optional<memory_group> group_;  // outlives the process
-  std::filesystem::path counters_file_;
+  scratch_file counters_;              // outlives the process
   child_process process_;
   socket_address target_;
   server_sample begun_;

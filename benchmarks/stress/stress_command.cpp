@@ -7,7 +7,6 @@
 #include "compare/settings.hpp"
 #include "output_file.hpp"
 #include "report/document.hpp"
-#include "report/models.hpp"
 #include "stress/scenario.hpp"
 
 #include <fmt/core.h>
@@ -31,13 +30,6 @@ struct chosen {
   std::string scenario, models;
 };
 
-std::chrono::nanoseconds positive_duration(const std::string& text) {
-  const auto value = parse_duration(text);
-  using namespace std::chrono_literals;
-  if (value < 50ms || value > 1h) throw usage_error('"' + text + "\" is out of range; allowed are 50ms to 60min");
-  return value;
-}
-
 std::chrono::nanoseconds parse_deadline(const std::string& text) {
   const auto value = positive_duration(text);
   using namespace std::chrono_literals;
@@ -55,8 +47,7 @@ void complete(stress_settings& s, const chosen& c) {
     const scenario& one = require_scenario(name);
     require_descriptors(one, s.peers.value_or(one.default_peers));
   }
-  s.models =
-      c.models.empty() ? std::vector<std::string>(model_names.begin(), model_names.end()) : parse_models(c.models);
+  s.models = parse_models(c.models.empty() ? "all" : c.models);
   if (s.program.empty()) s.program = std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
@@ -118,6 +109,8 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   add_parsed(
       app, "--model,--models", c.models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers (all five)");
+  add_parsed(app, "--engine", s.engine, parse_engine, "What moves the server's bytes: epoll, asio, uring (automatic)")
+      ->type_name("NAME");
   add_parsed(app, "--peers", s.peers, number_in<unsigned>(1, 100'000'000), "How many peers")->type_name("N");
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
              "How often the peers come and go; the good client is alone in between (3)")

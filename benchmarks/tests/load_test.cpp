@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // load_test.cpp: the load generator against right servers: nothing fails, everything is counted.
+// It measures: beside others its short windows may be empty.
+// ctest: RUN_SERIAL
 #include "load/report.hpp"
 #include "load/run.hpp"
-#include "reference/blocking_echo.hpp"
-#include "reference/epoll_echo.hpp"
+#include "peers/blocking_echo.hpp"
+#include "peers/epoll_echo.hpp"
 #include "running_echo.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -27,6 +27,15 @@ BOOST_AUTO_TEST_CASE(numbers) {
     BOOST_CHECK_THROW(parse_number(wrong, 1, 10), usage_error);
 }
 
+BOOST_AUTO_TEST_CASE(sizes) {
+  BOOST_TEST(parse_size("8", 8, 65536) == 8u);
+  BOOST_TEST(parse_size("4k", 8, 65536) == 4096u);
+  BOOST_TEST(parse_size("64k", 8, 65536) == 65536u);
+  BOOST_TEST(parse_size("2m", 8, 64u << 20) == 2097152u);
+  for (const char* wrong : {"", "k", "7", "65537", "65k", "1m", "4K", "4kb", "-8", "0.5k", "99999999999999999999k"})
+    BOOST_CHECK_THROW(parse_size(wrong, 8, 65536), usage_error);
+}
+
 BOOST_AUTO_TEST_CASE(endpoints) {
   BOOST_TEST(parse_endpoint("127.0.0.1:7007").host == "127.0.0.1");
   BOOST_TEST(parse_endpoint("127.0.0.1:7007").port == 7007);

@@ -11,8 +11,10 @@ while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md'
 
 # A piece with an #include is a file of its own. The others of a document follow each other in one namespace, after this.
 cat > "$work/prelude.hpp" << 'END'
+#include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
 #include <quintet/net/child_process.hpp>
+#include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 
@@ -21,6 +23,7 @@ cat > "$work/prelude.hpp" << 'END'
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <map>

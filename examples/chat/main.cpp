@@ -3,11 +3,12 @@
 #include "chat/room.hpp"
 #include "common/options.hpp"
 
+#include <quintet/net/framed.hpp>
+
 int main(int argc, char** argv) {
   using namespace std::chrono_literals;
   quintet::config config{.listen = {"127.0.0.1:7011"},
-                         .limits = {.max_input = 4096,  // one line
-                                    .max_output = 4U << 20U,
+                         .limits = {.max_output = 4U << 20U,
                                     .high_watermark = 1U << 20U,
                                     .full = quintet::when_full::close,
                                     .send_timeout = 30s}};
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
       .parse(argc, argv);
   try {
     example::chat::room room;
-    quintet::server server(config, example::chat::guest(room));
+    quintet::server server(config, quintet::framed(quintet::delimiter("\n", 4096), example::chat::guest(room)));
     example::serve("chat", config, server);
   } catch (...) {
     return example::report_exception("chat");

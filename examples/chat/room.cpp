@@ -35,17 +35,8 @@ std::size_t room::size() const {
 
 void guest::on_open(quintet::connection& c) { c.write("your name?\n"); }
 
-std::size_t guest::operator()(quintet::connection& c, quintet::bytes in) {
-  std::size_t used = 0;
-  for (std::size_t end; (end = in.find('\n', used)) != quintet::bytes::npos; used = end + 1) {
-    quintet::bytes text = in.substr(used, end - used);
-    if (text.ends_with('\r')) text.remove_suffix(1);  // telnet
-    line(c, text);
-  }
-  return used;
-}
-
-void guest::line(quintet::connection& c, quintet::bytes text) {
+void guest::operator()(quintet::connection& c, quintet::bytes text) {
+  if (text.ends_with('\r')) text.remove_suffix(1);  // telnet
   if (text == "/quit") return c.close();
   if (!name_.empty()) return room_->say(c, name_ + ": " + std::string(text) + "\n");
   if (text.empty() || text.size() > 32) {

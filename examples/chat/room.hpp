@@ -32,13 +32,11 @@ class guest {
   explicit guest(room& r) noexcept : room_(&r) {}
 
   void on_open(quintet::connection& c);
-  std::size_t operator()(quintet::connection& c, quintet::bytes in);
+  void operator()(quintet::connection& c, quintet::bytes line);
   void on_drain(quintet::connection& c);
   void on_close(quintet::connection& c, quintet::error_code why);
 
  private:
-  void line(quintet::connection& c, quintet::bytes text);
-
   room* room_;
   std::string name_;
 };

@@ -48,6 +48,14 @@ quintet::model parse_model(const std::string& text) {
   throw usage_error(message);
 }
 
+quintet::engine_kind parse_engine(const std::string& text) {
+  const auto kind = quintet::engine_from_string(text);
+  if (kind) return quintet::validate(*kind), *kind;
+  std::string message = "'" + text + "' is no engine; allowed are";
+  for (const auto k : quintet::built_engines()) message.append(" ").append(to_string(k));
+  throw usage_error(message);
+}
+
 quintet::worker_limits parse_workers(const std::string& text) {
   const auto dots = text.find("..");
   const auto min = whole_number(text.substr(0, dots));
@@ -140,6 +148,8 @@ command_line::~command_line() = default;
 
 command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add_listening(c);
+  parser_->add("--engine", c.engine, parse_engine,
+               "what moves bytes: epoll, asio or uring [" + std::string(to_string(c.engine)) + "]", "NAME");
   if (!with_model) return *this;
   parser_->add("--model", c.model, parse_model,
                "threading model, by name or 1 to 5 [" + std::string(to_string(c.model)) + "]", "MODEL");

@@ -3,6 +3,7 @@
 #include "common/options.hpp"
 
 #include <quintet/net/asio.hpp>
+#include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/client.hpp>
 
 #include <boost/asio/steady_timer.hpp>
@@ -25,12 +26,7 @@ std::int64_t now_ns() {
 
 /// A line in, the time out.
 struct time_server {
-  std::size_t operator()(quintet::connection& c, quintet::bytes in) const {
-    std::size_t used = 0;
-    for (std::size_t end; (end = in.find('\n', used)) != in.npos; used = end + 1)
-      c.write(std::to_string(now_ns()) + "\n");
-    return used;
-  }
+  void operator()(quintet::connection& c, quintet::bytes) const { c.write(std::to_string(now_ns()) + "\n"); }
 };
 
 struct pinger {
@@ -58,15 +54,12 @@ struct pinger {
   static quintet::awaitable<bool> ask(quintet::stream& s, std::vector<std::int64_t>& round_trips) {
     const std::int64_t asked = now_ns();
     s.write("time?\n");
-    std::string answer;
-    while (!answer.ends_with('\n')) {
-      const auto in = co_await s.read();
-      if (!in) co_return false;
-      answer += *in;
-    }
+    const auto answer = co_await s.read_until("\n");
+    if (!answer) co_return false;
     const std::int64_t took = now_ns() - asked;
     round_trips.push_back(took);
-    const std::int64_t ahead = std::stoll(answer) - (asked + took / 2);  // if both ways took the same time
+    const std::int64_t ahead =
+        std::stoll(std::string(*answer)) - (asked + took / 2);  // if both ways took the same time
     std::printf("%zu: round trip %.3f ms, its clock is %+.3f ms ahead\n", round_trips.size(),
                 static_cast<double>(took) / 1e6, static_cast<double>(ahead) / 1e6);
     std::fflush(stdout);
@@ -93,7 +86,7 @@ int main(int argc, char** argv) {
       .try_it("  time --count 0          # Ctrl-C ends it\n  echo | nc 127.0.0.1 7037    # meanwhile")
       .parse(argc, argv);
   try {
-    quintet::server server(config, time_server());
+    quintet::server server(config, quintet::framed(quintet::delimiter("\n"), time_server()));
     ping.done = [&server] { server.stop(); };
     quintet::client client({.model = config.model, .loops = config.loops, .workers = config.workers}, ping);
     const quintet::stop_on_signals stopper(server);

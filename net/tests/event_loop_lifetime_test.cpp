@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // event_loop_lifetime_test: loops that never run, run again, and go on another thread, with all that is left on them.
+// ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
 #include <quintet/net/loop_thread.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // event_loop_test: posts, stops, timers and the guest io_context, on the real engines.
+// ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
 #include <quintet/net/loop_thread.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // outside_loop_test: loops driven by a program that waits by itself, in poll(2).
+// ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
 #include <quintet/net/basic_client.hpp>
 #include <quintet/net/basic_server.hpp>
@@ -31,7 +32,7 @@ void drive(const std::vector<event_loop*>& loops) {
     int longest = -1;
     for (event_loop* l : loops) {
       const event_loop::outside_wait w = l->wait_outside();
-      BOOST_TEST(w.descriptor >= 0);
+      BOOST_TEST((w.descriptor >= 0 || (w.milliseconds() >= 0 && w.milliseconds() <= 1)));
       watched.push_back({w.descriptor, POLLIN, 0});
       if (!l->finished() && w.milliseconds() >= 0)
         longest = longest < 0 ? w.milliseconds() : std::min(longest, w.milliseconds());

@@ -50,6 +50,13 @@ struct streaming {
   }
 };
 
+/// Has on_writable too.
+struct short_replies : streaming {
+  void operator()(connection& c, bytes in) const {
+    for (int i = 0; i < 5 && c.writable(); ++i) c.write(in);
+  }
+};
+
 awaitable<> stream_replies(stream& s, journal* log) {
   while (const auto in = co_await s.read()) {
     const std::string asked(*in);
@@ -114,10 +121,69 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_holds_the_handler, bdata::make(sh
 // Nothing is ever full: on_writable must not be called, nor is input held back.
 BOOST_DATA_TEST_CASE(it_comes_only_after_writable_was_false, bdata::make(shapes), s) {
   journal log;
-  world<streaming> w(1, s, streaming{&log}, {.high_watermark = 10 * reply});
+  world<short_replies> w(1, s, short_replies{{&log}}, {});
+  const int client = w.connect();
+  BOOST_TEST(w.converse(client, "x") == "xxxxx");
+  BOOST_TEST(log.turns == 0);
+}
+
+// Far from any watermark, and a handler still does not write a long reply in one go: others have their turn.
+BOOST_DATA_TEST_CASE(a_long_reply_is_written_in_shares, bdata::make(shapes), s) {
+  journal log;
+  world<streaming> w(1, s, streaming{&log}, {.max_output = 20 * reply, .high_watermark = 10 * reply});
   const int client = w.connect();
   BOOST_TEST(w.converse(client, "x").size() == reply);
-  BOOST_TEST(log.turns == 0);
+  BOOST_TEST(log.turns >= 10);
+}
+
+/// Counts who may not write although nothing of his own waits.
+struct counted : streaming {
+  int* put_off;
+  void operator()(connection& c, bytes in) {
+    if (!c.writable()) ++*put_off;
+    streaming::operator()(c, in);
+  }
+};
+
+BOOST_DATA_TEST_CASE(many_who_ask_at_once_take_turns, bdata::make(shapes), s) {
+  constexpr int askers = 64;
+  journal log;
+  int put_off = 0;
+  connection_limits limits = watermarks();
+  limits.high_watermark = 16 * kib;
+  limits.low_watermark = 16 * kib;
+  world<counted> w(1, s, counted{{&log}, &put_off}, limits);
+  std::vector<int> all;
+  for (int i = 0; i < askers; ++i) all.push_back(w.connect());
+  w.send(all[0], "a");
+  BOOST_TEST(w.received(all[0]).size() == reply);
+  BOOST_TEST(put_off == 0);
+  for (const int client : all) w.sim.network().send(client, "a");
+  w.sim.run_until_quiet();
+  for (const int client : all) BOOST_TEST(w.received(client).size() == reply);
+  BOOST_TEST(put_off > 0);
+  BOOST_TEST(put_off < askers);
+}
+
+/// Cannot go on later, and so is only told whether its own output waits.
+struct asking_only {
+  int* refused;
+  void operator()(connection& c, bytes in) const {
+    if (!c.writable()) ++*refused;
+    c.write(std::string(20 * kib, in.front()));
+  }
+};
+
+BOOST_DATA_TEST_CASE(who_cannot_go_on_later_is_not_put_off, bdata::make(shapes), s) {
+  constexpr int askers = 64;
+  int refused = 0;
+  world<asking_only> w(1, s, asking_only{&refused}, watermarks());
+  std::vector<int> all;
+  for (int i = 0; i < askers; ++i) all.push_back(w.connect());
+  for (const int client : all) w.sim.network().send(client, "a");
+  w.sim.run_until_quiet();
+  for (const int client : all) BOOST_TEST(w.received(client).size() == 20 * kib);
+  BOOST_TEST(refused == 0);
 }
 
 BOOST_DATA_TEST_CASE(a_coroutine_that_waits_for_room_is_told_of_the_end, bdata::make(shapes), s) {

@@ -1,37 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
 // allocation_test: in steady state no model allocates for a message, in either flavour. Skipped under sanitizers.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include "client.hpp"
 #include "combination.hpp"
+#include "counted_new.hpp"
 #include "running.hpp"
-#include "sanitized.hpp"
+#include "waiting.hpp"
 
+#include <quintet/base/framing/checked.hpp>
+#include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/server.hpp>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
-
-namespace {
-std::atomic<std::size_t> allocations{0};
-}
-
-#ifndef QUINTET_TEST_SANITIZED
-// All other forms end in these. Not inlined: the compiler would see new and free as a mismatched pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-#endif
 
 namespace quintet::test {
 namespace {
@@ -39,7 +28,7 @@ namespace {
 namespace data = boost::unit_test::data;
 
 constexpr std::size_t connections = 4;
-constexpr int rounds = 2000;
+constexpr int rounds = 500;
 constexpr std::string_view message = "sixty-four bytes of a message, as many as a small request has.\n";
 
 /// Echoes whole messages, so that the rest of a cut one is kept for the next time.
@@ -60,9 +49,9 @@ awaitable<> echo_coroutine(stream& s) {
 }
 
 /// The client shares the process, so it allocates nothing in a round either. False: a reply was wrong.
-bool converse(std::vector<client>& clients, std::size_t pipelined, int times) {
+bool converse(std::vector<client>& clients, std::size_t pipelined, int times, bytes unit) {
   std::string requests;
-  for (std::size_t i = 0; i < pipelined; ++i) requests += message;
+  for (std::size_t i = 0; i < pipelined; ++i) requests += unit;
   std::string reply(requests.size(), '\0');
   bool right = true;
   for (int i = 0; i < times && right; ++i) {
@@ -74,29 +63,21 @@ bool converse(std::vector<client>& clients, std::size_t pipelined, int times) {
 
 /// What converse() allocates once, however many rounds there are, is known from one round.
 template <class Handler>
-void check(model kind, Handler handler, std::size_t pipelined) {
+void check(model kind, const Handler& handler, std::size_t pipelined, bytes unit = message) {
   // A fixed pool: a thread that an elastic one starts is no message's cost, but would be counted here.
   running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, handler);
   std::vector<client> clients;
   for (std::size_t i = 0; i < connections; ++i) clients.emplace_back(srv->port());
-  bool right = converse(clients, pipelined, rounds);
+  bool right = converse(clients, pipelined, rounds, unit);
   std::size_t before = allocations;
-  right = right && converse(clients, pipelined, 1);
+  right = right && converse(clients, pipelined, 1, unit);
   const std::size_t overhead = allocations - before;
   before = allocations;
-  right = right && converse(clients, pipelined, rounds);
+  right = right && converse(clients, pipelined, rounds, unit);
   const std::size_t measured = allocations - before;
   BOOST_TEST(right);
   BOOST_TEST(measured <= overhead, kind << ": " << measured - overhead << " allocations for "
                                         << rounds * connections * pipelined << " messages");
-}
-
-boost::test_tools::assertion_result can_count(boost::unit_test::test_unit_id) {
-#ifdef QUINTET_TEST_SANITIZED
-  return false;
-#else
-  return true;
-#endif
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
@@ -121,6 +102,116 @@ BOOST_DATA_TEST_CASE(sixteen_messages_at_a_time, data::make(all_combinations), u
     check(under.kind, &echo_coroutine, 16);
   else
     check(under.kind, echo_callback(), 16);
+}
+
+/// In the frames of a codec, or in lines.
+struct framed_echo {
+  void operator()(connection& c, bytes in) const { (void)write_message(c, wire(), in); }
+  static checked<length_prefix<2>> wire() { return checked<length_prefix<2>>(length_prefix<2>()); }
+};
+awaitable<> echo_frames(stream& s) {
+  auto wire = framed_echo::wire();
+  while (const auto in = co_await s.read_message(wire)) (void)write_message(s, wire, *in);
+}
+awaitable<> echo_lines(stream& s) {
+  while (const auto in = co_await s.read_until("\n")) s.write(*in);
+}
+struct line_echo {
+  void operator()(connection& c, bytes in) const { (void)write_message(c, delimiter("\n"), in); }
+};
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(messages_of_a_codec, data::make(all_combinations), under) {
+  message_buffer unit(message);
+  BOOST_REQUIRE(!framed_echo::wire().wrap(unit));
+  if (under.is_coroutine())
+    check(under.kind, &echo_frames, 16, unit.data());
+  else
+    check(under.kind, framed(framed_echo::wire(), framed_echo()), 16, unit.data());
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(lines, data::make(all_combinations), under) {
+  if (under.is_coroutine())
+    check(under.kind, &echo_lines, 16);
+  else
+    check(under.kind, framed(delimiter("\n"), line_echo()), 16);
+}
+
+constexpr std::size_t long_reply = 16 << 20;  // far more than the kernel takes
+
+/// Answers a byte by far more than a socket takes at once.
+struct long_answer {
+  std::size_t operator()(connection& c, bytes in) const {
+    static const std::string piece(1 << 10, 'a');
+    for (std::size_t left = in.size() * long_reply; left > 0; left -= piece.size()) c.write(piece);
+    return in.size();
+  }
+};
+
+/// What replies that wait allocate.
+std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
+  const config c{
+      .model = kind, .loops = 1, .static_output = static_output, .limits = {.high_watermark = 2 * long_reply}};
+  running<server<long_answer>> srv(c, long_answer());
+  client peer(srv->port());
+  std::string reply(long_reply, '\0');
+  std::size_t before = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) before = allocations;  // by then whoever keeps anything has it
+    const bool right = peer.send("x") && peer.receive_into(reply);
+    BOOST_REQUIRE(right);
+  }
+  return allocations - before;
+}
+
+// What a connection makes for itself when it first has to wait; buffers from the heap would be a thousand.
+constexpr std::size_t once = 4;
+// Those of pools write on threads that have no loop.
+constexpr model written_on_the_loop[] = {model::thread_per_connection, model::single_reactor, model::loop_per_thread};
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(what_waits_in_static_output_is_not_allocated, data::make(written_on_the_loop), kind) {
+  BOOST_TEST(allocated_by_waiting(kind, 2 * long_reply) <= once);
+}
+
+/// Takes messages of up to 60 MiB, and has no answer.
+struct takes_much {
+  static constexpr std::uint32_t longest = 60U << 20U;
+  static length_prefix<4> wire() { return length_prefix<4>(longest); }
+  void operator()(connection&, bytes) const {}
+};
+awaitable<> take_much(stream& s) {
+  auto wire = takes_much::wire();
+  while (co_await s.read_message(wire)) {
+  }
+}
+
+/// A header, and then as much of the message, at each of many connections: what they take of the heap.
+template <class Handler>
+std::size_t cost_of_beginnings(model kind, const Handler& handler, std::size_t count, std::size_t sent) {
+  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, handler);
+  std::vector<client> peers;
+  for (std::size_t i = 0; i < count; ++i) peers.emplace_back(srv->port());
+  BOOST_TEST(eventually([&] { return srv->statistics().opened == count; }));
+  const std::size_t before = heap_bytes;
+  const auto header = encode_number<4, std::endian::big>(takes_much::longest);
+  const std::string begun = std::string(header.data(), header.size()) + std::string(sent, 'x');
+  for (client& c : peers) BOOST_TEST(c.send(begun));
+  BOOST_TEST(eventually([&] { return srv->statistics().bytes_received == count * begun.size(); }));
+  return std::max<std::size_t>(before, heap_bytes) - before;
+}
+
+// A step of 1 MiB, or four times what has come.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(a_message_that_is_only_announced_takes_little, data::make(all_combinations), under) {
+  constexpr std::size_t count = 20, kib = 1024;
+  const auto cost = [&](std::size_t sent) {
+    return under.is_coroutine() ? cost_of_beginnings(under.kind, &take_much, count, sent)
+                                : cost_of_beginnings(under.kind, framed(takes_much::wire(), takes_much()), count, sent);
+  };
+  BOOST_TEST(cost(100) <= count * 1100 * kib);
+  BOOST_TEST(cost(1500 * kib) <= count * 4500 * kib);
 }
 
 }  // namespace

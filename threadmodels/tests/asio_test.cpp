@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_test: Asio's operations awaited in a coroutine complete on the connection's own loop, under every model.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

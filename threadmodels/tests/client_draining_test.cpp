@@ -108,12 +108,14 @@ BOOST_AUTO_TEST_CASE(on_a_signal) {
   client here(client_config{}, answering{&all});
   const drain_on_signals drainer(here, deadline, {SIGUSR1});
   here.connect(there->addresses()[0]);
+  bool answered = false;
   std::thread sender([&] {
-    BOOST_TEST(eventually([&] { return all.answers > 0; }));
+    answered = eventually([&] { return all.answers > 0; });
     ::kill(::getpid(), SIGUSR1);
   });
   here.run();
   sender.join();
+  BOOST_TEST(answered);
   BOOST_TEST(eventually([&] { return all.goodbyes == 1; }));
 }
 

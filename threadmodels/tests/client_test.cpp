@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // client_test: clients and servers over real sockets, in every model and both flavours.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

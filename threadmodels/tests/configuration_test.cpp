@@ -19,6 +19,8 @@
 namespace quintet::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 void ignore(connection&, bytes) {}
 
 /// A wrong configuration, and what the message must say: the field, the value, what is allowed.
@@ -56,6 +58,16 @@ const std::vector<wrong> wrong_ones{
     {"a negative bound",
      [](config& c) { c.accepting.bounded_socket_buffer = -1; },
      {"bounded_socket_buffer", "-1", "at least 0"}},
+    {"a negative spin", [](config& c) { c.spin = -1us; }, {"spin", "negative"}},
+    {"more static output than may wait",
+     [](config& c) {
+       c.max_output_total = 1000;
+       c.static_output = 1001;
+     },
+     {"static_output", "1001", "max_output_total, 1000"}},
+    {"too long a spin", [](config& c) { c.spin = 1s; }, {"spin", "1000000 us", "at most 100000 us"}},
+    {"a negative busy poll", [](config& c) { c.busy_poll = -1us; }, {"busy_poll", "-1 us", "not negative"}},
+    {"too long a busy poll", [](config& c) { c.busy_poll = 1s; }, {"busy_poll", "1000000 us", "at most 100000 us"}},
     {"no such model", [](config& c) { c.model = static_cast<model>(6); }, {"model", "6", "1 to 5"}},
 };
 

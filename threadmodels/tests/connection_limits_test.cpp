@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_limits_test: time limits and back-pressure with the kernel's sockets, in all five models.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

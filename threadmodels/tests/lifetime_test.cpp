@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // lifetime_test: servers and what lives beside them, begun and ended in any order, by any thread, and leaving nothing.
-// ctest: LABELS slow
+// ctest: LABELS slow EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // start_stop_test: servers that start and stop a thousand times, in every state.
-// ctest: LABELS slow TIMEOUT 300
+// ctest: LABELS slow TIMEOUT 300 EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-constexpr int times = 1000;
+constexpr int times = 400;
 
 const auto echo = [](connection& c, bytes in) { c.write(in); };
 awaitable<> echo_coroutine(stream& s) {

@@ -1,25 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # compare_test.sh BUILD_DIR: the command as a user meets it: real servers, wrong options, Ctrl-C.
+# With its short windows it measures nothing on a machine that is busy.
+# ctest: RUN_SERIAL
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-# Wrong options: status 2 and one line.
-while read -r options; do
-  # shellcheck disable=SC2086
-  "$bench" compare $options > "$work/out" 2> "$work/err"
-  status=$?
-  [ $status -eq 2 ] || fail "compare $options: status $status, not 2"
-  [ "$(wc -l < "$work/err")" -eq 1 ] || fail "compare $options: not one line: $(cat "$work/err")"
-done <<'OPTIONS'
---models 6
---workloads nonsense
---rounds 0
---duration 1ms
---workers 4..1
---from /nonexistent.json
---bogus
-OPTIONS
+refused 'or 1 to 5' compare --models 6
+refused 'is no workload' compare --workloads nonsense
+refused '--rounds' compare --rounds 0
+refused 'is out of range' compare --duration 1ms
+refused 'MIN..MAX' compare --workers 4..1
+refused '/nonexistent.json' compare --from /nonexistent.json
+refused '--bogus' compare --bogus
 "$bench" compare --help | grep -F 'quintet-bench compare --quick' > /dev/null || fail "--help has no example"
 
 # A short real comparison.
@@ -35,17 +28,8 @@ grep -q '"failed": [1-9]' "$work/results.json" && fail "requests failed"
 [ -s "$work/report.html" ] || fail "no report"
 
 # Ctrl-C: what was measured so far is printed and written, and nothing is left running.
-"$bench" compare --workloads echo --models 2 --rounds 50 --duration 200ms --warm-up 50ms \
-  --json "$work/partial.json" > "$work/table" 2> "$work/err" &
-pid=$!
-for _ in $(seq 100); do
-  sleep 0.1
-  grep -q ' 2 of ' "$work/err" && break
-done
-kill -INT $pid
-wait $pid
-status=$?
-[ $status -eq 130 ] || fail "interrupted: status $status, not 130"
+interrupted ' 2 of ' compare --workloads echo --models 2 --rounds 50 --duration 200ms --warm-up 50ms \
+  --json "$work/partial.json"
 grep -q '"interrupted": true' "$work/partial.json" || fail "interrupted: no results written"
 grep -q 'requests/s' "$work/table" || fail "interrupted: no table printed"
 

@@ -10,22 +10,24 @@
 
 namespace quintet::bench {
 
-static compare_settings settings(std::string_view workloads, std::string_view models = "1,2,3,4,5") {
+static compare_settings settings(std::string_view workloads, std::string_view models = "1,2,3,4,5",
+                                 bool with_peers = true) {
   compare_settings s;
   s.workloads = parse_workloads(workloads);
-  s.models = parse_models(models);
+  s.contenders = contenders_of(parse_models(models), with_peers);
   s.seed = 42;
   return s;
 }
 
 BOOST_AUTO_TEST_CASE(lists_of_workloads_and_models) {
-  const auto s = settings("echo,cpu,blocking:5ms,echo", "4,single_reactor,2");
+  const auto s = settings("echo,cpu,blocking:5ms,echo");
   BOOST_TEST(s.workloads.size() == 3u);
   BOOST_TEST(s.workloads[1].name == "cpu:200us");
   BOOST_TEST(s.workloads[2].name == "blocking:5ms");
-  BOOST_TEST(s.models == (std::vector<std::string>{"loop_per_thread", "single_reactor"}),
+  BOOST_TEST(parse_models("4,single_reactor,2") == (std::vector<std::string>{"loop_per_thread", "single_reactor"}),
              boost::test_tools::per_element());
-  for (const auto* wrong : {"", "6", "echo", "1,,2", "Single_Reactor"})
+  BOOST_TEST(parse_models("all").size() == 5u);
+  for (const auto* wrong : {"", "6", "echo", "1,,2", "all,1", "Single_Reactor"})
     BOOST_CHECK_THROW(parse_models(wrong), usage_error);
   for (const auto* wrong : {"", "echoo", "echo,", "cpu:fast"}) BOOST_CHECK_THROW(parse_workloads(wrong), usage_error);
 }
@@ -72,8 +74,8 @@ BOOST_AUTO_TEST_CASE(peers_only_run_beside_what_they_are_compared_with) {
   BOOST_TEST(make_plan(s).size() == 4u);
   s = settings("many", "1");  // a thread for each of 5,000 connections is not for the hand-written server
   BOOST_TEST(make_plan(s).size() == 4u);
-  s = settings("echo", "1,2");
-  s.peers = s.counters = false;
+  s = settings("echo", "1,2", false);
+  s.counters = false;
   BOOST_TEST(make_plan(s).size() == 6u);
 }
 

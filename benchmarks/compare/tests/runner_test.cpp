@@ -2,6 +2,8 @@
 // runner_test.cpp: a run measures both processes, and a process that misbehaves costs that run only.
 #include "compare/runner.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
@@ -16,10 +18,9 @@ static run_result run_with(const std::string& model, std::string_view workload =
   compare_settings s;
   s.program = QUINTET_STAND_IN;
   s.workloads = parse_workloads(workload);
-  s.models = {model};
   s.duration = 200ms;
   s.warm_up = 50ms;
-  return perform(s, {&s.workloads[0], model, "", round});
+  return perform(s, {&s.workloads[0], {.model = model}, round});
 }
 
 BOOST_AUTO_TEST_CASE(a_run_has_the_figures_of_both_sides) {
@@ -78,6 +79,29 @@ BOOST_AUTO_TEST_CASE(system_calls_are_counted_where_that_is_permitted) {
   BOOST_TEST(counter.read().all > 20u);  // nine times open and close and more, and those of children that came later
   const auto r = run_with("single_reactor", "echo", 0);
   BOOST_TEST(r.syscalls_per_request.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(strace_counts_the_same_where_it_may) {
+  if (!strace_counter::obstacle().empty()) {
+    BOOST_TEST_MESSAGE("not permitted here: " << strace_counter::obstacle());
+    return;
+  }
+  // Waits for a line before it begins, and once more when it is done, so that all its calls are between.
+  int in[2];
+  BOOST_REQUIRE(::pipe(in) == 0);
+  const unique_fd read_end(in[0]), write_end(in[1]);
+  child_process shell("sh",
+                      {"/bin/sh", "-c",
+                       fmt::format("read go < /proc/{}/fd/{}; for i in 1 2 3 4 5 6 7 8 9; do : < /dev/null; done; "
+                                   "echo done; exec sleep 30",
+                                   ::getpid(), read_end.get())});
+  const strace_counter counter(shell.pid());
+  const auto before = counter.read();
+  BOOST_TEST(::write(write_end.get(), "\n", 1) == 1);
+  shell.await_line("done", child_process::clock::now() + 10s);
+  const auto made = counter.read().all - before.all;
+  BOOST_TEST(made > 20u);  // nine times open and close and more
+  BOOST_TEST(made < 500u);
 }
 
 }  // namespace quintet::bench

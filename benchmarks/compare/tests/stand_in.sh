@@ -18,9 +18,10 @@ json=$(option --json "$@")
 if [ "$command" = serve ]; then
   case $model in
     dies_at_once) echo "bind: Address already in use" >&2; exit 3 ;;
-    dies_later) echo "listening on 127.0.0.1:7"; sleep 0.15; kill -SEGV $$ ;;
+    dies_later) echo "engine epoll"; echo "listening on 127.0.0.1:7"; sleep 0.15; kill -SEGV $$ ;;
     silent) exec sleep 30 ;;
   esac
+  echo "engine epoll"
   echo "listening on 127.0.0.1:$([ "$model" = starves_client ] && echo 8 || echo 7)"
   [ -n "$(option --priority-port "$@")" ] && echo "priority on 127.0.0.1:9"
   exec sleep 30

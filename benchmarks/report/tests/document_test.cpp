@@ -23,6 +23,7 @@ constexpr const char* result_keys[] = {"workload",
                                        "connections",
                                        "message_bytes",
                                        "pipeline",
+                                       "handler_us",
                                        "duration_s",
                                        "requests",
                                        "failed",
@@ -54,6 +55,24 @@ static comparison two_rounds() {
   c.environment["cores"] = 2;
   add_rounds(c.results, "echo", "single_reactor", {100, 110});
   return c;
+}
+
+BOOST_AUTO_TEST_CASE(another_shape_is_another_combination_and_a_failed_round_is_not) {
+  std::vector<run_result> results;
+  for (const double connections : {5, 10, 5, 10}) {
+    results.push_back(made_up("echo", "single_reactor", results.size() < 2 ? 1 : 2, 100));
+    results.back().connections = connections;
+    results.back().engine = "epoll";
+  }
+  results.push_back(results.front());
+  results.back().engine = "automatic";  // it died before it said which
+  results.back().error = "the server was killed by signal 9";
+  const auto summary = summarise(results);
+  BOOST_TEST_REQUIRE(summary.size() == 2u);
+  BOOST_TEST(summary[0].first.connections.value() == 5);
+  BOOST_TEST(summary[0].rounds == 2u);
+  BOOST_TEST(summary[0].failures == 1u);
+  BOOST_TEST(summary[1].rounds == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(every_key_is_there_and_absent_figures_are_null) {

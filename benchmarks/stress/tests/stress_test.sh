@@ -4,22 +4,13 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-while read -r text options; do
-  # shellcheck disable=SC2086
-  timeout 20 "$bench" stress $options > "$work/out" 2> "$work/err"
-  status=$?
-  [ $status -eq 2 ] || fail "stress $options: status $status, not 2"
-  [ "$(wc -l < "$work/err")" -eq 1 ] || fail "stress $options: not one line: $(cat "$work/err")"
-  grep -qF -- "$text" "$work/err" || fail "stress $options: does not say \"$text\": $(cat "$work/err")"
-done <<'OPTIONS'
-scenario
-slow-writers, frobnicate
-model resets --model 6
-whole resets --peers 0
-ulimit idle --peers 100000000
-1min slow-writers --deadline 2min
---bogus resets --bogus
-OPTIONS
+refused 'scenario' stress
+refused 'slow-writers,' stress frobnicate
+refused 'model' stress resets --model 6
+refused 'whole' stress resets --peers 0
+refused 'ulimit' stress idle --peers 100000000
+refused '1min' stress slow-writers --deadline 2min
+refused '--bogus' stress resets --bogus
 "$bench" stress --help | grep -F 'quintet-bench stress resets' > /dev/null || fail "--help has no example"
 
 # run SCENARIO OPTION...: all figures in $work/json, one to a line. What takes how long is the machine's business, and
@@ -79,18 +70,9 @@ timeout 60 "$bench" stress resets --model 4 --peers 100000000 --within 300ms > "
 status=$?
 [ $status -eq 1 ] || fail "a run that takes too long: status $status, not 1"
 grep -q 'FAILED: it did not end in time' "$work/out" || fail "too long: $(cat "$work/out")"
-"$bench" stress idle --model 4 --peers 10 --rounds 1000 --json "$work/raw" > "$work/out" 2>&1 &
-pid=$!
-for _ in $(seq 100); do
-  grep -q 'round 1 of' "$work/out" && break
-  sleep 0.1
-done
-kill -INT $pid
-wait $pid
-status=$?
-[ $status -eq 130 ] || fail "interrupted: status $status, not 130"
+interrupted 'round 1 of' stress idle --model 4 --peers 10 --rounds 1000 --json "$work/raw"
 grep -q '"interrupted": true' "$work/raw" || fail "interrupted: no results written"
-pgrep -f "quintet-bench-stress-$pid.json" > /dev/null && fail "interrupted: the server is still there"
+pgrep -f "quintet-bench-$pid.stress" > /dev/null && fail "interrupted: the server is still there"
 
 [ $failures -eq 0 ] && echo "stress behaves"
 exit $((failures > 0))

@@ -2,7 +2,7 @@
 // odd_server.hpp: a server that answers as a test wants, mostly wrongly.
 #pragma once
 
-#include "reference/listen.hpp"
+#include "peers/listen.hpp"
 #include "unique_fd.hpp"
 
 #include <poll.h>

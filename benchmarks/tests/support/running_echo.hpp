@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// running_echo.hpp: a reference server on a thread of its own, for the length of a test.
+// running_echo.hpp: an echo server on a thread of its own, for the length of a test.
 #pragma once
 
 #include <cstdint>

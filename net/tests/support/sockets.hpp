@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 namespace quintet::testing {
@@ -53,25 +53,17 @@ class scratch_directory {
   std::filesystem::path path_;
 };
 
-/// While it lives no new descriptor can be had.
+/// While it lives no new descriptor can be had: all are used up. (Lowering the limit would not do: a multishot accept
+/// of io_uring goes by the limit of the time when it began.)
 class no_descriptors {
  public:
   no_descriptors() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = lowest_free();
-    ::setrlimit(RLIMIT_NOFILE, &none);
+    all_.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    while (all_.back()) all_.emplace_back(::fcntl(all_.front().get(), F_DUPFD_CLOEXEC, 0));
   }
-  no_descriptors(const no_descriptors&) = delete;
-  no_descriptors& operator=(const no_descriptors&) = delete;
-  ~no_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
 
  private:
-  static rlim_t lowest_free() {
-    const file_descriptor fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    return static_cast<rlim_t>(fd.get());
-  }
-  rlimit before_{};
+  std::vector<file_descriptor> all_;
 };
 
 }  // namespace quintet::testing

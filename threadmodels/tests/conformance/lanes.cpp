@@ -57,6 +57,7 @@ QUINTET_SCENARIO(priority_connections_outlive_nothing) {
   run.note_rest("heart", heart);
   run.note_rest("ordinary", ordinary);
   BOOST_TEST(host.statistics().accepted == 2u);
+  BOOST_TEST(host.statistics().sends_priority == 1u);  // the greeting
 }
 
 // A handler that offloads or runs on the loop can send what it has before it goes on with what is dear.

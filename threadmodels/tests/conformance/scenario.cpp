@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // scenario: registering, and comparing transcripts.
+// ctest: EACH_ENGINE
 #include "scenario.hpp"
 
 #include <functional>

@@ -26,6 +26,7 @@ struct host_options {
   connection_limits limits = {};
   bool stop_before_run = false;
   worker_limits workers = host_workers;
+  duration spin = duration::zero();
 };
 
 class service_host {

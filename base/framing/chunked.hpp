@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// chunked: a codec for messages that are longer than its frames, each of which says whether another follows.
+#pragma once
+
+#include <quintet/base/framing/envelope.hpp>
+#include <quintet/base/framing/frame.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace quintet {
+
+/// What of it is wanted: without `send` or `receive`, a message longer than one frame is errc::message_too_big there.
+struct chunking {
+  bool send = false;
+  bool receive = false;
+  std::size_t max_message = 16 * 1024 * 1024;  ///< in several frames; more: errc::message_too_big
+};
+
+/// `chunked(length_prefix<2>(), {.receive = true})`: each frame of the inner codec begins with a byte, 1 when the
+/// message goes on in the next frame, else 0. The inner codec's limit goes on to mean what a frame has of the message.
+/// A message in one frame costs no copy; one in several is put together in memory that grows with what has arrived, is
+/// kept for the next one up to `largest_kept`, and goes with the codec.
+template <transparent_codec Codec>
+  requires requires(const Codec& c) { c.max_size(); }
+class chunked {
+ public:
+  static constexpr std::size_t largest_kept = 256 * 1024;
+
+  chunked(const Codec& inner, chunking options) : inner_(inner.widened(1)), options_(options) {
+    if (inner_.max_size() < 2) throw config_error("chunked: a frame has room for 1 byte of the message at least");
+  }
+
+  /// Of the message in one frame, and of one in several when it is sent.
+  [[nodiscard]] std::size_t max_chunk() const noexcept { return inner_.max_size() - 1; }
+  [[nodiscard]] std::size_t max_size() const noexcept {
+    return options_.send ? std::max(options_.max_message, max_chunk()) : max_chunk();
+  }
+  [[nodiscard]] bool within_message() const noexcept { return begun_.more; }
+
+  [[nodiscard]] frame parse(bytes in) {
+    if (!begun_.more) begun_.forget();
+    const frame f = inner_.parse(in);
+    if (f.is != frame::state::complete) return f;
+    if (f.message.empty() || (f.message[0] & ~1) != 0) return frame::failed(errc::malformed_message);
+    const bool more = f.message[0] == 1;
+    const bytes part = f.message.substr(1);
+    if (!more && !begun_.more) return frame::complete(part, f.size);
+    return gather(part, more, f.size);
+  }
+  /// As one frame; write_message() makes as many as are needed.
+  template <class Message>
+  [[nodiscard]] error_code wrap(Message& m) const {
+    return wrap(m, false);
+  }
+  /// Calls f(envelope&) for each frame of a message, in order.
+  template <class F>
+  [[nodiscard]] error_code wrap_all(bytes message, F f) const {
+    if (message.size() > max_size()) return errc::message_too_big;
+    do {
+      const bytes part = message.substr(0, max_chunk());
+      message.remove_prefix(part.size());
+      envelope e(part);
+      if (const error_code ec = wrap(e, !message.empty())) return ec;
+      f(e);
+    } while (!message.empty());
+    return {};
+  }
+
+ private:
+  template <class Message>
+  error_code wrap(Message& m, bool more) const {
+    m.prepend(bytes(more ? "\1" : "\0", 1));
+    return inner_.wrap(m);
+  }
+  frame gather(bytes part, bool more, std::size_t size) {
+    if (!options_.receive) return frame::failed(errc::message_too_big);
+    if (more && part.empty()) return frame::failed(errc::malformed_message);  // a stream of them would be work for ever
+    if (part.size() > options_.max_message - std::min(options_.max_message, begun_.message.size()))
+      return frame::failed(errc::message_too_big);
+    begun_.message += part;
+    begun_.more = more;
+    return more ? frame::taken(size) : frame::complete(begun_.message, size);
+  }
+
+  /// What has arrived of a message in several frames; of no other stream.
+  struct beginning {
+    beginning() noexcept = default;
+    beginning(const beginning&) noexcept {}
+    beginning& operator=(const beginning&) noexcept {
+      more = false;
+      forget();
+      return *this;
+    }
+    ~beginning() = default;
+    void forget() noexcept {
+      if (message.capacity() > largest_kept)
+        message = std::string();
+      else
+        message.clear();
+    }
+    std::string message;
+    bool more = false;  // a frame has said that more follows
+  };
+
+  decltype(std::declval<const Codec&>().widened(1)) inner_;
+  chunking options_;
+  beginning begun_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+// delimiter: messages that end in a text, such as lines.
+#pragma once
+
+#include <quintet/base/framing/frame.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace quintet {
+
+/// Looks for a text in input that grows, at each byte once (but for the text's own length): what was looked at in vain
+/// is not looked at again.
+class delimiter_search {
+ public:
+  delimiter_search() noexcept = default;
+  delimiter_search(const delimiter_search&) noexcept {}  // of another stream
+  delimiter_search& operator=(const delimiter_search&) noexcept {
+    seen_ = 0;
+    return *this;
+  }
+  ~delimiter_search() = default;
+
+  /// Where the text begins, or bytes::npos. The input is that of the last call in vain, and more behind it.
+  std::size_t find(bytes in, bytes text) noexcept {
+    if (seen_ > in.size()) seen_ = 0;
+    const std::size_t at = in.find(text, seen_);
+    if (at != bytes::npos)
+      seen_ = 0;
+    else if (in.size() >= text.size())
+      seen_ = in.size() - text.size() + 1;  // its beginning may be the end of what is there
+    return at;
+  }
+  /// Where the next search begins.
+  [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
+
+  /// The frame of what comes before the text, and is not longer than `max`.
+  frame parse(bytes in, bytes text, std::size_t max) noexcept {
+    const bytes window = in.substr(0, std::min(max, largest_max_message) + text.size());
+    const std::size_t at = find(window, text);
+    if (at != bytes::npos) return frame::complete(in.substr(0, at), at + text.size());
+    if (window.size() < std::min(max, largest_max_message) + text.size()) return frame::incomplete(in.size() + 1);
+    seen_ = 0;
+    return frame::failed(errc::message_too_big);
+  }
+
+ private:
+  std::size_t seen_ = 0;
+};
+
+/// `delimiter("\n")`, `delimiter("\r\n", 4096)`: the message comes without it. `max_size` is of the message alone.
+class delimiter {
+ public:
+  /// Throws config_error for an empty one.
+  explicit delimiter(std::string text, std::size_t max_size = default_max_message)
+      : text_(std::move(text)), max_(max_size) {
+    if (text_.empty()) throw config_error("delimiter: it has 1 byte at least");
+  }
+
+  [[nodiscard]] bytes text() const noexcept { return text_; }
+  [[nodiscard]] std::size_t max_size() const noexcept { return max_; }
+
+  [[nodiscard]] frame parse(bytes in) noexcept { return search_.parse(in, text_, max_); }
+  /// errc::malformed_message: the receiver would find a delimiter before its end.
+  template <class Message>
+  [[nodiscard]] error_code wrap(Message& m) const {
+    if (m.size() > max_) return errc::message_too_big;
+    if (would_end_early(m.payload())) return errc::malformed_message;
+    m.append(text_);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool would_end_early(bytes message) const noexcept {
+    if (message.find(text_) != bytes::npos) return true;
+    const bytes text = text_;  // one that overlaps itself: "a" and then "aa" ends after nothing
+    for (std::size_t n = 1; n < text.size(); ++n)
+      if (text.substr(n) == text.substr(0, text.size() - n) && message.ends_with(text.substr(0, n))) return true;
+    return false;
+  }
+
+  std::string text_;
+  std::size_t max_;
+  delimiter_search search_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// integers: unsigned numbers as bytes: of 1 to 8 bytes in both orders, and of as many as they need (LEB128).
+#pragma once
+
+#include <quintet/base/byte_buffer.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace quintet {
+
+/// The largest number in so many bytes, from 1 to 8.
+constexpr std::uint64_t largest_number(std::size_t width) noexcept { return ~std::uint64_t{0} >> (64 - 8 * width); }
+
+/// `from` has at least `Width` bytes.
+template <std::size_t Width, std::endian Order>
+  requires(Width >= 1 && Width <= 8)
+constexpr std::uint64_t decode_number(bytes from) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < Width; ++i) {
+    const std::size_t at = Order == std::endian::big ? i : Width - 1 - i;
+    value = value << 8U | static_cast<unsigned char>(from[at]);
+  }
+  return value;
+}
+
+template <std::size_t Width, std::endian Order>
+  requires(Width >= 1 && Width <= 8)
+constexpr std::array<char, Width> encode_number(std::uint64_t value) noexcept {
+  std::array<char, Width> out{};
+  for (std::size_t i = 0; i < Width; ++i, value >>= 8U)
+    out[Order == std::endian::little ? i : Width - 1 - i] = static_cast<char>(value & 0xffU);
+  return out;
+}
+
+/// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
+struct varint {
+  static constexpr std::size_t max_size = 10;  ///< bytes of the largest
+
+  std::uint64_t value = 0;
+  std::size_t size = 0;  ///< 0: there is more to come
+};
+
+/// Nothing: it is longer than it need be, or more than 64 bits. `size` 0: `from` ends within it.
+constexpr std::optional<varint> decode_varint(bytes from) noexcept {
+  varint v;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(from[i]);
+    const bool last = byte < 0x80U;
+    if (i == varint::max_size - 1 && byte > 1) return std::nullopt;  // the 64th bit is the last
+    if (last && byte == 0 && i > 0) return std::nullopt;             // two spellings of one number deceive filters
+    v.value |= std::uint64_t{byte & 0x7fU} << (7 * i);
+    if (last) {
+      v.size = i + 1;
+      return v;
+    }
+  }
+  return v;
+}
+
+struct encoded_varint {
+  std::array<char, varint::max_size> storage{};
+  std::size_t size = 0;
+  [[nodiscard]] constexpr bytes data() const noexcept { return {storage.data(), size}; }
+};
+constexpr encoded_varint encode_varint(std::uint64_t value) noexcept {
+  encoded_varint out;
+  for (; value >= 0x80U; value >>= 7U) out.storage[out.size++] = static_cast<char>((value & 0x7fU) | 0x80U);
+  out.storage[out.size++] = static_cast<char>(value);
+  return out;
+}
+
+}  // namespace quintet

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// message_buffer: a message in one piece with room before it, so that headers do not move what is there already.
+#pragma once
+
+#include <quintet/base/byte_buffer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace quintet {
+
+/// For a message that is kept, or forwarded with something added: an id, then the header of the next codec.
+///
+///   storage_     begin_              end_           capacity_
+///      | headroom   | data()           | free          |
+///
+/// An empty one may have no storage yet. No thread affinity of its own.
+class message_buffer {
+ public:
+  static constexpr std::size_t default_headroom = 32;
+
+  /// `headroom`: how much can be put before it later without moving it.
+  explicit message_buffer(std::size_t headroom = default_headroom) noexcept : headroom_(headroom) {}
+  explicit message_buffer(bytes message, std::size_t headroom = default_headroom) : message_buffer(headroom) {
+    append(message);
+  }
+  message_buffer(message_buffer&& other) noexcept : message_buffer(other.headroom_) { swap(other); }
+  message_buffer& operator=(message_buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+  /// How much prepend() takes now without moving what is there.
+  [[nodiscard]] std::size_t headroom() const noexcept { return storage_ ? begin_ : headroom_; }
+  /// Valid until the next append, prepend or move.
+  [[nodiscard]] bytes data() const noexcept { return {storage_.get() + begin_, size()}; }
+  // As an envelope has them, for codecs.
+  [[nodiscard]] static bytes header() noexcept { return {}; }
+  [[nodiscard]] bytes payload() const noexcept { return data(); }
+
+  /// By copying; grows when it has to. Throws std::bad_alloc, and is then unchanged.
+  void append(bytes more) {
+    if (more.empty()) return;
+    if (capacity_ - end_ < more.size()) move_to(headroom(), std::max(2 * size(), size() + more.size()));
+    std::memcpy(storage_.get() + end_, more.data(), more.size());
+    end_ += more.size();
+  }
+  void prepend(bytes more) {
+    if (more.empty()) return;
+    if (begin_ < more.size()) move_to(more.size() + headroom_, size());
+    begin_ -= more.size();
+    std::memcpy(storage_.get() + begin_, more.data(), more.size());
+  }
+  /// Empties it, with the headroom that it began with. The memory stays.
+  void clear() noexcept { begin_ = end_ = std::min(headroom_, capacity_); }
+  void swap(message_buffer& other) noexcept {
+    storage_.swap(other.storage_);
+    std::swap(headroom_, other.headroom_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(begin_, other.begin_);
+    std::swap(end_, other.end_);
+  }
+
+ private:
+  void move_to(std::size_t begin, std::size_t room) {
+    const std::size_t used = size();
+    std::unique_ptr<char[]> fresh = std::make_unique_for_overwrite<char[]>(begin + room);
+    if (used) std::memcpy(fresh.get() + begin, storage_.get() + begin_, used);
+    storage_ = std::move(fresh);
+    capacity_ = begin + room;
+    begin_ = begin;
+    end_ = begin + used;
+  }
+
+  std::unique_ptr<char[]> storage_;
+  std::size_t headroom_, capacity_ = 0, begin_ = 0, end_ = 0;
+};
+
+}  // namespace quintet

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+// conclusion.hpp: how a command ends that has measured: what it prints and writes, and its exit status.
+#pragma once
+
+#include <functional>
+
+#include "compare/compare.hpp"
+
+namespace quintet::bench {
+
+struct rendering {
+  std::function<std::string(const comparison&)> table;
+  std::function<boost::json::object(const comparison&)> document;
+  std::function<std::string(const comparison&)> page;  // empty for a command without --html
+};
+
+// 130 after Ctrl-C, 1 where runs have failed or lost requests, else 0.
+int conclude(const compare_settings&, const comparison_outcome&, const rendering&);
+
+}  // namespace quintet::bench

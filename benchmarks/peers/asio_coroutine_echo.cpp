@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_coroutine_echo.cpp: an echo server on plain Boost.Asio, with C++20 coroutines as its examples write them.
+#include "peers/listen.hpp"
+#include "peers/makers.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <unistd.h>
+
+#include <exception>
+
+namespace quintet::bench {
+namespace {
+
+namespace asio = boost::asio;
+using asio::use_awaitable;
+using asio::ip::tcp;
+
+asio::awaitable<void> echo(tcp::socket socket) {
+  const auto data = std::make_unique_for_overwrite<char[]>(peer_buffer_bytes);
+  try {
+    socket.set_option(tcp::no_delay(true));
+    for (;;) {
+      const std::size_t got =
+          co_await socket.async_read_some(asio::buffer(data.get(), peer_buffer_bytes), use_awaitable);
+      co_await asio::async_write(socket, asio::buffer(data.get(), got), use_awaitable);
+    }
+  } catch (const std::exception&) {  // the end of the stream, or a connection that was lost
+  }
+}
+
+asio::awaitable<void> accept(tcp::acceptor& acceptor) {
+  for (;;) {
+    try {
+      tcp::socket socket = co_await acceptor.async_accept(use_awaitable);
+      asio::co_spawn(acceptor.get_executor(), echo(std::move(socket)), asio::detached);
+    } catch (const boost::system::system_error&) {  // this one was not to be had; the next may be
+    }
+  }
+}
+
+class asio_coroutine_echo final : public listening_peer {
+ public:
+  asio_coroutine_echo(const std::string& address, std::uint16_t port)
+      : listening_peer(address, port),
+        acceptor_(context_, tcp::v4(), ::dup(listening().get())),
+        stop_(context_, ::dup(stop_fd())) {}
+
+  void run() override {
+    stop_.async_wait(asio::posix::descriptor_base::wait_read, [this](auto) { context_.stop(); });
+    asio::co_spawn(context_, accept(acceptor_), asio::detached);
+    context_.run();
+  }
+
+ private:
+  asio::io_context context_;
+  tcp::acceptor acceptor_;
+  asio::posix::stream_descriptor stop_;
+};
+
+}  // namespace
+
+std::unique_ptr<peer_server> make_asio_coroutine_echo(const std::string& address, std::uint16_t port) {
+  return std::make_unique<asio_coroutine_echo>(address, port);
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// instructions.hpp: user-space instructions of a server for each request, which no neighbour on the machine disturbs.
+#pragma once
+
+#include "compare/runner.hpp"
+
+namespace quintet::bench {
+
+// Throws usage_error where valgrind is not installed.
+void require_valgrind();
+
+// By callgrind, as the slope between two runs of different length, so that starting, connecting and stopping cancel
+// out. Client and server take strict turns on one CPU: all requests of a turn are there before the server wakes.
+void measure_instructions(run_result&, const compare_settings&, const planned_run&, const placement&);
+
+}  // namespace quintet::bench

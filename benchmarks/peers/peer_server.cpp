@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// peer_server.cpp: the table of peers.
+#include "peers/peer_server.hpp"
+
+#include "options.hpp"
+#include "peers/blocking_echo.hpp"
+#include "peers/epoll_echo.hpp"
+#include "peers/listen.hpp"
+#include "peers/makers.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#ifndef QUINTET_PEER_LIBEVENT
+#define QUINTET_PEER_LIBEVENT 0
+#endif
+#ifndef QUINTET_PEER_LIBUV
+#define QUINTET_PEER_LIBUV 0
+#endif
+#ifndef QUINTET_PEER_LIBEV
+#define QUINTET_PEER_LIBEV 0
+#endif
+
+namespace quintet::bench {
+namespace {
+
+template <class Echo>
+std::unique_ptr<peer_server> make(const std::string& address, std::uint16_t port) {
+  return std::make_unique<Echo>(address, port);
+}
+
+#if QUINTET_PEER_LIBEVENT
+constexpr auto* libevent_maker = &make_libevent_echo;
+#else
+constexpr decltype(peer_kind::make) libevent_maker = nullptr;
+#endif
+#if QUINTET_PEER_LIBUV
+constexpr auto* libuv_maker = &make_libuv_echo;
+#else
+constexpr decltype(peer_kind::make) libuv_maker = nullptr;
+#endif
+#if QUINTET_PEER_LIBEV
+constexpr auto* libev_maker = &make_libev_echo;
+#else
+constexpr decltype(peer_kind::make) libev_maker = nullptr;
+#endif
+
+constexpr std::array peers{
+    peer_kind{"epoll", "hand-written, level-triggered epoll", "", &make<epoll_echo>},
+    peer_kind{"epoll-edge", "hand-written, edge-triggered epoll", "", &make_epoll_edge_echo},
+    peer_kind{"blocking", "hand-written, a blocking thread for each connection", "", &make<blocking_echo>},
+    peer_kind{"asio", "Boost.Asio, callbacks as in its tutorial", "", &make_asio_echo},
+    peer_kind{"asio-coroutines", "Boost.Asio, C++20 coroutines", "", &make_asio_coroutine_echo},
+    peer_kind{"libevent", "bufferevents", "libevent-dev", libevent_maker},
+    peer_kind{"libuv", "uv_read_start and uv_write", "libuv1-dev", libuv_maker},
+    peer_kind{"libev", "ev_io, recv and send", "libev-dev", libev_maker},
+};
+
+}  // namespace
+
+listening_peer::listening_peer(const std::string& address, std::uint16_t port)
+    : listening_(listen_on(address, port, false)), stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void listening_peer::stop() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(stop_.get(), &one, sizeof one);
+}
+
+std::uint16_t listening_peer::port() const { return local_port(listening_); }
+
+std::string peer_kind::absence() const {
+  return std::string(name) + ": not built in; install " + std::string(package) + ", then build again";
+}
+
+std::span<const peer_kind> all_peers() { return peers; }
+
+const peer_kind& find_peer(std::string_view name) {
+  const auto* const found =
+      std::find_if(peers.begin(), peers.end(), [&](const peer_kind& p) { return p.name == name; });
+  if (found != peers.end()) return *found;
+  std::string names;
+  for (const peer_kind& p : peers) names += (names.empty() ? "" : ", ") + std::string(p.name);
+  throw usage_error('"' + std::string(name) + "\" is no peer; there are: " + names);
+}
+
+const peer_kind& require_peer(std::string_view name) {
+  const peer_kind& found = find_peer(name);
+  if (!found.built_in()) throw usage_error(found.absence());
+  return found;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// peer_server.hpp: what the echo servers that Quintet is compared with have in common, and which there are.
+#pragma once
+
+#include "unique_fd.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace quintet::bench {
+
+/// Listens from its construction on; one thread, but for the peer `blocking`.
+class peer_server {
+ public:
+  peer_server() = default;
+  peer_server(const peer_server&) = delete;
+  peer_server& operator=(const peer_server&) = delete;
+  virtual ~peer_server() = default;
+
+  /// Serves until stop().
+  virtual void run() = 0;
+  /// [any thread, signal handlers] Also before run().
+  virtual void stop() noexcept = 0;
+  virtual std::uint16_t port() const = 0;
+};
+
+/// Most peers: a listening socket, and an eventfd that becomes readable when the server is to stop.
+class listening_peer : public peer_server {
+ public:
+  /// Throws std::system_error.
+  listening_peer(const std::string& address, std::uint16_t port);
+  void stop() noexcept final;
+  std::uint16_t port() const final;
+
+ protected:
+  const unique_fd& listening() const { return listening_; }
+  int stop_fd() const { return stop_.get(); }
+
+ private:
+  unique_fd listening_, stop_;
+};
+
+struct peer_kind {
+  std::string_view name;
+  std::string_view what;     ///< for --help
+  std::string_view package;  ///< Debian's, where a library is needed that may be missing
+  /// Null where that library was missing when this program was built.
+  std::unique_ptr<peer_server> (*make)(const std::string& address, std::uint16_t port);
+
+  bool built_in() const { return make != nullptr; }
+  /// "libuv: not built in; install libuv1-dev, then build again"
+  std::string absence() const;
+};
+
+/// All that this program knows, those that are not built in included.
+std::span<const peer_kind> all_peers();
+/// Throws usage_error where there is no such peer, with the names of those there are.
+const peer_kind& find_peer(std::string_view name);
+/// The same where it is not built in.
+const peer_kind& require_peer(std::string_view name);
+
+}  // namespace quintet::bench

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSL-1.0
+# redis_test.sh BUILD_DIR: quintet-bench peers --workload kv measures both servers and leaves neither running.
+# With its short windows it measures nothing on a machine that is busy.
+# ctest: RUN_SERIAL
+# shellcheck source=benchmarks/tests/lib.sh
+. "$(dirname "$0")/../../tests/lib.sh"
+for program in redis-server redis-benchmark "$1/examples/kv"; do
+  command -v "$program" > /dev/null || { echo "skipped: there is no $program"; exit 77; }
+done
+
+ln -s "$(realpath "$1/examples/kv")" "$work/kv"
+timeout 60 "$bench" peers --workload kv --kv "$work/kv" --rounds 1 --duration 50ms --warm-up 50ms --no-counters \
+  --json "$work/kv.json" > "$work/table" 2> "$work/err"
+status=$?
+[ $status -eq 0 ] || fail "status $status: $(tail -3 "$work/err")"
+for part in 'kv: 100 connections' 'kv-pipeline: 100 connections' '16 in flight' \
+  'single_reactor needs [0-9.]* times the CPU of redis'; do
+  grep -q -- "$part" "$work/table" || fail "the table does not mention $part: $(cat "$work/table")"
+done
+grep -q '"peer": "redis"' "$work/kv.json" || fail 'the JSON does not mention redis'
+grep -la "$work/[k]v" /proc/[0-9]*/cmdline 2> /dev/null && fail 'kv is still running'
+
+[ $failures -eq 0 ] && echo 'kv is compared with redis'
+exit $((failures > 0))

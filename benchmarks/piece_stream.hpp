@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// piece_stream.hpp: the reply of the workload `ask`: pieces of known sizes and content, again and again; client and
+// server agree through this.
+#pragma once
+
+#include "options.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quintet::bench {
+
+/// Made once, then only read. The same on every machine for the same sizes.
+class piece_stream {
+ public:
+  static constexpr count_range default_sizes{16 * 1024, 16 * 1024};
+  static constexpr unsigned largest = 64 * 1024;
+  static constexpr std::size_t pieces = 256;  ///< until they begin again
+
+  /// Of a command line: throws usage_error.
+  static count_range parse_sizes(const std::string& text) { return bench::parse_sizes(text, largest); }
+
+  explicit piece_stream(count_range sizes) {
+    std::minstd_rand random(7);  // whose sequence the standard fixes, unlike what uniform_int_distribution makes of it
+    for (std::size_t i = 0; i < pieces; ++i) {
+      begins_.push_back(content_.size());
+      const std::size_t size = sizes.min + random() % (sizes.max - sizes.min + 1);
+      for (std::size_t at = 0; at < size; ++at) content_ += static_cast<char>('!' + random() % 94);
+    }
+    begins_.push_back(content_.size());
+  }
+
+  /// Counted on without end.
+  [[nodiscard]] std::string_view piece(std::size_t number) const {
+    const std::size_t at = number % pieces;
+    return std::string_view(content_).substr(begins_[at], begins_[at + 1] - begins_[at]);
+  }
+  [[nodiscard]] double mean_size() const { return static_cast<double>(content_.size()) / pieces; }
+
+  /// Whether this is what stands at `position` of the stream.
+  [[nodiscard]] bool matches(std::uint64_t position, std::string_view in) const {
+    for (std::size_t at = position % content_.size(); !in.empty(); at = 0) {
+      const auto wanted = std::string_view(content_).substr(at, in.size());
+      if (std::memcmp(in.data(), wanted.data(), wanted.size()) != 0) return false;
+      in.remove_prefix(wanted.size());
+    }
+    return true;
+  }
+
+ private:
+  std::string content_;
+  std::vector<std::size_t> begins_;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+// curve.hpp: a figure of one server over the values of an axis.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/summary.hpp"
+
+namespace quintet::bench {
+
+struct curve_point {
+  double value;               // on the axis
+  sample_summary figure;      // of the rounds
+  bool client_bound = false;  // the client was the bottleneck, so the server may be better than this
+};
+
+struct curve {
+  std::string label;                // of the server
+  std::vector<curve_point> points;  // in the order of their values; only what was measured
+
+  const curve_point* at(double value) const;  // nullptr where nothing was measured
+  const curve_point& peak() const;            // the highest median; there has to be a point
+  // The first value at which the median is this part of the peak.
+  double reached(double part) const;
+};
+
+// A curve for each server that gave figures, in the order of the summary.
+std::vector<curve> curves_of(std::span<const combination>, measurement run_result::* axis,
+                             measurement run_result::* figure);
+
+}  // namespace quintet::bench

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// sweep_page.hpp: a sweep as one HTML file that needs nothing beside itself.
+#pragma once
+
+#include <string>
+
+#include "report/document.hpp"
+#include "sweep/axis.hpp"
+
+namespace quintet::bench {
+
+std::string sweep_page(const axis&, const comparison&);
+
+}  // namespace quintet::bench

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_batch: the way of a batch, from the engine to the handler and its output back to the engine. All that most
+// messages cost is in this file, and where is_calm() says so it is nearly nothing (benchmarks/budget).
+#include <quintet/net/connection.hpp>
+
+#include <algorithm>
+
+namespace quintet {
+
+void connection::on_received(bytes arrived) noexcept {
+  count_received(arrived.size());
+  receive(arrived);
+}
+
+void connection::deliver() noexcept {
+  loop_.counters().batches.add();
+  baton_.expects = false;
+  if (!runs_here_) {
+    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    baton_.had_its_share = !loop_.shares_left();
+    loop_.count_written(event_loop::turn_share / 4);
+    return send_out(&connection::process_batch);
+  }
+  leave();
+  process_batch(*this);
+}
+
+void connection::process_batch(work_item& item) noexcept {
+  connection& c = of(item);
+  if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
+  c.guarded([&c] {
+    const bytes input = c.input_is_lent_ ? c.loop_.lent_input() : c.input_buffer_.data();
+    c.use_input(input, c.run_batch(input));
+  });
+  c.input_is_lent_ = false;
+  c.give_back();
+}
+
+void connection::use_input(bytes input, std::size_t count) {
+  const bool all = count >= input.size();
+  if (baton_.timed) got_on_ = count > 0;
+  if (!input_is_lent_) {
+    input_buffer_.consume(std::min(count, input.size()));
+    baton_.has_input = !all;
+  } else if (!all) {
+    keep(input.substr(count));  // what is lent has not travelled
+  }
+}
+
+void connection::give_back() noexcept {
+  if (runs_here_) return come_home(*this);
+  become(&connection::come_home);
+  if (loop_.in_this_thread())
+    come_home(*this);
+  else
+    loop_.post(static_cast<work_item&>(*this));
+}
+
+void connection::come_home(work_item& item) noexcept {
+  connection& c = of(item);
+  c.state_.baton_out = c.baton_.had_its_share = false;
+  if (c.input_buffer_.equipped() && !c.baton_.has_input) c.loop_.buffers().take_back(c.input_buffer_);
+  if (c.is_calm_but_for_detours()) return c.send_output();
+  c.come_home_otherwise();
+}
+
+// With the baton at home or held by who asks: what has been written is sent, or joins what waits.
+void connection::send_output() noexcept {
+  if (state_.sending || baton_.checks_writes || !output_.is_one_piece()) [[unlikely]]
+    return join_sending(false);
+  send_piece();
+}
+
+// Of a piece not all has gone.
+void connection::keep_sending(engine::send_result sent) noexcept {
+  const std::size_t count = gone(sent);
+  if (state_.failing) return;  // the data side may be on its way to on_close
+  output_.consume(count, loop_.chunks());
+  join_sending(true);
+}
+
+std::size_t connection::gone(engine::send_result sent) noexcept {
+  count_sent(sent.bytes);
+  note_taken(sent.bytes);
+  if (sent.error != 0) fail({sent.error, boost::system::system_category()});
+  return sent.bytes;
+}
+
+std::size_t connection::offer(bytes data) noexcept { return gone(loop_.io().send(*this, data)); }
+std::size_t connection::offer(output_pieces pieces) noexcept { return gone(loop_.io().send(*this, pieces)); }
+
+}  // namespace quintet

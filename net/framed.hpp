@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+// framed: callback handlers of messages instead of bytes, and messages written as frames.
+#pragma once
+
+#include <quintet/base/framing/chunked.hpp>
+#include <quintet/base/framing/delimiter.hpp>
+#include <quintet/base/framing/envelope.hpp>
+#include <quintet/base/framing/fixed_length.hpp>
+#include <quintet/base/framing/frame.hpp>
+#include <quintet/base/framing/length_prefix.hpp>
+#include <quintet/base/framing/message_buffer.hpp>
+#include <quintet/net/connection.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+/// (connection&, bytes) for each message; it returns nothing, for it has used all of it.
+template <class H>
+concept framed_handler =
+    std::invocable<H&, connection&, bytes> && std::is_void_v<std::invoke_result_t<H&, connection&, bytes>>;
+
+/// `framed(length_prefix<4>(), handler)`: a handler for a server or a client, copied for each connection together with
+/// the codec. It calls the given one for each message, all that have arrived within one batch, with the bytes valid
+/// until it returns; its optional functions (net/handler.hpp) are called as if it were the server's own. After close()
+/// no message comes any more.
+///
+/// What the codec refuses closes the connection, with the codec's error for on_close; what was written before leaves. A
+/// peer that finishes sending within a message is errc::incomplete_message there instead of errc::end_of_stream.
+template <codec Codec, framed_handler Handler>
+  requires std::copyable<Codec>
+class framed {
+ public:
+  framed(Codec wire, Handler handler) : wire_(std::move(wire)), handler_(std::move(handler)) {}
+
+  std::size_t operator()(connection& c, bytes in) {
+    std::size_t used = 0;
+    while (!c.closing()) {
+      const frame f = wire_.parse(in.substr(used));
+      if (f.is == frame::state::incomplete) {
+        unfinished_ = used < in.size() || within_message(wire_);
+        if (f.size > c.limits().max_input) c.close(errc::message_too_big);
+        if (used < in.size()) c.expect_input(f.size);
+        return used;
+      }
+      used += f.size;
+      if (f.is == frame::state::complete)
+        handler_(c, f.message);
+      else if (f.is == frame::state::failed)
+        c.close(f.error);
+    }
+    return in.size();
+  }
+
+  void on_open(connection& c)
+    requires requires(Handler& h) { h.on_open(c); }
+  {
+    handler_.on_open(c);
+  }
+  void on_writable(connection& c)
+    requires requires(Handler& h) { h.on_writable(c); }
+  {
+    handler_.on_writable(c);
+  }
+  void on_read_eof(connection& c)
+    requires requires(Handler& h) { h.on_read_eof(c); }
+  {
+    handler_.on_read_eof(c);
+  }
+  void on_drain(connection& c)
+    requires requires(Handler& h) { h.on_drain(c); }
+  {
+    handler_.on_drain(c);
+  }
+  void on_close(connection& c, error_code why) {
+    if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
+    wire_ = Codec(wire_);  // a client may keep its handler for the next connection
+    if constexpr (requires { handler_.on_close(c, why); }) handler_.on_close(c, why);
+  }
+
+ private:
+  Codec wire_;
+  Handler handler_;
+  bool unfinished_ = false;  // a message has begun
+};
+
+namespace detail {
+
+// What write() does not take is refused by when_full::error, or comes after the end.
+inline error_code write_frame(connection& c, std::span<const bytes> pieces) {
+  return c.write(pieces) ? error_code() : errc::output_full;
+}
+
+}  // namespace detail
+
+/// [baton] Writes a message, all of it or none, copying it once, into the output. errc::message_too_big and others: the
+/// codec does not let it pass. errc::output_full: connection::write() has not taken it.
+template <wrapping_codec Codec>
+[[nodiscard]] error_code write_message(connection& c, const Codec& wire, bytes message) {
+  envelope e(message);
+  if (const error_code ec = wire.wrap(e)) return ec;
+  return detail::write_frame(c, e.pieces());
+}
+
+/// In as many frames as it needs, which takes memory if these are several.
+template <class Inner>
+[[nodiscard]] error_code write_message(connection& c, const chunked<Inner>& wire, bytes message) {
+  if (message.size() <= wire.max_chunk()) {
+    envelope e(message);
+    if (const error_code ec = wire.wrap(e)) return ec;
+    return detail::write_frame(c, e.pieces());
+  }
+  std::vector<envelope> frames;
+  if (const error_code ec = wire.wrap_all(message, [&frames](const envelope& e) { frames.push_back(e); })) return ec;
+  std::vector<bytes> pieces;
+  for (const envelope& e : frames)
+    for (const bytes& piece : e.pieces()) pieces.push_back(piece);
+  return detail::write_frame(c, pieces);
+}
+
+}  // namespace quintet

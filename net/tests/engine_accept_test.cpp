@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine_accept_test: what the seam promises of listeners, events and waiting, of every engine that this kernel has.
+#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/file_descriptor.hpp>
+
+#include "each_engine.hpp"
+#include "sockets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+
+namespace quintet {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::connected_to;
+using testing::until;
+
+struct listening final : accept_channel {
+  void on_accepted(int handle) noexcept override { accepted.emplace_back(handle); }
+  void on_accept_error(error_code reason) noexcept override { failed = reason; }
+  std::vector<file_descriptor> accepted;
+  error_code failed;
+};
+
+/// An engine that watches a listener.
+struct fixture {
+  explicit fixture(engine_kind kind) : io(make_engine(kind)), handle(io->listen("127.0.0.1:0")) {
+    BOOST_REQUIRE(!io->add(l, handle));
+  }
+  ~fixture() {
+    io->remove(l);
+    io->close(handle);
+    while (io->poll(0ms)) {
+    }
+  }
+  fixture(const fixture&) = delete;
+  fixture& operator=(const fixture&) = delete;
+
+  std::unique_ptr<engine> io;
+  int handle;
+  address at = io->local_address(handle);
+  listening l;
+};
+
+struct event final : event_channel {
+  void on_event() override { ++count; }
+  int count = 0;
+};
+
+QUINTET_ENGINE_TEST(connections_are_accepted_in_turn_and_not_while_they_are_held) {
+  fixture f(kind);
+  std::vector<file_descriptor> clients;
+  const auto accepted = [&](std::size_t count) {
+    (void)testing::until(*f.io, [&] { return f.l.accepted.size() >= count; });
+    return f.l.accepted.size() == count;
+  };
+  for (int i = 0; i < 100; ++i) clients.push_back(connected_to(f.at));
+  BOOST_TEST(accepted(100));
+  f.io->set_reading(f.l, false);
+  f.io->poll(0ms);
+  clients.push_back(connected_to(f.at));
+  for (int i = 0; i < 10; ++i) f.io->poll(1ms);
+  BOOST_TEST(f.l.accepted.size() == 100U);
+  f.io->set_reading(f.l, true);
+  BOOST_TEST(accepted(101));
+  for (const file_descriptor& fd : f.l.accepted) BOOST_TEST((::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) == 0);
+}
+
+QUINTET_ENGINE_TEST(accepting_without_descriptors_says_so_and_goes_on_later) {
+  fixture f(kind);
+  for (int i = 0; i < 3; ++i) f.io->poll(1ms);
+  const file_descriptor client = testing::socket_for(f.at);
+  {
+    const testing::no_descriptors none;
+    BOOST_REQUIRE(testing::connect(client, f.at));
+    BOOST_TEST(until(*f.io, [&] { return f.l.failed.failed(); }));
+    BOOST_TEST(f.l.failed == error_code(EMFILE, boost::system::system_category()));
+    f.io->set_reading(f.l, false);
+  }
+  BOOST_TEST(f.l.accepted.empty());
+  f.io->set_reading(f.l, true);
+  BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));
+}
+
+// Who watches a descriptor reads it by itself, perhaps by calls that are to wait.
+QUINTET_ENGINE_TEST(events_are_told_until_they_are_read_and_the_descriptor_is_left_as_it_was) {
+  const auto io = make_engine(kind);
+  const file_descriptor fd(::eventfd(0, EFD_CLOEXEC));
+  event e;
+  BOOST_REQUIRE(!io->add(e, fd.get()));
+  for (int i = 0; i < 3; ++i) io->poll(1ms);
+  BOOST_TEST(e.count == 0);
+  std::uint64_t value = 1;
+  for (int round = 1; round <= 3; ++round) {
+    BOOST_REQUIRE(::write(fd.get(), &value, sizeof value) == sizeof value);
+    const int before = e.count;
+    BOOST_TEST(until(*io, [&] { return e.count >= before + 2; }));
+    BOOST_TEST((::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) == 0);
+    BOOST_REQUIRE(::read(fd.get(), &value, sizeof value) == sizeof value);
+    value = 1;
+    for (int i = 0; i < 3; ++i) io->poll(1ms);
+    const int after = e.count;
+    for (int i = 0; i < 3; ++i) io->poll(1ms);
+    BOOST_TEST(e.count == after);
+  }
+  io->remove(e);
+  BOOST_TEST((::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) == 0);
+}
+
+QUINTET_ENGINE_TEST(a_wake_before_the_wait_ends_it) {
+  const auto io = make_engine(kind);
+  for (int i = 0; i < 100; ++i) {
+    io->wake();
+    io->wake();
+    BOOST_TEST(!io->poll(1h));
+    while (io->poll(0ms)) {
+    }
+  }
+}
+
+QUINTET_ENGINE_TEST(a_wait_ends_when_its_time_is_over_and_not_before) {
+  const auto io = make_engine(kind);
+  io->poll(0ms);
+  for (const duration d : {duration(1ns), duration(1ms), duration(20ms)}) {
+    const auto begun = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begun < d) BOOST_TEST(!io->poll(d));
+  }
+}
+
+}  // namespace
+}  // namespace quintet

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine_test: what the seam promises of streams, of every engine that this kernel has.
+#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/file_descriptor.hpp>
+
+#include "each_engine.hpp"
+#include "sockets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+
+namespace quintet {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::connected_to;
+
+struct stream final : stream_channel {
+  void on_received(bytes arrived) override {
+    received += arrived;
+    if (then) then();
+  }
+  void on_receive_end(error_code reason) override {
+    ended = reason;
+    if (then) then();
+  }
+  void on_sendable() override {
+    ++sendable;
+    if (writes) writes();
+  }
+  std::span<char> receive_space() noexcept override {
+    ++asked;
+    if (asks) asks();
+    return std::span(room).subspan(filled);
+  }
+  void on_received_in_place(std::size_t count) override {
+    filled += count;
+    if (then) then();
+  }
+  std::string received;
+  std::string room;  // to receive in place
+  std::size_t filled = 0;
+  int asked = 0;
+  std::optional<error_code> ended;
+  int sendable = 0;
+  std::function<void()> then, writes, asks;
+};
+
+/// An engine, and both ends of a TCP connection, of which it watches one.
+struct fixture {
+  explicit fixture(engine_kind kind) : io(make_engine(kind)) {
+    const int listener = io->listen("127.0.0.1:0");
+    peer = connected_to(io->local_address(listener));
+    handle = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    io->close(listener);
+  }
+  ~fixture() {
+    if (here.handle() >= 0) io->remove(here);
+    if (handle >= 0) io->close(handle);
+    while (io->poll(0ms)) {
+    }
+  }
+  void watch() { BOOST_REQUIRE(!io->add(here, handle)); }
+  bool until(const std::function<bool()>& done) const { return testing::until(*io, done); }
+  /// Everything that the engine has to say by now.
+  void settle() const {
+    for (int quiet = 0; quiet < 3;) quiet = io->poll(1ms) ? 0 : quiet + 1;
+  }
+  void say(bytes text) const { BOOST_REQUIRE(try_to_say(text)); }
+  /// [any thread] Boost.Test checks in one thread only.
+  bool try_to_say(bytes text) const { return ::send(peer.get(), text.data(), text.size(), 0) > 0; }
+  std::string heard(std::size_t size) const {
+    std::string text(size, '\0');
+    const ssize_t n = ::recv(peer.get(), text.data(), size, MSG_WAITALL);
+    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return text;
+  }
+  std::size_t send(bytes text, error_code& broken) {
+    const engine::send_result sent = io->send(here, text);
+    broken = error_code(sent.error, boost::system::system_category());
+    return sent.bytes;
+  }
+  /// Until all of it has been taken.
+  void send_all(const std::string& text) {
+    std::size_t sent = 0;
+    error_code broken;
+    here.writes = [&] {
+      if (sent < text.size()) sent += send(bytes(text).substr(sent), broken);
+    };
+    here.writes();
+    BOOST_TEST(until([&] { return sent == text.size() || broken; }));
+    here.writes = nullptr;
+    BOOST_TEST(!broken);
+  }
+  void reset() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(peer.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    peer.reset();
+  }
+
+  std::unique_ptr<engine> io;
+  file_descriptor peer;
+  int handle = -1;
+  stream here;
+};
+
+std::string numbered(std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; text.size() < size; ++i) text.append(std::to_string(i)).append(",");
+  text.resize(size);
+  return text;
+}
+
+const error_code reset_by_peer{ECONNRESET, boost::system::system_category()};
+
+QUINTET_ENGINE_TEST(it_says_its_name) { BOOST_TEST(make_engine(kind)->name() == to_string(kind)); }
+
+QUINTET_ENGINE_TEST(bytes_and_the_end_arrive) {
+  fixture f(kind);
+  f.say("before, ");
+  f.watch();
+  BOOST_TEST(f.until([&] { return f.here.received == "before, "; }));
+  f.say("after");
+  f.peer.reset();
+  BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
+  BOOST_TEST(f.here.received == "before, after");
+  BOOST_TEST(!*f.here.ended);
+}
+
+// What had arrived by then may still come; what comes later does not.
+QUINTET_ENGINE_TEST(reading_stops_and_goes_on_without_a_gap) {
+  fixture f(kind);
+  f.watch();
+  const std::string text = numbered(300'000);
+  bool all_said = true;
+  std::thread saying([&] {
+    for (std::size_t at = 0; at < text.size(); at += 1000) all_said &= f.try_to_say(bytes(text).substr(at, 1000));
+  });
+  f.here.then = [&] { f.io->set_reading(f.here, false); };
+  BOOST_TEST(f.until([&] { return !f.here.received.empty(); }));
+  while (f.here.received.size() < text.size()) {
+    f.settle();
+    const std::size_t before = f.here.received.size();
+    if (before == text.size()) break;
+    f.settle();
+    BOOST_REQUIRE(f.here.received.size() == before);
+    f.io->set_reading(f.here, true);
+    BOOST_REQUIRE(f.until([&] { return f.here.received.size() > before; }));
+  }
+  saying.join();
+  BOOST_TEST(all_said);
+  BOOST_TEST((f.here.received == text));
+}
+
+QUINTET_ENGINE_TEST(what_a_stopped_stream_takes_is_bounded) {
+  fixture f(kind);
+  f.watch();
+  f.io->set_reading(f.here, false);
+  const std::string text = numbered(64 * 1024);
+  std::size_t said = 0;
+  for (int idle = 0; idle < 3;) {
+    const ssize_t n = ::send(f.peer.get(), text.data(), text.size(), MSG_DONTWAIT);
+    said += n > 0 ? static_cast<std::size_t>(n) : 0;
+    idle = n > 0 ? 0 : idle + 1;
+    f.settle();
+  }
+  BOOST_TEST(said > 256U * 1024);
+  BOOST_TEST(f.here.received.size() <= 128U * 1024);  // the kernel has room for more
+  f.io->set_reading(f.here, true);
+  BOOST_TEST(f.until([&] { return f.here.received.size() == said; }));
+}
+
+QUINTET_ENGINE_TEST(a_reset_is_told_while_reading_is_on_and_while_it_is_off) {
+  for (const bool reading : {true, false}) {
+    fixture f(kind);
+    f.watch();
+    f.say("x");
+    BOOST_TEST(f.until([&] { return f.here.received == "x"; }));
+    if (!reading) f.io->set_reading(f.here, false);
+    f.settle();
+    f.here.then = [&] { f.io->remove(f.here); };
+    f.reset();
+    BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
+    BOOST_TEST(*f.here.ended == reset_by_peer);
+  }
+}
+
+QUINTET_ENGINE_TEST(all_that_is_sent_arrives_in_order) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{20'000}, std::size_t{8'000'000}}) {
+    fixture f(kind);
+    f.watch();
+    const std::string text = numbered(size);
+    std::string heard;
+    std::thread listening([&] { heard = f.heard(size); });
+    f.send_all(text);
+    f.settle();
+    listening.join();
+    BOOST_TEST((heard == text));
+  }
+}
+
+QUINTET_ENGINE_TEST(several_sends_in_one_turn_keep_their_order) {
+  fixture f(kind);
+  f.watch();
+  std::string expected;
+  for (int i = 0; i < 50; ++i) {
+    const std::string text = numbered(static_cast<std::size_t>(1 + 997 * i % 3000));
+    f.send_all(text);
+    expected += text;
+  }
+  f.settle();
+  BOOST_TEST((f.heard(expected.size()) == expected));
+}
+
+QUINTET_ENGINE_TEST(what_was_taken_leaves_before_the_end) {
+  for (const bool closes : {false, true}) {
+    fixture f(kind);
+    f.watch();
+    error_code broken;
+    BOOST_TEST(f.send("goodbye", broken) == 7U);
+    if (closes) {
+      f.io->remove(f.here);
+      f.io->close(std::exchange(f.handle, -1));
+    } else {
+      f.io->shutdown_send(f.handle);
+    }
+    f.settle();
+    BOOST_TEST(f.heard(100) == "goodbye");
+  }
+}
+
+QUINTET_ENGINE_TEST(a_peer_that_is_gone_breaks_a_stream_sooner_or_later) {
+  fixture f(kind);
+  f.watch();
+  f.io->set_reading(f.here, false);
+  f.reset();
+  error_code broken;
+  BOOST_TEST(f.until([&] {
+    if (!broken && !f.here.ended) (void)f.send("x", broken);
+    return broken || f.here.ended;
+  }));
+}
+
+QUINTET_ENGINE_TEST(a_removed_stream_hears_nothing_and_its_handle_belongs_to_the_next) {
+  fixture f(kind);
+  const int listener = f.io->listen("127.0.0.1:0");
+  const file_descriptor other = connected_to(f.io->local_address(listener));
+  f.watch();
+  f.settle();
+  f.say("for the first");
+  f.io->remove(f.here);
+  f.io->close(f.handle);
+  f.settle();
+  BOOST_REQUIRE(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC) == f.handle);  // the lowest that is free
+  stream second;
+  BOOST_REQUIRE(!f.io->add(second, f.handle));
+  BOOST_REQUIRE(::send(other.get(), "second", 6, 0) == 6);
+  BOOST_TEST(f.until([&] { return second.received == "second"; }));
+  BOOST_TEST(f.here.received.empty());
+  BOOST_TEST(!f.here.ended.has_value());
+  f.io->remove(second);
+  f.io->close(listener);
+}
+
+// Or by on_received(), as ever: that is up to the engine.
+QUINTET_ENGINE_TEST(a_stream_may_ask_for_its_input_in_place) {
+  fixture f(kind);
+  f.watch();
+  f.io->receive_in_place(f.here);
+  f.here.room.resize(100'000);
+  const std::string text = numbered(150'000);
+  bool all_said = false;
+  std::thread saying([&] { all_said = f.try_to_say(text); });
+  BOOST_TEST(f.until([&] { return f.here.filled + f.here.received.size() == text.size(); }));
+  saying.join();
+  BOOST_TEST(all_said);
+  BOOST_TEST((f.here.filled == 0 || f.here.filled == f.here.room.size()));
+  BOOST_TEST((f.here.room.substr(0, f.here.filled) + f.here.received == text));
+  const int asked = f.here.asked;
+  f.say("small");  // without space it is not asked again
+  BOOST_TEST(f.until([&] { return f.here.received.ends_with("small"); }));
+  BOOST_TEST(f.here.asked == asked);
+  f.here.room.resize(200'000);
+  f.io->receive_in_place(f.here);
+  f.peer.reset();
+  BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
+  BOOST_TEST(!*f.here.ended);
+}
+
+QUINTET_ENGINE_TEST(a_stream_may_be_removed_when_it_is_asked_for_space) {
+  fixture f(kind);
+  f.watch();
+  f.io->receive_in_place(f.here);
+  f.here.then = f.here.asks = [&] { f.io->remove(f.here); };
+  f.say("x");
+  BOOST_TEST(f.until([&] { return f.here.handle() < 0; }));
+  f.settle();
+  BOOST_TEST(f.here.received.size() <= 1U);
+}
+
+// While it also waits to send.
+QUINTET_ENGINE_TEST(a_stream_that_waits_to_send_receives_in_place) {
+  fixture f(kind);
+  f.watch();
+  const std::string text = numbered(8'000'000);
+  f.here.room.resize(100'000);
+  f.here.then = [&] { f.io->receive_in_place(f.here); };
+  std::string heard;
+  std::thread listening([&] {
+    heard = f.heard(1000);
+    (void)f.try_to_say(numbered(100'000));
+    heard += f.heard(text.size() - 1000);
+  });
+  f.io->receive_in_place(f.here);
+  f.send_all(text);
+  BOOST_TEST(f.until([&] { return f.here.filled + f.here.received.size() == 100'000; }));
+  f.settle();
+  listening.join();
+  BOOST_TEST((heard == text));
+  BOOST_TEST(f.here.sendable > 0);
+}
+
+QUINTET_ENGINE_TEST(a_stream_may_be_removed_and_added_again_by_what_it_is_told) {
+  fixture f(kind);
+  f.watch();
+  int times = 0;
+  f.here.then = [&] {
+    f.io->remove(f.here);
+    if (++times < 20) f.watch();
+  };
+  for (int i = 0; i < 19; ++i) {
+    f.say("x");
+    BOOST_REQUIRE(f.until([&] { return times == i + 1; }));
+  }
+  BOOST_TEST(f.here.received == std::string(19, 'x'));
+}
+
+}  // namespace
+}  // namespace quintet

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSL-1.0
+// uring_engine: what has completed, and whom it is told.
+#include <quintet/net/uring/engine.hpp>
+
+#include <poll.h>
+
+#include <cerrno>
+
+namespace quintet::uring {
+namespace {
+
+constexpr unsigned most_starved = receive_buffers::count;
+
+}  // namespace
+
+bool uring_engine::completed(const completion& c) {
+  watched* const w = watched_of(c);
+  if (!w) {
+    if (request_of(c) == request::wake) listens_for_wakes_ = false;
+    return false;
+  }
+  if (!c.more()) {
+    w->under_way &= static_cast<std::uint16_t>(~watched::bit(request_of(c)));
+    w->cancelled &= static_cast<std::uint16_t>(~watched::bit(request_of(c)));
+  }
+  struct callback {
+    uring_engine& of;
+    watched& about;
+    callback(uring_engine& engine, watched& w) noexcept : of(engine), about(w) { w.busy = true; }
+    callback(const callback&) = delete;
+    callback& operator=(const callback&) = delete;
+    ~callback() {  // also when it throws
+      about.busy = false;
+      of.go_on(about);
+    }
+  };
+  const callback under_way(*this, *w);
+  return dispatch(*w, c);
+}
+
+bool uring_engine::dispatch(watched& w, const completion& c) {
+  switch (request_of(c)) {
+    case request::receive: {
+      const bool told = received(w, c);
+      buffers_.give_back(c);
+      return told;
+    }
+    case request::send:
+      return sent(w, c);
+    case request::hangup:
+      return hung_up(w, c);
+    case request::writable:
+      return writable(w);
+    case request::accept:
+      return accepted(w, c);
+    case request::held:
+      return tell_accepted(w);
+    case request::lost:
+      return w.of && end_of_input(w, {ECONNABORTED, boost::system::system_category()});
+    case request::event:
+      if (!w.of || c.result < 0) return false;
+      static_cast<event_channel&>(*w.of).on_event();
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What had arrived before reading was stopped is told all the same: it is not in the kernel any more.
+bool uring_engine::received(watched& w, const completion& c) {
+  if (!w.of || w.ended) return false;
+  auto& s = static_cast<stream_channel&>(*w.of);
+  switch (c.result) {
+    case 0:
+      return end_of_input(w, {});
+    case -ENOBUFS:
+      if (w.has(request::again)) return false;
+      w.under_way |= watched::bit(request::again);
+      starved_.push_back(&w);
+      return false;
+    case -ECANCELED:
+    case -EINTR:
+    case -EAGAIN:
+      return false;
+    default:
+      if (c.result < 0) return end_of_input(w, system_call::error_of(c.result));
+      s.on_received(buffers_.contents(c));
+      return true;
+  }
+}
+
+bool uring_engine::end_of_input(watched& w, error_code reason) {
+  w.ended = true;
+  static_cast<stream_channel&>(*w.of).on_receive_end(reason);
+  return true;
+}
+
+// All buffers are free again, since what was received has been told. No more begin to receive than there are buffers:
+// the others would be told once more that there are none.
+void uring_engine::let_starved_receive() noexcept {
+  const std::size_t count = std::min<std::size_t>(starved_.size(), most_starved);
+  for (std::size_t i = 0; i < count; ++i) {
+    watched& w = *starved_[i];
+    w.under_way &= static_cast<std::uint16_t>(~watched::bit(request::again));
+    go_on(w);
+  }
+  starved_.erase(starved_.begin(), starved_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// Of a stream that is not read from. The end of the peer's sending (POLLRDHUP) is no reason: reading will tell it.
+bool uring_engine::hung_up(watched& w, const completion& c) {
+  if (!w.of || c.result <= 0 || (c.result & (POLLHUP | POLLERR)) == 0 || (w.reading && !w.ended)) return false;
+  return end_of_input(w, {ECONNRESET, boost::system::system_category()});
+}
+
+bool uring_engine::writable(watched& w) {
+  if (!w.of) return false;
+  w.blocked = false;
+  if (kind_of(*w.of) == kind::stream) {
+    static_cast<stream_channel&>(*w.of).on_sendable();
+    return true;
+  }
+  auto& c = static_cast<connect_channel&>(*w.of);
+  const int handle = w.handle;
+  remove(c);
+  c.on_connected(finish_connect(handle));
+  return true;
+}
+
+bool uring_engine::accepted(watched& w, const completion& c) noexcept {
+  if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
+    w.accepted.push_back(c.result);  // for a time when it is not held, or to be reset
+    return false;
+  }
+  if (!w.of || !w.reading || c.result == -ECANCELED) return false;
+  auto& channel = static_cast<accept_channel&>(*w.of);
+  if (c.result >= 0)
+    channel.on_accepted(c.result);
+  else if (!is_of_one_connection(-c.result))
+    channel.on_accept_error(system_call::error_of(c.result));
+  return true;
+}
+
+bool uring_engine::tell_accepted(watched& w) noexcept {
+  std::size_t told = 0;
+  while (told < w.accepted.size() && w.of && w.reading)
+    static_cast<accept_channel&>(*w.of).on_accepted(w.accepted[told++]);
+  w.accepted.erase(w.accepted.begin(), w.accepted.begin() + static_cast<std::ptrdiff_t>(told));
+  return told > 0;
+}
+
+}  // namespace quintet::uring

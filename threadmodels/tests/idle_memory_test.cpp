@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// idle_memory_test: what a connection that has spoken once, and waits, costs in user space. Skipped under sanitizers.
+// ctest: EACH_ENGINE
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "client.hpp"
+#include "combination.hpp"
+#include "counted_new.hpp"
+#include "running.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+constexpr std::size_t some = 100, more = 400;  // some: what the first ones bring about is left out
+
+// Of a connection, by engine and flavour: what the engine keeps for each of them, or the coroutine's frames, is added.
+std::size_t bound(bool coroutine) {
+  const char* const named = std::getenv("QUINTET_ENGINE");
+  const std::string engine = named ? named : "";
+  const std::size_t watched = engine == "asio" ? 800 : engine == "uring" ? 192 : 0;
+  return 256 + watched + (coroutine ? 512 : 0);
+}
+
+void echo(connection& c, bytes in) { c.write(in); }
+awaitable<> echo_coroutine(stream& s) {
+  while (const auto in = co_await s.read()) s.write(*in);
+}
+
+void join(std::vector<client>& clients, std::size_t count, std::uint16_t port) {
+  std::string reply(1000, '\0');
+  const std::string request(reply.size(), 'x');
+  for (std::size_t i = 0; i < count; ++i) {
+    clients.emplace_back(port);
+    BOOST_REQUIRE(clients.back().send(request));
+    BOOST_REQUIRE(clients.back().receive_into(reply));
+  }
+}
+
+template <class Handler>
+void check(model kind, Handler handler, std::size_t most) {
+  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, handler);
+  std::vector<client> clients;
+  clients.reserve(some + more);
+  join(clients, some, srv->port());
+  const std::size_t before = heap_bytes;
+  join(clients, more, srv->port());
+  const std::size_t each = (heap_bytes - before) / more;
+  BOOST_TEST_MESSAGE(kind << ": " << each << " bytes");
+  BOOST_TEST(each <= most);
+}
+
+// Model 1 keeps a thread and a loop for each.
+constexpr model of_many[] = {model::single_reactor, model::reactor_pool, model::loop_per_thread,
+                             model::loop_per_thread_pool};
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(an_idle_connection_is_small, data::make(of_many), kind) { check(kind, &echo, bound(false)); }
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(and_so_is_an_idle_coroutine, data::make(of_many), kind) {
+  check(kind, &echo_coroutine, bound(true));
+}
+
+}  // namespace
+}  // namespace quintet::test

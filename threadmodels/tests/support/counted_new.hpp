@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// counted_new: operator new and delete that count. For one source file of a test program; not under sanitizers.
+#pragma once
+
+#include "sanitized.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+#include <malloc.h>
+
+namespace quintet::test {
+
+inline std::atomic<std::size_t> allocations{0};  ///< ever
+inline std::atomic<std::size_t> heap_bytes{0};   ///< now, as footprint() says
+
+/// With malloc's own word. tcmalloc allocates while it answers for the first time; that is nobody's.
+inline std::size_t footprint(void* memory) noexcept {
+  static thread_local bool asking = false;
+  if (asking) return 0;
+  asking = true;
+  const std::size_t size = malloc_usable_size(memory) + sizeof(std::size_t);
+  asking = false;
+  return size;
+}
+
+/// BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+inline boost::test_tools::assertion_result can_count(boost::unit_test::test_unit_id) { return !sanitized; }
+
+}  // namespace quintet::test
+
+#ifndef QUINTET_TEST_SANITIZED
+// All other forms end in these. Not inlined: the compiler would see new and free as a mismatched pair.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (!memory) throw std::bad_alloc();
+  quintet::test::allocations.fetch_add(1, std::memory_order_relaxed);
+  quintet::test::heap_bytes.fetch_add(quintet::test::footprint(memory), std::memory_order_relaxed);
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  if (!memory) return;
+  quintet::test::heap_bytes.fetch_sub(quintet::test::footprint(memory), std::memory_order_relaxed);
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+#endif
