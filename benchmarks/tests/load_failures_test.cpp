@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_SUITE(load_against_wrong_servers)
 
 BOOST_AUTO_TEST_CASE(a_corrupting_server_is_caught_and_the_right_replies_still_count) {
   for (const auto client : both) {
-    odd_server server(corrupting(64 * 10 + 1));  // about one message in ten, at every place in turn
+    odd_server server(corrupting(64 * 3 + 1));  // about one message in three, at every place in turn
     const auto s = brief(server.port(), client);
     const load_result r = run_load(s);
     BOOST_TEST(r.failed > 0u);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_corrupting_server_is_caught_and_the_right_replies_still_c
 
 BOOST_AUTO_TEST_CASE(short_connections_see_wrong_bytes_too) {
   for (const auto client : both) {
-    odd_server server(corrupting(64 * 10 + 1));
+    odd_server server(corrupting(64 * 3 + 1));
     auto s = brief(server.port(), client);
     s.work.short_connections = true;
     const load_result r = run_load(s);
@@ -85,15 +85,17 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_fails_what_was_under_way) {
       if (++count > 50) return std::nullopt;
       return std::string(in);
     });
-    const load_result r = run_load(brief(server.port(), client));
+    auto s = brief(server.port(), client);
+    s.duration = 60s;
+    const load_result r = run_load(s);
     BOOST_TEST(r.failed >= 5u);
-    BOOST_TEST(r.seconds() < 0.2);  // nothing was left to measure
+    BOOST_TEST(r.seconds() < 60);  // nothing was left to measure
   }
 }
 
 BOOST_AUTO_TEST_CASE(replies_that_never_come_are_missing_at_the_end) {
   for (const auto client : both) {
-    odd_server server([count = 0](std::string_view in) mutable { return std::string(++count > 100 ? "" : in); });
+    odd_server server([count = 0](std::string_view in) mutable { return std::string(++count > 10 ? "" : in); });
     const load_result r = run_load(brief(server.port(), client));
     BOOST_TEST(r.failed == 5u);
     BOOST_TEST(r.first_failure == "no reply by the end");
