@@ -17,7 +17,11 @@ set(quintet_quick_tests OFF)
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(quintet_quick_tests ON)
   target_compile_options(quintet_test_main PUBLIC -O0)
-  target_precompile_headers(quintet_test_main PRIVATE
+  # An executable, since what is compiled for one (-fPIE) cannot read what was compiled for a library (-fPIC).
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
+  add_executable(quintet_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(quintet_test_headers PRIVATE quintet_test_main quintet_warnings)
+  target_precompile_headers(quintet_test_headers PRIVATE
     <boost/test/unit_test.hpp> <chrono> <functional> <future> <map> <memory> <span> <string> <thread> <vector>)
 endif()
 
@@ -63,7 +67,7 @@ function(quintet_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} quintet_test_main quintet_warnings)
   if(quintet_quick_tests)
-    target_precompile_headers(${name} REUSE_FROM quintet_test_main)
+    target_precompile_headers(${name} REUSE_FROM quintet_test_headers)
   endif()
   # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program.
   add_test(NAME ${name} COMMAND ${name} --color_output=no

@@ -10,21 +10,19 @@ namespace quintet {
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, admissions& admitted, const log_hook& log,
                    place_function place)
-    : loop_(loop),
-      limits_(limits),
-      admitted_(admitted),
-      log_(log),
-      place_(std::move(place)),
-      rate_(limits.accept_rate, limits.accept_burst) {
-  admitted_.attach(&loop_, [this] { there_is_room(); });
+    : loop_(loop), limits_(limits), admitted_(admitted), log_(log), place_(std::move(place)) {
+  admitted_.attach(loop_, [this] { go_on(); });
 }
 
-acceptor::~acceptor() { admitted_.attach(nullptr, nullptr); }
+acceptor::~acceptor() {
+  admitted_.detach(loop_);
+  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+}
 
-listener& acceptor::listen(const listen_options& options) {
+listener& acceptor::listen(const listen_options& options, bool shared) {
   const bool has_buffers = options.send_buffer > 0 || options.receive_buffer > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
-      loop_, options, [this, has_buffers](int handle) { accepted(handle, has_buffers); }, log_));
+      loop_, options, [this, has_buffers](int handle) { accepted({handle, has_buffers}); }, log_, shared));
 }
 
 void acceptor::start() {
@@ -33,25 +31,44 @@ void acceptor::start() {
 
 void acceptor::close() noexcept {
   for (const auto& l : listeners_) l->close();
+  for (const arrival& a : std::exchange(waiting_, {})) loop_.io().close(a.handle);
 }
 
-void acceptor::accepted(int handle, bool has_buffers) {
-  const bool bounds = !has_buffers && admitted_.open() >= limits_.tuned_sockets;
+// When this throws, the handle is still the listener's.
+void acceptor::accepted(arrival a) {
+  count_locality(a.handle);
+  waiting_.push_back(a);
+  go_on();
+}
+
+bool acceptor::has_to_wait() noexcept {
+  if (admitted_.full()) return true;
+  const duration wait = admitted_.take_turn(loop_.now());
+  return wait > duration::zero();
+}
+
+// False: not yet.
+bool acceptor::let_in(const arrival& a) {
+  const bool bounds = !a.has_buffers && admitted_.open() >= limits_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
-  const address from = wants_address ? loop_.io().remote_address(handle) : address();
-  if (limits_.accept_rate > 0) rate_.take(loop_.now());
-  if (admissions::ticket place = admitted_.enter(from); !place) {
-    refuse(handle, errc::too_many_from_address, from);
-  } else {
-    if (bounds) loop_.io().bound_buffers(handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
-    try {
-      place_(handle, std::move(place));
-    } catch (...) {
-      refuse(handle, detail::reason_of_exception(), from);
-    }
+  const address from = wants_address ? loop_.io().remote_address(a.handle) : address();
+  std::optional<admissions::ticket> place = admitted_.enter(from);
+  if (!place) return false;
+  if (!*place) {
+    refuse(a.handle, errc::too_many_from_address, from);
+    return true;
   }
-  full_ = admitted_.full();
-  hold_if_necessary();
+  if (bounds) loop_.io().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
+  try {
+    place_(loop_, a.handle, std::move(*place));
+  } catch (...) {
+    refuse(a.handle, detail::reason_of_exception(), from);
+  }
+  return true;
+}
+
+void acceptor::count_locality(int handle) noexcept {
+  if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().receiving_cpu(handle) == cpu) local_.add();
 }
 
 void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {
@@ -64,15 +81,16 @@ void acceptor::refuse(int handle, error_code reason, const address& from) noexce
   loop_.io().close(handle);
 }
 
-void acceptor::there_is_room() noexcept {
-  full_ = admitted_.full();
-  hold_if_necessary();
-}
-
-void acceptor::hold_if_necessary() noexcept {
-  const duration too_fast_for = limits_.accept_rate > 0 ? rate_.wait(loop_.now()) : duration::zero();
+// Lets in who waits, and stops or resumes accepting.
+void acceptor::go_on() noexcept {
+  std::size_t done = 0;
+  while (done < waiting_.size() && !has_to_wait())  // again, where another loop has taken the place meanwhile
+    if (let_in(waiting_[done])) ++done;
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+  const bool full = admitted_.full();
+  const duration too_fast_for = admitted_.turn_comes_in(loop_.now());
   if (too_fast_for > duration::zero()) loop_.start(*this, too_fast_for);
-  for (const auto& l : listeners_) l->hold(full_ || too_fast_for > duration::zero());
+  for (const auto& l : listeners_) l->hold(full || too_fast_for > duration::zero() || !waiting_.empty());
 }
 
 std::uint64_t acceptor::accepted() const noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// admissions: entering, settling, leaving, and telling the main loop that there is room again.
+// admissions: entering, settling, leaving, and telling who accepts that there is room again.
 #include <quintet/net/admissions.hpp>
 
 namespace quintet {
@@ -10,17 +10,53 @@ admissions::ticket::~ticket() {
   of_->give_back();
 }
 
-void admissions::attach(event_loop* loop, std::function<void()> on_room) {
-  awaited_ = false;
-  loop_ = loop;
-  on_room_ = std::move(on_room);
+admissions::waiter::waiter(event_loop& l, std::function<void()> f)
+    : work_item(&waiter::told), loop(l), on_room(std::move(f)) {}
+
+// The note is taken back before anything is looked at: what happens after that is news again.
+void admissions::waiter::told(work_item& item) noexcept {
+  auto& self = static_cast<waiter&>(item);
+  self.on_its_way.store(false);
+  if (self.on_room) self.on_room();
 }
 
-admissions::ticket admissions::enter(const address& from) {
+void admissions::attach(event_loop& loop, std::function<void()> on_room) {
+  waiters_.push_back(std::make_unique<waiter>(loop, std::move(on_room)));
+}
+
+void admissions::detach(event_loop& loop) noexcept {
+  for (const auto& w : waiters_)
+    if (&w->loop == &loop) w->on_room = nullptr;
+}
+
+void admissions::tell_waiters() noexcept {
+  for (const auto& w : waiters_)
+    if (!w->on_its_way.exchange(true)) w->loop.post(static_cast<work_item&>(*w));
+}
+
+std::optional<admissions::ticket> admissions::enter(const address& from) {
+  std::size_t open = open_.load();
+  do {
+    if (max_ != 0 && open >= max_) return std::nullopt;
+  } while (!open_.compare_exchange_weak(open, open + 1));
   const network of = max_of_network_ == 0 ? std::nullopt : from.network();
-  if (!enter_network(of)) return {};
-  open_.fetch_add(1);
-  return {*this, of};
+  if (enter_network(of)) return ticket(*this, of);
+  give_back();
+  return ticket();
+}
+
+duration admissions::take_turn(time_point now) noexcept {
+  if (!has_rate_) return {};
+  const std::lock_guard lock(rate_mutex_);
+  const duration wait = rate_.wait(now);
+  if (wait == duration::zero()) rate_.take(now);
+  return wait;
+}
+
+duration admissions::turn_comes_in(time_point now) noexcept {
+  if (!has_rate_) return {};
+  const std::lock_guard lock(rate_mutex_);
+  return rate_.wait(now);
 }
 
 bool admissions::enter_network(const network& from) {
@@ -40,22 +76,19 @@ void admissions::leave_network(const network& from) noexcept {
 }
 
 // First the flag, then a second look; give_back() does it the other way round. So either this sees the room, or
-// give_back() sees the flag. If both do, the one that takes the flag back counts, and only one can.
+// give_back() sees the flag. If both do, the one that takes the flag back counts, and tells all: it is everybody's
+// flag.
 bool admissions::full() noexcept {
   if (max_ == 0 || open_.load() < max_) return false;
   awaited_.store(true);
-  return open_.load() >= max_ || !awaited_.exchange(false);
+  if (open_.load() >= max_ || !awaited_.exchange(false)) return true;
+  tell_waiters();
+  return false;
 }
 
 void admissions::give_back() noexcept {
   open_.fetch_sub(1);
-  if (max_ != 0 && awaited_.exchange(false)) loop_->post(static_cast<work_item&>(*this));
-}
-
-// The main loop may be on its way out, with nobody to be told.
-void admissions::room_again(work_item& item) noexcept {
-  auto& self = static_cast<admissions&>(item);
-  if (self.on_room_) self.on_room_();
+  if (max_ != 0 && awaited_.exchange(false)) tell_waiters();
 }
 
 void admissions::settle(ticket place, const void* identity) {

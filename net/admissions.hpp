@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// admissions: counts a server's ordinary connections, in total and for each network they come from.
+// admissions: counts a server's ordinary connections, in total, for each network they come from, and as they come.
 #pragma once
 
+#include <quintet/base/rate_limit.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/accept_limits.hpp>
 #include <quintet/net/event_loop.hpp>
@@ -10,32 +11,41 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace quintet {
 
-/// A connection enters on the main loop's thread and leaves on its own loop's. The total is one atomic; the table of
-/// networks, with its lock, is used only when max_connections_per_address is set. Must outlive all loops.
-class admissions final : private work_item {
+/// A connection enters on the thread that accepts it, of which there may be several, and leaves on its own loop's. The
+/// total is one atomic; the table of networks and the rate, with their locks, are used only when
+/// max_connections_per_address or accept_rate is set. Must outlive all loops.
+class admissions {
  public:
   class ticket;
 
   explicit admissions(const accept_limits& limits) noexcept
-      : work_item(&admissions::room_again),
-        max_(limits.max_connections),
-        max_of_network_(limits.max_connections_per_address) {}
+      : max_(limits.max_connections),
+        max_of_network_(limits.max_connections_per_address),
+        has_rate_(limits.accept_rate > 0),
+        rate_(limits.accept_rate, limits.accept_burst) {}
 
-  /// [before run] Who is to be told, on the loop's thread, when there is room again after full() has said that there is
-  /// none. Nobody: nullptr and nothing.
-  void attach(event_loop* loop, std::function<void()> on_room);
+  /// [before run] Who accepts on this loop, and is to be told there when there is room again after full() has said, to
+  /// it or to another, that there is none.
+  void attach(event_loop& loop, std::function<void()> on_room);
+  /// When the loop runs no more, or not yet: nobody is told there from now on.
+  void detach(event_loop& loop) noexcept;
 
-  /// [loop] The main loop's. An empty ticket: too many from there already.
-  ticket enter(const address& from);
-  /// [loop] The main loop's. Whether max_connections are open; if so, on_room is called some time later.
+  /// [any thread] Nothing: max_connections are open. An empty ticket: too many from there already.
+  std::optional<ticket> enter(const address& from);
+  /// [any thread] Whether max_connections are open; if so, all waiters are told some time later.
   [[nodiscard]] bool full() noexcept;
+  /// [any thread] How long it is until accept_rate lets another one in. Zero: at once, and take_turn() has counted it.
+  duration take_turn(time_point now) noexcept;
+  [[nodiscard]] duration turn_comes_in(time_point now) noexcept;
   /// [any thread] Connections that are open, or on their way to their loop.
   [[nodiscard]] std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
@@ -49,13 +59,23 @@ class admissions final : private work_item {
   bool enter_network(const network& from);
   void leave_network(const network& from) noexcept;
   void give_back() noexcept;
-  static void room_again(work_item& item) noexcept;
+  void tell_waiters() noexcept;
+  /// Belongs to this, and not to who accepts, because the news may still be in a loop's inbox when that one has gone.
+  struct waiter final : work_item {
+    waiter(event_loop& l, std::function<void()> f);
+    static void told(work_item& item) noexcept;
+    event_loop& loop;
+    std::function<void()> on_room;
+    std::atomic<bool> on_its_way{false};  // the news
+  };
 
   const std::size_t max_, max_of_network_;  // 0: no limit
   std::atomic<std::size_t> open_{0};
-  std::atomic<bool> awaited_{false};  // the main loop has stopped accepting; who takes this back has to tell it
-  event_loop* loop_ = nullptr;
-  std::function<void()> on_room_;
+  std::atomic<bool> awaited_{false};  // somebody has stopped accepting; who takes this back has to tell the waiters
+  std::vector<std::unique_ptr<waiter>> waiters_;
+  const bool has_rate_;
+  std::mutex rate_mutex_;
+  rate_limit rate_;
 
   std::mutex mutex_;
   std::map<address::network_type, std::size_t> of_network_;

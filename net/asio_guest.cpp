@@ -3,6 +3,7 @@
 #include <quintet/net/asio_guest.hpp>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 namespace quintet {
 
@@ -15,6 +16,9 @@ asio_guest::asio_guest(context_type* of_engine)
       context_(of_engine ? *of_engine : *own_) {}
 
 asio_guest::~asio_guest() { unwatch(); }
+
+// The first I/O object of an io_context opens them, whatever it is.
+void asio_guest::open_descriptors() { const asio::steady_timer first(context_); }
 
 bool asio_guest::poll() {
   if (!own_) return false;

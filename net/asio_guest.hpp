@@ -25,6 +25,8 @@ class asio_guest {
   asio_guest& operator=(const asio_guest&) = delete;
   [[nodiscard]] context_type& context() noexcept { return context_; }
 
+  /// What it waits with is otherwise opened when it is first needed.
+  void open_descriptors();
   /// [loop] Runs what is ready; returns whether anything ran.
   bool poll();
   /// [loop] After poll(): whether operations or posted work are outstanding, so that completions may come.

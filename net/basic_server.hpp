@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// basic_server: accept on the main loop, place by the model, run handlers where the model says.
+// basic_server: accept, place by the model, run handlers where the model says.
 #pragma once
 
-#include <quintet/net/acceptor.hpp>
+#include <quintet/net/acceptor_group.hpp>
 #include <quintet/net/drainage.hpp>
 #include <quintet/net/loop_thread.hpp>
 #include <quintet/net/placing.hpp>
@@ -31,13 +31,12 @@ class basic_server {
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(make_engine(options_), *options_.time, loop_options_of(options_)),
-        acceptor_(main_, options_.accepting, admissions_, options_.log,
-                  [this](int fd, admissions::ticket ticket) { place(fd, std::move(ticket)); }) {
-    for (const listen_options& l : options_.listen) {
-      listener& made = listen(l);
-      made.set_busy_poll(options_.busy_poll);
-      addresses_.push_back(made.at());
-    }
+        acceptors_(main_, detail::lasting_loops(model_),
+                   {options_.accept, options_.accept_strictly, options_.accepting, options_.busy_poll}, admissions_,
+                   options_.log,
+                   [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
+    for (const listen_options& l : options_.listen)
+      addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
   }
   /// At any time, on any thread; but not on one of its own, nor while run() is under way, nor while another thread uses
   /// it. What has been posted to its main loop runs before.
@@ -74,6 +73,8 @@ class basic_server {
     main_.post([this, within]() noexcept { begin_to_drain(within); });
   }
 
+  /// [any thread] Who accepts: another one than was asked for, where that could not be had.
+  [[nodiscard]] accept_strategy accept() const noexcept { return acceptors_.strategy(); }
   /// [any thread] Where it listens, in the order of the options, with the ports that were bound.
   [[nodiscard]] const std::vector<address>& addresses() const noexcept { return addresses_; }
   /// [any thread] The first port of the ordinary listeners and of the priority lane; 0 when there is none.
@@ -116,10 +117,10 @@ class basic_server {
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
     return is_priority(on) || detail::runs_inline(model_);
   }
-  listener& listen(const listen_options& options);
+  address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
   void begin_to_drain(duration within) noexcept;
-  void place(int fd, admissions::ticket ticket);
+  void accepted(event_loop& at, int fd, admissions::ticket ticket);
   void admit(event_loop& on, int fd, admissions::ticket ticket) noexcept;
   void retire(session* s) noexcept;
   void release(event_loop& loop) noexcept {
@@ -133,7 +134,7 @@ class basic_server {
   detail::handler_source<Handler> source_;
   event_loop main_;
   drainage drainage_{main_};
-  acceptor acceptor_;
+  acceptor_group acceptors_;
   std::optional<priority_lane> priority_;
   std::vector<address> addresses_;
   bool has_run_ = false;
@@ -141,15 +142,16 @@ class basic_server {
 };
 
 template <thread_model Model, handler_or_factory Handler>
-listener& basic_server<Model, Handler>::listen(const listen_options& options) {
-  if (!options.priority) return acceptor_.listen(options);
+address basic_server<Model, Handler>::listen_for_priority(const listen_options& options) {
   if (!priority_) priority_.emplace(options_);
   const auto accepted = [this](int fd) {
     drainage_.entered();
     admit(priority_->loop, fd, {});
   };
-  return *priority_->listeners.emplace_back(
-      std::make_unique<listener>(priority_->loop, options, accepted, options_.log));
+  listener& made =
+      *priority_->listeners.emplace_back(std::make_unique<listener>(priority_->loop, options, accepted, options_.log));
+  made.set_busy_poll(options_.busy_poll);
+  return made.at();
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -162,8 +164,8 @@ std::uint16_t basic_server<Model, Handler>::first_port(bool priority) const noex
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::start() {
   started_ = true;
+  acceptors_.start();  // before the loops' threads
   model_.start(main_);
-  acceptor_.start();
   if (!priority_) return;
   for (const auto& l : priority_->listeners) l->start();
   priority_->thread.emplace(priority_->loop, "qnt-priority");
@@ -182,6 +184,7 @@ void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
   if (drainage_.begun()) return;
   report(host_.log, {severity::info, "draining"});
   try {
+    acceptors_.close();
     if (priority_)
       priority_->loop.post([this]() noexcept {
         for (const auto& l : priority_->listeners) l->close();
@@ -190,14 +193,15 @@ void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
   } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
     return stop();
   }
-  acceptor_.close();
   drainage_.begin(within);
 }
 
-// When this throws, the handle is still the caller's.
+// On one of the model's loops, which it stays on, or on the main one, for the model to place. When this throws, the
+// handle is still the caller's.
 template <thread_model Model, handler_or_factory Handler>
-void basic_server<Model, Handler>::place(int fd, admissions::ticket ticket) {
+void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::ticket ticket) {
   drainage_.entered();
+  if (&at != &main_) return admit(at, fd, std::move(ticket));
   try {
     detail::place(model_, main_,
                   [this, fd, t = std::move(ticket)](event_loop& on) mutable noexcept { admit(on, fd, std::move(t)); });
@@ -240,9 +244,13 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   server_statistics sum;
   auto& self = const_cast<basic_server&>(*this);  // counters() is the loops' own, non-const accessor
   detail::add_counters(sum, model_, self.main_);
-  sum.accepted = acceptor_.accepted();
-  sum.accept_errors = acceptor_.errors();
-  sum.refused = acceptor_.refused();
+  for (const auto& a : acceptors_.acceptors()) {
+    sum.accepted += a->accepted();
+    sum.accept_errors += a->errors();
+    sum.refused += a->refused();
+    sum.accepted_locally += a->local();
+    sum.accepted_by_each.push_back(a->accepted());
+  }
   if (priority_) {
     sum.add(self.priority_->loop.counters());
     sum.sends_priority = self.priority_->loop.counters().sends.value();

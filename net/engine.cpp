@@ -9,4 +9,8 @@ engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
   return send(c, output_pieces(&piece, 1));
 }
 
+error_code engine::steer_by_cpu(std::span<const int>, std::span<const int>) noexcept {
+  return make_error_code(boost::system::errc::operation_not_supported);
+}
+
 }  // namespace quintet

@@ -5,6 +5,7 @@
 #include <quintet/base/byte_buffer.hpp>
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
+#include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/listen_options.hpp>
 #include <quintet/net/pieces.hpp>
 
@@ -71,10 +72,15 @@ class accept_channel : public channel {
   virtual void on_accepted(int handle) noexcept = 0;
   /// Accepting failed for a reason that will not pass by itself at once (no descriptors, no memory).
   virtual void on_accept_error(error_code reason) noexcept = 0;
+  /// Whether other engines watch the same socket: of those that wait, one is to be woken for a connection.
+  [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
  protected:
-  accept_channel() noexcept : channel(kind::accept) {}
+  explicit accept_channel(bool shared = false) noexcept : channel(kind::accept), is_shared_(shared) {}
   ~accept_channel() = default;
+
+ private:
+  const bool is_shared_;
 };
 
 /// A handle that is being connected.
@@ -134,6 +140,15 @@ class engine {
   /// Listens; returns a handle for add(), which the caller owns. The options are valid. Throws
   /// boost::system::system_error, which names the address.
   virtual int listen(const listen_options& options) = 0;
+  /// Whether several engines of this kind can accept by it, each for itself.
+  [[nodiscard]] virtual bool can_accept_by(accept_strategy) const noexcept { return false; }
+  /// For listening sockets that share a port, in the order in which they began to listen: the n-th is to get what the
+  /// n-th of these CPUs receives. Returns why not.
+  virtual error_code steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept;
+  /// Which CPU has received a connection's last packet; -1: not known.
+  [[nodiscard]] virtual int receiving_cpu(int) const noexcept { return -1; }
+  /// Nobody listens there any more, even where descriptors of the same socket are still open.
+  virtual void stop_listening(int) noexcept {}
   /// Begins to connect, which add() watches; returns a handle, which the caller owns, or -1 and the reason. Once it is
   /// connected, any engine of the same kind of handles can watch it as a stream.
   virtual int connect(const address& to, error_code& failed) noexcept = 0;

@@ -160,7 +160,7 @@ error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) {
   event.data.ptr = &c;
   if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, handle, &event) != 0) return last_error();
   bind(c, handle);
-  interest(c) = events;
+  interest(c) = events & ~static_cast<std::uint32_t>(EPOLLEXCLUSIVE);
   return {};
 }
 
@@ -176,8 +176,23 @@ void epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexc
   epoll_event event{};
   event.events = wanted;
   event.data.ptr = &c;
+  if (is_shared_listener(c)) return change_shared(event, c);
   (void)::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event);
   interest(c) = wanted;
+}
+
+bool epoll_engine::is_shared_listener(const channel& c) noexcept {
+  return kind_of(c) == kind::accept && static_cast<const accept_channel&>(c).is_shared();
+}
+
+// The kernel modifies no exclusive watch: it is ended, and begun again.
+void epoll_engine::change_shared(epoll_event event, channel& c) noexcept {
+  (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
+  if (event.events & EPOLLIN) {
+    event.events |= EPOLLEXCLUSIVE;
+    (void)::epoll_ctl(set_.get(), EPOLL_CTL_ADD, c.handle(), &event);
+  }
+  interest(c) = event.events & EPOLLIN;
 }
 
 }  // namespace quintet

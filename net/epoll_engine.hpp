@@ -20,12 +20,15 @@ class epoll_engine final : public socket_engine {
   epoll_engine();
 
   [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
+  [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
   bool poll(duration longest) override;
   void wake() noexcept override;
   [[nodiscard]] int pollable() noexcept override { return set_.get(); }
 
   error_code add(stream_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
-  error_code add(accept_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
+  error_code add(accept_channel& c, int handle) override {
+    return watch(c, handle, c.is_shared() ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN);
+  }
   error_code add(event_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
   error_code add(connect_channel& c, int handle) override { return watch(c, handle, EPOLLOUT); }
   void remove(channel& c) noexcept override;
@@ -41,6 +44,8 @@ class epoll_engine final : public socket_engine {
   error_code watch(channel& c, int handle, std::uint32_t events);
   send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
   void set_interest(channel& c, std::uint32_t events, bool on) noexcept;
+  static bool is_shared_listener(const channel& c) noexcept;
+  void change_shared(epoll_event event, channel& c) noexcept;
   int wait(duration longest) noexcept;
   bool dispatch(const epoll_event& event);
   void stream_ready(stream_channel& c, std::uint32_t events);

@@ -29,6 +29,7 @@ class event_loop::scoped_current {
 
 event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
     : clock_(time),
+      options_(options),
       engine_(std::move(io)),
       always_wake_(engine_->waits_in_send()),
       spin_(options.spin),
@@ -37,6 +38,9 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
   engine_->before_pollable_goes([this] {
     if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
   });
+  // Who posts from another thread signals a number: it has to mean the same in all tables, so it is there before they
+  // are taken apart.
+  if (options_.own_descriptors) guest().open_descriptors();
 }
 
 event_loop::~event_loop() {

@@ -155,6 +155,7 @@ class event_loop {
   void turn_goes_out() noexcept { ++turns_out_; }
   void turn_comes_home() noexcept { --turns_out_; }
 
+  [[nodiscard]] const loop_options& options() const noexcept { return options_; }
   [[nodiscard]] engine& io() noexcept { return *engine_; }
   /// [loop] What the engine has just received, for the connection that is at work, until the engine's next call.
   void lend_input(bytes received) noexcept { lent_ = received; }
@@ -188,6 +189,7 @@ class event_loop {
   class scoped_current;
 
   const clock& clock_;
+  const loop_options options_;
   std::unique_ptr<engine> engine_;
   const bool always_wake_;
   spin_budget spin_;

@@ -13,6 +13,14 @@
 
 namespace quintet {
 
+/// Who else may listen at the same address and port (SO_REUSEPORT, IP only); the kernel spreads connections over all.
+enum class port_sharing {
+  none,
+  processes,   ///< whoever says so as well, and is of the same user
+  first_loop,  ///< a server's own sockets, which it says by itself where its loops accept; see accept_strategy
+  next_loop,
+};
+
 /// How to listen; a second value beside the address, so that its fields can be named where they are given.
 struct listener_settings {
   bool priority = false;    ///< a loop and a thread of its own for the connections that come here, and no limits
@@ -21,6 +29,7 @@ struct listener_settings {
   std::optional<mode_t> mode = {};  ///< permissions of a Unix socket's file; otherwise as the process's umask says
   int send_buffer = 0;              ///< bytes of kernel memory for each connection; 0: the kernel decides, and grows it
   int receive_buffer = 0;           ///< the same for what has not been received yet
+  port_sharing sharing = port_sharing::none;
   int descriptor = -1;  ///< not -1: a listening socket that exists already, and becomes the server's; `at` is ignored
 };
 

@@ -4,6 +4,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace quintet {
@@ -17,19 +18,22 @@ constexpr duration pause_after_error = std::chrono::milliseconds(10);
 }  // namespace
 
 // A TCP connection inherits the buffers of its listening socket; a Unix one is made by the peer's connect.
-listener::listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log)
-    : loop_(loop),
+listener::listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log,
+                   bool shared)
+    : accept_channel(shared),
+      loop_(loop),
       on_accept_(std::move(on_accept)),
       send_buffer_(options.send_buffer),
       receive_buffer_(options.receive_buffer),
       listening_(loop.io().listen(options)),
+      copy_(loop.options().own_descriptors ? listening_ : -1),
       at_(loop.io().local_address(listening_)),
       name_(at_.to_string()),
       log_(log) {}
 
 listener::~listener() {
   abort();
-  if (listening_ >= 0) loop_.io().close(listening_);
+  if (listening_ >= 0 || copy_ >= 0) loop_.io().close(std::max(listening_, copy_));
 }
 
 // A connection inherits it.
@@ -76,12 +80,14 @@ void listener::on_accept_error(error_code reason) noexcept {
 
 void listener::expired() noexcept { update(); }
 
-// Closed at once, so that who comes while the last handlers finish is told that nobody listens here any more.
+// Closed at once, so that who comes while the last handlers finish is told that nobody listens here any more: also
+// where other tables have descriptors of the socket.
 void listener::abort() noexcept {
   if (!std::exchange(started_, false)) return;
   cancel();
   loop_.io().remove(*this);
   loop_.leave(*this);
+  if (copy_ >= 0) loop_.io().stop_listening(listening_);
   loop_.io().close(std::exchange(listening_, -1));
 }
 

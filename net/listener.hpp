@@ -18,7 +18,9 @@ class listener final : private loop_member, private accept_channel, private time
 
   /// Binds and listens at once, so that a port in use is known here; throws what engine::listen does. The hook has to
   /// outlive it.
-  listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log);
+  /// `shared`: listeners on other loops have descriptors of the same socket.
+  listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log,
+           bool shared = false);
   ~listener();
 
   /// [before run] SO_BUSY_POLL for the connections that come, unless it is 0; a refusal is told to the log.
@@ -30,6 +32,8 @@ class listener final : private loop_member, private accept_channel, private time
   /// [loop] While it is held it accepts nothing: who comes waits in the backlog.
   void hold(bool on) noexcept;
 
+  /// [before run]
+  [[nodiscard]] int handle() const noexcept { return listening_; }
   /// [any thread] Where it listens, or did, with the port that the system has picked.
   [[nodiscard]] const address& at() const noexcept { return at_; }
   /// [any thread] Connections accepted, and errors met: of accept itself, and exceptions of the function.
@@ -48,6 +52,7 @@ class listener final : private loop_member, private accept_channel, private time
   accept_function on_accept_;
   const int send_buffer_, receive_buffer_;  // to be set for each connection, since it does not inherit them
   int listening_;                           // -1: closed
+  const int copy_;  // of listening_, in the table of who made it, where the loop has a table of its own; else -1
   const address at_;
   const std::string name_;  // for the log
   const log_hook& log_;

@@ -15,6 +15,11 @@ struct loop_options {
   /// heap until they are used up. Beyond them, and with 0, buffers are allocated as they are needed, and up to 1 MiB of
   /// those that are free again is kept.
   std::size_t static_output = 0;
+  /// The thread of the loop stays on this CPU; -1: it runs where the system likes.
+  int cpu = -1;
+  /// The thread of the loop has a table of descriptors of its own, so that RLIMIT_NOFILE holds for each loop and not
+  /// for the process; see config::own_descriptors.
+  bool own_descriptors = false;
 };
 
 /// Where so much output may wait in all connections together. Throws config_error.

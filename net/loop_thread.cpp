@@ -1,23 +1,78 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_thread: starting, naming and joining.
+// loop_thread: starting, naming, pinning and joining.
 #include <quintet/net/loop_thread.hpp>
 
+#include <linux/close_range.h>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <future>
 #include <utility>
 
+#include <boost/system/system_error.hpp>
+
 namespace quintet {
+namespace {
+
+/// 0 or errno. Some containers refuse unshare() whatever it is asked for; the second call closes nothing either.
+int separate_descriptors() noexcept {
+  if (::unshare(CLONE_FILES) == 0 || ::close_range(~0U, ~0U, CLOSE_RANGE_UNSHARE) == 0) return 0;
+  return errno;
+}
+
+int stay_on(int cpu) noexcept {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  if (cpu >= CPU_SETSIZE) return EINVAL;
+  CPU_SET(static_cast<unsigned>(cpu), &only);
+  return ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only);
+}
+
+/// On the thread itself; throws.
+void settle(const loop_options& options) {
+  const auto require = [](int error, const std::string& what) {
+    if (error != 0) throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
+  };
+  if (options.cpu >= 0) require(stay_on(options.cpu), "a loop cannot stay on CPU " + std::to_string(options.cpu));
+  if (options.own_descriptors)
+    require(separate_descriptors(), "a loop cannot have a table of descriptors of its own (own_descriptors)");
+}
+
+}  // namespace
 
 void name_this_thread(const std::string& name) noexcept {
   (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
 }
 
-loop_thread::loop_thread(event_loop& loop, std::string name)
-    : loop_(loop), thread_([&loop, name = std::move(name)] {
-        name_this_thread(name);
-        loop.run();
-      }) {}
+loop_thread::loop_thread(event_loop& loop, std::string name) : loop_(loop) {
+  if (loop.options().cpu < 0 && !loop.options().own_descriptors) {  // there is nothing to wait for
+    thread_ = std::thread([&loop, name = std::move(name)] {
+      name_this_thread(name);
+      loop.run();
+    });
+    return;
+  }
+  std::promise<void> settled;
+  auto ready = settled.get_future();
+  thread_ = std::thread([&loop, name = std::move(name), done = std::move(settled)]() mutable {
+    name_this_thread(name);
+    try {
+      settle(loop.options());
+    } catch (...) {
+      return done.set_exception(std::current_exception());
+    }
+    done.set_value();
+    loop.run();
+  });
+  try {
+    ready.get();
+  } catch (...) {
+    thread_.join();
+    throw;
+  }
+}
 
 loop_thread::~loop_thread() {
   loop_.stop();

@@ -14,7 +14,8 @@ void name_this_thread(const std::string& name) noexcept;
 
 class loop_thread {
  public:
-  /// The loop must outlive the thread.
+  /// The loop must outlive the thread, which is as its options say before this returns. Throws
+  /// boost::system::system_error where the system refuses the CPU, the table of descriptors, or the thread.
   loop_thread(event_loop& loop, std::string name);
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;

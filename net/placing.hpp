@@ -7,6 +7,7 @@
 #include <quintet/net/thread_model.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace quintet::detail {
 
@@ -23,6 +24,15 @@ bool runs_inline(const Model& model) noexcept {
     return model.runs_inline();
   else
     return false;
+}
+
+/// [before run] The loops that can accept for themselves: none, where the model does not say.
+template <thread_model Model>
+std::vector<event_loop*> lasting_loops(Model& model) {
+  std::vector<event_loop*> loops;
+  const auto add = [&loops](event_loop& l) { loops.push_back(&l); };
+  if constexpr (requires { model.each_loop(add); }) model.each_loop(add);
+  return loops;
 }
 
 /// [loop] The main loop's. Runs admit(loop), which does not throw, on the loop that the model picks: only what admit

@@ -5,6 +5,7 @@
 #include <quintet/base/clock.hpp>
 #include <quintet/base/log.hpp>
 #include <quintet/net/accept_limits.hpp>
+#include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/connection_limits.hpp>
 #include <quintet/net/engine_kind.hpp>
 #include <quintet/net/listen_options.hpp>
@@ -20,7 +21,9 @@ namespace quintet {
 struct server_options {
   std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority lane
   accept_limits accepting = {};                              ///< how many connections, from whom, how fast
-  connection_limits limits = {};                             ///< of each connection, unless it changes its own
+  accept_strategy accept = accept_strategy::main_reactor;    ///< who accepts them
+  bool accept_strictly = false;   ///< what cannot be had of `accept` is a config_error, and not replaced
+  connection_limits limits = {};  ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
   log_hook log = {};                            ///< what the server has to say; nothing, unless there is one

@@ -67,8 +67,18 @@ int adopt(const listen_options& o) {
   return o.descriptor;
 }
 
+// The first of a server's own sockets has the port for itself when it is bound, or two servers that want the same port
+// would share it by mistake, and only then opens it to the others.
 void bind_and_listen(int fd, const address& at, const listener_settings& how) {
-  if (::bind(fd, at.data(), at.size()) == 0 && ::listen(fd, how.backlog) == 0) return;
+  const auto share = [fd] {
+    const int on = 1;
+    return ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
+  };
+  const bool before = how.sharing == port_sharing::next_loop || how.sharing == port_sharing::processes;
+  const bool after = how.sharing == port_sharing::first_loop;
+  if ((!before || share()) && ::bind(fd, at.data(), at.size()) == 0 && (!after || share()) &&
+      ::listen(fd, how.backlog) == 0)
+    return;
   fail(errno, "cannot listen on " + at.to_string());
 }
 

@@ -15,6 +15,12 @@ namespace quintet {
 class socket_engine : public engine {
  public:
   int listen(const listen_options& options) override;
+  [[nodiscard]] bool can_accept_by(accept_strategy by) const noexcept override {
+    return by != accept_strategy::exclusive;
+  }
+  error_code steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept override;
+  [[nodiscard]] int receiving_cpu(int handle) const noexcept override;
+  void stop_listening(int handle) noexcept override;
   int connect(const address& to, error_code& failed) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;

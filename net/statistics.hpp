@@ -5,6 +5,7 @@
 #include <quintet/base/counter.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace quintet {
 
@@ -79,9 +80,11 @@ struct loop_statistics {
 
 struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
-  std::uint64_t accept_errors = 0;   ///< of the system's accept, such as no descriptors; nobody was dropped
-  std::uint64_t refused = 0;         ///< accepted and closed at once, see accept_limits::on_refused
-  std::uint64_t sends_priority = 0;  ///< of the send calls: those of the priority lane
+  std::uint64_t accept_errors = 0;     ///< of the system's accept, such as no descriptors; nobody was dropped
+  std::uint64_t accepted_locally = 0;  ///< by a loop that stays on a CPU, and received by the kernel on the same CPU
+  std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority lane
+  std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
+  std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
 };
 
 struct client_statistics : loop_statistics {

@@ -22,6 +22,9 @@ namespace quintet {
 /// Optional:
 ///   release(loop)   on that loop's thread: a connection that place() put there has gone
 ///   runs_inline()   any thread, constant: whether run(w) always runs w here and now. Connections do not ask then
+///   each_loop(f)    before start(): f(event_loop&) for every loop that place() may ever return, in their order; only
+///   where
+///                   they are there from the beginning. Such a model's loops can accept for themselves
 ///   each_counters(f)  any thread: f(const loop_counters&) for every loop there is or was besides the main one
 template <class M>
 concept thread_model = requires(M& m, event_loop& main, work_item& w) {

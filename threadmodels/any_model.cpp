@@ -22,6 +22,12 @@ void validate(const model_options& o) {
   require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
 }
 
+loop_options ring_options(const model_options& o) {
+  loop_options options = loop_options_of(o);
+  options.own_descriptors = o.own_descriptors;
+  return options;
+}
+
 }  // namespace
 
 any_model::variant any_model::make(const model_options& o) {
@@ -34,9 +40,9 @@ any_model::variant any_model::make(const model_options& o) {
     case model::reactor_pool:
       return reactor_pool(o.workers.max);
     case model::loop_per_thread:
-      return loop_per_thread(o.loops, o.engine, loop_options_of(o));
+      return loop_per_thread(o.loops, o.engine, ring_options(o), o.cpus);
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(o.loops, o.workers, o.engine, loop_options_of(o));
+      return loop_per_thread_pool(o.loops, o.workers, o.engine, loop_options_of(o), o.cpus);
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }

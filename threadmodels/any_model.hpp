@@ -11,6 +11,7 @@
 #include <quintet/threadmodels/thread_per_connection.hpp>
 
 #include <variant>
+#include <vector>
 
 namespace quintet {
 
@@ -22,6 +23,8 @@ struct model_options {
   std::size_t max_threads = 4096;
   duration spin = duration::zero();  ///< of the model's own loops
   std::size_t static_output = 0;     ///< of the same: see loop_options
+  std::vector<int> cpus = {};        ///< models 4 and 5: loop i stays on the i-th, and begins again at the end
+  bool own_descriptors = false;      ///< model 4: a table of descriptors for each loop
 };
 
 /// What a config and a client_config have in common.
@@ -56,6 +59,14 @@ class any_model {
     std::visit(
         [&](auto& m) {
           if constexpr (requires { m.release(loop); }) m.release(loop);
+        },
+        model_);
+  }
+  template <class F>
+  void each_loop(F f) {
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.each_loop(f); }) m.each_loop(f);
         },
         model_);
   }

@@ -27,6 +27,11 @@ class composed_model {
   {
     placement_.release(loop);
   }
+  template <class F>
+    requires requires(Placement& p, F f) { p.each_loop(f); }
+  void each_loop(F f) {
+    placement_.each_loop(f);
+  }
   void stop() noexcept {  // a loop ends when its batons are at home, and they may be on the pool: loops first
     placement_.stop();
     compute_.stop();

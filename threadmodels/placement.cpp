@@ -10,8 +10,13 @@
 
 namespace quintet {
 
-on_loop_ring::on_loop_ring(unsigned loops, engine_kind kind, const loop_options& options) {
-  for (unsigned i = 0; i < loops; ++i) ring_.push_back(std::make_unique<running_loop>(make_engine(kind), options));
+on_loop_ring::on_loop_ring(unsigned loops, engine_kind kind, const loop_options& options,
+                           const std::vector<int>& cpus) {
+  for (unsigned i = 0; i < loops; ++i) {
+    loop_options own = options;
+    if (!cpus.empty()) own.cpu = cpus[i % cpus.size()];
+    ring_.push_back(std::make_unique<running_loop>(make_engine(kind), own));
+  }
 }
 
 void on_loop_ring::start(event_loop&) {

@@ -37,10 +37,16 @@ class on_main_loop {
 /// A fixed ring of loops, filled in turn.
 class on_loop_ring {
  public:
-  explicit on_loop_ring(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& options = {});
+  /// With `cpus`, loop i stays on the i-th of them, beginning again at the end.
+  explicit on_loop_ring(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& options = {},
+                        const std::vector<int>& cpus = {});
   void start(event_loop& main);
   event_loop& place() noexcept { return ring_[next_++ % ring_.size()]->loop; }
   void stop() noexcept;
+  template <class F>
+  void each_loop(F f) {
+    for (const auto& running : ring_) f(running->loop);
+  }
   template <class F>
   void each_counters(F f) const {
     for (const auto& running : ring_) f(running->loop.counters());

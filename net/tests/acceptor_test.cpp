@@ -21,7 +21,7 @@ namespace {
 /// Two listeners under the limits; connections that are let in stay until they are dropped.
 struct world {
   explicit world(const accept_limits& limits, const log_hook& hook = {}) : log(hook), admitted(limits) {
-    accepts.emplace(loop, limits, admitted, log, [this](int fd, admissions::ticket place) {
+    accepts.emplace(loop, limits, admitted, log, [this](event_loop&, int fd, admissions::ticket place) {
       if (fails) fails();
       inside.push_back({file_descriptor(fd), std::move(place)});
     });
@@ -123,12 +123,12 @@ BOOST_AUTO_TEST_CASE(a_place_that_has_settled_is_given_back_by_identity) {
   admissions admitted({.max_connections_per_address = 1});
   const address a("127.0.0.1:1"), b("127.0.0.2:1");
   int one = 0, two = 0;
-  admitted.settle(admitted.enter(a), &one);
-  admitted.settle(admitted.enter(b), &two);
-  BOOST_TEST(!admitted.enter(a));
+  admitted.settle(*admitted.enter(a), &one);
+  admitted.settle(*admitted.enter(b), &two);
+  BOOST_TEST(!*admitted.enter(a));
   (void)admitted.leave(&one);
-  BOOST_TEST(static_cast<bool>(admitted.enter(a)));
-  BOOST_TEST(!admitted.enter(b));
+  BOOST_TEST(static_cast<bool>(*admitted.enter(a)));
+  BOOST_TEST(!*admitted.enter(b));
   BOOST_TEST(admitted.open() == 1u);
 }
 

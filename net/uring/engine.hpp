@@ -23,6 +23,7 @@ class uring_engine final : public socket_engine {
   uring_engine& operator=(const uring_engine&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
+  [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
   bool poll(duration longest) override;
   void wake() noexcept override;
   /// None: with DEFER_TASKRUN who waits for the ring's descriptor is not always woken (seen on Linux 6.18).

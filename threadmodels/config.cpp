@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+// config: what the model's loops are told, and what cannot be.
+#include <quintet/threadmodels/config.hpp>
+
+#include <sched.h>
+
+#include <string>
+
+namespace quintet {
+namespace {
+
+/// In order; of a system with more CPUs than a cpu_set_t holds, none.
+std::vector<int> allowed_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) cpus.push_back(cpu);
+  return cpus;
+}
+
+void validate_cpus(const std::vector<int>& wanted, const std::vector<int>& allowed) {
+  for (const int cpu : wanted)
+    if (std::ranges::find(allowed, cpu) == allowed.end())
+      throw config_error("cpus: this process may not use CPU " + std::to_string(cpu) + ", or there is none");
+}
+
+void validate_own_descriptors(const config& c) {
+  const bool each = c.accept == accept_strategy::reuse_port || c.accept == accept_strategy::reuse_port_cpu;
+  if (c.own_descriptors && (c.model != model::loop_per_thread || !each))
+    throw config_error(
+        "own_descriptors: not without model loop_per_thread and accept reuse_port or reuse_port_cpu, where a "
+        "connection stays with the thread that accepts it");
+}
+
+}  // namespace
+
+model_options model_options_of(const config& c) {
+  validate_own_descriptors(c);
+  model_options o = model_options_of<config>(c);
+  const std::vector<int> allowed = allowed_cpus();
+  validate_cpus(c.cpus, allowed);
+  o.cpus = c.cpus.empty() && c.accept == accept_strategy::reuse_port_cpu ? allowed : c.cpus;
+  o.own_descriptors = c.own_descriptors;
+  return o;
+}
+
+}  // namespace quintet

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// config: what a server is told: where to listen, which threading model, who accepts, which limits.
+#pragma once
+
+#include <quintet/net/server_options.hpp>
+#include <quintet/threadmodels/any_model.hpp>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace quintet {
+
+struct config {
+  std::vector<listen_options> listen = default_listeners();            ///< where; see listen_options.hpp
+  quintet::model model = quintet::model::loop_per_thread;              ///< the one word that changes the threading
+  unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
+  worker_limits workers = {};                   ///< model 3: `max` threads; model 5: `min` to `max`
+  engine_kind engine = engine_kind::automatic;  ///< what moves bytes; not those of model 1, see engine_kind
+  duration spin =
+      duration::zero();           ///< how long a loop looks for work before it sleeps, while that pays; at most 100 ms
+  std::size_t static_output = 0;  ///< bytes of send buffers that each loop allocates in advance; see loop_options
+  std::chrono::microseconds busy_poll{0};                  ///< SO_BUSY_POLL of each connection; 0: as the system has it
+  accept_limits accepting = {};                            ///< how many connections, from whom, how fast
+  accept_strategy accept = accept_strategy::main_reactor;  ///< who accepts them; see accept_strategy
+  bool accept_strictly = false;  ///< what cannot be had of `accept` is a config_error, and not replaced
+  /// Models 4 and 5: loop i stays on the i-th of these CPUs, and begins again at the end of the list. None: loops run
+  /// where the system likes, except with accept_strategy::reuse_port_cpu, for which it is all that the process may use.
+  std::vector<int> cpus = {};
+  /// Model 4, where its loops accept by reuse_port or reuse_port_cpu: each loop's thread has a table of descriptors of
+  /// its own, so that the system's limit (RLIMIT_NOFILE) holds for each loop and not for the process. It begins as a
+  /// copy of what is open when run() is called: of that, what is closed later stays open in the loops until they end,
+  /// and what is opened later elsewhere means nothing in a handler. The price is paid by handlers that use descriptors.
+  bool own_descriptors = false;
+  connection_limits limits = {};                         ///< of each connection, unless it changes its own
+  std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
+  std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
+  log_hook log = {};                                     ///< what the server has to say; nothing, unless there is one
+};
+
+/// Throws config_error.
+[[nodiscard]] model_options model_options_of(const config& c);
+
+}  // namespace quintet

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSL-1.0
+// accept_strategies_test: who accepts is one word: everybody is served, by whom it says, under the same limits.
+// ctest: EACH_ENGINE
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "../../net/tests/support/sockets.hpp"
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/server.hpp>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quintet {
+
+static std::ostream& operator<<(std::ostream& out, accept_strategy s) { return out << to_string(s); }
+
+namespace test {
+namespace {
+
+namespace data = boost::unit_test::data;
+using quintet::testing::scratch_directory;
+
+constexpr model with_loops[] = {model::loop_per_thread, model::loop_per_thread_pool};
+constexpr unsigned loops = 3;
+
+struct echo {
+  void operator()(connection& c, bytes in) const { c.write(in); }
+};
+using echo_server = running<server<echo>>;
+
+bool answers(client& c) {
+  c.send("x");
+  return c.receive(1) == "x";
+}
+
+/// What the log was told.
+struct told {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  log_hook hook() {
+    return [this](const log_event& e) {
+      const std::lock_guard lock(mutex);
+      lines.emplace_back(e.what);
+    };
+  }
+  bool has(const std::string& part) {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(lines, [&](const std::string& l) { return l.find(part) != l.npos; });
+  }
+};
+
+std::vector<int> own_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ::sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cpus;
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(static_cast<unsigned>(i), &set)) cpus.push_back(i);
+  return cpus;
+}
+
+std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+/// The epoll engine and the one over io_uring watch one socket from several loops; the one over Asio does not.
+accept_strategy expected(accept_strategy wanted, const std::string& engine) {
+  return wanted == accept_strategy::exclusive && engine == "asio" ? accept_strategy::reuse_port : wanted;
+}
+
+BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
+                     data::make(with_loops) * data::make({accept_strategy::main_reactor, accept_strategy::reuse_port,
+                                                          accept_strategy::exclusive}),
+                     kind, strategy) {
+  echo_server srv(config{.listen = {"127.0.0.1:0", "[::1]:0"}, .model = kind, .loops = loops, .accept = strategy},
+                  echo());
+  BOOST_TEST((srv->accept() == expected(strategy, std::string(srv->main_loop().io().name()))));
+  std::vector<client> clients;
+  for (int i = 0; i < 60; ++i) {
+    clients.emplace_back(srv->addresses()[0].port());
+    clients.emplace_back(srv->addresses()[1].port(), client_options{.host = "::1"});
+  }
+  for (client& c : clients) BOOST_TEST(answers(c));
+  const server_statistics s = srv->statistics();
+  BOOST_TEST(s.accepted == clients.size());
+  BOOST_TEST(s.accepted_by_each.size() == (strategy == accept_strategy::main_reactor ? 1u : loops));
+  BOOST_TEST(sum(s.accepted_by_each) == clients.size());
+  if (srv->accept() == accept_strategy::reuse_port)  // 60 of a port over three, by a hash: none for one is no chance
+    for (const std::uint64_t n : s.accepted_by_each) BOOST_TEST(n > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(models_without_loops_of_their_own_accept_on_the_main_one_and_say_so) {
+  for (const model kind : {model::thread_per_connection, model::single_reactor, model::reactor_pool}) {
+    told log;
+    config c{.model = kind, .accept = accept_strategy::reuse_port, .log = log.hook()};
+    {
+      echo_server srv(c, echo());
+      BOOST_TEST((srv->accept() == accept_strategy::main_reactor));
+      BOOST_TEST(log.has("accept: no reuse_port"));
+      client one(srv->port());
+      BOOST_TEST(answers(one));
+    }
+    c.accept_strictly = true;
+    BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(more_loops_than_cpus_cannot_be_steered) {
+  told log;
+  config c{.loops = 2, .accept = accept_strategy::reuse_port_cpu, .cpus = {own_cpus().front()}, .log = log.hook()};
+  const server<echo> srv(c, echo());
+  BOOST_TEST((srv.accept() == accept_strategy::reuse_port));
+  BOOST_TEST(log.has("each loop needs a CPU of its own"));
+}
+
+BOOST_AUTO_TEST_CASE(a_cpu_that_is_not_there_is_refused) {
+  for (const int cpu : {-1, 100'000}) BOOST_CHECK_THROW(server<echo>(config{.cpus = {cpu}}, echo()), config_error);
+}
+
+BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, data::make(with_loops), kind) {
+  const std::vector<int> cpus = own_cpus();
+  echo_server srv(config{.listen = {"127.0.0.1:0"},
+                         .model = kind,
+                         .loops = static_cast<unsigned>(cpus.size()),
+                         .accept = accept_strategy::reuse_port_cpu},
+                  echo());
+  BOOST_REQUIRE((srv->accept() == accept_strategy::reuse_port_cpu));
+  // On the loopback the CPU of who connects is the one that receives.
+  std::vector<std::uint64_t> expected;
+  for (const int cpu : cpus) {
+    expected.push_back(10 * expected.size() + 10);
+    std::thread([&] {
+      cpu_set_t only;
+      CPU_ZERO(&only);
+      CPU_SET(static_cast<unsigned>(cpu), &only);
+      BOOST_REQUIRE(::pthread_setaffinity_np(::pthread_self(), sizeof only, &only) == 0);
+      std::vector<client> clients;
+      for (std::uint64_t i = 0; i < expected.back(); ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+    }).join();
+  }
+  BOOST_TEST(srv->statistics().accepted_by_each == expected, boost::test_tools::per_element());
+  BOOST_TEST(srv->statistics().accepted_locally == sum(expected));
+}
+
+// Two who want the same port for themselves do not share it by mistake.
+BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
+  config c{.listen = {"127.0.0.1:0"}, .loops = loops, .accept = accept_strategy::reuse_port};
+  const server<echo> first(c, echo());
+  c.listen = {"127.0.0.1:" + std::to_string(first.port())};
+  BOOST_CHECK_EXCEPTION(server<echo>(c, echo()), boost::system::system_error,
+                        [](const auto& e) { return e.code() == boost::system::errc::address_in_use; });
+}
+
+BOOST_AUTO_TEST_CASE(processes_that_say_so_share_a_port) {
+  for (const accept_strategy strategy : {accept_strategy::main_reactor, accept_strategy::reuse_port}) {
+    config c{.loops = loops, .accept = strategy};
+    c.listen = {{"127.0.0.1:0", {.sharing = port_sharing::processes}}};
+    echo_server first(c, echo());
+    c.listen.front().at = "127.0.0.1:" + std::to_string(first->port());
+    echo_server second(c, echo());
+    std::vector<client> clients;
+    for (int i = 0; i < 60; ++i) BOOST_TEST(answers(clients.emplace_back(first->port())));
+    BOOST_TEST(first->statistics().accepted > 0u);
+    BOOST_TEST(second->statistics().accepted > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_unix_socket_is_watched_by_all_loops) {
+  const scratch_directory directory;
+  const std::string path = directory.file("socket");
+  echo_server srv(config{.listen = {"unix:" + path}, .loops = loops, .accept = accept_strategy::reuse_port}, echo());
+  for (int i = 0; i < 30; ++i) {
+    client c = client::over(quintet::testing::connected_to(address("unix:" + path)).release());
+    BOOST_TEST(answers(c));
+  }
+  BOOST_TEST(srv->statistics().accepted == 30u);
+}
+
+/// How many there are at a time.
+struct counted {
+  struct counts {
+    std::atomic<int> now{0}, most{0};
+  };
+  std::shared_ptr<counts> of = std::make_shared<counts>();
+  void on_open(connection&) const {
+    const int n = ++of->now;
+    int most = of->most;
+    while (n > most && !of->most.compare_exchange_weak(most, n)) {
+    }
+  }
+  void operator()(connection& c, bytes in) const { c.write(in); }
+  void on_close(connection&, error_code) const { --of->now; }
+};
+
+BOOST_DATA_TEST_CASE(the_limit_is_one_for_all_loops_and_nobody_waits_for_ever,
+                     data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
+                     kind, strategy) {
+  const counted handler;
+  running<server<counted>> srv(
+      config{.model = kind, .loops = loops, .accepting = {.max_connections = 2}, .accept = strategy}, handler);
+  std::vector<std::thread> threads;
+  std::atomic<int> served{0};
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        client c(srv->port());
+        served += answers(c);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  BOOST_TEST(served == 300);
+  BOOST_TEST(handler.of->most <= 2);
+  BOOST_TEST(srv->statistics().refused == 0u);
+}
+
+BOOST_DATA_TEST_CASE(who_drains_listens_no_more,
+                     data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
+                     kind, strategy) {
+  echo_server srv(config{.model = kind, .loops = loops, .accept = strategy}, echo());
+  std::vector<client> clients;
+  for (int i = 0; i < 20; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+  const std::uint16_t port = srv->port();
+  srv->drain(patience);
+  for (client& c : clients) BOOST_TEST(c.receive_rest().empty());
+  srv.join();
+  BOOST_TEST(!quintet::testing::can_connect(address("127.0.0.1:" + std::to_string(port))));
+}
+
+}  // namespace
+}  // namespace test
+}  // namespace quintet
