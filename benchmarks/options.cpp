@@ -116,6 +116,13 @@ count_range parse_sizes(std::string_view text, unsigned most) {
 
 count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
+accept_strategy parse_accept(std::string_view text) {
+  if (const auto strategy = accept_strategy_from_string(text)) return *strategy;
+  std::vector<std::string_view> names;
+  for (const accept_strategy s : all_accept_strategies) names.push_back(to_string(s));
+  throw usage_error(fmt::format("\"{}\" is no way to accept; there are: {}", text, fmt::join(names, ", ")));
+}
+
 engine_kind parse_engine(std::string_view text) {
   if (const auto kind = engine_from_string(text)) {
     try {

@@ -2,6 +2,7 @@
 // options.hpp: values on a command line: parsed strictly, refused with a sentence that says what is allowed.
 #pragma once
 
+#include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/engine_kind.hpp>
 
 #include <chrono>
@@ -42,6 +43,7 @@ endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< the same, of bytes
+accept_strategy parse_accept(std::string_view text);
 engine_kind parse_engine(std::string_view text);                ///< one that is built in
 
 /// The CPUs this process may run on, in ascending order.

@@ -41,6 +41,8 @@ struct serve_options {
   cpu_list cpus;
   serve_limits limits;
   engine_kind engine = engine_kind::automatic;
+  accept_strategy accept = accept_strategy::main_reactor;
+  bool strict = false, pin_loops = false, own_descriptors = false;
   std::chrono::nanoseconds spin{0};
   std::chrono::microseconds busy_poll{0};
   std::size_t static_output = 0;
@@ -84,6 +86,11 @@ config settle(const serve_options& o) {
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
   c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
   c.engine = o.engine;
+  c.accept = o.accept;
+  c.accept_strictly = o.strict;
+  if (o.pin_loops)
+    for (const unsigned cpu : allowed_cpus()) c.cpus.push_back(static_cast<int>(cpu));
+  c.own_descriptors = o.own_descriptors;
   c.spin = o.spin;
   c.busy_poll = o.busy_poll;
   c.static_output = o.static_output;
@@ -103,6 +110,12 @@ void report_refusal(engine_kind wanted) {
                why.message());
 }
 
+void report_replacement(accept_strategy wanted, accept_strategy in_use) {
+  if (wanted != in_use)
+    fmt::print(stderr, "quintet-bench: {} takes the place of {}, which cannot be had here (--strict: an error)\n",
+               to_string(in_use), to_string(wanted));
+}
+
 template <class Handler>
 void serve_ours(const serve_options& o, Handler handler) {
   const config c = settle(o);
@@ -118,6 +131,7 @@ void serve_ours(const serve_options& o, Handler handler) {
         },
         o.duration, [&] { srv.stop(); });
   fmt::print("engine {}\n", engine_of(c, srv.main_loop()));
+  report_replacement(c.accept, srv.accept());
   announce("listening", o.address, srv.port());
   if (o.priority_port) announce("priority", o.address, srv.priority_port());
   const auto begun = std::chrono::steady_clock::now();
@@ -126,6 +140,7 @@ void serve_ours(const serve_options& o, Handler handler) {
   if (o.json.empty()) return;
   auto counters = to_json(srv.statistics(), to_string(c.model), lasted.count());
   counters["engine"] = engine_of(c, srv.main_loop());
+  counters["accept"] = to_string(srv.accept());
   write_output(o.json, pretty(counters) + '\n');
 }
 
@@ -157,6 +172,8 @@ void refuse_for_peer(const serve_options& o) {
   if (o.model) throw usage_error("--peer: the peers have no --model; give one or the other");
   if (o.engine != engine_kind::automatic)
     throw usage_error("--peer: the peers have no --engine; give one or the other");
+  if (o.accept != accept_strategy::main_reactor || o.strict || o.pin_loops || o.own_descriptors)
+    throw usage_error("--peer: the peers have neither --accept, --strict, --pin-loops nor --own-descriptors");
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
   if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
@@ -216,6 +233,13 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--engine", o.engine, parse_engine,
              "what moves bytes: epoll, asio, uring, or automatic (epoll, or what QUINTET_ENGINE says)")
       ->type_name("NAME");
+  add_parsed(app, "--accept", o.accept, parse_accept,
+             "who accepts: main_reactor (unless given), or each loop: reuse_port, reuse_port_cpu, exclusive")
+      ->type_name("NAME");
+  app.add_flag("--strict", o.strict, "an error, and not the nearest, where --accept cannot be had");
+  app.add_flag("--pin-loops", o.pin_loops, "each loop stays on a CPU of its own, as long as there are any");
+  app.add_flag("--own-descriptors", o.own_descriptors,
+               "model 4, --accept reuse_port: ulimit -n holds for each loop, not for the process");
   add_parsed(app, "--spin", o.spin, parse_duration,
              "look for work so long before sleeping, while that pays: 100us; 0: sleep at once (0)")
       ->type_name("S");

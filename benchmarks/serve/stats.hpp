@@ -5,6 +5,7 @@
 #include <quintet/net/statistics.hpp>
 
 #include <fmt/core.h>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
 #include <chrono>
@@ -52,6 +53,8 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"accepted", s.accepted},
           {"accept_errors", s.accept_errors},
           {"refused", s.refused},
+          {"accepted_locally", s.accepted_locally},
+          {"accepted_by_each", boost::json::array(s.accepted_by_each.begin(), s.accepted_by_each.end())},
           {"opened", s.opened},
           {"closed", s.closed},
           {"batches", s.batches},

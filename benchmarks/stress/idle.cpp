@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // idle.cpp: very many connections that have spoken once and stay, beside some that are active. In model 1 there are
 // only so many threads: who comes too many has to be refused at once.
-#include "stress/asking.hpp"
+#include "stress/crowd.hpp"
 #include "stress/good_client.hpp"
-#include "stress/peers.hpp"
 #include "stress/server_under_stress.hpp"
 
 #include "load/report.hpp"
+#include "options.hpp"
 #include "report/text.hpp"
 
 #include <fmt/core.h>
@@ -27,24 +27,30 @@ struct idle_found {
   std::size_t most_threads = 0;
 };
 
+/// One, unless the peers are too many for it.
+unsigned tables_for(const stress_run& run) {
+  constexpr unsigned others = 1000;
+  if (!run.settings.own_descriptors) return 1;
+  return 1 + run.peers / static_cast<unsigned>(most_files() - others);
+}
+
 void have_idle_ones(const stress_run& run, server_under_stress& server, good_client& active, idle_found& found,
                     bool first) {
   const double before = server.resident_bytes();
   active.now_beside(company::changing);
-  auto peers = open_peers(run, server.target(), run.peers);
-  asking round(run, peers);
-  round.listen(peers.size(), 30s);
+  crowd peers(run, server.target(), run.peers, tables_for(run));
+  peers.speak(30s + std::chrono::milliseconds(run.peers));
   const double after = server.resident_bytes();
   found.most_threads = std::max(found.most_threads, server.threads());
   active.now_beside(company::others);
-  round.listen(peers.size() + 1, run.settings.window);  // nobody is to be closed meanwhile
+  peers.stay(run.settings.window);
   active.now_beside(company::changing);
-  const std::size_t answered = round.count(fate::answered);
+  const std::size_t answered = peers.count(fate::answered);
   if (first) found.bytes_each = (after - before) / static_cast<double>(std::max<std::size_t>(answered, 1));
   found.answered += answered;
-  found.closed += round.count(fate::closed);
-  found.others += round.count(fate::waiting) + round.count(fate::wrong);
-  reset_all(peers);
+  found.closed += peers.count(fate::closed);
+  found.others += peers.count(fate::waiting) + peers.count(fate::wrong);
+  peers.leave();
 }
 
 }  // namespace

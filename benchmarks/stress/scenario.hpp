@@ -22,6 +22,9 @@ struct stress_settings {
   std::vector<std::string> scenarios;           ///< names
   std::vector<std::string> models;              ///< full names
   engine_kind engine = engine_kind::automatic;  ///< of the server
+  std::optional<accept_strategy> accept;        ///< and what follows: as `serve` has it
+  std::optional<unsigned> loops;
+  bool own_descriptors = false;
   std::optional<unsigned> peers;                ///< otherwise as many as the scenario has by default
   std::optional<std::chrono::nanoseconds> within;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< slow-writers: the server's message_timeout
@@ -71,7 +74,7 @@ extern const std::array<scenario, 5> scenarios;
 
 /// Throws usage_error where there is no such scenario, or where this machine has too few descriptors.
 const scenario& require_scenario(std::string_view name);
-void require_descriptors(const scenario&, unsigned peers);
+void require_descriptors(const scenario&, const stress_settings&, unsigned peers);
 
 /// Never throws for what a server does wrong: that is a failure in the findings. Throws interrupted.
 findings perform(const scenario&, const stress_settings&, const std::string& model);

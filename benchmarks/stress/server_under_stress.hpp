@@ -36,7 +36,7 @@ class server_under_stress {
   /// Stops it and returns its counters, such as "refused". Tells how much of the machine others have used meanwhile.
   boost::json::object stop();
 
-  [[nodiscard]] std::size_t descriptors();  ///< that it has open
+  [[nodiscard]] std::size_t descriptors();  ///< that it has open, in all of its tables
   [[nodiscard]] std::size_t threads();
   [[nodiscard]] double resident_bytes();
   [[nodiscard]] double most_resident_bytes();

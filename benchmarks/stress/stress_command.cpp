@@ -24,6 +24,7 @@ constexpr auto* footer =
     "Exit status: 0 when every demand is met, 1 when the server fails one.\n"
     "Examples:\n"
     "  quintet-bench stress resets --model 4 --peers 1000000\n"
+    "  quintet-bench stress idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors\n"
     "  quintet-bench stress all --json stress.json";
 
 struct chosen {
@@ -45,9 +46,13 @@ void complete(stress_settings& s, const chosen& c) {
     s.scenarios.emplace_back(require_scenario(c.scenario).name);
   for (const std::string& name : s.scenarios) {
     const scenario& one = require_scenario(name);
-    require_descriptors(one, s.peers.value_or(one.default_peers));
+    require_descriptors(one, s, s.peers.value_or(one.default_peers));
   }
   s.models = parse_models(c.models.empty() ? "all" : c.models);
+  for (const std::string& model : s.models)
+    if (s.accept.value_or(accept_strategy::main_reactor) != accept_strategy::main_reactor &&
+        !model.starts_with("loop_per_thread"))
+      throw usage_error("--accept: " + model + " has no loops that accept; give --model 4, 5 or both");
   if (s.program.empty()) s.program = std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
@@ -111,6 +116,13 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
       "Comma-separated names or numbers (all five)");
   add_parsed(app, "--engine", s.engine, parse_engine, "What moves the server's bytes: epoll, asio, uring (automatic)")
       ->type_name("NAME");
+  add_parsed(app, "--accept", s.accept, parse_accept,
+             "Who accepts: main_reactor (unless given), reuse_port, reuse_port_cpu, exclusive")
+      ->type_name("NAME");
+  add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024), "Event loops of models 4 and 5 (one a CPU)")
+      ->type_name("N");
+  app.add_flag("--own-descriptors", s.own_descriptors,
+               "Model 4, --accept reuse_port: ulimit -n holds for each loop; idle: and for a share of the peers");
   add_parsed(app, "--peers", s.peers, number_in<unsigned>(1, 100'000'000), "How many peers")->type_name("N");
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
              "How often the peers come and go; the good client is alone in between (3)")

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// crowd.cpp: the same steps in each thread, which meet at the beginning and the end of each.
+#include "stress/crowd.hpp"
+
+#include "compare/child_process.hpp"
+#include "stress/peers.hpp"
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace quintet::bench {
+
+crowd::crowd(const stress_run& run, const socket_address& to, unsigned peers, unsigned tables)
+    : run_(run), meeting_(static_cast<std::ptrdiff_t>(tables) + 1) {
+  for (unsigned i = 0; i < tables; ++i) {
+    const unsigned share = peers / tables + (i < peers % tables ? 1 : 0);
+    threads_.emplace_back([this, to, share, tables] { work(to, share, tables > 1); });
+  }
+}
+
+// Where one step has failed, those who wait for the next go on, and find that there is none.
+crowd::~crowd() {
+  if (!have_left_) meeting_.arrive_and_drop();
+}
+
+void crowd::work(const socket_address& to, unsigned peers, bool own_table) {
+  try {
+    if (own_table && ::unshare(CLONE_FILES) != 0)
+      throw run_error(fmt::format("the peers cannot have tables of descriptors of their own: {}", std::strerror(errno)));
+    be_one_of_them(to, peers);
+  } catch (...) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+    }
+    meeting_.arrive_and_drop();
+  }
+}
+
+void crowd::be_one_of_them(const socket_address& to, unsigned peers) {
+  meeting_.arrive_and_wait();
+  std::vector<unique_fd> open = open_peers(run_, to, peers);
+  asking all(run_, open);
+  all.listen(open.size(), patience_);
+  meeting_.arrive_and_wait();  // they have spoken
+  meeting_.arrive_and_wait();
+  all.listen(open.size() + 1, length_);  // nobody is to be closed meanwhile
+  {
+    const std::lock_guard lock(mutex_);
+    for (const fate f : {fate::waiting, fate::answered, fate::closed, fate::wrong})
+      counts_[static_cast<std::size_t>(f)] += all.count(f);
+  }
+  meeting_.arrive_and_wait();  // they have stayed
+  meeting_.arrive_and_wait();
+  reset_all(open);
+  meeting_.arrive_and_wait();  // they have left
+}
+
+void crowd::all_meet() {
+  meeting_.arrive_and_wait();
+  const std::lock_guard lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void crowd::speak(std::chrono::nanoseconds patience) {
+  patience_ = patience;
+  all_meet();
+  all_meet();
+}
+
+void crowd::stay(std::chrono::nanoseconds length) {
+  length_ = length;
+  all_meet();
+  all_meet();
+}
+
+void crowd::leave() {
+  all_meet();
+  all_meet();
+  have_left_ = true;
+}
+
+}  // namespace quintet::bench
