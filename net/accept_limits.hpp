@@ -28,8 +28,8 @@ struct accept_limits {
   std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
-  /// [loop] Called on the main loop's thread for each refused connection, which is closed when this returns. It must
-  /// not block; what it throws is ignored. Reasons: errc::too_many_from_address, errc::too_many_threads (model 1), what
+  /// [loop] Called for each refused connection, which is closed when this returns, by the loop that accepts; by several
+  /// at once where several do (see accept_strategy). It must not block; what it throws is ignored. Reasons: errc::too_many_from_address, errc::too_many_threads (model 1), what
   /// the system says when it starts no more threads, and errc::not_placed for other exceptions of a thread model.
   std::function<void(error_code reason, const address& from)> on_refused = {};
 };

@@ -29,8 +29,8 @@ struct idle_found {
 
 /// One, unless the peers are too many for it.
 unsigned tables_for(const stress_run& run) {
-  constexpr unsigned others = 1000;
   if (!run.settings.own_descriptors) return 1;
+  const std::size_t others = std::min<std::size_t>(1000, most_files() / 2);
   return 1 + run.peers / static_cast<unsigned>(most_files() - others);
 }
 

@@ -13,6 +13,10 @@ refused "1..4\" and more" serve --workers "1..4\" and more"
 refused "MIN..MAX" serve --workers 4..1
 refused "0 to 65535" serve --port 70000
 refused "there are: automatic, epoll, asio" serve --engine kqueue
+refused "there are: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve --accept all
+refused "no reuse_port" serve --model 2 --accept reuse_port --strict
+refused "own_descriptors" serve --model 4 --own-descriptors
+refused "neither --accept" serve --peer epoll --accept exclusive
 refused "at most 100000 us" serve --spin 1s
 refused "duration" serve --spin -1us
 refused "at most 100000 us" serve --busy-poll 1s

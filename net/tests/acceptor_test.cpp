@@ -94,6 +94,61 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
   BOOST_TEST(w.admitted.open() == 0u);
 }
 
+// The second loop does not know yet that the first has taken the last place when it accepts.
+BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_other) {
+  admissions admitted({.max_connections = 1});
+  const log_hook quiet;
+  struct side {
+    side(admissions& shared, const log_hook& log) {
+      accepts.emplace(loop, accept_limits{}, shared, log, [this](event_loop& on, int fd, admissions::ticket place) {
+        BOOST_TEST(&on == &loop);
+        inside.push_back({file_descriptor(fd), std::move(place)});
+      });
+      at = accepts->listen("127.0.0.1:0").at();
+      accepts->start();
+    }
+    void settle() {
+      while (loop.poll()) {
+      }
+    }
+    event_loop loop;
+    std::deque<world::guest> inside;
+    std::optional<acceptor> accepts;
+    address at;
+  };
+  side a(admitted, quiet), b(admitted, quiet);
+  const file_descriptor first = connected_to(a.at), second = connected_to(b.at), third = connected_to(b.at);
+  a.settle();
+  b.settle();
+  BOOST_TEST(a.inside.size() == 1u);
+  BOOST_TEST(b.inside.empty());
+  BOOST_TEST(b.accepts->accepted() == 1u);  // it waits; the third is still the kernel's
+  BOOST_TEST(admitted.open() == 1u);
+  a.inside.clear();
+  b.settle();
+  BOOST_TEST(b.inside.size() == 1u);
+  BOOST_TEST(b.accepts->accepted() == 1u);
+  b.inside.clear();
+  a.settle();
+  b.settle();
+  BOOST_TEST(b.inside.size() == 1u);
+  BOOST_TEST(b.accepts->accepted() == 2u);
+  b.accepts->close();
+  b.inside.clear();
+  b.settle();
+  BOOST_TEST(admitted.open() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
+  const accept_limits limits{.accept_rate = 10, .accept_burst = 3};
+  admissions admitted(limits);
+  const time_point now{std::chrono::hours(1)};
+  for (int i = 0; i < 3; ++i) BOOST_TEST((admitted.take_turn(now) == duration::zero()));
+  BOOST_TEST((admitted.take_turn(now) == milliseconds(100)));  // and takes nothing
+  BOOST_TEST((admitted.turn_comes_in(now) == milliseconds(100)));
+  BOOST_TEST((admitted.take_turn(now + milliseconds(100)) == duration::zero()));
+}
+
 BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
   std::vector<std::string> refused;
   accept_limits limits{.max_connections_per_address = 2};

@@ -10,6 +10,8 @@ refused 'model' stress resets --model 6
 refused 'whole' stress resets --peers 0
 refused 'ulimit' stress idle --peers 100000000
 refused '1min' stress slow-writers --deadline 2min
+refused 'no loops that accept' stress idle --model 3,4 --accept reuse_port
+refused 'there are: main_reactor, reuse_port' stress idle --accept reuseport
 refused '--bogus' stress resets --bogus
 "$bench" stress --help | grep -F 'quintet-bench stress resets' > /dev/null || fail "--help has no example"
 
@@ -42,6 +44,12 @@ run idle --peers 200
 expect 5 idle_answered 200
 expect 5 idle_unanswered 0
 expect 5 good_failed 0
+
+# More than one table of descriptors has room for.
+(ulimit -n 1500 && run idle --model 4 --peers 2000 --loops 3 --accept reuse_port --own-descriptors) || exit 1
+expect 1 idle_answered 2000
+expect 1 idle_unanswered 0
+expect 1 good_failed 0
 
 run descriptors --peers 10
 expect 5 waiting 10
