@@ -44,7 +44,7 @@ cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs t
 count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< the same, of bytes
 accept_strategy parse_accept(std::string_view text);
-engine_kind parse_engine(std::string_view text);                ///< one that is built in
+engine_kind parse_engine(std::string_view text);  ///< one that is built in
 
 /// The CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();

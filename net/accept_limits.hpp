@@ -29,8 +29,9 @@ struct accept_limits {
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
   /// [loop] Called for each refused connection, which is closed when this returns, by the loop that accepts; by several
-  /// at once where several do (see accept_strategy). It must not block; what it throws is ignored. Reasons: errc::too_many_from_address, errc::too_many_threads (model 1), what
-  /// the system says when it starts no more threads, and errc::not_placed for other exceptions of a thread model.
+  /// at once where several do (see accept_strategy). It must not block; what it throws is ignored. Reasons:
+  /// errc::too_many_from_address, errc::too_many_threads (model 1), what the system says when it starts no more
+  /// threads, and errc::not_placed for other exceptions of a thread model.
   std::function<void(error_code reason, const address& from)> on_refused = {};
 };
 

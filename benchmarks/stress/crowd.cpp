@@ -30,7 +30,8 @@ crowd::~crowd() {
 void crowd::work(const socket_address& to, unsigned peers, bool own_table) {
   try {
     if (own_table && ::unshare(CLONE_FILES) != 0)
-      throw run_error(fmt::format("the peers cannot have tables of descriptors of their own: {}", std::strerror(errno)));
+      throw run_error(
+          fmt::format("the peers cannot have tables of descriptors of their own: {}", std::strerror(errno)));
     be_one_of_them(to, peers);
   } catch (...) {
     {

@@ -20,8 +20,8 @@ namespace quintet::bench {
 /// Of all peers together. The functions are called in their order, once, and throw what went wrong meanwhile.
 class crowd {
  public:
-  /// `tables`: how many threads, each with a table of descriptors of its own, have a share of the peers. One: all are in
-  /// this process's table.
+  /// `tables`: how many threads, each with a table of descriptors of its own, have a share of the peers. One: all are
+  /// in this process's table.
   crowd(const stress_run& run, const socket_address& to, unsigned peers, unsigned tables);
   crowd(const crowd&) = delete;
   crowd& operator=(const crowd&) = delete;

@@ -25,7 +25,7 @@ struct stress_settings {
   std::optional<accept_strategy> accept;        ///< and what follows: as `serve` has it
   std::optional<unsigned> loops;
   bool own_descriptors = false;
-  std::optional<unsigned> peers;                ///< otherwise as many as the scenario has by default
+  std::optional<unsigned> peers;  ///< otherwise as many as the scenario has by default
   std::optional<std::chrono::nanoseconds> within;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< slow-writers: the server's message_timeout
   std::chrono::nanoseconds window = std::chrono::seconds(2);    ///< of measuring, each time

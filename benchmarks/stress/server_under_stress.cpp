@@ -37,7 +37,8 @@ std::vector<std::string> command(const stress_run& run, const std::string& count
                                counters,
                                "--engine",
                                std::string(to_string(run.settings.engine))};
-  if (run.settings.accept) out.insert(out.end(), {"--accept", std::string(to_string(*run.settings.accept)), "--strict"});
+  if (run.settings.accept)
+    out.insert(out.end(), {"--accept", std::string(to_string(*run.settings.accept)), "--strict"});
   if (run.settings.loops) out.insert(out.end(), {"--loops", std::to_string(*run.settings.loops)});
   if (run.settings.own_descriptors) out.emplace_back("--own-descriptors");
   out.insert(out.end(), options.begin(), options.end());
