@@ -15,6 +15,9 @@ find_program(QUINTET_CCACHE ccache)
 mark_as_advanced(QUINTET_CCACHE)
 if(QUINTET_IS_TOP_LEVEL AND QUINTET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${QUINTET_CCACHE})
+  if(QUINTET_PRECOMPILE)  # or it would not keep what was compiled with the help of precompiled headers
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${QUINTET_CCACHE})
+  endif()
 endif()
 
 add_library(quintet_warnings INTERFACE)
@@ -23,6 +26,11 @@ target_compile_options(quintet_warnings INTERFACE -Wall -Wextra -Wpedantic -Wsha
 # What has to be the same in every object of a program; not exported, so an installed Quintet asks for none of it.
 add_library(quintet_build INTERFACE)
 target_compile_definitions(quintet_build INTERFACE BOOST_ASIO_NO_DEPRECATED)
+
+if(QUINTET_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # What ccache brings back is older than the sources of a fresh checkout, and as good.
+  target_compile_options(quintet_build INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
 
 if(QUINTET_SANITIZE)
   if(QUINTET_TCMALLOC)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
 # QuintetLayer: what the library's layers have in common.
 
-# quintet_add_layer(<name> LIBS ...): library quintet_<name> of the current directory's sources, included as
-# <quintet/<name>/...>, and its tests. A layer without a .cpp is an interface library.
+# quintet_add_layer(<name> LIBS ... [PRECOMPILE header...]): library quintet_<name> of the current directory's sources, included as
+# <quintet/<name>/...>, and its tests. A layer without a .cpp is an interface library. With QUINTET_PRECOMPILE the headers
+# are read once for the library's sources, and once for its tests.
 function(quintet_add_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;PRECOMPILE")
   set(target quintet_${name})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp framing/*.cpp)
   if(sources)
@@ -33,7 +34,11 @@ function(quintet_add_layer name)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_LIBS} $<BUILD_INTERFACE:quintet_build>)
 
+  if(QUINTET_PRECOMPILE AND sources AND arg_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE ${arg_PRECOMPILE})
+  endif()
+
   if(QUINTET_TESTS)
-    quintet_add_tests_here(LIBS quintet::${name})
+    quintet_add_tests_here(LIBS quintet::${name} PRECOMPILE ${arg_PRECOMPILE})
   endif()
 endfunction()

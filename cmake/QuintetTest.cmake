@@ -10,20 +10,23 @@ target_compile_definitions(quintet_test_main PUBLIC BOOST_TEST_DYN_LINK)
 target_compile_features(quintet_test_main PUBLIC cxx_std_20)
 target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quintet_build PRIVATE quintet_warnings)
 
-# Under a sanitizer clang would spend most of its time on reading Boost.Test and on optimising what is made of its
-# assertions. The library is optimised there as elsewhere. Not with g++, whose coroutines use up the stack without it;
-# and its tree shows that each test includes what it needs.
-set(quintet_quick_tests OFF)
+# Under a sanitizer clang would spend most of its time on optimising what Boost.Test makes of assertions. The library is
+# optimised there as elsewhere. Not with g++, whose coroutines use up the stack without it.
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(quintet_quick_tests ON)
   target_compile_options(quintet_test_main PUBLIC -O0)
-  # An executable, since what is compiled for one (-fPIE) cannot read what was compiled for a library (-fPIC).
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "int main() {}\n")
-  add_executable(quintet_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_headers.cpp)
-  target_link_libraries(quintet_test_headers PRIVATE quintet_test_main quintet_warnings)
-  target_precompile_headers(quintet_test_headers PRIVATE
-    <boost/test/unit_test.hpp> <chrono> <functional> <future> <map> <memory> <span> <string> <thread> <vector>)
 endif()
+
+# quintet_precompile_for_tests(<layer> LIBS target... HEADERS header...): what the layer's tests begin with, read once for
+# all of them. An executable, since what is compiled for one (-fPIE) cannot read what was compiled for a library (-fPIC).
+function(quintet_precompile_for_tests layer)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;HEADERS")
+  set(source ${PROJECT_BINARY_DIR}/${layer}_test_headers.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
+  add_executable(quintet_${layer}_test_headers EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(quintet_${layer}_test_headers PRIVATE ${arg_LIBS} quintet_test_main quintet_warnings)
+  target_precompile_headers(quintet_${layer}_test_headers PRIVATE <boost/test/unit_test.hpp>
+    <chrono> <functional> <future> <map> <memory> <span> <string> <thread> <vector> ${arg_HEADERS})
+endfunction()
 
 # Ends with 77 where the kernel refuses an engine, so that its tests are skipped.
 add_executable(quintet_engine_check EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tests/engine_check.cpp)
@@ -66,8 +69,9 @@ function(quintet_add_test name)
   endforeach()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} quintet_test_main quintet_warnings)
-  if(quintet_quick_tests)
-    target_precompile_headers(${name} REUSE_FROM quintet_test_headers)
+  get_filename_component(layer ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(TARGET quintet_${layer}_test_headers AND NOT own_LIBS AND NOT own_OPTIONAL_LIBS)  # these may define what changes them
+    target_precompile_headers(${name} REUSE_FROM quintet_${layer}_test_headers)
   endif()
   # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program.
   add_test(NAME ${name} COMMAND ${name} --color_output=no
@@ -103,14 +107,17 @@ function(quintet_set_test_properties name)
   endif()
 endfunction()
 
-# quintet_add_tests_here([LIBS target...]): the tests of the current directory, found by their names.
+# quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): the tests of the current directory, found by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
 #   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
 #   tests/<unit>_test.sh       run by bash with the build tree as its argument; exit status 77: skipped; "# ctest: RUN_SERIAL"
 #   tests/support/             helpers: an include directory, and a static library where it has sources
 function(quintet_add_tests_here)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS;PRECOMPILE")
   get_filename_component(layer ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(QUINTET_PRECOMPILE AND arg_PRECOMPILE)
+    quintet_precompile_for_tests(${layer} LIBS ${arg_LIBS} HEADERS ${arg_PRECOMPILE})
+  endif()
   file(GLOB support CONFIGURE_DEPENDS tests/support/*.cpp)
   if(support)
     add_library(quintet_${layer}_test_support STATIC EXCLUDE_FROM_ALL ${support})
