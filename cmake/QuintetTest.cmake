@@ -73,9 +73,10 @@ function(quintet_add_test name)
   if(TARGET quintet_${layer}_test_headers AND NOT own_LIBS AND NOT own_OPTIONAL_LIBS)  # these may define what changes them
     target_precompile_headers(${name} REUSE_FROM quintet_${layer}_test_headers)
   endif()
-  # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program.
+  # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program, in
+  # another format: Boost.Test has one log for each.
   add_test(NAME ${name} COMMAND ${name} --color_output=no
-                                --logger=HRF,error,stdout:HRF,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.log)
+                                --logger=HRF,error,stdout:XML,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.log)
   quintet_set_test_properties(${name} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_RUN_SERIAL})
   if(NOT each_engine)
     return()
@@ -85,7 +86,7 @@ function(quintet_add_test name)
     add_test(NAME ${name}.${engine}
              COMMAND bash ${PROJECT_SOURCE_DIR}/cmake/tests/on_engine.sh ${engine} $<TARGET_FILE:quintet_engine_check>
                      $<TARGET_FILE:${name}> --color_output=no
-                     --logger=HRF,error,stdout:HRF,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.${engine}.log)
+                     --logger=HRF,error,stdout:XML,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.${engine}.log)
     quintet_set_test_properties(${name}.${engine} LABELS ${arg_LABELS} engines TIMEOUT ${arg_TIMEOUT}
                                 RUN_SERIAL ${arg_RUN_SERIAL})
   endforeach()

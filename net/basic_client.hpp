@@ -127,7 +127,8 @@ class basic_client<Model, Handler>::link final : public client_link {
   friend session;
 
   void place(int handle) override {
-    detail::place(client_.model_, client_.main_, [this, handle](event_loop& on) noexcept { admit(on, handle); });
+    detail::place(client_.model_, client_.main_, client_.model_.place(),
+                  [this, handle](event_loop& on) noexcept { admit(on, handle); });
   }
   void admit(event_loop& on, int handle) noexcept;
   handler_type next_handler();

@@ -203,7 +203,7 @@ void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::
   drainage_.entered();
   if (&at != &main_) return admit(at, fd, std::move(ticket));
   try {
-    detail::place(model_, main_,
+    detail::place(model_, main_, detail::pick(model_, main_, fd),
                   [this, fd, t = std::move(ticket)](event_loop& on) mutable noexcept { admit(on, fd, std::move(t)); });
   } catch (...) {
     drainage_.left();

@@ -9,6 +9,9 @@
 
 namespace quintet {
 
+/// Connections are registered in so many shards, each with a lock of its own.
+inline constexpr std::uint32_t connection_shards = 16;
+
 /// A plain value, copied and kept as one likes: it owns nothing and points to nothing. The id of a connection that has
 /// closed is never given to another one, and whoever uses it is told so (errc::no_such_connection). So is who uses it
 /// with the registry of another server.
@@ -27,6 +30,6 @@ template <>
 struct std::hash<quintet::connection_id> {
   std::size_t operator()(const quintet::connection_id& id) const noexcept {
     return std::hash<std::uint64_t>()(id.generation * 0x9e3779b97f4a7c15U ^
-                                      (std::uint64_t{id.home % 16} << 32U | id.slot));
+                                      (std::uint64_t{id.home % quintet::connection_shards} << 32U | id.slot));
   }
 };

@@ -92,10 +92,10 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
 }
 
 std::size_t connection_registry::broadcast(std::span<const connection_id> to, const shared_bytes& data) {
-  std::array<std::vector<connection_id>, shard_count> sorted;
-  for (const connection_id id : to) sorted[id.home % shard_count].push_back(id);
+  std::array<std::vector<connection_id>, connection_shards> sorted;
+  for (const connection_id id : to) sorted[id.home % connection_shards].push_back(id);
   std::size_t reached = 0;
-  for (std::size_t n = 0; n < shard_count; ++n)
+  for (std::size_t n = 0; n < connection_shards; ++n)
     if (!sorted[n].empty()) reached += broadcast_in(shards_[n], sorted[n], data);
   return reached;
 }
@@ -174,12 +174,12 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost) noe
 }
 
 connection_id connection_registry::id_of(std::size_t in_shard, std::size_t at) const noexcept {
-  return {number_ * static_cast<std::uint32_t>(shard_count) + static_cast<std::uint32_t>(in_shard),
-          static_cast<std::uint32_t>(at), shards_[in_shard].slots[at].generation};
+  return {number_ * connection_shards + static_cast<std::uint32_t>(in_shard), static_cast<std::uint32_t>(at),
+          shards_[in_shard].slots[at].generation};
 }
 
 connection_registry::slot* connection_registry::living(shard& s, connection_id id) const noexcept {
-  if (!id || id.home / shard_count != number_) return nullptr;
+  if (!id || id.home / connection_shards != number_) return nullptr;
   if (id.slot >= s.slots.size() || s.slots[id.slot].generation != id.generation) return nullptr;
   return &s.slots[id.slot];
 }
@@ -195,7 +195,7 @@ std::size_t connection_registry::size() const {
 
 std::vector<connection_id> connection_registry::all() const {
   std::vector<connection_id> ids;
-  for (std::size_t n = 0; n < shard_count; ++n) {
+  for (std::size_t n = 0; n < connection_shards; ++n) {
     const shard& s = shards_[n];
     const std::lock_guard lock(s.mutex);
     for (std::size_t i = 0; i < s.slots.size(); ++i)

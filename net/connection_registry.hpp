@@ -110,7 +110,6 @@ class connection_registry {
   class broadcast_message;
   template <class F>
   class call_message;
-  static constexpr std::size_t shard_count = 16;
 
   /// [loop] Of a connection that opens and ends. add() says whether it has to drain at once.
   struct added {
@@ -132,13 +131,13 @@ class connection_registry {
   error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
   std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
   slot* living(shard& s, connection_id id) const noexcept;
-  shard& shard_of(connection_id id) noexcept { return shards_[id.home % shard_count]; }
+  shard& shard_of(connection_id id) noexcept { return shards_[id.home % connection_shards]; }
 
   [[nodiscard]] connection_id id_of(std::size_t in_shard, std::size_t at) const noexcept;
 
   const std::size_t max_under_way_;
   const std::uint32_t number_;  // no other registry of this process has it
-  std::array<shard, shard_count> shards_;
+  std::array<shard, connection_shards> shards_;
 };
 
 template <class F>

@@ -140,6 +140,8 @@ class engine {
   /// Listens; returns a handle for add(), which the caller owns. The options are valid. Throws
   /// boost::system::system_error, which names the address.
   virtual int listen(const listen_options& options) = 0;
+  /// What the system makes of a larger backlog; 0: it takes any.
+  [[nodiscard]] virtual int largest_backlog() const noexcept { return 0; }
   /// Whether several engines of this kind can accept by it, each for itself.
   [[nodiscard]] virtual bool can_accept_by(accept_strategy) const noexcept { return false; }
   /// For listening sockets that share a port, in the order in which they began to listen: the n-th is to get what the

@@ -35,6 +35,14 @@ std::optional<int> number_in(const char* variable, int most) {
                      std::to_string(most));
 }
 
+void refuse_for_unix(const listen_options& o) {
+  const char* field = o.fast_open > 0                   ? "fast_open"
+                      : o.defer_accept.count() > 0      ? "defer_accept"
+                      : o.sharing != port_sharing::none ? "sharing"
+                                                        : nullptr;
+  if (field) throw config_error(std::string(field) + ": " + o.at + " has no port; only IP addresses have");
+}
+
 }  // namespace
 
 void validate(const listen_options& o) {
@@ -42,8 +50,12 @@ void validate(const listen_options& o) {
   if (o.send_buffer < 0) refuse(o, "send_buffer", o.send_buffer, "it must be at least 0");
   if (o.receive_buffer < 0) refuse(o, "receive_buffer", o.receive_buffer, "it must be at least 0");
   if (o.descriptor < -1) refuse(o, "descriptor", o.descriptor, "it must be an open one, or -1");
+  if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
+  if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
+    refuse(o, "defer_accept", static_cast<int>(o.defer_accept.count()), "it must be from 0 to 3600 seconds");
   if (o.descriptor >= 0) return;
   const address at(o.at);
+  if (!at.is_ip()) refuse_for_unix(o);
   if (o.dual_stack && at.type() != address::kind::ipv6)
     throw config_error("dual_stack: " + o.at + " is not an IPv6 address, which it must be");
   if (o.mode && at.type() != address::kind::unix_path)

@@ -4,6 +4,7 @@
 
 #include <quintet/net/address.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,7 +26,13 @@ enum class port_sharing {
 struct listener_settings {
   bool priority = false;    ///< a loop and a thread of its own for the connections that come here, and no limits
   bool dual_stack = false;  ///< an IPv6 address only: IPv4 clients as well
-  int backlog = 1024;       ///< connections that may wait to be accepted
+  int backlog = 1024;       ///< connections that may wait to be accepted; what the system cuts of it, the log is told
+  /// TCP only: who connects is accepted when its first bytes have come, or when this time is over, which the kernel
+  /// counts in its retransmissions. Not for protocols in which the server speaks first. Zero: at once.
+  std::chrono::seconds defer_accept{0};
+  /// TCP only: so many connections may be under way whose first bytes came with the SYN (TCP_FASTOPEN), where the
+  /// system's net.ipv4.tcp_fastopen lets servers do that. A request may then arrive twice. 0: none.
+  int fast_open = 0;
   std::optional<mode_t> mode = {};  ///< permissions of a Unix socket's file; otherwise as the process's umask says
   int send_buffer = 0;              ///< bytes of kernel memory for each connection; 0: the kernel decides, and grows it
   int receive_buffer = 0;           ///< the same for what has not been received yet

@@ -29,7 +29,12 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       copy_(loop.options().own_descriptors ? listening_ : -1),
       at_(loop.io().local_address(listening_)),
       name_(at_.to_string()),
-      log_(log) {}
+      log_(log) {
+  const int most = log_ ? loop.io().largest_backlog() : 0;
+  if (most > 0 && options.backlog > most)
+    report(log_,
+           {severity::warning, "the backlog is cut to " + std::to_string(most) + " (net.core.somaxconn)", {}, name_});
+}
 
 listener::~listener() {
   abort();

@@ -35,12 +35,23 @@ std::vector<event_loop*> lasting_loops(Model& model) {
   return loops;
 }
 
-/// [loop] The main loop's. Runs admit(loop), which does not throw, on the loop that the model picks: only what admit
-/// carries, a handle, crosses threads; the connection is made on the loop that will own it. When this throws, admit was
-/// not run, and has been destroyed.
+/// [loop] The main loop's. The loop that the model picks for a handle that was accepted.
+template <thread_model Model>
+event_loop& pick(Model& model, event_loop& main, int handle) {
+  if constexpr (requires(const address& from) { model.place(from); }) {
+    if constexpr (requires { model.wants_address(); })
+      if (!model.wants_address()) return model.place();
+    return model.place(main.io().remote_address(handle));
+  } else {
+    return model.place();
+  }
+}
+
+/// [loop] The main loop's. Runs admit(loop), which does not throw, on that loop, which the model has picked: only what
+/// admit carries, a handle, crosses threads; the connection is made on the loop that will own it. When this throws,
+/// admit was not run, and has been destroyed.
 template <thread_model Model, class Admit>
-void place(Model& model, event_loop& main, Admit admit) {
-  event_loop& loop = model.place();
+void place(Model& model, event_loop& main, event_loop& loop, Admit admit) {
   if (&loop == &main) return admit(loop);
   try {
     loop.post([&loop, a = std::move(admit)]() mutable noexcept { a(loop); });

@@ -36,6 +36,12 @@ void set_buffer(int fd, int option, int bytes) noexcept {
   if (bytes > 0) (void)::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
 }
 
+/// What somebody has asked for, and has to be told when it cannot be had.
+void set_tcp(int fd, int option, int value, const address& at) {
+  if (value > 0 && ::setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value) != 0)
+    fail(errno, "cannot listen on " + at.to_string() + (option == TCP_FASTOPEN ? ": fast_open" : ": defer_accept"));
+}
+
 /// getsockname or getpeername.
 template <class Ask>
 address ask(Ask name, int fd) noexcept {
@@ -99,6 +105,8 @@ int socket_engine::listen(const listen_options& options) {
     return fd.release();
   }
   if (at.is_ip()) {
+    set_tcp(fd.get(), TCP_DEFER_ACCEPT, static_cast<int>(options.defer_accept.count()), at);
+    set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open, at);
     enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // listen again at once although old connections are in TIME_WAIT
     // Accepted sockets inherit it. Replies leave as whole batches already, so that waiting would only add latency.
     enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);

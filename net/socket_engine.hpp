@@ -15,6 +15,7 @@ namespace quintet {
 class socket_engine : public engine {
  public:
   int listen(const listen_options& options) override;
+  [[nodiscard]] int largest_backlog() const noexcept override;
   [[nodiscard]] bool can_accept_by(accept_strategy by) const noexcept override {
     return by != accept_strategy::exclusive;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// socket_sharing: listening sockets that share a port, and which of them gets a connection.
+// socket_sharing: listening sockets that share a port, which of them gets a connection, and what the system allows
+// them.
 #include <quintet/net/socket_engine.hpp>
 
 #include <linux/filter.h>
@@ -7,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <fstream>
 #include <vector>
 
 namespace quintet {
@@ -51,6 +53,13 @@ int socket_engine::receiving_cpu(int handle) const noexcept {
   int cpu = -1;
   socklen_t size = sizeof cpu;
   return ::getsockopt(handle, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &size) == 0 ? cpu : -1;
+}
+
+int socket_engine::largest_backlog() const noexcept {
+  std::ifstream file("/proc/sys/net/core/somaxconn");
+  int most = 0;
+  file >> most;
+  return most;
 }
 
 // For the socket, and not only for the descriptor.

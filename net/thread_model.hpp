@@ -20,6 +20,9 @@ namespace quintet {
 ///                 wait for work that is being run elsewhere: so end loops first, then whatever else runs work
 ///
 /// Optional:
+///   place(from)     the same as place(), for a connection that was accepted from this address; with wants_address(),
+///   which
+///                   says that it may change something
 ///   release(loop)   on that loop's thread: a connection that place() put there has gone
 ///   runs_inline()   any thread, constant: whether run(w) always runs w here and now. Connections do not ask then
 ///   each_loop(f)    before start(): f(event_loop&) for every loop that place() may ever return, in their order; only

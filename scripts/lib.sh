@@ -132,7 +132,7 @@ run_tests() {
   ctest --preset "$preset" --no-tests=error --parallel "$(jobs)" "$@" && return
   for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do
     log=$(find "build/$preset" -name "$name.log" -print -quit)
-    [[ ! $log ]] || { printf '\n%s: the end of %s\n' "$name" "$log"; tail -n 3 "$log"; }
+    [[ ! $log ]] || { printf '\n%s: the end of %s\n' "$name" "$log"; tail -c 600 "$log"; echo; }
   done
   return 1
 }

@@ -22,10 +22,15 @@ void validate(const model_options& o) {
   require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
 }
 
-loop_options ring_options(const model_options& o) {
-  loop_options options = loop_options_of(o);
-  options.own_descriptors = o.own_descriptors;
-  return options;
+ring_options ring_of(const model_options& o) {
+  ring_options ring{.loops = o.loops,
+                    .engine = o.engine,
+                    .each = loop_options_of(o),
+                    .cpus = o.cpus,
+                    .placement = o.placement,
+                    .place_by = o.place_by};
+  ring.each.own_descriptors = o.own_descriptors;
+  return ring;
 }
 
 }  // namespace
@@ -40,9 +45,9 @@ any_model::variant any_model::make(const model_options& o) {
     case model::reactor_pool:
       return reactor_pool(o.workers.max);
     case model::loop_per_thread:
-      return loop_per_thread(o.loops, o.engine, ring_options(o), o.cpus);
+      return loop_per_thread(ring_of(o));
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(o.loops, o.workers, o.engine, loop_options_of(o), o.cpus);
+      return loop_per_thread_pool(ring_of(o), o.workers);
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }

@@ -25,6 +25,8 @@ struct model_options {
   std::size_t static_output = 0;     ///< of the same: see loop_options
   std::vector<int> cpus = {};        ///< models 4 and 5: loop i stays on the i-th, and begins again at the end
   bool own_descriptors = false;      ///< model 4: a table of descriptors for each loop
+  placement_policy placement = placement_policy::round_robin;  ///< models 4 and 5
+  place_function place_by = {};                                ///< instead of it
 };
 
 /// What a config and a client_config have in common.
@@ -48,6 +50,27 @@ class any_model {
   }
   event_loop& place() {
     return std::visit([](auto& m) -> event_loop& { return m.place(); }, model_);
+  }
+  event_loop& place(const address& from) {
+    return std::visit(
+        [&](auto& m) -> event_loop& {
+          if constexpr (requires { m.place(from); })
+            return m.place(from);
+          else
+            return m.place();
+        },
+        model_);
+  }
+  /// Whether place() looks at the address: it is asked of the kernel for each connection.
+  [[nodiscard]] bool wants_address() const noexcept {
+    return std::visit(
+        [](const auto& m) {
+          if constexpr (requires { m.wants_address(); })
+            return m.wants_address();
+          else
+            return false;
+        },
+        model_);
   }
   void run(work_item& item) noexcept {
     std::visit([&](auto& m) { m.run(item); }, model_);

@@ -20,6 +20,16 @@ class composed_model {
     placement_.start(main);
   }
   event_loop& place() { return placement_.place(); }
+  event_loop& place(const address& from)
+    requires requires(Placement& p) { p.place(from); }
+  {
+    return placement_.place(from);
+  }
+  [[nodiscard]] bool wants_address() const noexcept
+    requires requires(const Placement& p) { p.wants_address(); }
+  {
+    return placement_.wants_address();
+  }
   void run(work_item& item) noexcept { compute_.run(item); }
   [[nodiscard]] bool runs_inline() const noexcept { return Compute::runs_inline; }
   void release(event_loop& loop)

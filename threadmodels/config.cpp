@@ -43,6 +43,8 @@ model_options model_options_of(const config& c) {
   validate_cpus(c.cpus, allowed);
   o.cpus = c.cpus.empty() && c.accept == accept_strategy::reuse_port_cpu ? allowed : c.cpus;
   o.own_descriptors = c.own_descriptors;
+  o.placement = c.placement;
+  o.place_by = c.place_by;
   return o;
 }
 

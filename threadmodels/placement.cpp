@@ -10,24 +10,68 @@
 
 namespace quintet {
 
-on_loop_ring::on_loop_ring(unsigned loops, engine_kind kind, const loop_options& options,
-                           const std::vector<int>& cpus) {
-  for (unsigned i = 0; i < loops; ++i) {
-    loop_options own = options;
-    if (!cpus.empty()) own.cpu = cpus[i % cpus.size()];
-    ring_.push_back(std::make_unique<running_loop>(make_engine(kind), own));
+on_loop_ring::on_loop_ring(ring_options options) : options_(std::move(options)), open_(options_.loops) {
+  for (unsigned i = 0; i < options_.loops; ++i) {
+    loop_options each = options_.each;
+    if (!options_.cpus.empty()) each.cpu = options_.cpus[i % options_.cpus.size()];
+    ring_.push_back(std::make_unique<member>(make_engine(options_.engine), each));
   }
 }
 
 void on_loop_ring::start(event_loop&) {
   for (std::size_t i = 0; i < ring_.size(); ++i)
-    ring_[i]->thread.emplace(ring_[i]->loop, "qnt-loop-" + std::to_string(i));
+    ring_[i]->running.thread.emplace(ring_[i]->running.loop, "qnt-loop-" + std::to_string(i));
+}
+
+event_loop& on_loop_ring::place(const address& from) {
+  member& m = *ring_.at(choose(from));  // what a function of the user's says may be anything
+  m.open.fetch_add(1, std::memory_order_relaxed);
+  return m.running.loop;
+}
+
+std::size_t on_loop_ring::choose(const address& from) {
+  if (options_.place_by) {
+    look_at_open();
+    return options_.place_by(from, open_);
+  }
+  switch (options_.placement) {
+    case placement_policy::least_connections:
+      return least_filled();
+    case placement_policy::peer_hash:
+      if (from.is_ip()) return std::hash<std::string>()(from.host()) % ring_.size();
+      return 0;
+    case placement_policy::round_robin:
+      break;
+  }
+  return next_++ % ring_.size();
+}
+
+// Beginning with the next in turn, so that equals are filled evenly.
+std::size_t on_loop_ring::least_filled() {
+  look_at_open();
+  std::size_t best = next_ % ring_.size();
+  for (std::size_t i = 1; i < ring_.size(); ++i) {
+    const std::size_t other = (next_ + i) % ring_.size();
+    if (open_[other] < open_[best]) best = other;
+  }
+  next_ = best + 1;
+  return best;
+}
+
+void on_loop_ring::look_at_open() noexcept {
+  for (std::size_t i = 0; i < ring_.size(); ++i)
+    open_[i] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, ring_[i]->open.load(std::memory_order_relaxed)));
+}
+
+void on_loop_ring::release(event_loop& loop) noexcept {
+  for (const auto& m : ring_)
+    if (&m->running.loop == &loop) m->open.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // All are told before any is waited for.
 void on_loop_ring::stop() noexcept {
-  for (auto& running : ring_) running->loop.stop();
-  for (auto& running : ring_) running->thread.reset();
+  for (auto& m : ring_) m->running.loop.stop();
+  for (auto& m : ring_) m->running.thread.reset();
 }
 
 event_loop& on_own_loop::place() {

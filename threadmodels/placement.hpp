@@ -5,7 +5,9 @@
 #include <quintet/net/engine_kind.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/loop_thread.hpp>
+#include <quintet/threadmodels/placement_policy.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -34,27 +36,53 @@ class on_main_loop {
   event_loop* main_ = nullptr;
 };
 
-/// A fixed ring of loops, filled in turn.
+/// The loops of models 4 and 5.
+struct ring_options {
+  unsigned loops = 1;
+  engine_kind engine = engine_kind::automatic;
+  loop_options each = {};
+  std::vector<int> cpus = {};  ///< loop i stays on the i-th, and begins again at the end; none: where the system likes
+  placement_policy placement = placement_policy::round_robin;
+  place_function place_by = {};  ///< instead of a policy
+};
+
+/// A fixed ring of loops.
 class on_loop_ring {
  public:
-  /// With `cpus`, loop i stays on the i-th of them, beginning again at the end.
-  explicit on_loop_ring(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& options = {},
-                        const std::vector<int>& cpus = {});
+  explicit on_loop_ring(ring_options options);
   void start(event_loop& main);
-  event_loop& place() noexcept { return ring_[next_++ % ring_.size()]->loop; }
+  /// Without an address: for connections that this end has begun.
+  event_loop& place(const address& from = {});
+  /// Whether place() looks at the address.
+  [[nodiscard]] bool wants_address() const noexcept {
+    return options_.place_by || options_.placement == placement_policy::peer_hash;
+  }
+  void release(event_loop& loop) noexcept;
   void stop() noexcept;
   template <class F>
   void each_loop(F f) {
-    for (const auto& running : ring_) f(running->loop);
+    for (const auto& m : ring_) f(m->running.loop);
   }
   template <class F>
   void each_counters(F f) const {
-    for (const auto& running : ring_) f(running->loop.counters());
+    for (const auto& m : ring_) f(m->running.loop.counters());
   }
 
  private:
+  struct member {
+    explicit member(std::unique_ptr<engine> io, const loop_options& options) : running(std::move(io), options) {}
+    running_loop running;
+    // Placed here, and not gone. Below zero where connections come that were not placed: the loop's own listeners'.
+    std::atomic<std::ptrdiff_t> open{0};
+  };
+  std::size_t choose(const address& from);
+  std::size_t least_filled();
+  void look_at_open() noexcept;
+
+  ring_options options_;
   std::size_t next_ = 0;
-  std::vector<std::unique_ptr<running_loop>> ring_;
+  std::vector<std::unique_ptr<member>> ring_;
+  std::vector<std::size_t> open_;  // as choose() sees it
 };
 
 /// A blocking loop and a thread for each connection. The thread of a connection that has gone waits for the next one,

@@ -42,6 +42,7 @@ struct serve_options {
   serve_limits limits;
   engine_kind engine = engine_kind::automatic;
   accept_strategy accept = accept_strategy::main_reactor;
+  placement_policy placement = placement_policy::round_robin;
   bool strict = false, pin_loops = false, own_descriptors = false;
   std::chrono::nanoseconds spin{0};
   std::chrono::microseconds busy_poll{0};
@@ -60,6 +61,13 @@ quintet::model parse_model(const std::string& text) {
   std::string names;
   for (const auto m : all_models) names += (names.empty() ? "" : ", ") + std::string(to_string(m));
   throw usage_error('"' + text + "\" is no model; there are: " + names + " (or 1 to 5)");
+}
+
+placement_policy parse_placement(const std::string& text) {
+  if (const auto policy = placement_policy_from_string(text)) return *policy;
+  std::string names;
+  for (const auto p : all_placement_policies) names += (names.empty() ? "" : ", ") + std::string(to_string(p));
+  throw usage_error('"' + text + "\" is no placement; there are: " + names);
 }
 
 /// Of the kernel's resolution: what is above 0 does not become 0.
@@ -88,6 +96,7 @@ config settle(const serve_options& o) {
   c.engine = o.engine;
   c.accept = o.accept;
   c.accept_strictly = o.strict;
+  c.placement = o.placement;
   if (o.pin_loops)
     for (const unsigned cpu : allowed_cpus()) c.cpus.push_back(static_cast<int>(cpu));
   c.own_descriptors = o.own_descriptors;
@@ -172,8 +181,10 @@ void refuse_for_peer(const serve_options& o) {
   if (o.model) throw usage_error("--peer: the peers have no --model; give one or the other");
   if (o.engine != engine_kind::automatic)
     throw usage_error("--peer: the peers have no --engine; give one or the other");
-  if (o.accept != accept_strategy::main_reactor || o.strict || o.pin_loops || o.own_descriptors)
-    throw usage_error("--peer: the peers have neither --accept, --strict, --pin-loops nor --own-descriptors");
+  if (o.accept != accept_strategy::main_reactor || o.placement != placement_policy::round_robin || o.strict ||
+      o.pin_loops || o.own_descriptors)
+    throw usage_error(
+        "--peer: the peers have neither --accept, --placement, --strict, --pin-loops nor --own-descriptors");
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
   if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
@@ -235,6 +246,9 @@ void add_server_options(CLI::App& app, serve_options& o) {
       ->type_name("NAME");
   add_parsed(app, "--accept", o.accept, parse_accept,
              "who accepts: main_reactor (unless given), or each loop: reuse_port, reuse_port_cpu, exclusive")
+      ->type_name("NAME");
+  add_parsed(app, "--placement", o.placement, parse_placement,
+             "where the main reactor puts connections: round_robin (unless given), least_connections, peer_hash")
       ->type_name("NAME");
   app.add_flag("--strict", o.strict, "an error, and not the nearest, where --accept cannot be had");
   app.add_flag("--pin-loops", o.pin_loops, "each loop stays on a CPU of its own, as long as there are any");

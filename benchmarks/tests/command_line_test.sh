@@ -14,6 +14,7 @@ refused "MIN..MAX" serve --workers 4..1
 refused "0 to 65535" serve --port 70000
 refused "there are: automatic, epoll, asio" serve --engine kqueue
 refused "there are: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve --accept all
+refused "there are: round_robin, least_connections, peer_hash" serve --placement random
 refused "no reuse_port" serve --model 2 --accept reuse_port --strict
 refused "own_descriptors" serve --model 4 --own-descriptors
 refused "neither --accept" serve --peer epoll --accept exclusive

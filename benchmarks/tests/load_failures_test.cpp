@@ -4,6 +4,8 @@
 #include "load/run.hpp"
 #include "odd_server.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <boost/test/unit_test.hpp>
 
 #include <stdexcept>
@@ -103,10 +105,13 @@ BOOST_AUTO_TEST_CASE(replies_that_never_come_are_missing_at_the_end) {
 }
 
 BOOST_AUTO_TEST_CASE(nobody_listening_is_said) {
-  std::uint16_t port = 0;
-  {
-    port = local_port(listen_on("127.0.0.1", 0, true));
-  }
+  // Bound, and nobody else's; but nobody listens on it.
+  const unique_fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  BOOST_REQUIRE(::bind(silent.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+  const std::uint16_t port = local_port(silent);
   for (const bool short_ones : {false, true}) {
     auto s = brief(port, client_kind::epoll);
     s.work.short_connections = short_ones;

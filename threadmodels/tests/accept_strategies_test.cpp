@@ -18,10 +18,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <ostream>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -94,7 +96,7 @@ BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
   std::vector<client> clients;
   for (int i = 0; i < 60; ++i) {
     clients.emplace_back(srv->addresses()[0].port());
-    clients.emplace_back(srv->addresses()[1].port(), client_options{.host = "::1"});
+    clients.push_back(client::over(quintet::testing::connected_to(srv->addresses()[1]).release()));
   }
   for (client& c : clients) BOOST_TEST(answers(c));
   const server_statistics s = srv->statistics();
@@ -103,6 +105,67 @@ BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
   BOOST_TEST(sum(s.accepted_by_each) == clients.size());
   if (srv->accept() == accept_strategy::reuse_port)  // 60 of a port over three, by a hash: none for one is no chance
     for (const std::uint64_t n : s.accepted_by_each) BOOST_TEST(n > 0u);
+}
+
+/// On which of its loops a server has each connection.
+struct where {
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
+  std::shared_ptr<std::map<event_loop*, int>> open = std::make_shared<std::map<event_loop*, int>>();
+  void on_open(connection& c) const { count(c, 1); }
+  void operator()(connection& c, bytes in) const { c.write(in); }
+  void on_close(connection& c, error_code) const { count(c, -1); }
+  void count(connection& c, int change) const {
+    const std::lock_guard lock(*mutex);
+    (*open)[&c.loop()] += change;
+  }
+  std::vector<int> sorted() const {
+    const std::lock_guard lock(*mutex);
+    std::vector<int> counts;
+    for (const auto& [loop, n] : *open) counts.push_back(n);
+    std::ranges::sort(counts);
+    return counts;
+  }
+};
+
+BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loops), kind) {
+  const where seen;
+  running<server<where>> srv(config{.model = kind, .loops = loops, .placement = placement_policy::least_connections},
+                             seen);
+  std::vector<client> clients;
+  for (int i = 0; i < 30; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+  BOOST_TEST(seen.sorted() == (std::vector<int>{10, 10, 10}), boost::test_tools::per_element());
+  // All but the first of three of each loop leave, but for one loop, which keeps its ten: the others are filled up.
+  for (std::size_t i = 29; i > 2; --i)
+    if (i % loops != 0) clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
+  BOOST_TEST(eventually([&] { return seen.sorted() == std::vector<int>{1, 1, 10}; }));
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 18u; }));
+  for (int i = 0; i < 18; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+  BOOST_TEST(seen.sorted() == (std::vector<int>{10, 10, 10}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(one_address_stays_on_one_loop) {
+  const where seen;
+  running<server<where>> srv(config{.loops = loops, .placement = placement_policy::peer_hash}, seen);
+  std::vector<client> clients;
+  for (int i = 0; i < 20; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+  BOOST_TEST(seen.sorted() == std::vector<int>{20}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_choice_of_the_users_own_sees_address_and_counts) {
+  const where seen;
+  config c{.loops = loops};
+  c.place_by = [](const address& from, std::span<const std::size_t> open) -> std::size_t {
+    BOOST_TEST(open.size() == loops);
+    if (from.host() != "127.0.0.1") throw 5;
+    return open[2] < 5 ? 2 : open[0] < 3 ? 0 : 99;  // 99 is not there
+  };
+  running<server<where>> srv(c, seen);
+  std::vector<client> clients;
+  for (int i = 0; i < 8; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
+  BOOST_TEST(seen.sorted() == (std::vector<int>{3, 5}), boost::test_tools::per_element());
+  client surplus(srv->port());
+  BOOST_TEST(surplus.receive_rest().empty());
+  BOOST_TEST(srv->statistics().refused == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(models_without_loops_of_their_own_accept_on_the_main_one_and_say_so) {
@@ -229,17 +292,21 @@ BOOST_DATA_TEST_CASE(the_limit_is_one_for_all_loops_and_nobody_waits_for_ever,
   BOOST_TEST(srv->statistics().refused == 0u);
 }
 
+/// Where no other test is, nor anybody who connects: what is asked is whether somebody listens.
+constexpr const char* alone = "127.0.5.1:0";
+
 BOOST_DATA_TEST_CASE(who_drains_listens_no_more,
                      data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
                      kind, strategy) {
-  echo_server srv(config{.model = kind, .loops = loops, .accept = strategy}, echo());
+  echo_server srv(config{.listen = {alone}, .model = kind, .loops = loops, .accept = strategy}, echo());
+  const address at = srv->addresses().front();
   std::vector<client> clients;
-  for (int i = 0; i < 20; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
-  const std::uint16_t port = srv->port();
+  for (int i = 0; i < 20; ++i)
+    BOOST_TEST(answers(clients.emplace_back(client::over(quintet::testing::connected_to(at).release()))));
   srv->drain(patience);
   for (client& c : clients) BOOST_TEST(c.receive_rest().empty());
   srv.join();
-  BOOST_TEST(!quintet::testing::can_connect(address("127.0.0.1:" + std::to_string(port))));
+  BOOST_TEST(!quintet::testing::can_connect(at));
 }
 
 }  // namespace

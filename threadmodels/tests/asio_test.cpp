@@ -5,6 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/sockets.hpp"
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -151,8 +152,8 @@ BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models)
 }
 
 BOOST_DATA_TEST_CASE(an_operation_that_fails_throws_in_the_coroutine, data::make(all_models), kind) {
-  const std::uint16_t nobody = server({}, echo).port();  // gone again
-  running<server<proxy>> front(config{.model = kind}, proxy(nobody));
+  const quintet::testing::silent_address nobody;
+  running<server<proxy>> front(config{.model = kind}, proxy(nobody.at().port()));
   client c(front->port());
   BOOST_TEST(c.receive_rest().empty());
   BOOST_TEST(eventually([&] { return front->statistics().handler_errors == 1; }));

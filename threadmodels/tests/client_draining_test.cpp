@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/sockets.hpp"
 #include "census.hpp"
 #include "combination.hpp"
 #include "journal.hpp"
@@ -127,11 +128,8 @@ struct touchy {
 BOOST_DATA_TEST_CASE(what_a_client_tells_its_log, data::make(all_models), kind) {
   counts all;
   journal log;
-  std::string nobody;
-  {
-    running<server<asking>> gone(config{.listen = {"127.0.0.1:0"}}, asking{&all});
-    nobody = gone->addresses()[0].to_string();
-  }
+  const quintet::testing::silent_address silent;
+  const std::string nobody = silent.at().to_string();
   running<server<asking>> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
   client here(client_config{.model = kind, .log = log.hook()}, touchy());
   here.run_in_background();

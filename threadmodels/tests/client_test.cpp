@@ -5,6 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/sockets.hpp"
 #include "census.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -95,9 +96,7 @@ BOOST_DATA_TEST_CASE(echo_through_a_client, data::make(all_combinations), under)
 }
 
 BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
-  std::optional<echo_server> nobody(std::in_place, config{.listen = {"127.0.0.1:0"}}, echo);
-  const address at = (*nobody)->addresses()[0];
-  nobody.reset();
+  const quintet::testing::silent_address nobody;
   seen all;
   with_handler(under, all, [&](auto handler) {
     client_config c = config_for(under, all);
@@ -109,7 +108,7 @@ BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
     };
     client here(c, handler);
     self = &here;
-    here.connect(at);
+    here.connect(nobody.at());
     here.run();
     BOOST_TEST(here.links() == 0U);
   });

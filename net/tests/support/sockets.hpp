@@ -36,6 +36,25 @@ inline int get_option(int fd, int level, int option) {
   return ::getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
 }
 
+/// An address that nobody listens on as long as the object lives. One that a server has had and left could be another
+/// test's by now, or the very one that the system gives to who connects, which is then connected to itself.
+class silent_address {
+ public:
+  silent_address() : fd_(socket_for(at_)) {
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    if (::bind(fd_.get(), at_.data(), at_.size()) != 0 ||
+        ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0)
+      throw std::runtime_error("cannot bind");
+    at_ = address(reinterpret_cast<const sockaddr*>(&bound), size);
+  }
+  [[nodiscard]] const address& at() const noexcept { return at_; }
+
+ private:
+  address at_{"127.0.0.1:0"};
+  file_descriptor fd_;
+};
+
 /// A directory of its own for each test.
 class scratch_directory {
  public:
