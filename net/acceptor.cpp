@@ -16,7 +16,7 @@ acceptor::acceptor(event_loop& loop, const accept_limits& limits, admissions& ad
 
 acceptor::~acceptor() {
   admitted_.detach(loop_);
-  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+  abort();
 }
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
@@ -27,11 +27,24 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
 
 void acceptor::start() {
   for (const auto& l : listeners_) l->start();
+  loop_.join(*this);
+  started_ = true;
 }
 
 void acceptor::close() noexcept {
   for (const auto& l : listeners_) l->close();
-  for (const arrival& a : std::exchange(waiting_, {})) loop_.io().close(a.handle);
+  drop_waiting();
+}
+
+// On the loop's thread, where a handle means what it meant when it was accepted.
+void acceptor::abort() noexcept {
+  drop_waiting();
+  if (std::exchange(started_, false)) loop_.leave(*this);
+}
+
+void acceptor::drop_waiting() noexcept {
+  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+  waiting_.clear();
 }
 
 // When this throws, the handle is still the listener's.

@@ -15,7 +15,7 @@ namespace quintet {
 
 /// Accepts while all limits allow it. The function gets the loop, a handle that it then owns, and the handle's place;
 /// when it throws, the connection is refused.
-class acceptor final : private timer {
+class acceptor final : private loop_member, private timer {
  public:
   using place_function = std::function<void(event_loop& at, int handle, admissions::ticket place)>;
 
@@ -52,6 +52,8 @@ class acceptor final : private timer {
   void count_locality(int handle) noexcept;
   void refuse(int handle, error_code reason, const address& from) noexcept;
   void go_on() noexcept;
+  void drop_waiting() noexcept;
+  void abort() noexcept override;
   void expired() noexcept override { go_on(); }
 
   event_loop& loop_;
@@ -60,6 +62,7 @@ class acceptor final : private timer {
   const log_hook& log_;
   place_function place_;
   std::vector<arrival> waiting_;
+  bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;
   counter refused_, local_;
 };

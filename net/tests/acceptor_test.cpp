@@ -68,6 +68,27 @@ struct world {
   address first, second;
 };
 
+/// A loop that accepts, under limits that it shares with another one.
+struct side {
+  explicit side(admissions& shared) {
+    accepts.emplace(loop, accept_limits{}, shared, quiet, [this](event_loop& on, int fd, admissions::ticket place) {
+      BOOST_TEST(&on == &loop);
+      inside.push_back({file_descriptor(fd), std::move(place)});
+    });
+    at = accepts->listen("127.0.0.1:0").at();
+    accepts->start();
+  }
+  void settle() {
+    while (loop.poll()) {
+    }
+  }
+  const log_hook quiet;
+  event_loop loop;
+  std::deque<world::guest> inside;
+  std::optional<acceptor> accepts;
+  address at;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(without_limits_everybody_is_let_in) {
@@ -97,26 +118,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
 // The second loop does not know yet that the first has taken the last place when it accepts.
 BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_other) {
   admissions admitted({.max_connections = 1});
-  const log_hook quiet;
-  struct side {
-    side(admissions& shared, const log_hook& log) {
-      accepts.emplace(loop, accept_limits{}, shared, log, [this](event_loop& on, int fd, admissions::ticket place) {
-        BOOST_TEST(&on == &loop);
-        inside.push_back({file_descriptor(fd), std::move(place)});
-      });
-      at = accepts->listen("127.0.0.1:0").at();
-      accepts->start();
-    }
-    void settle() {
-      while (loop.poll()) {
-      }
-    }
-    event_loop loop;
-    std::deque<world::guest> inside;
-    std::optional<acceptor> accepts;
-    address at;
-  };
-  side a(admitted, quiet), b(admitted, quiet);
+  side a(admitted), b(admitted);
   const file_descriptor first = connected_to(a.at), second = connected_to(b.at), third = connected_to(b.at);
   a.settle();
   b.settle();
@@ -137,6 +139,24 @@ BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_ot
   b.inside.clear();
   b.settle();
   BOOST_TEST(admitted.open() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_closed_when_its_loop_stops) {
+  admissions admitted({.max_connections = 1});
+  side a(admitted), b(admitted);
+  const file_descriptor first = connected_to(a.at), second = connected_to(b.at);
+  a.settle();
+  b.settle();
+  BOOST_REQUIRE(b.accepts->accepted() == 1u);
+  BOOST_REQUIRE(b.inside.empty());
+  b.loop.stop();
+  b.settle();
+  BOOST_TEST(b.loop.finished());
+  char c = 0;
+  BOOST_TEST(::recv(second.get(), &c, 1, 0) == 0);
+  a.inside.clear();  // the news of it reaches a loop that accepts no more
+  b.settle();
+  BOOST_TEST(b.inside.empty());
 }
 
 BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
