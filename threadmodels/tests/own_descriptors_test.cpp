@@ -6,6 +6,7 @@
 #include "../../net/tests/support/sockets.hpp"
 #include "client.hpp"
 #include "running.hpp"
+#include "sanitized.hpp"
 #include "waiting.hpp"
 
 #include <quintet/net/executor.hpp>
@@ -56,6 +57,8 @@ bool answers(client& c) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_SUITE(tables, *boost::unit_test::enable_if<!watches_races>())
 
 BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
   constexpr rlim_t limit = 200;
@@ -127,6 +130,8 @@ BOOST_AUTO_TEST_CASE(who_drains_or_stops_listens_no_more_although_other_tables_h
   client two = client::over(quintet::testing::connected_to(at).release());
   BOOST_TEST(answers(two));
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_CASE(where_connections_would_cross_tables_it_is_refused) {
   for (const model kind : all_models) {

@@ -10,7 +10,22 @@
 #endif
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define QUINTET_TEST_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define QUINTET_TEST_TSAN 1
+#endif
+#endif
+
 namespace quintet::test {
+
+/// ThreadSanitizer takes a descriptor's number for the same thing in every thread.
+#ifdef QUINTET_TEST_TSAN
+inline constexpr bool watches_races = true;
+#else
+inline constexpr bool watches_races = false;
+#endif
 
 #ifdef QUINTET_TEST_SANITIZED
 inline constexpr bool sanitized = true;
