@@ -61,18 +61,18 @@ bool acceptor::has_to_wait() noexcept {
 }
 
 // False: not yet.
-bool acceptor::let_in(const arrival& a) {
+bool acceptor::let_in(const arrival& a) noexcept {
   const bool bounds = !a.has_buffers && admitted_.open() >= limits_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().remote_address(a.handle) : address();
-  std::optional<admissions::ticket> place = admitted_.enter(from);
-  if (!place) return false;
-  if (!*place) {
-    refuse(a.handle, errc::too_many_from_address, from);
-    return true;
-  }
-  if (bounds) loop_.io().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
   try {
+    std::optional<admissions::ticket> place = admitted_.enter(from);
+    if (!place) return false;
+    if (!*place) {
+      refuse(a.handle, errc::too_many_from_address, from);
+      return true;
+    }
+    if (bounds) loop_.io().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

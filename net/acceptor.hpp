@@ -48,7 +48,7 @@ class acceptor final : private loop_member, private timer {
   };
   void accepted(arrival a);
   [[nodiscard]] bool has_to_wait() noexcept;
-  [[nodiscard]] bool let_in(const arrival& a);
+  [[nodiscard]] bool let_in(const arrival& a) noexcept;
   void count_locality(int handle) noexcept;
   void refuse(int handle, error_code reason, const address& from) noexcept;
   void go_on() noexcept;

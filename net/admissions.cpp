@@ -40,9 +40,10 @@ std::optional<admissions::ticket> admissions::enter(const address& from) {
     if (max_ != 0 && open >= max_) return std::nullopt;
   } while (!open_.compare_exchange_weak(open, open + 1));
   const network of = max_of_network_ == 0 ? std::nullopt : from.network();
-  if (enter_network(of)) return ticket(*this, of);
-  give_back();
-  return ticket();
+  ticket place(*this, std::nullopt);  // given back as well when there is no memory for the network
+  if (!enter_network(of)) return ticket();
+  place.from_ = of;
+  return place;
 }
 
 duration admissions::take_turn(time_point now) noexcept {
