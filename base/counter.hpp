@@ -2,19 +2,15 @@
 // counter: a number that one thread writes and any thread reads, at the price of a plain store.
 #pragma once
 
+#include <quintet/base/sanitizers.hpp>
+
 #include <atomic>
 #include <cstdint>
 
 // Compilers make three instructions of a relaxed load and store (g++ 12, clang 19). A sanitizer has to see both.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !QUINTET_THREAD_SANITIZER
 #define QUINTET_COUNTS_IN_ONE_INSTRUCTION 1
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#undef QUINTET_COUNTS_IN_ONE_INSTRUCTION
-#endif
-#endif
-#endif
-#ifndef QUINTET_COUNTS_IN_ONE_INSTRUCTION
+#else
 #define QUINTET_COUNTS_IN_ONE_INSTRUCTION 0
 #endif
 

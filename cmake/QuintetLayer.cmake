@@ -19,7 +19,8 @@ function(quintet_add_layer name)
       set(soversion ${PROJECT_VERSION_MAJOR})
     endif()
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
-      INSTALL_RPATH "$ORIGIN")  # installed side by side, wherever that is
+      INSTALL_RPATH "$ORIGIN"  # installed side by side, wherever that is
+      DEFINE_SYMBOL "")  # nothing asks for it, so that a shared library is linked of the same objects as a static one
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)

@@ -2,6 +2,7 @@
 // blocking_engine: blocking receive and send, and the signal that ends them.
 #include <quintet/net/blocking_engine.hpp>
 
+#include <quintet/base/sanitizers.hpp>
 #include <quintet/net/system_call.hpp>
 #include <quintet/net/wake_signal.hpp>
 
@@ -19,15 +20,16 @@ namespace {
 constexpr std::size_t receive_size = 64 * 1024;
 constexpr duration shortest = std::chrono::microseconds(1);
 
-// ThreadSanitizer (g++ 12) puts off the handler of a signal that arrives as recv begins, and with it the time-out that
+// ThreadSanitizer puts off the handler of a signal that arrives as recv begins, and with it the time-out that
 // would end the call. Under it no call waits for longer than this, so that what is lost is found again.
-#if defined(__SANITIZE_THREAD__)
-constexpr duration longest_call = std::chrono::milliseconds(100);
-#else
-constexpr duration longest_call = engine::forever;
-#endif
+constexpr duration longest_call = thread_sanitizer ? std::chrono::milliseconds(100) : engine::forever;
 
-thread_local blocking_engine* current = nullptr;  // the engine that this thread waits in
+/// What a signal handler may know of its thread.
+struct waiting {
+  blocking_engine* volatile engine = nullptr;  // in whose call the thread is
+  bool known = false;                          // this is the thread's wake_target
+};
+constinit thread_local waiting here;
 
 timeval to_timeval(duration d) noexcept {
   d = std::min(d, longest_call);
@@ -40,10 +42,6 @@ timeval to_timeval(duration d) noexcept {
 
 blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
   use_wake_signal(wake_signal, &blocking_engine::on_signal);
-}
-
-blocking_engine::~blocking_engine() {
-  if (current == this) current = nullptr;
 }
 
 error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
@@ -150,9 +148,12 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
 
 // False: somebody wants the loop's attention, which comes before waiting.
 bool blocking_engine::enter_call() noexcept {
-  current = this;
+  // Nobody may wait whom the signal cannot find: without memory for that, the loop goes round.
+  if (!here.known && !(here.known = wake_target(&here))) [[unlikely]]
+    return false;
   // Written once, since a waker may still be reading it.
   if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
+  here.engine = this;
   state expected = state::running;
   if (state_.compare_exchange_strong(expected, state::in_call)) return true;
   state_.store(state::running);
@@ -162,10 +163,14 @@ bool blocking_engine::enter_call() noexcept {
 // False: somebody has asked for attention meanwhile, which this took note of.
 bool blocking_engine::leave_call() noexcept {
   state expected = state::in_call;
-  if (state_.compare_exchange_strong(expected, state::running)) return true;
+  if (state_.compare_exchange_strong(expected, state::running)) {
+    here.engine = nullptr;
+    return true;
+  }
   // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
   // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
   while (!delivered_.load(std::memory_order_acquire)) std::this_thread::yield();
+  here.engine = nullptr;
   delivered_.store(false, std::memory_order_relaxed);
   set_timeout(SO_RCVTIMEO, receive_timeout_ = forever);
   set_timeout(SO_SNDTIMEO, send_timeout_);
@@ -202,8 +207,8 @@ void blocking_engine::set_timeout(int option, duration to) noexcept {
 }
 
 // On the thread that waits, if it does. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
-bool blocking_engine::on_signal() noexcept {
-  blocking_engine* const self = current;
+bool blocking_engine::on_signal(void* target) noexcept {
+  blocking_engine* const self = static_cast<waiting*>(target)->engine;
   if (!self || self->state_.load() != state::woken) return false;
   const int saved = errno;
   self->set_timeout(SO_RCVTIMEO, shortest);

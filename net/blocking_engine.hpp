@@ -27,7 +27,6 @@ class blocking_engine final : public socket_engine {
   static constexpr int wake_signal = SIGURG;
 
   blocking_engine();
-  ~blocking_engine() override;
   blocking_engine(const blocking_engine&) = delete;
   blocking_engine& operator=(const blocking_engine&) = delete;
 
@@ -52,7 +51,7 @@ class blocking_engine final : public socket_engine {
   enum class state : int { running, parked, in_call, woken };
 
   static error_code unsupported() noexcept;
-  static bool on_signal() noexcept;
+  static bool on_signal(void* target) noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool take_detour(duration longest);

@@ -2,6 +2,7 @@
 // system_call: receiving, sending and waiting without being a cancellation point.
 #pragma once
 
+#include <quintet/base/sanitizers.hpp>
 #include <quintet/net/engine.hpp>
 
 #include <sys/epoll.h>
@@ -22,10 +23,10 @@
 // threads: 90 instructions each (glibc 2.36, x86-64), which is more than the rest of an echo costs. pthread_cancel is
 // no way to end a thread of this library, so these go to the kernel directly. Sanitizers need to see the calls that
 // they know.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER
 #define QUINTET_PLAIN_SYSTEM_CALLS 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(memory_sanitizer)
 #define QUINTET_PLAIN_SYSTEM_CALLS 0
 #endif
 #endif

@@ -9,11 +9,15 @@
 #include <atomic>
 #include <csignal>
 #include <mutex>
+#include <system_error>
 
 namespace quintet {
 namespace {
 
-bool (*taker)() noexcept = nullptr;
+bool (*taker)(void*) noexcept = nullptr;
+// Not a thread_local, which costs an allocation where a thread first looks at it, if this code is in an object that was
+// opened by dlopen; and that may be in the handler, in the middle of an allocation.
+pthread_key_t targets{};
 struct sigaction previous{};
 constinit std::atomic<bool> ready{false};  // previous may be read
 
@@ -25,7 +29,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
-  if (!taker()) pass_on(signal, info, context);
+  void* const target = ::pthread_getspecific(targets);
+  if (!target || !taker(target)) pass_on(signal, info, context);
 }
 
 // A handler cannot be taken back: another may have been installed over it, and pass signals on to it.
@@ -35,7 +40,9 @@ void keep_loaded() noexcept {
     (void)::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // in vain for the program itself
 }
 
-void install(int signal, bool (*take)() noexcept) {
+void install(int signal, bool (*take)(void*) noexcept) {
+  if (const int failed = ::pthread_key_create(&targets, nullptr); failed != 0)
+    throw std::system_error(failed, std::generic_category(), "pthread_key_create");
   keep_loaded();
   taker = take;
   struct sigaction action{};
@@ -53,9 +60,11 @@ void install(int signal, bool (*take)() noexcept) {
 
 }  // namespace
 
-void use_wake_signal(int signal, bool (*take)() noexcept) {
+void use_wake_signal(int signal, bool (*take)(void*) noexcept) {
   static std::once_flag installed;
   std::call_once(installed, &install, signal, take);
 }
+
+bool wake_target(void* target) noexcept { return ::pthread_setspecific(targets, target) == 0; }
 
 }  // namespace quintet

@@ -126,10 +126,11 @@ build() {
 }
 
 # run_tests <preset> [option of ctest...]: of each that failed, also the last that its log (QuintetTest.cmake) has.
+# One at a time more than there are cores: most tests wait half of their time.
 run_tests() {
   local preset=$1 name log
   shift
-  ctest --preset "$preset" --no-tests=error --parallel "$(jobs)" "$@" && return
+  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 1))" "$@" && return
   for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do
     log=$(find "build/$preset" -name "$name.log" -print -quit)
     [[ ! $log ]] || { printf '\n%s: the end of %s\n' "$name" "$log"; tail -c 600 "$log"; echo; }

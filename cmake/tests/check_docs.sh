@@ -9,7 +9,8 @@ failed=0
 documents=(README.md)
 while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md' | sort)
 
-# A piece with an #include is a file of its own. The others of a document follow each other in one namespace, after this.
+# A piece with an #include is a file of its own. The others of a document follow each other in one namespace; those of all
+# documents are in one file, after this.
 cat > "$work/prelude.hpp" << 'END'
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
@@ -31,22 +32,23 @@ cat > "$work/prelude.hpp" << 'END'
 #include <string>
 #include <thread>
 END
+printf '#include "%s"\n' "$work/prelude.hpp" > "$work/pieces.cpp"
+number=0
 for document in "${documents[@]}"; do
-  awk -v prefix="$work/${document//\//-}" -v document="$document" -v work="$work" '
-    function write_piece() {
+  awk -v number=$((number += 1)) -v prefix="$work/${document//\//-}" -v document="$document" -v pieces="$work/pieces.cpp" '
+    function write_piece(  file) {
       if (text ~ /#include/) {
         file = prefix "-" start ".cpp"
       } else {
-        file = prefix "-pieces.cpp"
-        if (!(file in begun)) print "#include \"" work "/prelude.hpp\"\nnamespace pieces {" > file
-        begun[file]
+        file = pieces
+        if (!begun++) print "namespace pieces_" number " {" >> file
       }
-      printf "#line %d \"%s\"\n%s", start, document, text > file
+      printf "#line %d \"%s\"\n%s", start, document, text >> file
     }
     /^```cpp$/ {inside = 1; text = ""; start = NR + 1; next}
     /^```/ && inside {inside = 0; write_piece(); next}
     inside {text = text $0 "\n"}
-    END {for (file in begun) print "}" > file}' "$document"
+    END {if (begun) print "}" >> pieces}' "$document"
 done
 export compiler include
 find "$work" -name '*.cpp' -print0 | sort -z | xargs -0 -P 2 -I{} bash -c \

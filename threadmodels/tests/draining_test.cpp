@@ -9,9 +9,9 @@
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
-#include "sanitized.hpp"
 #include "waiting.hpp"
 
+#include <quintet/base/sanitizers.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include "../../net/tests/support/sockets.hpp"
 #include "client.hpp"
 #include "running.hpp"
-#include "sanitized.hpp"
 #include "waiting.hpp"
 
+#include <quintet/base/sanitizers.hpp>
 #include <quintet/net/executor.hpp>
 #include <quintet/threadmodels/server.hpp>
 
@@ -58,7 +58,7 @@ bool answers(client& c) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(tables, *boost::unit_test::enable_if<!watches_races>())
+BOOST_AUTO_TEST_SUITE(tables, *boost::unit_test::enable_if<!thread_sanitizer>())
 
 BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
   constexpr rlim_t limit = 200;

@@ -7,12 +7,14 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -24,6 +26,18 @@ template <class T>
 void set(int fd, int level, int option, const T& value) {
   if (::setsockopt(fd, level, option, &value, sizeof value) != 0)
     throw std::system_error(errno, std::generic_category(), "setsockopt");
+}
+
+/// Once a signal has interrupted connect(), the socket goes on by itself. Returns an errno value.
+int result_of_connecting(int fd) {
+  pollfd until{.fd = fd, .events = POLLOUT, .revents = 0};
+  int ready = 0;
+  do ready = ::poll(&until, 1, static_cast<int>(std::chrono::milliseconds(patience).count()));
+  while (ready < 0 && errno == EINTR);
+  if (ready <= 0) return ready == 0 ? ETIMEDOUT : errno;
+  int failed = 0;
+  socklen_t size = sizeof failed;
+  return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &size) == 0 ? failed : errno;
 }
 
 }  // namespace
@@ -56,8 +70,11 @@ client::client(std::uint16_t port, const client_options& options)
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) throw std::runtime_error("no address");
-  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    throw std::system_error(errno, std::generic_category(), "connect");
+  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    // An io_uring of a loop that this thread once ran may go only now, and interrupts it.
+    if (errno == EINTR) errno = result_of_connecting(fd_);
+    if (errno != 0) throw std::system_error(errno, std::generic_category(), "connect");
+  }
 }
 
 client::client(client&& other) noexcept

@@ -2,7 +2,7 @@
 // counted_new: operator new and delete that count. For one source file of a test program; not under sanitizers.
 #pragma once
 
-#include "sanitized.hpp"
+#include <quintet/base/sanitizers.hpp>
 
 #include <boost/test/unit_test.hpp>
 
