@@ -25,10 +25,13 @@ class work_item {
   void depart() noexcept {
     if (depart_) depart_(*this);
   }
+  /// A hint for who queues it: it will take less time than waking another thread for it.
+  [[nodiscard]] bool is_quick() const noexcept { return quick_; }
 
  protected:
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
+  void set_quick(bool quick) noexcept { quick_ = quick; }
 
  private:
   friend class work_fifo;
@@ -36,6 +39,7 @@ class work_item {
   function run_;
   function depart_;
   work_item* next_ = nullptr;
+  bool quick_ = false;
 };
 
 /// First in, first out. Not synchronised.
@@ -46,6 +50,13 @@ class work_fifo {
     item.next_ = nullptr;
     (tail_ ? tail_->next_ : head_) = &item;
     tail_ = &item;
+  }
+  /// All of the others, which are gone there.
+  void push_all(work_fifo& others) noexcept {
+    if (!others.head_) return;
+    (tail_ ? tail_->next_ : head_) = others.head_;
+    tail_ = others.tail_;
+    others.head_ = others.tail_ = nullptr;
   }
   /// The oldest item, or nullptr.
   work_item* pop() noexcept {

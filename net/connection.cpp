@@ -145,7 +145,7 @@ std::span<char> connection::receive_space() noexcept try {
 }
 
 void connection::on_received_in_place(std::size_t count) noexcept {
-  count_received(count);
+  loop_.counters().received(count);
   loop_.counters().bytes_in_place.add(count);
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_buffer_.commit(count);

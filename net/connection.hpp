@@ -25,7 +25,7 @@ namespace quintet {
 /// itself, on whatever thread it runs, and nothing here needs a lock.
 ///
 /// `[baton]` below means: from inside this connection's handler (or coroutine).
-class connection : private stream_channel, private work_item, private loop_member {
+class connection : private stream_channel, private loop_member, private work_item {
  public:
   /// [baton] Adds to the batch's output, by copying. Everything written in a batch leaves in one send. False when it
   /// was not taken: after shutdown_send(), or when the output is full under when_full::error. More waiting output than
@@ -70,7 +70,7 @@ class connection : private stream_channel, private work_item, private loop_membe
   /// the output is down to the low watermark and others have had their share. No more input is looked at before that.
   [[nodiscard]] bool writable() noexcept {
     if (told_.writable ? !is_full() : !is_above_watermark()) return true;
-    if (runs_here_ && !baton_.wants_writable) loop_.count_written(output_.size());
+    if (is_on_loop() && !baton_.wants_writable) loop_.count_written(output_.size());
     baton_.wants_writable |= told_.writable;
     return false;
   }
@@ -155,7 +155,7 @@ class connection : private stream_channel, private work_item, private loop_membe
   void give_back() noexcept;
   [[nodiscard]] bool is_full() const noexcept {
     return baton_.had_its_share || output_.size() > event_loop::turn_share || is_above_watermark() ||
-           (runs_here_ && !loop_.shares_left());
+           (is_on_loop() && !loop_.shares_left());
   }
   /// [baton] After give_back(): run_writable() comes before anything else does, but for the end.
   void ask_for_writable() noexcept { baton_.wants_writable = true; }
@@ -167,7 +167,7 @@ class connection : private stream_channel, private work_item, private loop_membe
   /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
   /// calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
-    count_received(arrived.size());
+    loop_.counters().received(arrived.size());
     if (!is_calm()) [[unlikely]]
       return false;
     loop_.counters().batches.add();
@@ -240,8 +240,12 @@ class connection : private stream_channel, private work_item, private loop_membe
   static connection& of(work_item& item) noexcept { return static_cast<connection&>(item); }
   void leave() noexcept;
   void gauge_writes() noexcept;
-  void send_out(work_item::function station) noexcept;
+  void send_out(work_item::function station, bool quick = false) noexcept;
+  /// [baton] Whether the handler runs on the loop's thread, this time or always.
+  [[nodiscard]] bool is_on_loop() const noexcept { return runs_here_ || loop_.in_this_thread(); }
   void deliver() noexcept;
+  [[nodiscard]] bool stays_here() noexcept;
+  void note_cost(duration took) noexcept;
   void append_input(bytes more);
   void use_input(bytes input, std::size_t count);
   void keep(bytes unused) noexcept;
@@ -251,11 +255,6 @@ class connection : private stream_channel, private work_item, private loop_membe
   void end_of_batch() noexcept;
 
   // The loop's side (connection.cpp): input, ends, and what comes next.
-  void count_received(std::size_t size) noexcept {
-    loop_counters& count = loop_.counters();
-    count.receives.add();
-    count.bytes_received.add(size);
-  }
   void on_received(bytes arrived) noexcept override;
   void on_receive_end(error_code reason) noexcept override;
   std::span<char> receive_space() noexcept override;
@@ -305,7 +304,7 @@ class connection : private stream_channel, private work_item, private loop_membe
       const engine::send_result sent = loop_.io().send(*this, all);
       if (sent.bytes < all.size()) [[unlikely]]
         return keep_sending(sent);
-      count_sent(all.size());
+      loop_.counters().sent(all.size());
     }
     loop_.chunks().take_back_piece(output_);
   }
@@ -325,11 +324,6 @@ class connection : private stream_channel, private work_item, private loop_membe
   void note_sending() noexcept { state_.sending = !sending_.empty(); }
   std::size_t offer(output_pieces pieces) noexcept;
   std::size_t gone(engine::send_result sent) noexcept;
-  void count_sent(std::size_t size) noexcept {
-    loop_counters& count = loop_.counters();
-    count.sends.add();
-    count.bytes_sent.add(size);
-  }
   admission ask(std::size_t count);
   admission admit(std::size_t count);
   [[nodiscard]] bool is_above_watermark() const noexcept {
@@ -374,15 +368,16 @@ class connection : private stream_channel, private work_item, private loop_membe
   loop_flags state_;   // loop
   baton_flags baton_;  // baton
   int handle_ = -1;    // open until the baton is at home for the last time
-  const bool keeps_baton_;
-  const bool runs_here_;
-  bool input_is_lent_ = false;    // baton: the batch is the engine's, and its loop's for now
-  bool begun_ = false;            // the handler knows of it, and will be told of its end
-  bool got_on_ = false;           // baton: input was used, or something was written; kept for deadlines
-  bool stays_half_open_ = false;  // the handler was told of the end of input, and will close
-  bool drained_ = false;          // everything that had been received when draining began has been
-  bool refuses_sends_ = false;    // the registry's, under its lock
-  wishes told_;                   // each is cleared when it has been fulfilled
+  const bool keeps_baton_ : 1;
+  const bool runs_here_ : 1;
+  bool input_is_lent_ = false;        // baton: the batch is the engine's, and its loop's for now
+  bool begun_ = false;                // the handler knows of it, and will be told of its end
+  bool got_on_ = false;               // baton: input was used, or something was written; kept for deadlines
+  handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
+  bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
+  bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
+  bool refuses_sends_ = false;        // the registry's, under its lock
+  wishes told_;                       // each is cleared when it has been fulfilled
   int reason_value_ = 0;
   event_loop& loop_;
   connection_host& host_;

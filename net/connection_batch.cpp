@@ -3,35 +3,71 @@
 // messages cost is in this file, and where is_calm() says so it is nearly nothing (benchmarks/budget).
 #include <quintet/net/connection.hpp>
 
+#include <quintet/net/homecoming.hpp>
+
 #include <algorithm>
 
 namespace quintet {
 
 void connection::on_received(bytes arrived) noexcept {
-  count_received(arrived.size());
+  loop_.counters().received(arrived.size());
   receive(arrived);
 }
 
 void connection::deliver() noexcept {
   loop_.counters().batches.add();
   baton_.expects = false;
-  if (!runs_here_) {
+  if (!runs_here_ && !stays_here()) {
     // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
     baton_.had_its_share = !loop_.shares_left();
     loop_.count_written(event_loop::turn_share / 4);
-    return send_out(&connection::process_batch);
+    return send_out(&connection::process_batch, cost_.is_known() && cost_.value() <= host_.offload.threshold);
   }
   leave();
   process_batch(*this);
 }
 
+// Of a model with a pool: whether this batch is not worth the way there.
+bool connection::stays_here() noexcept {
+  if (!host_.offload.is_adaptive()) return false;
+  loop_counters& count = loop_.counters();
+  using enum offload_gauge::verdict;
+  switch (loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); })) {
+    case here:
+      count.batches_inline.add();
+      return true;
+    case unknown:
+      count.offloads_unknown.add();
+      return false;
+    case dear:
+      count.offloads_dear.add();
+      return false;
+    case held_back:
+      count.offloads_held_back.add();
+      return false;
+  }
+  return false;
+}
+
+// With the baton, on whatever thread the batch was run.
+void connection::note_cost(duration took) noexcept {
+  cost_.add(took);
+  if (took <= host_.offload.threshold || !loop_.in_this_thread()) [[likely]]
+    return;
+  loop_.counters().misjudged.add();
+  loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
+  loop_.offloading().misjudged(took, host_.offload, loop_.time().now());
+}
+
 void connection::process_batch(work_item& item) noexcept {
   connection& c = of(item);
   if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
+  const time_point begun = c.runs_here_ ? time_point() : c.loop_.time().now();
   c.guarded([&c] {
     const bytes input = c.input_is_lent_ ? c.loop_.lent_input() : c.input_buffer_.data();
     c.use_input(input, c.run_batch(input));
   });
+  if (!c.runs_here_) c.note_cost(c.loop_.time().now() - begun);
   c.input_is_lent_ = false;
   c.give_back();
 }
@@ -52,6 +88,8 @@ void connection::give_back() noexcept {
   become(&connection::come_home);
   if (loop_.in_this_thread())
     come_home(*this);
+  else if (homecoming* const together = homecoming::current())
+    together->add(loop_, *this);
   else
     loop_.post(static_cast<work_item&>(*this));
 }
@@ -80,7 +118,7 @@ void connection::keep_sending(engine::send_result sent) noexcept {
 }
 
 std::size_t connection::gone(engine::send_result sent) noexcept {
-  count_sent(sent.bytes);
+  loop_.counters().sent(sent.bytes);
   note_taken(sent.bytes);
   if (sent.error != 0) fail({sent.error, boost::system::system_category()});
   return sent.bytes;

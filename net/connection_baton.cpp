@@ -27,9 +27,10 @@ void connection::gauge_writes() noexcept {
       baton_.shutdown_wanted || !output_.is_one_piece() || gate < byte_chain::chunk_size + sending_.size();
 }
 
-void connection::send_out(work_item::function station) noexcept {
+void connection::send_out(work_item::function station, bool quick) noexcept {
   leave();
   become(station);
+  set_quick(quick);
   dispatch(*this);
 }
 

@@ -5,6 +5,7 @@
 #include <quintet/base/log.hpp>
 #include <quintet/net/connection_limits.hpp>
 #include <quintet/net/connection_registry.hpp>
+#include <quintet/net/offload.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -31,9 +32,11 @@ class output_budget {
 
 /// Outlives the server's connections and loops.
 struct connection_host {
-  connection_host(const connection_limits& l, std::size_t max_output_total, log_hook hook = {})
-      : limits(l), log(std::move(hook)), output(max_output_total), registry(l.max_output) {}
+  connection_host(const connection_limits& l, std::size_t max_output_total, log_hook hook = {},
+                  const offload_options& o = {})
+      : limits(l), offload(o), log(std::move(hook)), output(max_output_total), registry(l.max_output) {}
   const connection_limits limits;
+  const offload_options offload;
   const log_hook log;
   output_budget output;
   connection_registry registry;

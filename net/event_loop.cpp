@@ -207,6 +207,12 @@ void event_loop::post(work_item& item) noexcept {
   wake();
 }
 
+void event_loop::post(work_fifo& items) noexcept {
+  if (items.empty()) return;
+  while (work_item* item = items.pop()) inbox_.push(*item);
+  wake();
+}
+
 // As with the inbox: first the work, then the flag, then a look whether the loop sleeps.
 void event_loop::wake_for_guest() noexcept {
   guest_posted_.store(true);

@@ -11,6 +11,7 @@
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/loop_services.hpp>
 #include <quintet/net/loop_timers.hpp>
+#include <quintet/net/offload_gauge.hpp>
 #include <quintet/net/statistics.hpp>
 
 #include <boost/intrusive/list.hpp>
@@ -88,6 +89,8 @@ class event_loop {
 
   /// [any thread] Runs the item on the loop's thread. Never allocates; a burst of posts costs one wake-up.
   void post(work_item& item) noexcept;
+  /// [any thread] The same for all of them, in their order.
+  void post(work_fifo& items) noexcept;
   /// [any thread] Runs f() on the loop's thread; it must not throw. Allocates one node. The destructor runs what the
   /// loop has not come to, so that a function which posts itself again and again has to end when stopping().
   template <std::invocable F>
@@ -155,7 +158,12 @@ class event_loop {
   void turn_goes_out() noexcept { ++turns_out_; }
   void turn_comes_home() noexcept { --turns_out_; }
 
+  /// [loop] Of the handlers of its connections, where they may be run here or on a pool.
+  [[nodiscard]] offload_gauge& offloading() noexcept { return offloading_; }
+
   [[nodiscard]] const loop_options& options() const noexcept { return options_; }
+  /// [any thread] Where it reads the time.
+  [[nodiscard]] const clock& time() const noexcept { return clock_; }
   [[nodiscard]] engine& io() noexcept { return *engine_; }
   /// [loop] What the engine has just received, for the connection that is at work, until the engine's next call.
   void lend_input(bytes received) noexcept { lent_ = received; }
@@ -202,6 +210,7 @@ class event_loop {
   boost::intrusive::list<turn_taker, boost::intrusive::constant_time_size<false>> takers_;
   std::size_t written_ = 0;  // in this turn, by those who write much
   unsigned turns_out_ = 0;
+  offload_gauge offloading_;
   timer_queue timers_;
   time_point now_{};
   bool now_is_known_ = false;

@@ -29,6 +29,7 @@ void validate(const server_options& options) {
                          " is there twice");
   validate(options.accepting);
   validate(options.limits);
+  validate(options.offload);
   validate(options.engine);
   validate(loop_options_of(options), options.max_output_total);
   if (options.busy_poll < options.busy_poll.zero() || options.busy_poll > spin_budget::longest)

@@ -10,6 +10,7 @@
 #include <quintet/net/engine_kind.hpp>
 #include <quintet/net/listen_options.hpp>
 #include <quintet/net/loop_options.hpp>
+#include <quintet/net/offload.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -26,7 +27,8 @@ struct server_options {
   connection_limits limits = {};  ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
-  log_hook log = {};                            ///< what the server has to say; nothing, unless there is one
+  offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
+  log_hook log = {};             ///< what the server has to say; nothing, unless there is one
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority lane; a model has its own
   duration spin = duration::zero();             ///< of the same: how long they look for work before they sleep
   std::size_t static_output = 0;                ///< of the same: see loop_options

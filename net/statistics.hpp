@@ -4,6 +4,7 @@
 
 #include <quintet/base/counter.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +29,24 @@ struct loop_counters {
   counter sends_outside;  ///< of what other threads have sent: at the end of the loop's turn, or at once if it is large
   counter sends_resumed;  ///< the kernel has room again
   counter bytes_in_place;  ///< of the bytes received: without a copy, into the message that they belong to
+  // With a pool and offload_policy::adaptive, each batch of a callback handler is in one of these:
+  counter batches_inline;      ///< run by the loop, because it seemed cheap
+  counter offloads_unknown;    ///< handed to the pool: nothing was known of its cost
+  counter offloads_dear;       ///< it seemed dear
+  counter offloads_held_back;  ///< too much that seemed cheap was not; see offload_options
+  // Of those run by the loop:
+  counter misjudged;     ///< cost more than offload_options::threshold
+  counter misjudged_ns;  ///< the nanoseconds that these took
 
+  /// [loop] By one call.
+  void received(std::size_t size) noexcept {
+    receives.add();
+    bytes_received.add(size);
+  }
+  void sent(std::size_t size) noexcept {
+    sends.add();
+    bytes_sent.add(size);
+  }
   /// [loop] Takes over what another loop, which has ended, has counted.
   void add(const loop_counters& other) noexcept {
     opened.add(other.opened.value());
@@ -47,6 +65,12 @@ struct loop_counters {
     sends_outside.add(other.sends_outside.value());
     sends_resumed.add(other.sends_resumed.value());
     bytes_in_place.add(other.bytes_in_place.value());
+    batches_inline.add(other.batches_inline.value());
+    offloads_unknown.add(other.offloads_unknown.value());
+    offloads_dear.add(other.offloads_dear.value());
+    offloads_held_back.add(other.offloads_held_back.value());
+    misjudged.add(other.misjudged.value());
+    misjudged_ns.add(other.misjudged_ns.value());
   }
 };
 
@@ -57,6 +81,8 @@ struct loop_statistics {
   std::uint64_t spins_paid = 0, spins_in_vain = 0;
   std::uint64_t sends_flushed = 0, sends_full = 0, sends_outside = 0, sends_resumed = 0;
   std::uint64_t bytes_in_place = 0;
+  std::uint64_t batches_inline = 0, offloads_unknown = 0, offloads_dear = 0, offloads_held_back = 0;
+  std::uint64_t misjudged = 0, misjudged_ns = 0;
 
   void add(const loop_counters& c) noexcept {
     opened += c.opened.value();
@@ -75,6 +101,12 @@ struct loop_statistics {
     sends_outside += c.sends_outside.value();
     sends_resumed += c.sends_resumed.value();
     bytes_in_place += c.bytes_in_place.value();
+    batches_inline += c.batches_inline.value();
+    offloads_unknown += c.offloads_unknown.value();
+    offloads_dear += c.offloads_dear.value();
+    offloads_held_back += c.offloads_held_back.value();
+    misjudged += c.misjudged.value();
+    misjudged_ns += c.misjudged_ns.value();
   }
 };
 

@@ -2,6 +2,7 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
+#include <quintet/net/offload.hpp>
 #include <quintet/net/thread_model.hpp>
 #include <quintet/threadmodels/loop_per_thread.hpp>
 #include <quintet/threadmodels/loop_per_thread_pool.hpp>
@@ -39,6 +40,15 @@ model_options model_options_of(const Config& c) {
           .max_threads = c.max_threads,
           .spin = c.spin,
           .static_output = c.static_output};
+}
+
+/// With what automatic means for the model.
+template <class Config>
+offload_options offload_options_of(const Config& c) {
+  offload_options o = c.offload;
+  if (o.policy == offload_policy::automatic)
+    o.policy = c.model == model::loop_per_thread_pool ? offload_policy::adaptive : offload_policy::always;
+  return o;
 }
 
 class any_model {

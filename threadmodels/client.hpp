@@ -16,6 +16,7 @@ struct client_config {
   quintet::model model = quintet::model::single_reactor;               ///< the one word that changes the threading
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
   worker_limits workers = {};                   ///< model 3: `max` threads; model 5: `min` to `max`
+  offload_options offload = {};                 ///< models 3 and 5: whether all batches go to these threads
   engine_kind engine = engine_kind::automatic;  ///< what moves bytes; not those of model 1, see engine_kind
   duration spin =
       duration::zero();           ///< how long a loop looks for work before it sleeps, while that pays; at most 100 ms
@@ -44,6 +45,7 @@ class client : public basic_client<any_model, Handler> {
                                           .max_output_total = c.max_output_total,
                                           .tuned_sockets = c.tuned_sockets,
                                           .bounded_socket_buffer = c.bounded_socket_buffer,
+                                          .offload = offload_options_of(c),
                                           .log = c.log,
                                           .engine = c.engine,
                                           .spin = c.spin,

@@ -16,6 +16,7 @@ struct config {
   quintet::model model = quintet::model::loop_per_thread;              ///< the one word that changes the threading
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
   worker_limits workers = {};                   ///< model 3: `max` threads; model 5: `min` to `max`
+  offload_options offload = {};                 ///< models 3 and 5: whether all batches go to these threads
   engine_kind engine = engine_kind::automatic;  ///< what moves bytes; not those of model 1, see engine_kind
   duration spin =
       duration::zero();           ///< how long a loop looks for work before it sleeps, while that pays; at most 100 ms

@@ -43,6 +43,7 @@ struct serve_options {
   engine_kind engine = engine_kind::automatic;
   accept_strategy accept = accept_strategy::main_reactor;
   placement_policy placement = placement_policy::round_robin;
+  offload_policy offload = offload_policy::automatic;
   bool strict = false, pin_loops = false, own_descriptors = false;
   std::chrono::nanoseconds spin{0};
   std::chrono::microseconds busy_poll{0};
@@ -56,18 +57,26 @@ struct serve_options {
   bool exit_with_parent = false;
 };
 
+template <class All>
+std::string names_of(const All& all) {
+  std::string names;
+  for (const auto one : all) names += (names.empty() ? "" : ", ") + std::string(to_string(one));
+  return names;
+}
+
 quintet::model parse_model(const std::string& text) {
   if (const auto m = from_string(text)) return *m;
-  std::string names;
-  for (const auto m : all_models) names += (names.empty() ? "" : ", ") + std::string(to_string(m));
-  throw usage_error('"' + text + "\" is no model; there are: " + names + " (or 1 to 5)");
+  throw usage_error('"' + text + "\" is no model; there are: " + names_of(all_models) + " (or 1 to 5)");
 }
 
 placement_policy parse_placement(const std::string& text) {
   if (const auto policy = placement_policy_from_string(text)) return *policy;
-  std::string names;
-  for (const auto p : all_placement_policies) names += (names.empty() ? "" : ", ") + std::string(to_string(p));
-  throw usage_error('"' + text + "\" is no placement; there are: " + names);
+  throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
+}
+
+offload_policy parse_offload(const std::string& text) {
+  if (const auto policy = offload_policy_from_string(text)) return *policy;
+  throw usage_error('"' + text + "\" is no offload policy; there are: " + names_of(all_offload_policies));
 }
 
 /// Of the kernel's resolution: what is above 0 does not become 0.
@@ -97,6 +106,7 @@ config settle(const serve_options& o) {
   c.accept = o.accept;
   c.accept_strictly = o.strict;
   c.placement = o.placement;
+  c.offload.policy = o.offload;
   if (o.pin_loops)
     for (const unsigned cpu : allowed_cpus()) c.cpus.push_back(static_cast<int>(cpu));
   c.own_descriptors = o.own_descriptors;
@@ -182,9 +192,10 @@ void refuse_for_peer(const serve_options& o) {
   if (o.engine != engine_kind::automatic)
     throw usage_error("--peer: the peers have no --engine; give one or the other");
   if (o.accept != accept_strategy::main_reactor || o.placement != placement_policy::round_robin || o.strict ||
-      o.pin_loops || o.own_descriptors)
+      o.pin_loops || o.own_descriptors || o.offload != offload_policy::automatic)
     throw usage_error(
-        "--peer: the peers have neither --accept, --placement, --strict, --pin-loops nor --own-descriptors");
+        "--peer: the peers have neither --accept, --placement, --offload, --strict, --pin-loops nor "
+        "--own-descriptors");
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
   if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
@@ -241,6 +252,9 @@ void add_server_options(CLI::App& app, serve_options& o) {
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");
+  add_parsed(app, "--offload", o.offload, parse_offload,
+             "models 3 and 5, which batches go to the workers: always, adaptive, or automatic (adaptive in model 5)")
+      ->type_name("NAME");
   add_parsed(app, "--engine", o.engine, parse_engine,
              "what moves bytes: epoll, asio, uring, or automatic (epoll, or what QUINTET_ENGINE says)")
       ->type_name("NAME");

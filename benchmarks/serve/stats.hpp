@@ -69,6 +69,12 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"sends_priority", s.sends_priority},
           {"bytes_sent", s.bytes_sent},
           {"handler_errors", s.handler_errors},
+          {"batches_inline", s.batches_inline},
+          {"offloads_unknown", s.offloads_unknown},
+          {"offloads_dear", s.offloads_dear},
+          {"offloads_held_back", s.offloads_held_back},
+          {"misjudged", s.misjudged},
+          {"misjudged_ns", s.misjudged_ns},
           {"spins_paid", s.spins_paid},
           {"spins_in_vain", s.spins_in_vain}};
 }

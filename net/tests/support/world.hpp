@@ -32,9 +32,10 @@ class world {
  public:
   static constexpr std::uint16_t port = 7;
 
-  world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U)
+  world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U,
+        const offload_options& offload = {})
       : sim(seed) {
-    server_options o{.listen = {"127.0.0.1:7"}, .limits = limits, .max_output_total = max_total};
+    server_options o{.listen = {"127.0.0.1:7"}, .limits = limits, .max_output_total = max_total, .offload = offload};
     o.make_engine = [this] { return sim.network().make_engine(); };
     o.time = &sim.time();
     server.emplace(o, simulated_model(sim, s.loops, s.pooled), std::move(h));

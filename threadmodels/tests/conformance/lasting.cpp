@@ -46,7 +46,7 @@ QUINTET_SCENARIO(words_from_outside) {
 QUINTET_SCENARIO(a_broadcast) {
   service_host& host = run.serve();
   crowd c(host, 20);
-  const auto word = std::make_shared<const std::string>(std::string(10'000, 'w') + "\n");
+  const auto word = std::make_shared<const std::string>(std::string(10'000, 'w').append("\n"));
   for (int i = 0; i < 10; ++i) run.note("to", std::to_string(host.connections().broadcast(c.ids, word)));
   for (client& one : c.clients)
     for (int i = 0; i < 10; ++i) run.note("client", one.receive_line());

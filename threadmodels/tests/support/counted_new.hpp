@@ -33,7 +33,7 @@ inline boost::test_tools::assertion_result can_count(boost::unit_test::test_unit
 
 }  // namespace quintet::test
 
-#ifndef QUINTET_TEST_SANITIZED
+#if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
 // All other forms end in these. Not inlined: the compiler would see new and free as a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size == 0 ? 1 : size);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// pool_entrance: where a loop hands quick items to a pool: those of a turn at once.
+#pragma once
+
+#include <quintet/base/timer_queue.hpp>
+#include <quintet/base/work_item.hpp>
+#include <quintet/net/event_loop.hpp>
+
+namespace quintet {
+
+class worker_pool;
+
+/// Of one pool and one loop; used on the loop's thread. The pool owns it and goes when nobody runs the loop any more.
+class pool_entrance final : private work_item, private timer {
+ public:
+  static constexpr unsigned most = 64;  ///< gathered; then they do not wait for the end of the turn
+  /// So long after the last hand-over the pool is asked to look whether a quick item has not been quick. Once, unless
+  /// items still wait then; and not at all for a lone item for which a worker was woken. An idle loop is not woken. Not
+  /// shorter: a loop that sleeps towards a deadline before the system's next tick pays for setting the clock.
+  static constexpr duration patience = std::chrono::milliseconds(10);
+
+  pool_entrance(worker_pool& pool, event_loop& loop) noexcept
+      : work_item(&pool_entrance::turn_ends), pool_(pool), loop_(loop) {}
+
+  [[nodiscard]] const event_loop& loop() const noexcept { return loop_; }
+  void add(work_item& item) noexcept;
+
+ private:
+  static void turn_ends(work_item& item) noexcept;
+  void hand_over() noexcept;
+  void expired() noexcept override;
+
+  worker_pool& pool_;
+  event_loop& loop_;
+  work_fifo items_;
+  unsigned count_ = 0;
+  bool due_ = false;
+};
+
+}  // namespace quintet
