@@ -200,6 +200,7 @@ template <thread_model Model, handler_or_factory Handler>
 client_statistics basic_client<Model, Handler>::statistics() const {
   client_statistics sum;
   detail::add_counters(sum, model_, const_cast<basic_client*>(this)->main_);
+  sum.workers = detail::workers_of(model_);
   sum.attempts = links_.attempts();
   sum.failures = links_.failures();
   return sum;

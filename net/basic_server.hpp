@@ -244,6 +244,7 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   server_statistics sum;
   auto& self = const_cast<basic_server&>(*this);  // counters() is the loops' own, non-const accessor
   detail::add_counters(sum, model_, self.main_);
+  sum.workers = detail::workers_of(model_);
   for (const auto& a : acceptors_.acceptors()) {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();

@@ -26,6 +26,15 @@ bool runs_inline(const Model& model) noexcept {
     return false;
 }
 
+/// [any thread]
+template <thread_model Model>
+worker_statistics workers_of(const Model& model) {
+  if constexpr (requires { model.workers(); })
+    return model.workers();
+  else
+    return {};
+}
+
 /// [before run] The loops that can accept for themselves: none, where the model does not say.
 template <thread_model Model>
 std::vector<event_loop*> lasting_loops(Model& model) {

@@ -110,6 +110,15 @@ struct loop_statistics {
   }
 };
 
+/// Of a model's pool; all 0 where there is none.
+struct worker_statistics {
+  std::uint64_t threads = 0;  ///< now
+  std::uint64_t wakes = 0;    ///< workers that were woken, a futex call each
+  std::uint64_t grown = 0;    ///< threads started because work would have waited: those above the minimum
+  std::uint64_t left = 0;     ///< threads that ended because they had been idle
+  std::uint64_t refused = 0;  ///< threads that the system would not start
+};
+
 struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
   std::uint64_t accept_errors = 0;     ///< of the system's accept, such as no descriptors; nobody was dropped
@@ -117,11 +126,13 @@ struct server_statistics : loop_statistics {
   std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority lane
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
   std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
+  worker_statistics workers;
 };
 
 struct client_statistics : loop_statistics {
   std::uint64_t attempts = 0;  ///< to connect
   std::uint64_t failures = 0;  ///< of these attempts
+  worker_statistics workers;
 };
 
 }  // namespace quintet

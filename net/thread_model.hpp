@@ -28,6 +28,7 @@ namespace quintet {
 ///   each_loop(f)    before start(): f(event_loop&) for every loop that place() may ever return, in their order; only
 ///   where
 ///                   they are there from the beginning. Such a model's loops can accept for themselves
+///   workers()       any thread: the worker_statistics of its pool
 ///   each_counters(f)  any thread: f(const loop_counters&) for every loop there is or was besides the main one
 template <class M>
 concept thread_model = requires(M& m, event_loop& main, work_item& w) {

@@ -19,6 +19,8 @@ void validate(const model_options& o) {
   require(o.workers.min >= 1, "workers.min: 0 is not allowed, it must be at least 1");  // the system may refuse more
   require(o.workers.min <= o.workers.max, "workers: min " + std::to_string(o.workers.min) + " is above max " +
                                               std::to_string(o.workers.max) + ", it must not be");
+  require(o.workers.idle_time > duration::zero(), "workers.idle_time: it must be above zero");
+  spin_budget::validate(o.workers.spin);
   require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
 }
 
@@ -43,7 +45,7 @@ any_model::variant any_model::make(const model_options& o) {
     case model::single_reactor:
       return single_reactor();
     case model::reactor_pool:
-      return reactor_pool(o.workers.max);
+      return reactor_pool(o.workers);
     case model::loop_per_thread:
       return loop_per_thread(ring_of(o));
     case model::loop_per_thread_pool:

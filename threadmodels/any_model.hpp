@@ -106,6 +106,16 @@ class any_model {
   void stop() noexcept {
     std::visit([](auto& m) { m.stop(); }, model_);
   }
+  [[nodiscard]] worker_statistics workers() const {
+    return std::visit(
+        [](const auto& m) {
+          if constexpr (requires { m.workers(); })
+            return m.workers();
+          else
+            return worker_statistics();
+        },
+        model_);
+  }
   template <class F>
   void each_counters(F f) const {
     std::visit(

@@ -46,6 +46,11 @@ class composed_model {
     placement_.stop();
     compute_.stop();
   }
+  [[nodiscard]] worker_statistics workers() const
+    requires requires(const Compute& c) { c.workers(); }
+  {
+    return compute_.workers();
+  }
   template <class F>
     requires requires(const Placement& p, F f) { p.each_counters(f); }
   void each_counters(F f) const {

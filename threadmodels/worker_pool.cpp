@@ -130,7 +130,7 @@ bool worker_pool::call_one_more() noexcept {
   if (free_and_awake() >= pending_long_ + (quick + quick_share - 1) / quick_share) return false;
   if (idle_ > woken_) {
     ++woken_;
-    ++wakes_;
+    count_.wakes++;
     return true;
   }
   // One that has only just been started is free too, although it does not wait yet.
@@ -138,14 +138,11 @@ bool worker_pool::call_one_more() noexcept {
   return false;
 }
 
-std::uint64_t worker_pool::wakes() const {
+worker_statistics worker_pool::statistics() const {
   const std::lock_guard lock(mutex_);
-  return wakes_;
-}
-
-std::size_t worker_pool::threads() const {
-  const std::lock_guard lock(mutex_);
-  return workers_.size();
+  worker_statistics now = count_;
+  now.threads = workers_.size();
+  return now;
 }
 
 // Under the lock, which the new thread waits for.
@@ -164,8 +161,10 @@ void worker_pool::start_worker() {
 bool worker_pool::grow() noexcept {
   try {
     start_worker();
+    ++count_.grown;
     return true;
   } catch (const std::exception&) {
+    ++count_.refused;
     return false;
   }
 }
@@ -175,8 +174,10 @@ void worker_pool::work(worker_list::iterator self, unsigned number) {
   homecoming finished;
   spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
   std::unique_lock lock(mutex_);
-  while (wait_for_work(lock, spin)) run(*queue_.pop(), *self, lock);
+  std::minstd_rand random(number + 1);
+  while (wait_for_work(lock, spin, random)) run(*queue_.pop(), *self, lock);
   if (stopping_) return;  // stop() joins
+  ++count_.left;
   // A thread cannot join itself: the next one that leaves, or stop(), does.
   worker_list others;
   others.swap(left_);
@@ -208,7 +209,7 @@ void worker_pool::run(work_item& item, worker& self, std::unique_lock<std::mutex
 }
 
 // False: this worker should leave.
-bool worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
+bool worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random) {
   while (queue_.empty()) {
     if (homecoming& finished = *homecoming::current(); !finished.empty()) {  // others took what was waiting
       lock.unlock();
@@ -218,20 +219,33 @@ bool worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget&
     }
     if (stopping_) return false;
     if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
-    ++idle_;
-    const bool notified = ready_.wait_for(lock, idle_time) == std::cv_status::no_timeout;
-    --idle_;
-    if (woken_ > 0) --woken_;
+    const bool notified = sleep(lock, limits_.idle_time * std::uniform_int_distribution(90, 110)(random) / 100);
     if (!notified && queue_.empty() && workers_.size() > limits_.min) return false;
   }
   return true;
+}
+
+// False: for `stay`, in vain. As many as there must always be sleep without an end, and cost nothing meanwhile.
+bool worker_pool::sleep(std::unique_lock<std::mutex>& lock, duration stay) {
+  ++idle_;
+  bool notified = true;
+  if (residents_ < limits_.min) {
+    ++residents_;
+    ready_.wait(lock);
+    --residents_;
+  } else {
+    notified = ready_.wait_for(lock, stay) == std::cv_status::no_timeout;
+  }
+  --idle_;
+  if (woken_ > 0) --woken_;
+  return notified;
 }
 
 // Whether there may be something now.
 bool worker_pool::spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
   spinning_ = true;
   lock.unlock();
-  const auto outcome = spin.spin(clock::system(), idle_time, [this] {
+  const auto outcome = spin.spin(clock::system(), spin_budget::longest, [this] {
     return pending_.load(std::memory_order_relaxed) > 0 || stopping_.load(std::memory_order_relaxed);
   });
   lock.lock();

@@ -5,6 +5,7 @@
 #include <quintet/base/clock.hpp>
 #include <quintet/base/spin_budget.hpp>
 #include <quintet/base/work_item.hpp>
+#include <quintet/net/statistics.hpp>
 #include <quintet/threadmodels/pool_entrance.hpp>
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <random>
 #include <thread>
 
 namespace quintet {
@@ -24,6 +26,9 @@ struct worker_limits {
   /// How long a worker looks for work before it sleeps, while that pays; one at a time. Where the process may use one
   /// CPU only, workers sleep at once.
   duration spin = duration::zero();
+  /// After which a worker above `min` leaves, a tenth more or less, so that they do not all leave at once. The others
+  /// sleep until there is work.
+  duration idle_time = std::chrono::seconds(5);
 };
 
 /// Items run in the order in which they were submitted, each on some worker; an item is a connection's baton, so what
@@ -35,23 +40,23 @@ struct worker_limits {
 /// do those behind an item that was taken for quick and is not: when more come, or some milliseconds later.
 class worker_pool {
  public:
-  static constexpr std::chrono::milliseconds idle_time{5000};  ///< after which a worker above `min` leaves
   /// After so long a worker that is still at the same quick item counts as busy, if loops bring more.
   static constexpr std::chrono::microseconds long_for_quick{200};
   static constexpr unsigned quick_share = 64;  ///< quick items for which one awake worker is enough
 
   explicit worker_pool(worker_limits limits);
-  /// Runs what is queued, then joins all workers.
+  /// stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
   /// [any thread] Never allocates unless it starts a thread; when the system refuses one, those that run do the work.
   void submit(work_item& item) noexcept;
+  /// Runs what is queued, then joins all workers. Nothing may be submitted any more.
+  void stop() noexcept;
   /// [any thread]
-  [[nodiscard]] std::size_t threads() const;
-  /// [any thread] How often a worker was woken, a futex call each.
-  [[nodiscard]] std::uint64_t wakes() const;
+  [[nodiscard]] std::size_t threads() const { return statistics().threads; }
+  [[nodiscard]] worker_statistics statistics() const;
 
  private:
   friend class pool_entrance;
@@ -74,8 +79,8 @@ class worker_pool {
   bool grow() noexcept;
   void work(worker_list::iterator self, unsigned number);
   void run(work_item& item, worker& self, std::unique_lock<std::mutex>& lock) noexcept;
-  void stop() noexcept;
-  bool wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin);
+  bool sleep(std::unique_lock<std::mutex>& lock, duration stay);
+  bool wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random);
   bool spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin);
   [[nodiscard]] std::size_t free_and_awake() const noexcept { return workers_.size() - idle_ - busy_ + woken_; }
 
@@ -91,7 +96,8 @@ class worker_pool {
   unsigned busy_ = 0;                    // workers that run an item that is not known to be quick, or was not
   unsigned woken_ = 0;                   // idle workers that have been notified and are not awake yet
   unsigned next_number_ = 0;
-  std::uint64_t wakes_ = 0;
+  unsigned residents_ = 0;  // of the idle ones, those who sleep until there is work
+  worker_statistics count_;
   time_point looked_at_{};  // at the workers
   bool spinning_ = false;   // one of those that are awake has nothing to do yet
   std::atomic<bool> stopping_{false};

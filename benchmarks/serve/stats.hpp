@@ -75,6 +75,11 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"offloads_held_back", s.offloads_held_back},
           {"misjudged", s.misjudged},
           {"misjudged_ns", s.misjudged_ns},
+          {"workers", s.workers.threads},
+          {"worker_wakes", s.workers.wakes},
+          {"workers_grown", s.workers.grown},
+          {"workers_left", s.workers.left},
+          {"workers_refused", s.workers.refused},
           {"spins_paid", s.spins_paid},
           {"spins_in_vain", s.spins_in_vain}};
 }

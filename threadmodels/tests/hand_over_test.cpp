@@ -60,9 +60,9 @@ BOOST_FIXTURE_TEST_CASE(quick_items_of_a_turn_go_together, fixture) {
     });
     BOOST_TEST(drive_until(loop, [&] { return done == round * items; }));
   }
-  BOOST_TEST(pool.wakes() > 0U);
+  BOOST_TEST(pool.statistics().wakes > 0U);
   // One for each turn; another where this thread was held up so long that the worker seemed stuck.
-  BOOST_TEST(pool.wakes() < 3U * rounds);
+  BOOST_TEST(pool.statistics().wakes < 3U * rounds);
 }
 
 BOOST_FIXTURE_TEST_CASE(many_do_not_wait_for_the_end_of_the_turn, fixture) {
