@@ -123,6 +123,13 @@ accept_strategy parse_accept(std::string_view text) {
   throw usage_error(fmt::format("\"{}\" is no way to accept; there are: {}", text, fmt::join(names, ", ")));
 }
 
+offload_policy parse_offload(std::string_view text) {
+  if (const auto policy = offload_policy_from_string(text)) return *policy;
+  std::vector<std::string_view> names;
+  for (const offload_policy p : all_offload_policies) names.push_back(to_string(p));
+  throw usage_error(fmt::format("\"{}\" is no offload policy; there are: {}", text, fmt::join(names, ", ")));
+}
+
 engine_kind parse_engine(std::string_view text) {
   if (const auto kind = engine_from_string(text)) {
     try {

@@ -4,6 +4,7 @@
 
 #include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/engine_kind.hpp>
+#include <quintet/net/offload.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -45,6 +46,7 @@ count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< the same, of bytes
 accept_strategy parse_accept(std::string_view text);
 engine_kind parse_engine(std::string_view text);  ///< one that is built in
+offload_policy parse_offload(std::string_view text);
 
 /// The CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();

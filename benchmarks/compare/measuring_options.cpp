@@ -55,6 +55,9 @@ void add_server_options(CLI::App& app, compare_settings& s) {
   add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024),
              "Loops of models 4 and 5 (default: the server's CPUs)");
   add_parsed(app, "--workers", s.workers, parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)");
+  add_parsed(app, "--offload", s.offload, parse_offload,
+             "Batches that go to the workers of models 3 and 5: always, adaptive, automatic (default: automatic, "
+             "which is adaptive in model 5)");
   add_parsed(app, "--engine", s.engine, parse_engine,
              "What moves bytes: epoll, asio, uring (default: automatic, which is epoll unless QUINTET_ENGINE says so)");
 }

@@ -30,7 +30,7 @@ void add_measuring_options(CLI::App&, measuring_options&, compare_settings&, con
 void add_within(CLI::App&, measuring_options&);
 // --html, for commands with a page.
 void add_html(CLI::App&, compare_settings&);
-// --loops, --workers, --engine
+// --loops, --workers, --offload, --engine
 void add_server_options(CLI::App&, compare_settings&);
 
 // Last of all, when the settings have their workloads and contenders: --within looks at the whole plan.

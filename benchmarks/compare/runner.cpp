@@ -33,6 +33,7 @@ run_result describe(const compare_settings& s, const planned_run& run, const pla
     const auto workers = run.work->threads ? count_range{*run.work->threads, *run.work->threads} : s.workers;
     out.loops = run.work->threads.value_or(loops);
     out.workers = fmt::format("{}..{}", workers.min, workers.max);
+    out.offload = std::string(to_string(s.offload));
   } else {
     out.peer = run.who.peer;
   }
@@ -90,9 +91,10 @@ arguments server_command(const compare_settings& s, const planned_run& run, cons
   if (about.peer) {
     out.insert(out.end(), {"--peer", *about.peer});
   } else {
-    out.insert(out.end(), {"--model", *about.model, "--loops", fmt::format("{:.0f}", *about.loops), "--workers",
-                           about.workers, "--engine", *about.engine, "--handler", *about.handler, "--max-threads",
-                           std::to_string(std::max(usual_threads, run.work->connections + 100))});
+    out.insert(out.end(),
+               {"--model", *about.model, "--loops", fmt::format("{:.0f}", *about.loops), "--workers", about.workers,
+                "--offload", *about.offload, "--engine", *about.engine, "--handler", *about.handler, "--max-threads",
+                std::to_string(std::max(usual_threads, run.work->connections + 100))});
   }
   if (run.work->heartbeat) out.insert(out.end(), {"--priority-port", "0"});
   out.push_back("--exit-with-parent");

@@ -26,6 +26,7 @@ struct compare_settings {
   std::optional<unsigned> loops;  // default: one for each CPU of the server
   count_range workers{1, 4};
   engine_kind engine = engine_kind::automatic;
+  offload_policy offload = offload_policy::automatic;
   std::uint64_t seed = 0;  // of the order of runs
   bool quick = false;
   std::string program;  // what serves and loads; by default this very program

@@ -166,7 +166,8 @@ function fillWorkloads() {
     const rows = rowsOf(workload), first = rows[0], verdict = verdictOf(workload);
     const facts = [first.connections && `${count(first.connections)} connection${first.connections > 1 ? 's' : ''} × ${count(first.message_bytes)} B`,
       first.pipeline > 1 && `${first.pipeline} requests in flight on each`, first.server_cpus && `server on CPU ${first.server_cpus}, client on CPU ${first.client_cpus}`,
-      first.loops && `${first.loops} loop${first.loops > 1 ? 's' : ''}`, first.workers && `${first.workers.replace('..', ' to ')} workers`].filter(Boolean).join(' · ');
+      first.loops && `${first.loops} loop${first.loops > 1 ? 's' : ''}`, first.workers && `${first.workers.replace('..', ' to ')} workers`,
+      first.offload && first.offload !== 'automatic' && `offload ${first.offload}`].filter(Boolean).join(' · ');
     const plots = typeof Chart === 'undefined' ? [] : plotsOf(workload, rows);
     const describe = descriptions[baseName(workload)];
     byId('workloads').append(element('section', {class: 'workload', id: `w-${workload}`},

@@ -76,6 +76,7 @@ json::object to_json(const run_result& result) {
   out["engine"] = text_or_null(result.engine);
   out["handler"] = text_or_null(result.handler);
   out["accept"] = text_or_null(result.accept);
+  out["offload"] = text_or_null(result.offload);
   out["peer"] = text_or_null(result.peer);
   out["round"] = result.round;
   for (const auto& m : metrics) out[m.key] = number(result.*m.field, m.whole);
@@ -95,6 +96,7 @@ run_result result_from_json(const json::object& object) {
   result.engine = text(object, "engine");
   result.handler = text(object, "handler");
   result.accept = text(object, "accept");
+  result.offload = text(object, "offload");
   result.peer = text(object, "peer");
   result.round = static_cast<unsigned>(numeric(object, "round").value_or(1));
   for (const auto& m : metrics) result.*m.field = numeric(object, m.key);

@@ -20,7 +20,8 @@ struct run_result {
   std::optional<std::string> engine;
   std::optional<std::string> handler;  // "callback", "coroutine"
   std::optional<std::string> accept;
-  std::optional<std::string> peer;  // empty for ours
+  std::optional<std::string> offload;  // "always", "adaptive", or "automatic", which the model decides
+  std::optional<std::string> peer;     // empty for ours
   unsigned round = 1;
 
   measurement connections, message_bytes, pipeline, duration_s;

@@ -47,7 +47,7 @@ bool combination::client_bound() const {
 
 bool same_combination(const run_result& a, const run_result& b) {
   const auto shape = [](const run_result& r) {
-    return std::tie(r.workload, r.connections, r.message_bytes, r.pipeline, r.loops, r.accept);
+    return std::tie(r.workload, r.connections, r.message_bytes, r.pipeline, r.loops, r.accept, r.offload);
   };
   return shape(a) == shape(b) && label_of(a) == label_of(b);
 }

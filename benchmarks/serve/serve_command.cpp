@@ -74,11 +74,6 @@ placement_policy parse_placement(const std::string& text) {
   throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
 }
 
-offload_policy parse_offload(const std::string& text) {
-  if (const auto policy = offload_policy_from_string(text)) return *policy;
-  throw usage_error('"' + text + "\" is no offload policy; there are: " + names_of(all_offload_policies));
-}
-
 /// Of the kernel's resolution: what is above 0 does not become 0.
 std::chrono::microseconds parse_microseconds(std::string_view text) {
   return std::chrono::ceil<std::chrono::microseconds>(parse_duration(text));
