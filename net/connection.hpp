@@ -365,20 +365,22 @@ class connection : private stream_channel, private loop_member, private work_ite
     return extras_ ? extras_->deadlines.get() : nullptr;
   }
 
+  // In an order that leaves no holes.
   loop_flags state_;   // loop
   baton_flags baton_;  // baton
-  int handle_ = -1;    // open until the baton is at home for the last time
   const bool keeps_baton_ : 1;
   const bool runs_here_ : 1;
-  bool input_is_lent_ = false;        // baton: the batch is the engine's, and its loop's for now
-  bool begun_ = false;                // the handler knows of it, and will be told of its end
-  bool got_on_ = false;               // baton: input was used, or something was written; kept for deadlines
+  bool : 0;
+  bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
+  bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
+  bool begun_ = false;              // the handler knows of it, and will be told of its end
+  int handle_ = -1;                 // open until the baton is at home for the last time
+  int reason_value_ = 0;
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
   bool refuses_sends_ = false;        // the registry's, under its lock
   wishes told_;                       // each is cleared when it has been fulfilled
-  int reason_value_ = 0;
   event_loop& loop_;
   connection_host& host_;
   connection_id id_;
