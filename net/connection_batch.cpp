@@ -32,21 +32,13 @@ bool connection::stays_here() noexcept {
   if (!host_.offload.is_adaptive()) return false;
   loop_counters& count = loop_.counters();
   using enum offload_gauge::verdict;
-  switch (loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); })) {
-    case here:
-      count.batches_inline.add();
-      return true;
-    case unknown:
-      count.offloads_unknown.add();
-      return false;
-    case dear:
-      count.offloads_dear.add();
-      return false;
-    case held_back:
-      count.offloads_held_back.add();
-      return false;
-  }
-  return false;
+  const auto verdict = loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); });
+  (verdict == here      ? count.batches_inline
+   : verdict == unknown ? count.offloads_unknown
+   : verdict == dear    ? count.offloads_dear
+                        : count.offloads_held_back)
+      .add();
+  return verdict == here;
 }
 
 // With the baton, on whatever thread the batch was run.

@@ -134,7 +134,7 @@ bool worker_pool::call_one_more() noexcept {
     return true;
   }
   // One that has only just been started is free too, although it does not wait yet.
-  if (workers_.size() < limits_.max) (void)grow();
+  if (workers_.size() < limits_.max) grow();
   return false;
 }
 
@@ -158,14 +158,12 @@ void worker_pool::start_worker() {
 }
 
 // When there are no more threads to be had, the ones there are will come to the work.
-bool worker_pool::grow() noexcept {
+void worker_pool::grow() noexcept {
   try {
     start_worker();
     ++count_.grown;
-    return true;
   } catch (const std::exception&) {
     ++count_.refused;
-    return false;
   }
 }
 

@@ -76,7 +76,7 @@ class worker_pool {
   bool look_after_workers() noexcept;
   bool call_one_more() noexcept;
   void start_worker();
-  bool grow() noexcept;
+  void grow() noexcept;
   void work(worker_list::iterator self, unsigned number);
   void run(work_item& item, worker& self, std::unique_lock<std::mutex>& lock) noexcept;
   bool sleep(std::unique_lock<std::mutex>& lock, duration stay);
