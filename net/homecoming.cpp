@@ -7,16 +7,24 @@
 namespace quintet {
 
 void homecoming::add(event_loop& loop, work_item& item) noexcept {
-  if (loop_ != &loop) send_home();
+  const std::lock_guard lock(mutex_);
+  if (loop_ != &loop) post_all();
   loop_ = &loop;
   items_.push(item);
-  if (++count_ == most) send_home();
+  if (++count_ == most) post_all();
 }
 
-void homecoming::send_home() noexcept {
-  if (count_ == 0) return;
+bool homecoming::send_home() noexcept {
+  const std::lock_guard lock(mutex_);
+  return post_all();
+}
+
+// Under the lock.
+bool homecoming::post_all() noexcept {
+  if (count_ == 0) return false;
   count_ = 0;
   loop_->post(items_);
+  return true;
 }
 
 }  // namespace quintet

@@ -100,24 +100,25 @@ bool worker_pool::take(work_fifo& items, unsigned count, bool quick, time_point 
   return !wake || !alone;
 }
 
-// One that is still at the quick item of the last time counts as busy from now on.
+// One that is still at the quick item of the last time counts as busy from now on, and what it keeps goes home.
 void worker_pool::look_at_workers() noexcept {
   for (worker& w : workers_) {
     if (w.runs_quick && !w.stuck && w.finished == w.seen) {
       w.stuck = true;
       ++busy_;
+      w.batons->send_home();
     }
     w.seen = w.finished;
   }
 }
 
-// False: nothing waits.
+// False: nothing waits, and nobody runs what may turn out not to be quick.
 bool worker_pool::look_after_workers() noexcept {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.empty()) return false;
     look_at_workers();
+    if (queue_.empty()) return std::ranges::any_of(workers_, [](const worker& w) { return w.runs_quick && !w.stuck; });
     wake = call_one_more();
   }
   if (wake) ready_.notify_one();
@@ -172,6 +173,7 @@ void worker_pool::work(worker_list::iterator self, unsigned number) {
   homecoming finished;
   spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
   std::unique_lock lock(mutex_);
+  self->batons = &finished;
   std::minstd_rand random(number + 1);
   while (wait_for_work(lock, spin, random)) run(*queue_.pop(), *self, lock);
   if (stopping_) return;  // stop() joins
@@ -196,10 +198,9 @@ void worker_pool::run(work_item& item, worker& self, std::unique_lock<std::mutex
   }
   lock.unlock();
   if (wake) ready_.notify_one();
-  homecoming& finished = *homecoming::current();
-  if (counts) finished.send_home();
+  if (counts) self.batons->send_home();
   item();
-  if (pending_.load(std::memory_order_relaxed) == 0) finished.send_home();
+  if (pending_.load(std::memory_order_relaxed) == 0) self.batons->send_home();
   lock.lock();
   ++self.finished;
   self.runs_quick = false;
@@ -209,12 +210,7 @@ void worker_pool::run(work_item& item, worker& self, std::unique_lock<std::mutex
 // False: this worker should leave.
 bool worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random) {
   while (queue_.empty()) {
-    if (homecoming& finished = *homecoming::current(); !finished.empty()) {  // others took what was waiting
-      lock.unlock();
-      finished.send_home();
-      lock.lock();
-      continue;
-    }
+    if (homecoming::current()->send_home()) continue;  // others took what was waiting
     if (stopping_) return false;
     if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
     const bool notified = sleep(lock, limits_.idle_time * std::uniform_int_distribution(90, 110)(random) / 100);

@@ -20,6 +20,8 @@
 
 namespace quintet {
 
+class homecoming;
+
 struct worker_limits {
   unsigned min = 1;  ///< threads that are always there; at least 1
   unsigned max = 4;  ///< and that there may be; at least `min`, at least 1
@@ -62,10 +64,11 @@ class worker_pool {
   friend class pool_entrance;
   struct worker {
     std::thread thread;
-    bool runs_quick = false;     // an item that is taken for quick
-    bool stuck = false;          // the same, for too long: it counts as busy
-    std::uint64_t finished = 0;  // items
-    std::uint64_t seen = 0;      // of these, when somebody last looked
+    bool runs_quick = false;       // an item that is taken for quick
+    bool stuck = false;            // the same, for too long: it counts as busy
+    homecoming* batons = nullptr;  // that it keeps
+    std::uint64_t finished = 0;    // items
+    std::uint64_t seen = 0;        // of these, when somebody last looked
   };
   using worker_list = std::list<worker>;
 
