@@ -25,13 +25,25 @@ class work_item {
   void depart() noexcept {
     if (depart_) depart_(*this);
   }
-  /// A hint for who queues it: it will take less time than waking another thread for it.
-  [[nodiscard]] bool is_quick() const noexcept { return quick_; }
+  /// For who queues it.
+  struct hints {
+    bool quick = false;  ///< it will take less time than waking another thread for it
+    /// It knows what to do when it has waited for so long that nobody may want its result any more. Then who runs it
+    /// says so first, by mark_too_late(), and it will be quick.
+    bool may_come_too_late = false;
+  };
+  [[nodiscard]] bool is_quick() const noexcept { return hints_.quick; }
+  [[nodiscard]] bool may_come_too_late() const noexcept { return hints_.may_come_too_late; }
+  void mark_too_late() noexcept { too_late_ = true; }
+  [[nodiscard]] bool is_too_late() const noexcept { return too_late_; }
 
  protected:
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
-  void set_quick(bool quick) noexcept { quick_ = quick; }
+  void set_hints(hints h) noexcept {
+    hints_ = h;
+    too_late_ = false;
+  }
 
  private:
   friend class work_fifo;
@@ -39,7 +51,8 @@ class work_item {
   function run_;
   function depart_;
   work_item* next_ = nullptr;
-  bool quick_ = false;
+  hints hints_;
+  bool too_late_ = false;
 };
 
 /// First in, first out. Not synchronised.

@@ -98,9 +98,12 @@ std::string title(const workload& w) {
 bool is_dear(const workload& w, std::string_view message) {
   const char* const connection = message.data();
   const char* const sequence = connection + 4;
-  if (w.kind == work_kind::echo || w.kind == work_kind::ask || load_big_endian(connection) == heartbeat_connection)
-    return false;
-  return w.kind != work_kind::mixed || load_big_endian(sequence) % w.dear_every == 0;
+  return load_big_endian(connection) != heartbeat_connection && is_dear(w, load_big_endian(sequence));
+}
+
+bool is_dear(const workload& w, std::uint32_t sequence) {
+  if (w.kind == work_kind::echo || w.kind == work_kind::ask) return false;
+  return w.kind != work_kind::mixed || sequence % w.dear_every == 0;
 }
 
 }  // namespace quintet::bench

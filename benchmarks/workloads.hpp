@@ -62,10 +62,15 @@ constexpr void store_big_endian(char* to, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
 }
 
+/// Of the connection number in a reply: the server is overloaded, and has not done what was asked.
+constexpr unsigned char shed_mark = 0x80;
+
 /// "echo"; "echo (5 connections, 64 B)" where the shape is another than that of the workload of this name.
 std::string title(const workload& w);
 
 /// True if the request that begins with this header costs the server `cost`.
 bool is_dear(const workload& w, std::string_view message);
+/// The same of one that is no heartbeat.
+bool is_dear(const workload& w, std::uint32_t sequence);
 
 }  // namespace quintet::bench

@@ -83,7 +83,10 @@ void connection::open(int handle, wishes told) noexcept {
   begun_ = true;
   use_limits();
   if (state_.failing) return;
-  if (std::exchange(told_.open, false)) send_out(&connection::process_open);
+  if (told_.open) {
+    told_.open = false;
+    send_out(&connection::process_open);
+  }
   watch_time();
   if (draining) drain();
 }
@@ -205,7 +208,8 @@ void connection::settle() noexcept {
 // The peer has finished sending, and everything it sent has been seen.
 void connection::settle_end() noexcept {
   if (keeps_baton_) return deliver();  // a coroutine is told of the end, and may still write
-  if (std::exchange(told_.read_eof, false)) {
+  if (told_.read_eof) {
+    told_.read_eof = false;
     stays_half_open_ = true;
     return send_out(&connection::process_read_eof);
   }

@@ -125,7 +125,7 @@ class connection : private stream_channel, private loop_member, private work_ite
 
   /// What a handler wants to be told besides input and the end.
   struct wishes {
-    bool open = false, read_eof = false, drain = false, writable = false;
+    bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
   };
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
@@ -218,6 +218,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
+  virtual std::size_t run_overload(bytes) { return 0; }
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}
@@ -240,7 +241,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   static connection& of(work_item& item) noexcept { return static_cast<connection&>(item); }
   void leave() noexcept;
   void gauge_writes() noexcept;
-  void send_out(work_item::function station, bool quick = false) noexcept;
+  void send_out(work_item::function station, hints for_queue = {}) noexcept;
   /// [baton] Whether the handler runs on the loop's thread, this time or always.
   [[nodiscard]] bool is_on_loop() const noexcept { return runs_here_ || loop_.in_this_thread(); }
   void deliver() noexcept;

@@ -21,7 +21,8 @@ void connection::deliver() noexcept {
     // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
     baton_.had_its_share = !loop_.shares_left();
     loop_.count_written(event_loop::turn_share / 4);
-    return send_out(&connection::process_batch, cost_.is_known() && cost_.value() <= host_.offload.threshold);
+    return send_out(&connection::process_batch, {.quick = cost_.is_known() && cost_.value() <= host_.offload.threshold,
+                                                 .may_come_too_late = told_.overload});
   }
   leave();
   process_batch(*this);
@@ -57,9 +58,10 @@ void connection::process_batch(work_item& item) noexcept {
   const time_point begun = c.runs_here_ ? time_point() : c.loop_.time().now();
   c.guarded([&c] {
     const bytes input = c.input_is_lent_ ? c.loop_.lent_input() : c.input_buffer_.data();
-    c.use_input(input, c.run_batch(input));
+    c.use_input(input, c.is_too_late() ? c.run_overload(input) : c.run_batch(input));
   });
-  if (!c.runs_here_) c.note_cost(c.loop_.time().now() - begun);
+  if (!c.runs_here_ && !c.is_too_late()) c.note_cost(c.loop_.time().now() - begun);
+  c.set_hints({});
   c.input_is_lent_ = false;
   c.give_back();
 }

@@ -27,10 +27,10 @@ void connection::gauge_writes() noexcept {
       baton_.shutdown_wanted || !output_.is_one_piece() || gate < byte_chain::chunk_size + sending_.size();
 }
 
-void connection::send_out(work_item::function station, bool quick) noexcept {
+void connection::send_out(work_item::function station, hints for_queue) noexcept {
   leave();
   become(station);
-  set_quick(quick);
+  set_hints(for_queue);
   dispatch(*this);
 }
 

@@ -138,7 +138,10 @@ void connection::finish_drain() noexcept {
     drained_ = true;
     return deliver();  // read() returns nullopt, as at the end of the stream
   }
-  if (std::exchange(told_.drain, false)) return send_out(&connection::process_drain);
+  if (told_.drain) {
+    told_.drain = false;
+    return send_out(&connection::process_drain);
+  }
   baton_.close_wanted = true;
   if (!state_.sending) begin_to_linger();
 }

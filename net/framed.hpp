@@ -39,23 +39,11 @@ class framed {
  public:
   framed(Codec wire, Handler handler) : wire_(std::move(wire)), handler_(std::move(handler)) {}
 
-  std::size_t operator()(connection& c, bytes in) {
-    std::size_t used = 0;
-    while (!c.closing()) {
-      const frame f = wire_.parse(in.substr(used));
-      if (f.is == frame::state::incomplete) {
-        unfinished_ = used < in.size() || within_message(wire_);
-        if (f.size > c.limits().max_input) c.close(errc::message_too_big);
-        if (used < in.size()) c.expect_input(f.size);
-        return used;
-      }
-      used += f.size;
-      if (f.is == frame::state::complete)
-        handler_(c, f.message);
-      else if (f.is == frame::state::failed)
-        c.close(f.error);
-    }
-    return in.size();
+  std::size_t operator()(connection& c, bytes in) { return for_each_message(c, in, handler_); }
+  std::size_t on_overload(connection& c, bytes in)
+    requires requires(Handler& h) { h.on_overload(c, in); }
+  {
+    return for_each_message(c, in, [this](connection& on, bytes message) { handler_.on_overload(on, message); });
   }
 
   void on_open(connection& c)
@@ -85,6 +73,26 @@ class framed {
   }
 
  private:
+  template <class F>
+  std::size_t for_each_message(connection& c, bytes in, F&& call) {
+    std::size_t used = 0;
+    while (!c.closing()) {
+      const frame found = wire_.parse(in.substr(used));
+      if (found.is == frame::state::incomplete) {
+        unfinished_ = used < in.size() || within_message(wire_);
+        if (found.size > c.limits().max_input) c.close(errc::message_too_big);
+        if (used < in.size()) c.expect_input(found.size);
+        return used;
+      }
+      used += found.size;
+      if (found.is == frame::state::complete)
+        call(c, found.message);
+      else if (found.is == frame::state::failed)
+        c.close(found.error);
+    }
+    return in.size();
+  }
+
   Codec wire_;
   Handler handler_;
   bool unfinished_ = false;  // a message has begun

@@ -28,6 +28,10 @@ concept coroutine_handler =
 ///   on_open(connection&)                before any input
 ///   on_writable(connection&)            connection::writable() was false, and its output has left but for the low
 ///                                       watermark: the place to go on with a long reply. No input comes before it
+///   on_overload(connection&, bytes)     instead of the handler, and returning what it does: this batch has waited for
+///   a
+///                                       pool longer than worker_limits::overload_latency. The place for the protocol's
+///                                       "busy"; without it, batches wait. Must not take long: it may be on a loop
 ///   on_read_eof(connection&)            the peer has finished sending, and everything it sent has been seen. From now
 ///                                       on the handler decides when to close(); without this function the connection
 ///                                       closes by itself when its output has left

@@ -14,6 +14,8 @@ inline constexpr bool has_on_open = requires(H& h, connection& c) { h.on_open(c)
 template <class H>
 inline constexpr bool has_on_writable = requires(H& h, connection& c) { h.on_writable(c); };
 template <class H>
+inline constexpr bool has_on_overload = requires(H& h, connection& c, bytes in) { h.on_overload(c, in); };
+template <class H>
 inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_read_eof(c); };
 template <class H>
 inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(c); };
@@ -31,7 +33,8 @@ class message_session final : public connection {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
                   .drain = has_on_drain<Handler>,
-                  .writable = has_on_writable<Handler>});
+                  .writable = has_on_writable<Handler>,
+                  .overload = has_on_overload<Handler>});
   }
 
  private:
@@ -48,11 +51,21 @@ class message_session final : public connection {
     short_way_home(arrived, used);
   }
   std::size_t run_batch(bytes input) override {
-    if constexpr (std::is_void_v<std::invoke_result_t<Handler&, connection&, bytes>>) {
-      handler_(static_cast<connection&>(*this), input);
+    return used_by(input, [&] { return handler_(static_cast<connection&>(*this), input); });
+  }
+  std::size_t run_overload(bytes input) override {
+    if constexpr (has_on_overload<Handler>)
+      return used_by(input, [&] { return handler_.on_overload(static_cast<connection&>(*this), input); });
+    else
+      return 0;
+  }
+  template <class Call>
+  static std::size_t used_by(bytes input, Call call) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Call&>>) {
+      call();
       return input.size();
     } else {
-      return static_cast<std::size_t>(handler_(static_cast<connection&>(*this), input));
+      return static_cast<std::size_t>(call());
     }
   }
   void run_writable() override {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/counter.hpp>
+#include <quintet/net/worker_statistics.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -108,15 +109,6 @@ struct loop_statistics {
     misjudged += c.misjudged.value();
     misjudged_ns += c.misjudged_ns.value();
   }
-};
-
-/// Of a model's pool; all 0 where there is none.
-struct worker_statistics {
-  std::uint64_t threads = 0;  ///< now
-  std::uint64_t wakes = 0;    ///< workers that were woken, a futex call each
-  std::uint64_t grown = 0;    ///< threads started because work would have waited: those above the minimum
-  std::uint64_t left = 0;     ///< threads that ended because they had been idle
-  std::uint64_t refused = 0;  ///< threads that the system would not start
 };
 
 struct server_statistics : loop_statistics {

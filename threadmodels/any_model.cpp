@@ -15,12 +15,7 @@ void validate(const model_options& o) {
   quintet::validate(o.engine);
   spin_budget::validate(o.spin);
   require(o.loops >= 1, "loops: 0 is not allowed, it must be at least 1");
-  require(o.workers.max >= 1, "workers.max: 0 is not allowed, it must be at least 1");
-  require(o.workers.min >= 1, "workers.min: 0 is not allowed, it must be at least 1");  // the system may refuse more
-  require(o.workers.min <= o.workers.max, "workers: min " + std::to_string(o.workers.min) + " is above max " +
-                                              std::to_string(o.workers.max) + ", it must not be");
-  require(o.workers.idle_time > duration::zero(), "workers.idle_time: it must be above zero");
-  spin_budget::validate(o.workers.spin);
+  validate(o.workers);
   require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
 }
 

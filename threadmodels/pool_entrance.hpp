@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_entrance: where a loop hands quick items to a pool: those of a turn at once.
+// pool_entrance: where a loop hands work to a pool: quick items of a turn at once; and looks after what waits.
 #pragma once
 
 #include <quintet/base/timer_queue.hpp>
@@ -14,9 +14,10 @@ class worker_pool;
 class pool_entrance final : private work_item, private timer {
  public:
   static constexpr unsigned most = 64;  ///< gathered; then they do not wait for the end of the turn
-  /// So long after the last hand-over the pool is asked to look whether a quick item has not been quick. Once, unless
-  /// items still wait then; and not at all for a lone item for which a worker was woken. An idle loop is not woken. Not
-  /// shorter: a loop that sleeps towards a deadline before the system's next tick pays for setting the clock.
+  /// So long after the last hand-over the pool is asked to look whether a quick item has not been quick, and as long as
+  /// there is work that nobody is free for: sooner where that may make it grow. Not at all for an item for which a
+  /// worker was woken: an idle loop is not woken. Not shorter: a loop that sleeps towards a deadline before the
+  /// system's next tick pays for setting the clock.
   static constexpr duration patience = std::chrono::milliseconds(10);
 
   pool_entrance(worker_pool& pool, event_loop& loop) noexcept
@@ -28,6 +29,8 @@ class pool_entrance final : private work_item, private timer {
  private:
   static void turn_ends(work_item& item) noexcept;
   void hand_over() noexcept;
+  void hand_over_at_once(work_item& item) noexcept;
+  void look_again_in(duration after) noexcept;
   void expired() noexcept override;
 
   worker_pool& pool_;

@@ -4,30 +4,18 @@
 
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/homecoming.hpp>
-#include <quintet/net/loop_thread.hpp>
-
-#include <sched.h>
 
 #include <algorithm>
-#include <exception>
-#include <string>
-#include <utility>
+#include <new>
 
 namespace quintet {
 namespace {
-
-/// Who spins on the only CPU keeps it from whoever would bring work.
-bool has_several_cpus() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) > 1;
-}
 
 std::atomic<std::uint64_t> pools{0};
 
 }  // namespace
 
-worker_pool::worker_pool(worker_limits limits) : limits_(limits), number_(++pools) {
+worker_pool::worker_pool(const worker_limits& limits) : limits_(limits), number_(++pools), policy_(limits) {
   try {
     const std::lock_guard lock(mutex_);
     while (workers_.size() < limits_.min) start_worker();
@@ -47,17 +35,16 @@ void worker_pool::stop() noexcept {
     all.splice(all.end(), workers_);
     all.splice(all.end(), left_);
   }
-  ready_.notify_all();
+  for (worker& w : all) w.wake.notify_one();
   for (worker& w : all) w.thread.join();
 }
 
 void worker_pool::submit(work_item& item) noexcept {
-  if (item.is_quick())
-    if (event_loop* const loop = event_loop::current())
-      if (pool_entrance* const here = entrance_of(*loop)) return here->add(item);
+  if (event_loop* const loop = event_loop::current())
+    if (pool_entrance* const here = entrance_of(*loop)) return here->add(item);
   work_fifo alone;
   alone.push(item);
-  (void)take(alone, 1, item.is_quick(), time_point());
+  take(alone, 1, item.is_quick(), clock::system().now(), watched::no);
 }
 
 // The calling thread's loop's. Nothing where there is no memory for one.
@@ -81,23 +68,32 @@ pool_entrance* worker_pool::entrance_of(event_loop& loop) noexcept {
   return last.entrance;
 }
 
-// Whether the items rely on workers that are at something else: true unless one was woken for a single item.
-bool worker_pool::take(work_fifo& items, unsigned count, bool quick, time_point now) noexcept {
-  bool wake = false, alone = false;
+// After how long a loop should look whether all goes well. Zero: it does.
+duration worker_pool::take(work_fifo& items, unsigned count, bool quick, time_point now, watched by_loop) noexcept {
+  worker* called = nullptr;
+  duration again{};
   {
     const std::lock_guard lock(mutex_);
     if (now - looked_at_ >= long_for_quick) {
       looked_at_ = now;
       look_at_workers();
     }
+    if (queue_.empty()) begun_at_ = std::max(begun_at_, now);
     queue_.push_all(items);
+    ages_.push(count, now);
     pending_.store(pending_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
     if (!quick) pending_long_ += count;
-    alone = pending_.load(std::memory_order_relaxed) == 1;
-    wake = call_one_more();
+    called = call_one_more(now, by_loop);
+    const bool alone = pending_.load(std::memory_order_relaxed) == 1;
+    if (!called || !alone) again = look_again_in();
   }
-  if (wake) ready_.notify_one();
-  return !wake || !alone;
+  if (called) called->wake.notify_one();
+  return again;
+}
+
+duration worker_pool::look_again_in() const noexcept {
+  if (pending_long_ == 0 || free_and_awake() > 0 || !may_grow()) return pool_entrance::patience;
+  return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_entrance::patience);
 }
 
 // One that is still at the quick item of the last time counts as busy from now on, and what it keeps goes home.
@@ -112,139 +108,41 @@ void worker_pool::look_at_workers() noexcept {
   }
 }
 
-// False: nothing waits, and nobody runs what may turn out not to be quick.
-bool worker_pool::look_after_workers() noexcept {
-  bool wake = false;
+// Where those who are awake, or on their way, are too few for what waits: who is to be notified, if anybody sleeps.
+worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop) noexcept {
+  const std::size_t all = pending_.load(std::memory_order_relaxed), quick = all - pending_long_;
+  // One that has only just been started is free too, although it does not wait yet.
+  if (free_and_awake() >= pending_long_ + (quick + quick_share - 1) / quick_share) return nullptr;
+  if (idle_.empty()) {
+    consider_growth(now, by_loop);
+    return nullptr;
+  }
+  worker& next = idle_.front();
+  idle_.pop_front();
+  next.called = true;
+  ++count_.wakes;
+  return &next;
+}
+
+// [loop] After how long to look again. Zero: nothing waits, and nobody runs what may turn out not to be quick.
+duration worker_pool::look_after_work(time_point now) noexcept {
+  worker* called = nullptr;
+  duration again = pool_entrance::patience;
+  work_fifo late;
   {
     const std::lock_guard lock(mutex_);
     look_at_workers();
-    if (queue_.empty()) return std::ranges::any_of(workers_, [](const worker& w) { return w.runs_quick && !w.stuck; });
-    wake = call_one_more();
+    if (queue_.empty()) {
+      const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_quick && !w.stuck; });
+      return waits ? pool_entrance::patience : duration::zero();
+    }
+    called = call_one_more(now, watched::yes);
+    if (!called && has_all_there_can_be() && now - begun_at_ >= limits_.stuck_time) take_late_ones(late, now);
+    again = look_again_in();
   }
-  if (wake) ready_.notify_one();
-  return true;
-}
-
-// Where those who are awake, or on their way, are too few for what waits. True: one is to be notified.
-bool worker_pool::call_one_more() noexcept {
-  const std::size_t all = pending_.load(std::memory_order_relaxed), quick = all - pending_long_;
-  if (free_and_awake() >= pending_long_ + (quick + quick_share - 1) / quick_share) return false;
-  if (idle_ > woken_) {
-    ++woken_;
-    count_.wakes++;
-    return true;
-  }
-  // One that has only just been started is free too, although it does not wait yet.
-  if (workers_.size() < limits_.max) grow();
-  return false;
-}
-
-worker_statistics worker_pool::statistics() const {
-  const std::lock_guard lock(mutex_);
-  worker_statistics now = count_;
-  now.threads = workers_.size();
-  return now;
-}
-
-// Under the lock, which the new thread waits for.
-void worker_pool::start_worker() {
-  const auto self = workers_.emplace(workers_.end());
-  try {
-    self->thread = std::thread([this, self, number = next_number_] { work(self, number); });
-  } catch (...) {
-    workers_.erase(self);
-    throw;
-  }
-  ++next_number_;
-}
-
-// When there are no more threads to be had, the ones there are will come to the work.
-void worker_pool::grow() noexcept {
-  try {
-    start_worker();
-    ++count_.grown;
-  } catch (const std::exception&) {
-    ++count_.refused;
-  }
-}
-
-void worker_pool::work(worker_list::iterator self, unsigned number) {
-  name_this_thread("qnt-work-" + std::to_string(number));
-  homecoming finished;
-  spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
-  std::unique_lock lock(mutex_);
-  self->batons = &finished;
-  std::minstd_rand random(number + 1);
-  while (wait_for_work(lock, spin, random)) run(*queue_.pop(), *self, lock);
-  if (stopping_) return;  // stop() joins
-  ++count_.left;
-  // A thread cannot join itself: the next one that leaves, or stop(), does.
-  worker_list others;
-  others.swap(left_);
-  left_.splice(left_.end(), workers_, self);
-  lock.unlock();
-  for (worker& w : others) w.thread.join();
-}
-
-void worker_pool::run(work_item& item, worker& self, std::unique_lock<std::mutex>& lock) noexcept {
-  pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  self.runs_quick = item.is_quick();
-  const bool counts = !self.runs_quick;
-  bool wake = false;
-  if (counts) {
-    --pending_long_;
-    ++busy_;
-    if (!queue_.empty() && idle_ > woken_) wake = call_one_more();  // those behind it counted on this worker
-  }
-  lock.unlock();
-  if (wake) ready_.notify_one();
-  if (counts) self.batons->send_home();
-  item();
-  if (pending_.load(std::memory_order_relaxed) == 0) self.batons->send_home();
-  lock.lock();
-  ++self.finished;
-  self.runs_quick = false;
-  if (counts || std::exchange(self.stuck, false)) --busy_;
-}
-
-// False: this worker should leave.
-bool worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random) {
-  while (queue_.empty()) {
-    if (homecoming::current()->send_home()) continue;  // others took what was waiting
-    if (stopping_) return false;
-    if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
-    const bool notified = sleep(lock, limits_.idle_time * std::uniform_int_distribution(90, 110)(random) / 100);
-    if (!notified && queue_.empty() && workers_.size() > limits_.min) return false;
-  }
-  return true;
-}
-
-// False: for `stay`, in vain. As many as there must always be sleep without an end, and cost nothing meanwhile.
-bool worker_pool::sleep(std::unique_lock<std::mutex>& lock, duration stay) {
-  ++idle_;
-  bool notified = true;
-  if (residents_ < limits_.min) {
-    ++residents_;
-    ready_.wait(lock);
-    --residents_;
-  } else {
-    notified = ready_.wait_for(lock, stay) == std::cv_status::no_timeout;
-  }
-  --idle_;
-  if (woken_ > 0) --woken_;
-  return notified;
-}
-
-// Whether there may be something now.
-bool worker_pool::spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
-  spinning_ = true;
-  lock.unlock();
-  const auto outcome = spin.spin(clock::system(), spin_budget::longest, [this] {
-    return pending_.load(std::memory_order_relaxed) > 0 || stopping_.load(std::memory_order_relaxed);
-  });
-  lock.lock();
-  spinning_ = false;
-  return spin_budget::found(outcome) || !queue_.empty() || stopping_;
+  if (called) called->wake.notify_one();
+  while (work_item* const item = late.pop()) (*item)();
+  return again;
 }
 
 }  // namespace quintet

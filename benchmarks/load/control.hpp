@@ -43,13 +43,18 @@ struct tally {
   counter requests;
   counter failed;
   std::uint64_t due_not_sent = 0;
+  std::uint64_t shed = 0;     // replies that say that the server is overloaded
+  std::uint64_t over_1s = 0;  // replies of both kinds
   std::string first_failure;
   histogram latencies;
+  histogram cheap;  // of these, the requests that are not dear, where some are
 
   /// A right reply to a request that was begun or, in open loop, due at `begun`. Requests count as they are answered.
   /// In open loop the latency also counts of one that is answered after the window in which it was due; otherwise a
   /// stall at the end of the window would hide its worst latencies.
-  void succeed(const control& c, std::uint64_t begun, std::uint64_t answered);
+  void succeed(const control& c, std::uint64_t begun, std::uint64_t answered, bool is_cheap = false);
+  void note_shed(const control& c, std::uint64_t begun, std::uint64_t answered);
+  void note_long(const control& c, std::uint64_t took);
   void fail(std::uint64_t n, std::string why) {
     if (first_failure.empty()) first_failure = std::move(why);
     failed.add(n);
@@ -92,10 +97,25 @@ struct control {
   std::chrono::nanoseconds patience() const { return std::chrono::seconds(2) + 3 * settings.work.cost; }
 };
 
-inline void tally::succeed(const control& c, std::uint64_t begun, std::uint64_t answered) {
+inline void tally::succeed(const control& c, std::uint64_t begun, std::uint64_t answered, bool is_cheap) {
   const bool in_window = c.at() == phase::measuring;
+  const std::uint64_t took = answered - std::min(answered, begun);
   if (in_window) requests.add(1);
-  if (in_window || (c.open_loop() && c.due_in_window(begun))) latencies.record(answered - std::min(answered, begun));
+  note_long(c, took);
+  if (!in_window && !(c.open_loop() && c.due_in_window(begun))) return;
+  latencies.record(took);
+  if (is_cheap) cheap.record(took);
+}
+
+inline void tally::note_shed(const control& c, std::uint64_t begun, std::uint64_t answered) {
+  note_long(c, answered - std::min(answered, begun));
+  if (c.at() == phase::measuring) ++shed;
+}
+
+// Also of those that the window has not seen the end of: they are the longest.
+inline void tally::note_long(const control& c, std::uint64_t took) {
+  const phase now = c.at();
+  if ((now == phase::measuring || now == phase::draining) && took > 1'000'000'000) ++over_1s;
 }
 
 /// One thread of load. run() returns when the run is over or there is nothing left to do.

@@ -17,7 +17,9 @@ std::uint64_t conversation::due_before(std::uint64_t time) const {
 }
 
 void conversation::count_reply(std::uint64_t message, std::uint64_t now, tally& found) const {
-  found.succeed(*control_, control_->open_loop() ? due_ns(message) : sent_at_[message % depth_], now);
+  const workload& work = control_->settings.work;
+  const bool is_cheap = work.kind == work_kind::mixed && !is_dear(work, stream_.sequence(message));
+  found.succeed(*control_, begun_at(message), now, is_cheap);
 }
 
 bool conversation::note_received(std::string_view in, std::uint64_t now, tally& found) {
@@ -25,7 +27,7 @@ bool conversation::note_received(std::string_view in, std::uint64_t now, tally& 
     found.fail(outstanding() + 1, "the server sent more than it was asked for");
     return false;
   }
-  if (spoiled_ || !stream_.matches(received_, in)) {
+  if (spoiled_ || shed_ || !stream_.matches(received_, in)) {
     note_spoiled(in, now, found);
     return true;
   }
@@ -35,22 +37,33 @@ bool conversation::note_received(std::string_view in, std::uint64_t now, tally& 
   return true;
 }
 
+// At the beginning of a reply.
+bool conversation::begins_as_shed(std::string_view part) const {
+  const char first = static_cast<char>(static_cast<unsigned char>(part.front()) ^ shed_mark);
+  return stream_.matches(received_, {&first, 1}) && stream_.matches(received_ + 1, part.substr(1));
+}
+
 /// The rare way: message by message, so that only those with a wrong byte count as failed.
 void conversation::note_spoiled(std::string_view in, std::uint64_t now, tally& found) {
   while (!in.empty()) {
     const auto message = messages_answered();
     const std::size_t rest = stream_.message_bytes() - received_ % stream_.message_bytes();
     const auto part = in.substr(0, rest);
-    spoiled_ = spoiled_ || !stream_.matches(received_, part);
+    if (rest == stream_.message_bytes() && begins_as_shed(part))
+      shed_ = true;
+    else
+      spoiled_ = spoiled_ || !stream_.matches(received_, part);
     received_ += part.size();
     in.remove_prefix(part.size());
     if (part.size() < rest) return;
     if (spoiled_) {
       found.fail(1, "wrong bytes in a reply");
+    } else if (shed_) {
+      found.note_shed(*control_, begun_at(message), now);
     } else {
       count_reply(message, now, found);
     }
-    spoiled_ = false;
+    spoiled_ = shed_ = false;
   }
 }
 

@@ -65,7 +65,11 @@ class conversation {
     const auto by_depth = messages_answered() + depth_;
     return control_->open_loop() ? std::min(by_depth, due_before(now)) : by_depth;
   }
+  [[nodiscard]] std::uint64_t begun_at(std::uint64_t message) const {
+    return control_->open_loop() ? due_ns(message) : sent_at_[message % depth_];
+  }
   void count_reply(std::uint64_t message, std::uint64_t now, tally& found) const;
+  [[nodiscard]] bool begins_as_shed(std::string_view part) const;
   void note_spoiled(std::string_view in, std::uint64_t now, tally& found);
 
   control* control_;
@@ -76,6 +80,7 @@ class conversation {
   std::uint32_t index_;
   std::uint32_t count_;
   bool spoiled_ = false;                ///< a byte of the reply that is coming in was wrong
+  bool shed_ = false;                   ///< this reply says that the server is overloaded
   std::vector<std::uint64_t> sent_at_;  ///< closed loop: of message m at m % depth
 };
 

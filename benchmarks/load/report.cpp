@@ -79,10 +79,14 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["first_failure"] = nullptr;
   if (r.failed != 0) o["first_failure"] = r.first_failure;
   o["due_not_sent"] = r.due_not_sent;
+  o["shed"] = r.shed;
+  o["over_1s"] = r.over_1s;
   add_throughput(o, s, r);
   for (const auto& [name, percent] : percentiles)
     o[std::string(name) + "_us"] = microseconds(r.latencies, r.latencies.percentile(percent));
   o["max_us"] = microseconds(r.latencies, r.latencies.max());
+  o["cheap_p50_us"] = microseconds(r.cheap, r.cheap.percentile(50));
+  o["cheap_p99_us"] = microseconds(r.cheap, r.cheap.percentile(99));
   o["heartbeat_p50_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(50));
   o["heartbeat_p99_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(99));
   o["heartbeat_max_us"] = microseconds(r.heartbeats, r.heartbeats.max());
@@ -109,6 +113,9 @@ std::string to_text(const load_settings& s, const load_result& r) {
                       success_percent(r.requests, r.failed));
   if (r.failed != 0) text += fmt::format("first failure: {}\n", r.first_failure);
   text += "latency: " + latency_text(r.latencies) + '\n';
+  if (r.cheap.total() > 0) text += "of those that are not dear: " + latency_text(r.cheap) + '\n';
+  if (r.shed > 0) text += fmt::format("overloaded, the server has shed {} more\n", with_commas(r.shed));
+  if (r.over_1s > 0) text += fmt::format("{} took longer than a second\n", with_commas(r.over_1s));
   if (s.heartbeat) text += "heartbeat: " + latency_text(r.heartbeats) + '\n';
   if (r.rate_missed())
     text += fmt::format("the rate was too high: {} requests that were due could not be sent\n",

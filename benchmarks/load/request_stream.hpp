@@ -43,6 +43,7 @@ class request_stream {
       : pattern_(&pattern), size_(message_bytes), connection_(connection), first_sequence_(first_sequence) {}
 
   std::size_t message_bytes() const { return size_; }
+  std::uint32_t sequence(std::uint64_t message) const { return first_sequence_ + static_cast<std::uint32_t>(message); }
 
   /// Writes the bytes [position, position + length) to `out`.
   void produce(std::uint64_t position, char* out, std::size_t length) const {
@@ -69,18 +70,18 @@ class request_stream {
     std::uint64_t message = position / size_;
     std::size_t at = position % size_;
     while (length != 0) {
-      const std::uint32_t sequence = first_sequence_ + static_cast<std::uint32_t>(message);
+      const std::uint32_t number = sequence(message);
       if (at < header_bytes) {
         char header[header_bytes];
         store_big_endian(header, connection_);
-        store_big_endian(header + 4, sequence);
+        store_big_endian(header + 4, number);
         const std::size_t n = std::min(length, header_bytes - at);
         use(std::string_view(header + at, n));
         length -= n;
         at += n;
       }
       if (const std::size_t n = std::min(length, size_ - at); n != 0) {
-        use(std::string_view(pattern_->body(connection_, sequence) + (at - header_bytes), n));
+        use(std::string_view(pattern_->body(connection_, number) + (at - header_bytes), n));
         length -= n;
       }
       at = 0;

@@ -162,7 +162,10 @@ class coordinator {
         result_.heartbeats = t.latencies;
       } else {
         result_.latencies.merge(t.latencies);
+        result_.cheap.merge(t.cheap);
         result_.requests += t.requests.value();
+        result_.shed += t.shed;
+        result_.over_1s += t.over_1s;
         result_.due_not_sent += t.due_not_sent;
       }
       if (result_.first_failure.empty()) result_.first_failure = t.first_failure;

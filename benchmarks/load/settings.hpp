@@ -33,8 +33,11 @@ struct load_result {
   std::uint64_t requests = 0;      ///< answered in the measured window
   std::uint64_t failed = 0;        ///< wrong bytes, lost connections, missing replies, warm-up included
   std::uint64_t due_not_sent = 0;  ///< open loop: the schedule asked for them, the server left no room
+  std::uint64_t shed = 0;          ///< answered in the window, by the server's being overloaded
+  std::uint64_t over_1s = 0;       ///< answers of both kinds that took longer than a second, after the warm-up
   std::string first_failure;
   histogram latencies;
+  histogram cheap;  ///< of these, where some requests are dear, the others
   histogram heartbeats;
   std::uint64_t measured_from_ns = 0;  ///< CLOCK_MONOTONIC
   std::uint64_t measured_to_ns = 0;

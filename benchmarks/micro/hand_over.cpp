@@ -28,7 +28,9 @@ constexpr unsigned workers = 4;
 
 /// As a connection's: out, a handler that costs nothing, and home.
 struct baton : work_item {
-  baton(bool quick, event_loop& l, unsigned& h) : work_item(&baton::handle), loop(l), home(h) { set_quick(quick); }
+  baton(bool quick, event_loop& l, unsigned& h) : work_item(&baton::handle), loop(l), home(h) {
+    set_hints({.quick = quick});
+  }
   static void handle(work_item& item) noexcept {
     auto& self = static_cast<baton&>(item);
     self.become(&baton::arrive);

@@ -56,6 +56,15 @@ class bench_handler {
     return whole;
   }
   void on_writable(connection& c) { write_on(c); }
+  std::size_t on_overload(connection& c, bytes in) {
+    if (service_->work.kind == work_kind::ask) return (*this)(c, in);
+    const std::size_t size = service_->work.message_bytes;
+    std::string replies(in.substr(0, in.size() - in.size() % size));
+    for (std::size_t at = 0; at < replies.size(); at += size)
+      replies[at] = static_cast<char>(static_cast<unsigned char>(replies[at]) ^ shed_mark);
+    c.write(replies);
+    return replies.size();
+  }
 
  private:
   void answer(connection& c, bytes message) {

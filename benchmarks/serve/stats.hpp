@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quintet::bench {
 
@@ -44,6 +45,21 @@ class stats_line {
   server_statistics last_;
   std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
 };
+
+/// The times are of the last one of them.
+inline boost::json::array to_json(const std::vector<worker_decision>& decisions) {
+  boost::json::array all;
+  for (const worker_decision& d : decisions) {
+    const std::chrono::duration<double> before = decisions.back().when - d.when;
+    const std::chrono::duration<double, std::micro> waited = d.waited;
+    all.push_back(boost::json::object{{"what", to_string(d.what)},
+                                      {"seconds_before_the_last", before.count()},
+                                      {"threads", d.threads},
+                                      {"queued", d.queued},
+                                      {"waited_us", waited.count()}});
+  }
+  return all;
+}
 
 /// What a server has counted in `seconds`.
 inline boost::json::object to_json(const server_statistics& s, std::string_view model, double seconds) {
@@ -77,9 +93,15 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"misjudged_ns", s.misjudged_ns},
           {"workers", s.workers.threads},
           {"worker_wakes", s.workers.wakes},
-          {"workers_grown", s.workers.grown},
-          {"workers_left", s.workers.left},
+          {"workers_grown_at_once", s.workers.grown_at_once},
+          {"workers_grown_for_latency", s.workers.grown_for_latency},
+          {"workers_grown_when_stuck", s.workers.grown_when_stuck},
+          {"workers_left_idle", s.workers.left_idle},
           {"workers_refused", s.workers.refused},
+          {"worker_overloads", s.workers.overloads},
+          {"worker_shed", s.workers.shed},
+          {"worker_longest_wait_us", static_cast<double>(s.workers.longest_wait_ns) / 1e3},
+          {"worker_decisions", to_json(s.workers.decisions)},
           {"spins_paid", s.spins_paid},
           {"spins_in_vain", s.spins_in_vain}};
 }

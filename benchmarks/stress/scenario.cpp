@@ -29,7 +29,7 @@ seconds limit_of_others(const stress_settings& s, unsigned) { return rounds_of(s
 
 }  // namespace
 
-const std::array<scenario, 5> scenarios{{
+const std::array<scenario, 6> scenarios{{
     {"resets", "peers that connect and reset the connection, as fast as they can", 100'000, false, limit_of_resets,
      stress_resets},
     {"slow-writers", "peers that send one byte a second of a message that never ends", 1000, true,
@@ -38,6 +38,7 @@ const std::array<scenario, 5> scenarios{{
     {"idle", "peers that have spoken once and stay, beside 100 that are active", 10'000, true, limit_of_others,
      stress_idle},
     {"descriptors", "more peers than the server has descriptors", 100, true, limit_of_others, stress_descriptors},
+    {"overload", "connections that ask for more than the server can do", 2000, true, limit_of_others, stress_overload},
 }};
 
 const scenario& require_scenario(std::string_view name) {

@@ -69,8 +69,9 @@ void stress_slow_writers(stress_run&);
 void stress_non_readers(stress_run&);
 void stress_idle(stress_run&);
 void stress_descriptors(stress_run&);
+void stress_overload(stress_run&);
 
-extern const std::array<scenario, 5> scenarios;
+extern const std::array<scenario, 6> scenarios;
 
 /// Throws usage_error where there is no such scenario, or where this machine has too few descriptors.
 const scenario& require_scenario(std::string_view name);

@@ -24,14 +24,14 @@ using namespace std::chrono_literals;
 
 constexpr auto patience = 15s;
 
-std::vector<std::string> command(const stress_run& run, const std::string& counters,
+std::vector<std::string> command(const stress_run& run, const std::string& counters, const std::string& workload,
                                  const std::vector<std::string>& options) {
   std::vector<std::string> out{run.settings.program,
                                "serve",
                                "--model",
                                run.model,
                                "--workload",
-                               "ask",
+                               workload,
                                "--exit-with-parent",
                                "--json",
                                counters,
@@ -55,14 +55,15 @@ std::size_t entries(const fs::path& folder) {
 }  // namespace
 
 server_under_stress::server_under_stress(const stress_run& run, const std::vector<std::string>& options,
-                                         std::optional<memory_group> group)
+                                         std::optional<memory_group> group, const std::string& workload)
     : run_(run),
       group_(std::move(group)),
       counters_("stress"),
-      process_("the server", command(run, counters_.path(), options)) {
+      process_("the server", command(run, counters_.path(), workload, options)) {
   // It has hardly begun: what it holds by now is little, and stays with this process's own group.
   if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
-  target_ = resolve(parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience)));
+  where_ = parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience));
+  target_ = resolve(where_);
   begun_ = sample_server(process_.pid());
   own_cpu_s_ = bench::cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }

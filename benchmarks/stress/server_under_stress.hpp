@@ -25,11 +25,12 @@ class server_under_stress {
   /// Starts it under the run's model with these further options of `serve`, in a memory group where one is given.
   /// Throws run_error.
   explicit server_under_stress(const stress_run& run, const std::vector<std::string>& options = {},
-                               std::optional<memory_group> group = std::nullopt);
+                               std::optional<memory_group> group = std::nullopt, const std::string& workload = "ask");
   server_under_stress(const server_under_stress&) = delete;
   server_under_stress& operator=(const server_under_stress&) = delete;
   ~server_under_stress();
 
+  [[nodiscard]] const endpoint& where() const { return where_; }
   [[nodiscard]] const socket_address& target() const { return target_; }
   /// Throws run_error, which says how, when the server has ended.
   void check();
@@ -52,6 +53,7 @@ class server_under_stress {
   std::optional<memory_group> group_;  // outlives the process
   scratch_file counters_;              // outlives the process
   child_process process_;
+  endpoint where_;
   socket_address target_;
   server_sample begun_;
   double own_cpu_s_ = 0;  // of this process, then

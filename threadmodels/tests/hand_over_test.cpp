@@ -19,7 +19,9 @@ namespace quintet::test {
 namespace {
 
 struct task : work_item {
-  task(bool quick, std::function<void(task&)> f) : work_item(&task::run), function(std::move(f)) { set_quick(quick); }
+  task(bool quick, std::function<void(task&)> f) : work_item(&task::run), function(std::move(f)) {
+    set_hints({.quick = quick});
+  }
   static void run(work_item& item) noexcept {
     auto& self = static_cast<task&>(item);
     self.function(self);

@@ -60,10 +60,10 @@ BOOST_AUTO_TEST_CASE(it_grows_while_work_waits_and_shrinks_when_idle) {
   BOOST_TEST(pool.threads() == 2U);
   j.submit(pool, 10, 20ms);
   BOOST_TEST(pool.threads() == 4U);
-  BOOST_TEST(pool.statistics().grown == 3U);
+  BOOST_TEST(pool.statistics().grown() == 3U);
   BOOST_TEST(eventually([&] { return j.done == 12; }));
   BOOST_TEST(eventually([&] { return pool.threads() == 1; }));
-  BOOST_TEST(pool.statistics().left == 3U);
+  BOOST_TEST(pool.statistics().left_idle == 3U);
   BOOST_TEST(pool.statistics().refused == 0U);
   j.submit(pool, 4, 50ms);
   BOOST_TEST(pool.threads() == 4U);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(it_comes_back_to_its_minimum_from_any_load) {
       BOOST_TEST(eventually([&] { return j.done == 6 * (round + 1); }));
     }
     BOOST_TEST(eventually([&] { return pool.threads() == min; }));
-    BOOST_TEST(pool.statistics().grown == pool.statistics().left);
+    BOOST_TEST(pool.statistics().grown() == pool.statistics().left_idle);
   }
 }
 

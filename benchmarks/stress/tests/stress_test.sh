@@ -57,6 +57,10 @@ expect 5 closed 0
 expect 5 wrong 0
 expect 5 good_failed 0
 
+run overload --peers 50
+expect 5 overloading 50
+expect 5 lost 0
+
 # Two peers: 128 MiB asked for, and as much allowed.
 run non-readers --peers 2 --model 2
 expect 1 asked 2

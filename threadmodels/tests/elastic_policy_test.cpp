@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSL-1.0
+// elastic_policy_test: when a pool grows and shrinks, on a virtual clock: the single decisions, and a simulated pool.
+#include <quintet/threadmodels/elastic_policy.hpp>
+#include <quintet/threadmodels/queue_ages.hpp>
+
+#include <quintet/base/error.hpp>
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <random>
+#include <string_view>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace bdata = boost::unit_test::data;
+
+namespace quintet::test {
+namespace {
+
+std::string_view said(const std::optional<worker_event>& event) { return event ? to_string(*event) : "nothing"; }
+
+const time_point start = time_point() + 1h;
+
+/// A pool whose threads are numbers: requests come at random, each takes a random time, and every thread, queue and
+/// clock is simulated; the decisions are the policy's.
+class simulated_pool {
+ public:
+  simulated_pool(worker_limits l, std::uint64_t seed) : limits_(l), policy_(l), random_(seed), threads_(l.min) {
+    idle_.assign(l.min, start);
+  }
+
+  /// `threads_needed`: how many are at work on average.
+  void run(double threads_needed, duration service, duration time) {
+    const time_point end = now_ + time;
+    const std::chrono::duration<double> mean_gap = service / std::max(threads_needed, 1e-9);
+    time_point next = now_ + exponential(mean_gap);
+    if (threads_needed == 0) next = time_point::max();
+    while (true) {
+      time_point to = std::min({end, next, ends_.empty() ? time_point::max() : ends_.top(), leaving_time(),
+                                queue_.empty() ? time_point::max() : next_look_});
+      now_ = to;
+      if (to == end) return;
+      if (to == next) {
+        arrive(service);
+        next = now_ + exponential(mean_gap);
+      } else if (!ends_.empty() && to == ends_.top()) {
+        ends_.pop();
+        idle_.push_back(now_);
+      } else if (to == leaving_time()) {
+        idle_.pop_front();
+        if (!policy_.may_leave(now_)) {
+          idle_.push_front(now_);  // sleeps again
+          continue;
+        }
+        --threads_;
+        ++leaves;
+        policy_.left(now_);
+      } else {
+        look();
+      }
+      serve(service);
+    }
+  }
+
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  unsigned growths = 0, leaves = 0;
+
+ private:
+  duration exponential(std::chrono::duration<double> mean) {
+    return std::chrono::duration_cast<duration>(mean * std::exponential_distribution(1.0)(random_));
+  }
+  void arrive(duration) {
+    if (queue_.empty()) next_look_ = now_ + limits_.queue_latency;
+    queue_.push_back(now_);
+  }
+  void serve(duration service) {
+    while (!queue_.empty() && !idle_.empty()) {
+      idle_.pop_back();  // the last one that was busy
+      queue_.pop_front();
+      begun_ = now_;
+      ends_.push(now_ + exponential(service));
+    }
+  }
+  void look() {
+    next_look_ = now_ + limits_.queue_latency;
+    if (threads_ == limits_.max || !policy_.growth(now_, now_ - queue_.front(), now_ - begun_)) return;
+    policy_.grew(now_);
+    ++growths;
+    ++threads_;
+    idle_.push_back(now_);
+  }
+  [[nodiscard]] time_point leaving_time() const {
+    return threads_ > limits_.min && !idle_.empty() ? idle_.front() + policy_.stay() : time_point::max();
+  }
+
+  worker_limits limits_;
+  elastic_policy policy_;
+  std::mt19937_64 random_;
+  unsigned threads_;
+  time_point now_ = start, next_look_ = start, begun_ = start;
+  std::deque<time_point> idle_;  // since when; the longest idle one first
+  std::deque<time_point> queue_;
+  std::priority_queue<time_point, std::vector<time_point>, std::greater<>> ends_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(it_grows_when_work_has_waited_and_one_at_a_time) {
+  elastic_policy p({.queue_latency = 500us, .stuck_time = 250ms});
+  BOOST_TEST(said(p.growth(start, 499us, 1ms)) == "nothing");
+  BOOST_TEST(said(p.growth(start, 500us, 1ms)) == "grown_for_latency");
+  p.grew(start);
+  BOOST_TEST(said(p.growth(start + 499us, 900us, 1ms)) == "nothing");  // the new one has not had its chance
+  BOOST_TEST(said(p.growth(start + 500us, 900us, 1ms)) == "grown_for_latency");
+}
+
+BOOST_AUTO_TEST_CASE(it_grows_when_nothing_moves_whatever_may_wait) {
+  elastic_policy p({.queue_latency = 10s, .stuck_time = 250ms});
+  BOOST_TEST(said(p.growth(start, 249ms, 249ms)) == "nothing");
+  BOOST_TEST(said(p.growth(start, 250ms, 250ms)) == "grown_when_stuck");
+  p.grew(start);
+  BOOST_TEST(said(p.growth(start + 249ms, 1s, 1s)) == "nothing");
+  BOOST_TEST(said(p.growth(start + 250ms, 1s, 1s)) == "grown_when_stuck");
+  BOOST_TEST(said(p.growth(start + 250ms, 1s, 100ms)) == "nothing");  // slow, but it moves
+}
+
+BOOST_AUTO_TEST_CASE(without_a_tolerance_it_grows_at_once) {
+  elastic_policy p({.queue_latency = 0us});
+  p.grew(start);
+  BOOST_TEST(said(p.growth(start, 0us, 0us)) == "grown_for_latency");
+}
+
+BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
+  elastic_policy p({.idle_time = 5s});
+  BOOST_TEST((p.stay() == 5s));
+  p.left(start);
+  p.grew(start + 9s);
+  BOOST_TEST((p.stay() == 10s));
+  p.grew(start + 9s);  // of the same regret
+  BOOST_TEST((p.stay() == 10s));
+  time_point now = start + 9s;
+  for (int i = 0; i < 20; ++i) {
+    p.left(now);
+    p.grew(now);
+  }
+  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
+  // Then they leave one by one, and sooner again if nobody is missed.
+  p.left(now);
+  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
+  BOOST_TEST(!p.may_leave(now + p.stay() - 1ns));
+  BOOST_TEST(p.may_leave(now + p.stay()));
+  p.left(now += p.stay());
+  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience * 3 / 4));
+  for (int i = 0; i < 20; ++i) p.left(now += p.stay());
+  BOOST_TEST((p.stay() == 5s));
+  BOOST_TEST(p.may_leave(now));
+  p.grew(now + 2 * p.stay());  // too late to have missed it
+  BOOST_TEST((p.stay() == 5s));
+}
+
+BOOST_AUTO_TEST_CASE(an_overload_begins_once_and_ends_well_below) {
+  elastic_policy p({.overload_latency = 500ms});
+  BOOST_TEST(said(p.judge_load(499ms, false)) == "nothing");
+  BOOST_TEST(said(p.judge_load(500ms, true)) == "nothing");  // a thread comes first
+  BOOST_TEST(said(p.judge_load(500ms, false)) == "overload_begins");
+  BOOST_TEST(said(p.judge_load(900ms, false)) == "nothing");
+  BOOST_TEST(said(p.judge_load(250ms, false)) == "nothing");
+  BOOST_TEST(p.is_overloaded());
+  BOOST_TEST(said(p.judge_load(249ms, false)) == "overload_ends");
+  BOOST_TEST(!p.is_overloaded());
+  elastic_policy patient({.overload_latency = 0s});
+  BOOST_TEST(said(patient.judge_load(1h, false)) == "nothing");
+  BOOST_TEST(!patient.is_late(1h));
+}
+
+// From nothing to more than all can do, and back: minimum, maximum, minimum.
+BOOST_AUTO_TEST_CASE(a_step_of_load) {
+  simulated_pool pool({.min = 2, .max = 32}, 1);
+  pool.run(0, 2ms, 1min);
+  BOOST_TEST(pool.threads() == 2U);
+  pool.run(40, 2ms, 10s);
+  BOOST_TEST(pool.threads() == 32U);
+  pool.run(0, 2ms, 1min);
+  BOOST_TEST(pool.threads() == 2U);
+  BOOST_TEST(pool.growths == 30U);
+  BOOST_TEST(pool.leaves == 30U);
+}
+
+// Threads come, and may go when chance brought too many; then it is quiet at every level.
+BOOST_DATA_TEST_CASE(no_oscillation_under_a_steady_load, bdata::make({0.3, 1.0, 2.5, 4.0, 6.0, 9.0, 12.0, 15.0}),
+                     load) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    simulated_pool pool({.min = 1, .max = 16}, seed);
+    pool.run(load, 5ms, 10min);
+    BOOST_TEST(pool.threads() >= static_cast<unsigned>(load));
+    pool.growths = pool.leaves = 0;
+    pool.run(load, 5ms, 20min);
+    BOOST_TEST(pool.growths + pool.leaves <= 20U);  // one in a minute
+  }
+}
+
+BOOST_AUTO_TEST_CASE(after_a_lasting_change_it_follows) {
+  simulated_pool pool({.min = 1, .max = 32}, 7);
+  pool.run(20, 5ms, 2min);
+  const unsigned many = pool.threads();
+  BOOST_TEST(many > 20U);
+  pool.run(2, 5ms, 20min);
+  BOOST_TEST(pool.threads() < 16U);
+}
+
+// Items come and go at random; each age is compared with the truth.
+BOOST_AUTO_TEST_CASE(ages_are_right_within_a_part_of_the_oldest) {
+  std::mt19937_64 random(3);
+  queue_ages ages;
+  std::deque<time_point> truth;
+  time_point now = start;
+  for (int i = 0; i < 200'000; ++i) {
+    now += std::chrono::microseconds(random() % 200);
+    const bool filling = i / 20'000 % 2 == 0;  // up to seconds, and down again
+    if (random() % 10 < (filling ? 6U : 3U)) {
+      const auto count = 1 + random() % 3;
+      ages.push(count, now);
+      truth.insert(truth.end(), count, now);
+    } else if (!truth.empty()) {
+      const duration oldest = now - truth.front();
+      const time_point since = ages.pop();
+      BOOST_REQUIRE((since <= truth.front()));
+      BOOST_REQUIRE((truth.front() - since <= std::max(duration(queue_ages::finest), oldest / 32)));
+      truth.pop_front();
+    }
+    BOOST_REQUIRE(ages.empty() == truth.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ages_without_end) {
+  queue_ages ages;
+  time_point now = start;
+  for (int i = 0; i < 1'000'000; ++i) ages.push(1, now += 1ms);  // nobody takes any
+  BOOST_TEST((ages.oldest() == start + 1ms));
+  time_point last = start;
+  for (int i = 1; i <= 1'000'000; ++i) {
+    const time_point since = ages.pop();
+    BOOST_REQUIRE((since >= last && since <= start + i * 1ms));
+    last = since;
+  }
+  BOOST_TEST(ages.empty());
+  ages.push(1, now += 1s);
+  BOOST_TEST((ages.oldest() == now));
+}
+
+}  // namespace quintet::test
