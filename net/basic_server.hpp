@@ -4,14 +4,13 @@
 
 #include <quintet/net/acceptor_group.hpp>
 #include <quintet/net/drainage.hpp>
-#include <quintet/net/loop_thread.hpp>
 #include <quintet/net/placing.hpp>
+#include <quintet/net/priority_lane.hpp>
 #include <quintet/net/server_options.hpp>
 #include <quintet/net/session.hpp>
 #include <quintet/net/thread_model.hpp>
 
 #include <cassert>
-#include <memory>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -45,10 +44,6 @@ class basic_server {
     main_.run();
     if (started_) finish();
     while (main_.poll()) {  // all of it while the rest of the server still lives
-    }
-    if (priority_) {  // of a server that never ran
-      priority_->loop.stop();
-      priority_->loop.run();
     }
   }
   basic_server(const basic_server&) = delete;
@@ -96,18 +91,7 @@ class basic_server {
   using session = detail::session_for<basic_server, handler_type>;
   friend session;
 
-  /// Heartbeats: accepted on a thread of their own, so that a busy main loop cannot delay them, and never pooled.
-  struct priority_lane {
-    explicit priority_lane(const server_options& o)
-        : loop(make_engine(o.engine), clock::system(), loop_options_of(o)) {}
-    event_loop loop;
-    std::vector<std::unique_ptr<listener>> listeners;
-    std::optional<loop_thread> thread;
-  };
-
-  [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept {
-    return priority_ && &loop == &priority_->loop;
-  }
+  [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
   void run_by_model(event_loop& from, work_item& item) noexcept {
     if (is_priority(from))
       item();
@@ -122,9 +106,16 @@ class basic_server {
   void begin_to_drain(duration within) noexcept;
   void accepted(event_loop& at, int fd, admissions::ticket ticket);
   void admit(event_loop& on, int fd, admissions::ticket ticket) noexcept;
+  session* make_session(event_loop& on);
+  [[nodiscard]] admissions& admissions_of(const event_loop& loop) noexcept {
+    return is_priority(loop) ? priority_->admitted() : admissions_;
+  }
   void retire(session* s) noexcept;
   void release(event_loop& loop) noexcept {
-    if (!is_priority(loop)) detail::release_place(model_, loop);
+    if (is_priority(loop))
+      priority_->left();
+    else
+      detail::release_place(model_, loop);
   }
 
   server_options options_;
@@ -143,15 +134,12 @@ class basic_server {
 
 template <thread_model Model, handler_or_factory Handler>
 address basic_server<Model, Handler>::listen_for_priority(const listen_options& options) {
-  if (!priority_) priority_.emplace(options_);
-  const auto accepted = [this](int fd) {
-    drainage_.entered();
-    admit(priority_->loop, fd, {});
-  };
-  listener& made =
-      *priority_->listeners.emplace_back(std::make_unique<listener>(priority_->loop, options, accepted, options_.log));
-  made.set_busy_poll(options_.busy_poll);
-  return made.at();
+  if (!priority_)
+    priority_.emplace(options_, [this](event_loop& at, int fd, admissions::ticket ticket) {
+      drainage_.entered();
+      admit(at, fd, std::move(ticket));
+    });
+  return priority_->listen(options);
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -166,16 +154,13 @@ void basic_server<Model, Handler>::start() {
   started_ = true;
   acceptors_.start();  // before the loops' threads
   model_.start(main_);
-  if (!priority_) return;
-  for (const auto& l : priority_->listeners) l->start();
-  priority_->thread.emplace(priority_->loop, "qnt-priority");
-  priority_->thread->raise_priority();
+  if (priority_) priority_->start();
 }
 
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::finish() {
   started_ = false;
-  if (priority_) priority_->thread.reset();
+  if (priority_) priority_->finish();
   model_.stop();
 }
 
@@ -185,10 +170,7 @@ void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
   report(host_.log, {severity::info, "draining"});
   try {
     acceptors_.close();
-    if (priority_)
-      priority_->loop.post([this]() noexcept {
-        for (const auto& l : priority_->listeners) l->close();
-      });
+    if (priority_) priority_->close();
     host_.registry.drain();
   } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
     return stop();
@@ -212,11 +194,17 @@ void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::
 }
 
 template <thread_model Model, handler_or_factory Handler>
+auto basic_server<Model, Handler>::make_session(event_loop& on) -> session* {
+  const auto make = [&] { return new session(*this, on, host_, source_.make()); };
+  return is_priority(on) ? priority_->with_memory(make) : make();
+}
+
+template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::admit(event_loop& on, int fd, admissions::ticket ticket) noexcept {
   session* s = nullptr;
   try {
-    s = new session(*this, on, host_, source_.make());
-    admissions_.settle(std::move(ticket), s);
+    s = make_session(on);
+    admissions_of(on).settle(std::move(ticket), s);
   } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
     report(host_.log,
            {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
@@ -233,7 +221,7 @@ template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::retire(session* s) noexcept {
   event_loop& loop = s->loop();
   // Given back at the end: the connection that takes its place may want its thread.
-  const admissions::ticket place = is_priority(loop) ? admissions::ticket() : admissions_.leave(s);
+  const admissions::ticket place = admissions_of(loop).leave(s);
   delete s;
   release(loop);
   drainage_.left();
@@ -252,14 +240,7 @@ server_statistics basic_server<Model, Handler>::statistics() const {
     sum.accepted_locally += a->local();
     sum.accepted_by_each.push_back(a->accepted());
   }
-  if (priority_) {
-    sum.add(self.priority_->loop.counters());
-    sum.sends_priority = self.priority_->loop.counters().sends.value();
-    for (const auto& l : priority_->listeners) {
-      sum.accepted += l->accepted();
-      sum.accept_errors += l->errors();
-    }
-  }
+  if (priority_) priority_->add_to(sum);
   return sum;
 }
 

@@ -24,7 +24,7 @@ enum class port_sharing {
 
 /// How to listen; a second value beside the address, so that its fields can be named where they are given.
 struct listener_settings {
-  bool priority = false;    ///< a loop and a thread of its own for the connections that come here, and no limits
+  bool priority = false;    ///< a loop and a thread of its own for the connections that come here; see priority_options
   bool dual_stack = false;  ///< an IPv6 address only: IPv4 clients as well
   int backlog = 1024;       ///< connections that may wait to be accepted; what the system cuts of it, the log is told
   /// TCP only: who connects is accepted when its first bytes have come, or when this time is over, which the kernel

@@ -78,6 +78,7 @@ void listener::on_accepted(int handle) noexcept {
 // Told once for each time of trouble, however often it is tried again.
 void listener::on_accept_error(error_code reason) noexcept {
   errors_.add();
+  if (rescue_ && rescue_(reason)) return;
   if (!std::exchange(troubled_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
   loop_.start(*this, pause_after_error);
   update();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace quintet {
 
@@ -25,6 +26,9 @@ class listener final : private loop_member, private accept_channel, private time
 
   /// [before run] SO_BUSY_POLL for the connections that come, unless it is 0; a refusal is told to the log.
   void set_busy_poll(std::chrono::microseconds longest) noexcept;
+  /// [before run] Asked when accept meets an error, on the loop: true, to try again at once and not after a pause. It
+  /// must not throw.
+  void set_rescue(std::function<bool(error_code)> helps) { rescue_ = std::move(helps); }
   /// [loop], or [before run] Begins to accept. Ends, and listens no more, when the loop stops.
   void start();
   /// [loop] Listens no more. Who waits to be accepted is reset.
@@ -50,6 +54,7 @@ class listener final : private loop_member, private accept_channel, private time
 
   event_loop& loop_;
   accept_function on_accept_;
+  std::function<bool(error_code)> rescue_;
   const int send_buffer_, receive_buffer_;  // to be set for each connection, since it does not inherit them
   int listening_;                           // -1: closed
   const int copy_;  // of listening_, in the table of who made it, where the loop has a table of its own; else -1

@@ -46,8 +46,8 @@ void name_this_thread(const std::string& name) noexcept {
   (void)::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
 }
 
-loop_thread::loop_thread(event_loop& loop, std::string name) : loop_(loop) {
-  if (loop.options().cpu < 0 && !loop.options().own_descriptors) {  // there is nothing to wait for
+loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
+  if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first) {  // there is nothing to wait for
     thread_ = std::thread([&loop, name = std::move(name)] {
       name_this_thread(name);
       loop.run();
@@ -56,10 +56,11 @@ loop_thread::loop_thread(event_loop& loop, std::string name) : loop_(loop) {
   }
   std::promise<void> settled;
   auto ready = settled.get_future();
-  thread_ = std::thread([&loop, name = std::move(name), done = std::move(settled)]() mutable {
+  thread_ = std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(settled)]() mutable {
     name_this_thread(name);
     try {
       settle(loop.options());
+      if (first) first();
     } catch (...) {
       return done.set_exception(std::current_exception());
     }
@@ -77,12 +78,6 @@ loop_thread::loop_thread(event_loop& loop, std::string name) : loop_(loop) {
 loop_thread::~loop_thread() {
   loop_.stop();
   thread_.join();
-}
-
-bool loop_thread::raise_priority() noexcept {
-  sched_param parameter{};
-  parameter.sched_priority = ::sched_get_priority_min(SCHED_RR);
-  return ::pthread_setschedparam(thread_.native_handle(), SCHED_RR, &parameter) == 0;
 }
 
 }  // namespace quintet

@@ -4,6 +4,7 @@
 
 #include <quintet/net/event_loop.hpp>
 
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -14,15 +15,13 @@ void name_this_thread(const std::string& name) noexcept;
 
 class loop_thread {
  public:
-  /// The loop must outlive the thread, which is as its options say before this returns. Throws
-  /// boost::system::system_error where the system refuses the CPU, the table of descriptors, or the thread.
-  loop_thread(event_loop& loop, std::string name);
+  /// The loop must outlive the thread, which is as its options say, and has called `first`, before this returns. Throws
+  /// what `first` throws, and boost::system::system_error where the system refuses the CPU, the table of descriptors,
+  /// or the thread.
+  loop_thread(event_loop& loop, std::string name, std::function<void()> first = {});
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;
   loop_thread& operator=(const loop_thread&) = delete;
-
-  /// Ahead of ordinary threads (SCHED_RR) where the system allows it; returns whether it did.
-  bool raise_priority() noexcept;
 
  private:
   event_loop& loop_;

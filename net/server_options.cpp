@@ -28,6 +28,7 @@ void validate(const server_options& options) {
       throw config_error("listen: " + (a->descriptor >= 0 ? "descriptor " + std::to_string(a->descriptor) : a->at) +
                          " is there twice");
   validate(options.accepting);
+  validate(options.priority);
   validate(options.limits);
   validate(options.offload);
   validate(options.engine);

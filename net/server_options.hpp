@@ -11,6 +11,7 @@
 #include <quintet/net/listen_options.hpp>
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/offload.hpp>
+#include <quintet/net/priority_options.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -23,8 +24,9 @@ struct server_options {
   std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority lane
   accept_limits accepting = {};                              ///< how many connections, from whom, how fast
   accept_strategy accept = accept_strategy::main_reactor;    ///< who accepts them
-  bool accept_strictly = false;   ///< what cannot be had of `accept` is a config_error, and not replaced
-  connection_limits limits = {};  ///< of each connection, unless it changes its own
+  bool accept_strictly = false;    ///< what cannot be had of `accept` is a config_error, and not replaced
+  priority_options priority = {};  ///< of the priority lane, where a listener asks for one
+  connection_limits limits = {};   ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
   offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/counter.hpp>
+#include <quintet/net/thread_scheduling.hpp>
 #include <quintet/net/worker_statistics.hpp>
 
 #include <cstddef>
@@ -111,6 +112,15 @@ struct loop_statistics {
   }
 };
 
+/// Of the priority lane; all 0 where there is none.
+struct priority_statistics {
+  std::uint64_t accepted = 0;
+  std::uint64_t open = 0;               ///< now
+  std::uint64_t descriptors_given = 0;  ///< of the reserve, to accept with when no others could be had
+  std::uint64_t memory_given = 0;       ///< times that a connection was made with the memory of the reserve
+  thread_scheduling scheduling;
+};
+
 struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
   std::uint64_t accept_errors = 0;     ///< of the system's accept, such as no descriptors; nobody was dropped
@@ -118,6 +128,7 @@ struct server_statistics : loop_statistics {
   std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority lane
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
   std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
+  priority_statistics priority;
   worker_statistics workers;
 };
 

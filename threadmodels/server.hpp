@@ -20,6 +20,7 @@ class server : public basic_server<any_model, Handler> {
                                           .accepting = c.accepting,
                                           .accept = c.accept,
                                           .accept_strictly = c.accept_strictly,
+                                          .priority = c.priority,
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
                                           .offload = offload_options_of(c),

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// thread_scheduling_test: what a thread is told that it has got is what the kernel says, and is not inherited.
+#include <quintet/net/thread_scheduling.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace quintet {
+namespace {
+
+struct finding {
+  thread_scheduling got;
+  int policy = -1, nice = 0;
+  int childs_policy = -1, childs_nice = 0;
+};
+
+int policy_here() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
+int nice_here() { return ::getpriority(PRIO_PROCESS, 0); }  // on Linux: of the thread
+
+finding ask(lane_scheduling wanted) {
+  finding f;
+  std::thread([&] {
+    f.got = schedule_this_thread(wanted);
+    f.policy = policy_here();
+    f.nice = nice_here();
+    std::thread([&] {
+      f.childs_policy = policy_here();
+      f.childs_nice = nice_here();
+    }).join();
+  }).join();
+  return f;
+}
+
+BOOST_AUTO_TEST_CASE(what_it_says_is_what_the_kernel_says) {
+  for (const lane_scheduling wanted : all_lane_schedulings) {
+    const finding f = ask(wanted);
+    BOOST_TEST_CONTEXT(to_string(wanted) << ": " << to_string(f.got)) {
+      BOOST_TEST((f.policy == SCHED_RR) == f.got.real_time);
+      if (!f.got.real_time) BOOST_TEST(f.nice == f.got.nice + nice_here());
+      BOOST_TEST(f.childs_policy == SCHED_OTHER);
+      BOOST_TEST(f.childs_nice >= nice_here());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_asks_for_no_more_than_it_is_told) {
+  BOOST_TEST(to_string(ask(lane_scheduling::none).got) == "ordinary");
+  BOOST_TEST(!ask(lane_scheduling::short_slice).got.real_time);
+  const thread_scheduling real_time = ask(lane_scheduling::real_time).got;
+  BOOST_TEST((real_time.slice == duration::zero()));
+  BOOST_TEST(real_time.real_time == !real_time.real_time_refused);
+}
+
+BOOST_AUTO_TEST_CASE(automatic_falls_back_only_where_it_has_to) {
+  const thread_scheduling got = ask(lane_scheduling::automatic).got;
+  if (got.real_time)
+    BOOST_TEST((got.slice == duration::zero() && !got.slice_refused && !got.nice_refused));
+  else
+    BOOST_TEST((got.slice > duration::zero() || got.slice_refused));
+}
+
+BOOST_AUTO_TEST_CASE(a_text_says_what_was_got_and_what_was_refused) {
+  const error_code no(EPERM, boost::system::system_category());
+  BOOST_TEST(to_string(thread_scheduling{.real_time = true}) == "SCHED_RR");
+  BOOST_TEST(to_string(thread_scheduling{
+                 .slice = std::chrono::microseconds(100), .real_time_refused = no, .nice_refused = no}) ==
+             "ordinary, slices of 100 us; refused: SCHED_RR (" + no.message() + "), nice (" + no.message() + ")");
+  BOOST_TEST(to_string(thread_scheduling{.nice = -10}) == "ordinary, nice -10");
+}
+
+BOOST_AUTO_TEST_CASE(names) {
+  for (const lane_scheduling s : all_lane_schedulings) BOOST_TEST((lane_scheduling_from_string(to_string(s)) == s));
+  BOOST_TEST(!lane_scheduling_from_string("rr"));
+}
+
+}  // namespace
+}  // namespace quintet
