@@ -54,6 +54,8 @@ class category final : public boost::system::error_category {
         return "a message is not what its checksum says";
       case errc::connect_timeout:
         return "nobody answered within connecting.timeout";
+      case errc::heartbeat_timeout:
+        return "nothing was received for heartbeat.evict_after";
     }
     return "unknown error";
   }

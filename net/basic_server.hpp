@@ -34,6 +34,7 @@ class basic_server {
                    {options_.accept, options_.accept_strictly, options_.accepting, options_.busy_poll}, admissions_,
                    options_.log,
                    [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
+    if (options_.heartbeat.is_on()) make_lane();
     for (const listen_options& l : options_.listen)
       addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
   }
@@ -101,6 +102,7 @@ class basic_server {
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
     return is_priority(on) || detail::runs_inline(model_);
   }
+  void make_lane();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
   void begin_to_drain(duration within) noexcept;
@@ -133,12 +135,16 @@ class basic_server {
 };
 
 template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::make_lane() {
+  priority_.emplace(options_, host_.registry, [this](event_loop& at, int fd, admissions::ticket ticket) {
+    drainage_.entered();
+    admit(at, fd, std::move(ticket));
+  });
+}
+
+template <thread_model Model, handler_or_factory Handler>
 address basic_server<Model, Handler>::listen_for_priority(const listen_options& options) {
-  if (!priority_)
-    priority_.emplace(options_, [this](event_loop& at, int fd, admissions::ticket ticket) {
-      drainage_.entered();
-      admit(at, fd, std::move(ticket));
-    });
+  if (!priority_) make_lane();
   return priority_->listen(options);
 }
 

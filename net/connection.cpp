@@ -148,7 +148,7 @@ std::span<char> connection::receive_space() noexcept try {
 }
 
 void connection::on_received_in_place(std::size_t count) noexcept {
-  loop_.counters().received(count);
+  note_received(count);
   loop_.counters().bytes_in_place.add(count);
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_buffer_.commit(count);
@@ -252,10 +252,10 @@ void connection::fail(error_code why) noexcept {
   if (state_.failing) return;
   if (!state_.baton_out && baton_.has_reason && !gives_up_on_the_peer(why)) why = baton_extras_->close_reason;
   state_.failing = true;
+  host_.registry.remove(id_);  // first: nobody looks any more at what the reason takes the place of
   reason_value_ = why.value();
   reason_category_ = &why.category();
   if (host_.log && is_a_limit(why)) report_limit();
-  host_.registry.remove(id_);
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
   loop_.chunks().take_back(sending_);
   state_.sending = false;

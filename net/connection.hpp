@@ -11,6 +11,7 @@
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/send_notices.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -167,7 +168,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
   /// calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
-    loop_.counters().received(arrived.size());
+    note_received(arrived.size());
     if (!is_calm()) [[unlikely]]
       return false;
     loop_.counters().batches.add();
@@ -273,6 +274,15 @@ class connection : private stream_channel, private loop_member, private work_ite
   void out_of_memory() noexcept;
   void begin_to_close() noexcept;
 
+  void note_received(std::size_t size) noexcept {
+    loop_.counters().received(size);
+    std::atomic_ref(looks_).store(0, std::memory_order_relaxed);
+  }
+  /// [any thread] Under the registry's lock, while it is registered. How often it was looked at since something was
+  /// received, but for the first time, when that may have been a moment ago.
+  std::uint32_t look() noexcept;
+  void end_if_silent(std::uint32_t looks) noexcept;
+
   // Messages, changed settings and time limits (connection_control.cpp).
   settings& changed_settings();
   void adopt_settings() noexcept;
@@ -376,7 +386,10 @@ class connection : private stream_channel, private loop_member, private work_ite
   bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time
-  int reason_value_ = 0;
+  union {
+    std::uint32_t looks_ = 0;  // the monitor's, since something was received; until it leaves the registry
+    int reason_value_;         // loop: afterwards
+  };
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been

@@ -10,7 +10,7 @@
 namespace quintet {
 
 void connection::on_received(bytes arrived) noexcept {
-  loop_.counters().received(arrived.size());
+  note_received(arrived.size());
   receive(arrived);
 }
 

@@ -4,6 +4,7 @@
 
 #include <quintet/net/connection.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -62,6 +63,46 @@ class connection_registry::broadcast_message final : public work_item {
   connection_registry& registry_;
   shared_bytes data_;
 };
+
+// Straight to the connection, whose baton may be anywhere: that is what it is asked.
+class connection_registry::suspicion final : public work_item {
+ public:
+  suspicion(connection_registry& r, connection_id of, std::uint32_t silent_for) noexcept
+      : work_item(&suspicion::arrive), registry_(r), of_(of), silent_for_(silent_for) {}
+
+ private:
+  static void arrive(work_item& item) noexcept {
+    const std::unique_ptr<suspicion> self(static_cast<suspicion*>(&item));
+    if (connection* c = self->registry_.arrived(self->of_, 0)) c->end_if_silent(self->silent_for_);
+  }
+  connection_registry& registry_;
+  connection_id of_;
+  std::uint32_t silent_for_;
+};
+
+error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
+  auto message = std::make_unique<suspicion>(*this, which, silent_for);
+  shard& s = shard_of(which);
+  const std::lock_guard lock(s.mutex);
+  const slot* const found = living(s, which);
+  if (!found) return errc::no_such_connection;
+  found->holder->loop().post(static_cast<work_item&>(*message.release()));
+  return {};
+}
+
+bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
+  const shard& s = shards_[from.shard];
+  const std::lock_guard lock(s.mutex);
+  const std::size_t to = std::min(s.slots.size(), from.slot + most);
+  for (std::size_t i = from.slot; i < to; ++i) {
+    if (!s.slots[i].holder) continue;
+    const std::uint32_t looks = s.slots[i].holder->look();
+    if (looks > 0 && found.size() < found.capacity()) found.push_back({id_of(from.shard, i), looks});
+  }
+  from.slot = to;
+  if (to == s.slots.size()) from = {from.shard + 1, 0};
+  return from.shard < connection_shards;
+}
 
 error_code connection_registry::send(connection_id to, shared_bytes data) {
   const std::size_t size = data->size();

@@ -85,6 +85,22 @@ class connection_registry {
   /// [any thread] How many there are, and the ids of all of them.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::vector<connection_id> all() const;
+  // For heartbeat_monitor.
+  /// Where a look at all connections goes on.
+  struct look_position {
+    std::size_t shard = 0, slot = 0;
+  };
+  struct silent_connection {
+    connection_id id;
+    std::uint32_t looks;  // since the first one that found nothing received: for so many intervals at least
+  };
+  /// [any thread] Looks at no more than `most` places, under one lock, and adds those to `found` that have received
+  /// nothing since the look before, if there is room in it without allocating. False: these were the last.
+  bool look(look_position& from, std::size_t most, std::vector<silent_connection>& found);
+  /// [any thread] Closes it with errc::heartbeat_timeout, unless something has been received by the time that its loop
+  /// comes to this, or a handler is at work.
+  error_code evict(connection_id which, std::uint32_t silent_for);
+
   /// [any thread] Tells all of them to drain (connection::drain), and each that is added later.
   void drain();
 
@@ -108,6 +124,7 @@ class connection_registry {
   };
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   class broadcast_message;
+  class suspicion;
   template <class F>
   class call_message;
 

@@ -18,7 +18,7 @@ accept_limits limits_of(const server_options& o) {
 
 }  // namespace
 
-priority_lane::priority_lane(const server_options& options, acceptor::place_function place)
+priority_lane::priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place)
     : options_(options.priority),
       log_(options.log),
       busy_poll_(options.busy_poll),
@@ -29,7 +29,9 @@ priority_lane::priority_lane(const server_options& options, acceptor::place_func
       accepts_(loop_, limits_of(options), admitted_, log_, [this](event_loop& at, int handle, admissions::ticket t) {
         reserves_.accepted();
         place_(at, handle, std::move(t));
-      }) {}
+      }) {
+  if (options.heartbeat.is_on()) monitor_.emplace(loop_, all, options.heartbeat);
+}
 
 priority_lane::~priority_lane() {
   thread_.reset();
@@ -47,6 +49,7 @@ address priority_lane::listen(const listen_options& options) {
 void priority_lane::start() {
   accepts_.start();
   reserves_.refill();
+  if (monitor_) monitor_->start();
   thread_.emplace(loop_, "qnt-priority", [this]() noexcept { schedule(); });
 }
 
@@ -85,6 +88,7 @@ void priority_lane::add_to(server_statistics& sum) const {
                   .descriptors_given = reserves_.descriptors_given(),
                   .memory_given = reserves_.memory_given(),
                   .scheduling = scheduling()};
+  if (monitor_) sum.heartbeat = monitor_->statistics();
 }
 
 }  // namespace quintet

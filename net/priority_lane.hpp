@@ -4,6 +4,7 @@
 
 #include <quintet/net/acceptor.hpp>
 #include <quintet/net/admissions.hpp>
+#include <quintet/net/heartbeat_monitor.hpp>
 #include <quintet/net/loop_thread.hpp>
 #include <quintet/net/reserves.hpp>
 #include <quintet/net/server_options.hpp>
@@ -19,8 +20,9 @@ namespace quintet {
 /// it needs to let one in when the rest of the process has used up descriptors and memory.
 class priority_lane {
  public:
-  /// The function gets a connection's handle on the lane's loop, which it owns from then on. Throws what engines do.
-  priority_lane(const server_options& options, acceptor::place_function place);
+  /// The function gets a connection's handle on the lane's loop, which it owns from then on. The registry is that of
+  /// all connections of the server. Throws what engines do.
+  priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place);
   /// When its thread does not run: closes what is left.
   ~priority_lane();
   priority_lane(const priority_lane&) = delete;
@@ -64,6 +66,7 @@ class priority_lane {
   mutable event_loop loop_;  // counters() is its own, non-const accessor
   reserves reserves_;
   acceptor accepts_;
+  std::optional<heartbeat_monitor> monitor_;
   mutable std::mutex mutex_;
   thread_scheduling scheduling_;  // under it
   std::optional<loop_thread> thread_;

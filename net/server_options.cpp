@@ -29,6 +29,7 @@ void validate(const server_options& options) {
                          " is there twice");
   validate(options.accepting);
   validate(options.priority);
+  validate(options.heartbeat);
   validate(options.limits);
   validate(options.offload);
   validate(options.engine);

@@ -8,6 +8,7 @@
 #include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/connection_limits.hpp>
 #include <quintet/net/engine_kind.hpp>
+#include <quintet/net/heartbeat_options.hpp>
 #include <quintet/net/listen_options.hpp>
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/offload.hpp>
@@ -24,9 +25,10 @@ struct server_options {
   std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority lane
   accept_limits accepting = {};                              ///< how many connections, from whom, how fast
   accept_strategy accept = accept_strategy::main_reactor;    ///< who accepts them
-  bool accept_strictly = false;    ///< what cannot be had of `accept` is a config_error, and not replaced
-  priority_options priority = {};  ///< of the priority lane, where a listener asks for one
-  connection_limits limits = {};   ///< of each connection, unless it changes its own
+  bool accept_strictly = false;      ///< what cannot be had of `accept` is a config_error, and not replaced
+  priority_options priority = {};    ///< of the priority lane: where a listener or the heartbeat monitor needs one
+  heartbeat_options heartbeat = {};  ///< whether silent connections are pinged and closed
+  connection_limits limits = {};     ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;
   offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model

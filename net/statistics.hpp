@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/counter.hpp>
+#include <quintet/base/log2_histogram.hpp>
 #include <quintet/net/thread_scheduling.hpp>
 #include <quintet/net/worker_statistics.hpp>
 
@@ -22,6 +23,7 @@ struct loop_counters {
   counter sends;    ///< send calls
   counter bytes_sent;
   counter handler_errors;  ///< handlers, and callbacks of timers, that left with an exception
+  counter evicted;         ///< connections that the heartbeat monitor has found silent for too long
   counter dropped;         ///< writes and sends that when_full::drop has dropped
   counter spins_paid;      ///< times that the loop spun instead of sleeping, and work came; see config::spin
   counter spins_in_vain;   ///< times that none came within the budget
@@ -59,6 +61,7 @@ struct loop_counters {
     sends.add(other.sends.value());
     bytes_sent.add(other.bytes_sent.value());
     handler_errors.add(other.handler_errors.value());
+    evicted.add(other.evicted.value());
     dropped.add(other.dropped.value());
     spins_paid.add(other.spins_paid.value());
     spins_in_vain.add(other.spins_in_vain.value());
@@ -79,7 +82,7 @@ struct loop_counters {
 /// The sum over loops at some moment. The fields are read one by one while the loops go on.
 struct loop_statistics {
   std::uint64_t opened = 0, closed = 0, receives = 0, bytes_received = 0;
-  std::uint64_t batches = 0, sends = 0, bytes_sent = 0, handler_errors = 0, dropped = 0;
+  std::uint64_t batches = 0, sends = 0, bytes_sent = 0, handler_errors = 0, evicted = 0, dropped = 0;
   std::uint64_t spins_paid = 0, spins_in_vain = 0;
   std::uint64_t sends_flushed = 0, sends_full = 0, sends_outside = 0, sends_resumed = 0;
   std::uint64_t bytes_in_place = 0;
@@ -95,6 +98,7 @@ struct loop_statistics {
     sends += c.sends.value();
     bytes_sent += c.bytes_sent.value();
     handler_errors += c.handler_errors.value();
+    evicted += c.evicted.value();
     dropped += c.dropped.value();
     spins_paid += c.spins_paid.value();
     spins_in_vain += c.spins_in_vain.value();
@@ -121,6 +125,14 @@ struct priority_statistics {
   thread_scheduling scheduling;
 };
 
+/// Of the heartbeat monitor; all 0 where it is off.
+struct heartbeat_statistics {
+  std::uint64_t looks = 0;            ///< at all connections
+  std::uint64_t pings = 0;            ///< on their way to connections that were silent
+  std::uint64_t breaches = 0;         ///< looks that came later than heartbeat_options::lateness_bound
+  log2_histogram::snapshot lateness;  ///< of the looks, in nanoseconds
+};
+
 struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
   std::uint64_t accept_errors = 0;     ///< of the system's accept, such as no descriptors; nobody was dropped
@@ -129,6 +141,7 @@ struct server_statistics : loop_statistics {
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
   std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
   priority_statistics priority;
+  heartbeat_statistics heartbeat;
   worker_statistics workers;
 };
 

@@ -24,8 +24,9 @@ struct config {
   std::chrono::microseconds busy_poll{0};                  ///< SO_BUSY_POLL of each connection; 0: as the system has it
   accept_limits accepting = {};                            ///< how many connections, from whom, how fast
   accept_strategy accept = accept_strategy::main_reactor;  ///< who accepts them; see accept_strategy
-  bool accept_strictly = false;    ///< what cannot be had of `accept` is a config_error, and not replaced
-  priority_options priority = {};  ///< of the connections that a listener with `priority` accepts
+  bool accept_strictly = false;      ///< what cannot be had of `accept` is a config_error, and not replaced
+  priority_options priority = {};    ///< of the connections that a listener with `priority` accepts
+  heartbeat_options heartbeat = {};  ///< whether connections that are silent are pinged and closed
   placement_policy placement = placement_policy::round_robin;  ///< models 4 and 5: where the main reactor puts them
   place_function place_by = {};                                ///< instead of that, a choice of your own
   /// Models 4 and 5: loop i stays on the i-th of these CPUs, and begins again at the end of the list. None: loops run

@@ -21,6 +21,7 @@ class server : public basic_server<any_model, Handler> {
                                           .accept = c.accept,
                                           .accept_strictly = c.accept_strictly,
                                           .priority = c.priority,
+                                          .heartbeat = c.heartbeat,
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
                                           .offload = offload_options_of(c),
