@@ -79,6 +79,7 @@ struct control {
   std::counting_semaphore<> connect_turns{64};  ///< the server's backlog is bounded, and a dropped SYN costs a second
   std::atomic<unsigned> ready{0};               ///< threads whose connections stand
   std::atomic<unsigned> ended{0};
+  std::atomic<bool> heartbeat_is_real_time{false};
 
   phase at() const { return now.load(std::memory_order_acquire); }
   bool open_loop() const { return interval_ns > 0; }

@@ -23,7 +23,7 @@ class heartbeat final : public worker {
         buffer_(c.settings.work.message_bytes) {}
 
   void run() override {
-    prefer_this_thread();
+    control_.heartbeat_is_real_time = prefer_this_thread();
     const auto patience_ms = static_cast<int>(control_.patience().count() / 1'000'000);
     fd_ = connect_blocking(control_.heartbeat_target, patience_ms);
     if (!fd_) tally_.fail(1, std::string("heartbeat: ") + std::strerror(errno));
@@ -36,10 +36,10 @@ class heartbeat final : public worker {
 
  private:
   /// The load keeps the CPU busy; the probe's own wake-up must not be what it measures. Needs privileges: best effort.
-  static void prefer_this_thread() {
+  static bool prefer_this_thread() {
     ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     const sched_param first{.sched_priority = 1};
-    ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &first);
+    return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &first) == 0;
   }
 
   /// False: the window is over. Beats that were due in it are sent even after its end.

@@ -90,6 +90,8 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["heartbeat_p50_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(50));
   o["heartbeat_p99_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(99));
   o["heartbeat_max_us"] = microseconds(r.heartbeats, r.heartbeats.max());
+  o["heartbeat_real_time"] = nullptr;
+  if (s.heartbeat) o["heartbeat_real_time"] = r.heartbeat_is_real_time;
   o["interrupted"] = r.interrupted;
   return o;
 }
@@ -116,7 +118,9 @@ std::string to_text(const load_settings& s, const load_result& r) {
   if (r.cheap.total() > 0) text += "of those that are not dear: " + latency_text(r.cheap) + '\n';
   if (r.shed > 0) text += fmt::format("overloaded, the server has shed {} more\n", with_commas(r.shed));
   if (r.over_1s > 0) text += fmt::format("{} took longer than a second\n", with_commas(r.over_1s));
-  if (s.heartbeat) text += "heartbeat: " + latency_text(r.heartbeats) + '\n';
+  if (s.heartbeat)
+    text += "heartbeat: " + latency_text(r.heartbeats) +
+            (r.heartbeat_is_real_time ? "\n" : "  (the probe may not be real-time: its own delays included)\n");
   if (r.rate_missed())
     text += fmt::format("the rate was too high: {} requests that were due could not be sent\n",
                         with_commas(r.due_not_sent));

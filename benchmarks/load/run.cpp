@@ -160,6 +160,7 @@ class coordinator {
       const tally& t = w->found();
       if (w.get() == heartbeat_) {
         result_.heartbeats = t.latencies;
+        result_.heartbeat_is_real_time = control_.heartbeat_is_real_time;
       } else {
         result_.latencies.merge(t.latencies);
         result_.cheap.merge(t.cheap);

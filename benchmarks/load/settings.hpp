@@ -39,7 +39,8 @@ struct load_result {
   histogram latencies;
   histogram cheap;  ///< of these, where some requests are dear, the others
   histogram heartbeats;
-  std::uint64_t measured_from_ns = 0;  ///< CLOCK_MONOTONIC
+  bool heartbeat_is_real_time = false;  ///< else what is measured is also how long the probe itself waits for a CPU
+  std::uint64_t measured_from_ns = 0;   ///< CLOCK_MONOTONIC
   std::uint64_t measured_to_ns = 0;
   double client_cpu_s = 0;  ///< user and system time of the whole process within the window
   unsigned busy_limit = 1;  ///< how many CPUs the client could have used at most

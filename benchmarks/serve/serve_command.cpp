@@ -32,6 +32,8 @@ struct serve_options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
   std::optional<std::uint16_t> priority_port;
+  lane_scheduling priority_scheduling = lane_scheduling::automatic;
+  std::chrono::nanoseconds heartbeat_interval{0};
   std::optional<quintet::model> model;
   workload work = require_workload("echo");
   std::optional<std::size_t> message_bytes;
@@ -74,6 +76,11 @@ placement_policy parse_placement(const std::string& text) {
   throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
 }
 
+lane_scheduling parse_scheduling(const std::string& text) {
+  if (const auto scheduling = lane_scheduling_from_string(text)) return *scheduling;
+  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of(all_lane_schedulings));
+}
+
 /// Of the kernel's resolution: what is above 0 does not become 0.
 std::chrono::microseconds parse_microseconds(std::string_view text) {
   return std::chrono::ceil<std::chrono::microseconds>(parse_duration(text));
@@ -93,6 +100,8 @@ void announce(const char* what, const std::string& address, std::uint16_t port) 
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
+  c.priority.scheduling = o.priority_scheduling;
+  c.heartbeat.interval = o.heartbeat_interval;
   c.model = o.model.value_or(c.model);
   c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
@@ -195,7 +204,8 @@ void refuse_for_peer(const serve_options& o) {
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
   if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
   if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
-  if (o.priority_port) throw usage_error("--peer: the peers have no --priority-port");
+  if (o.priority_port || o.heartbeat_interval.count() != 0)
+    throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
   if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers count nothing; leave --stats and --json out");
   if (o.work.kind != work_kind::echo)
     throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" costs something");
@@ -242,6 +252,12 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
              "a second port with a thread of its own; 0: pick one")
       ->type_name("PORT");
+  add_parsed(app, "--priority-scheduling", o.priority_scheduling, parse_scheduling,
+             "what that thread asks for: automatic (unless given), real_time, short_slice, none")
+      ->type_name("NAME");
+  add_parsed(app, "--heartbeat-interval", o.heartbeat_interval, parse_duration,
+             "look at all connections so often, and measure how late that is: 10ms; 0: never (0)")
+      ->type_name("S");
   add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
              "event loops of models 4 and 5 (the CPUs it may use)")
       ->type_name("N");

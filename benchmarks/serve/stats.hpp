@@ -61,6 +61,24 @@ inline boost::json::array to_json(const std::vector<worker_decision>& decisions)
   return all;
 }
 
+inline boost::json::object to_json(const priority_statistics& s) {
+  return {{"accepted", s.accepted},
+          {"open", s.open},
+          {"descriptors_given", s.descriptors_given},
+          {"memory_given", s.memory_given},
+          {"scheduling", to_string(s.scheduling)}};
+}
+
+inline boost::json::object to_json(const heartbeat_statistics& s) {
+  const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
+  return {{"looks", s.looks},
+          {"pings", s.pings},
+          {"breaches", s.breaches},
+          {"late_p50_us", microseconds(s.lateness.percentile(50))},
+          {"late_p99_us", microseconds(s.lateness.percentile(99))},
+          {"late_max_us", microseconds(s.lateness.max)}};
+}
+
 /// What a server has counted in `seconds`.
 inline boost::json::object to_json(const server_statistics& s, std::string_view model, double seconds) {
   return {{"command", "serve"},
@@ -84,6 +102,9 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"sends_resumed", s.sends_resumed},
           {"sends_priority", s.sends_priority},
           {"bytes_sent", s.bytes_sent},
+          {"evicted", s.evicted},
+          {"priority", to_json(s.priority)},
+          {"heartbeat", to_json(s.heartbeat)},
           {"handler_errors", s.handler_errors},
           {"batches_inline", s.batches_inline},
           {"offloads_unknown", s.offloads_unknown},
