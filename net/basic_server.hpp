@@ -34,7 +34,7 @@ class basic_server {
                    {options_.accept, options_.accept_strictly, options_.accepting, options_.busy_poll}, admissions_,
                    options_.log,
                    [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
-    if (options_.heartbeat.is_on()) make_lane();
+    if (wants_lane()) make_lane();
     for (const listen_options& l : options_.listen)
       addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
   }
@@ -91,6 +91,7 @@ class basic_server {
   using handler_type = typename detail::handler_source<Handler>::type;
   using session = detail::session_for<basic_server, handler_type>;
   friend session;
+  static constexpr bool has_lane = true;  // for sessions
 
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
   void run_by_model(event_loop& from, work_item& item) noexcept {
@@ -102,6 +103,10 @@ class basic_server {
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
     return is_priority(on) || detail::runs_inline(model_);
   }
+  [[nodiscard]] bool wants_lane() const noexcept {
+    return options_.heartbeat.is_on() || options_.priority.without_listener || options_.priority.peers ||
+           detail::has_classify<handler_type>;
+  }
   void make_lane();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
@@ -112,7 +117,14 @@ class basic_server {
   [[nodiscard]] admissions& admissions_of(const event_loop& loop) noexcept {
     return is_priority(loop) ? priority_->admitted() : admissions_;
   }
-  void retire(session* s) noexcept;
+  void discard(session* s) noexcept;
+  void retire(session* s) noexcept {
+    discard(s);
+    drainage_.left();
+  }
+  session* succeed(session& old, event_loop& on) noexcept;
+  [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
+  bool give_to_lane(int fd);
   void release(event_loop& loop) noexcept {
     if (is_priority(loop))
       priority_->left();
@@ -140,6 +152,7 @@ void basic_server<Model, Handler>::make_lane() {
     drainage_.entered();
     admit(at, fd, std::move(ticket));
   });
+  host_.lane = &priority_->loop();
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -166,8 +179,8 @@ void basic_server<Model, Handler>::start() {
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::finish() {
   started_ = false;
+  model_.stop();  // first: its loops may give connections to the lane
   if (priority_) priority_->finish();
-  model_.stop();
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -188,6 +201,7 @@ void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
 // handle is still the caller's.
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::ticket ticket) {
+  if (is_preferred(at, fd) && give_to_lane(fd)) return;
   drainage_.entered();
   if (&at != &main_) return admit(at, fd, std::move(ticket));
   try {
@@ -224,13 +238,48 @@ void basic_server<Model, Handler>::admit(event_loop& on, int fd, admissions::tic
 }
 
 template <thread_model Model, handler_or_factory Handler>
-void basic_server<Model, Handler>::retire(session* s) noexcept {
+void basic_server<Model, Handler>::discard(session* s) noexcept {
   event_loop& loop = s->loop();
   // Given back at the end: the connection that takes its place may want its thread.
   const admissions::ticket place = admissions_of(loop).leave(s);
   delete s;
   release(loop);
-  drainage_.left();
+}
+
+// For the lane's loop, on the old one's thread. Nothing: there is no room, or no memory.
+template <thread_model Model, handler_or_factory Handler>
+auto basic_server<Model, Handler>::succeed(session& old, event_loop& on) noexcept -> session* {
+  try {
+    std::optional<admissions::ticket> place = priority_->admitted().enter({});
+    if (!place || !*place) return nullptr;
+    session* const next = new (std::nothrow) session(old, on, host_);
+    if (next) priority_->admitted().settle(std::move(*place), next);  // of no network: it cannot throw
+    return next;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+template <thread_model Model, handler_or_factory Handler>
+bool basic_server<Model, Handler>::is_preferred(event_loop& at, int fd) const {
+  return options_.priority.peers && !at.options().own_descriptors &&
+         options_.priority.peers(at.io().remote_address(fd));
+}
+
+// False: it has no room.
+template <thread_model Model, handler_or_factory Handler>
+bool basic_server<Model, Handler>::give_to_lane(int fd) {
+  std::optional<admissions::ticket> place = priority_->admitted().enter({});
+  if (!place || !*place) return false;
+  drainage_.entered();
+  try {
+    priority_->loop().post(
+        [this, fd, t = std::move(*place)]() mutable noexcept { admit(priority_->loop(), fd, std::move(t)); });
+    return true;
+  } catch (const std::bad_alloc&) {
+    drainage_.left();
+    return false;
+  }
 }
 
 template <thread_model Model, handler_or_factory Handler>

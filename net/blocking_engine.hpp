@@ -31,6 +31,7 @@ class blocking_engine final : public socket_engine {
   blocking_engine& operator=(const blocking_engine&) = delete;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "blocking"; }
+  [[nodiscard]] bool lets_go() const noexcept override { return true; }
   bool poll(duration longest) override;
   [[nodiscard]] bool waits_in_send() const noexcept override { return true; }
   void wake() noexcept override;

@@ -32,18 +32,18 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
 
 }  // namespace
 
-connection::connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here)
+connection::connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor)
     : work_item(&connection::process_open, &connection::prepare_to_travel),
       keeps_baton_(keeps_baton),
       runs_here_(runs_here),
       loop_(loop),
       host_(host) {
   state_.takes_detours = keeps_baton || !runs_here;
-  loop_.join(*this);
+  if (!successor) loop_.join(*this);
 }
 
 connection::~connection() {
-  loop_.leave(*this);
+  if (is_linked()) loop_.leave(*this);
   loop_.chunks().take_back(output_);
   loop_.chunks().take_back(sending_);
   if (extras_) drop_messages(extras_->messages);
@@ -70,6 +70,8 @@ void connection::open(int handle, wishes told) noexcept {
   loop_.counters().opened.add();
   handle_ = handle;
   told_ = told;
+  told_.classify &= host_.lane && loop_.io().lets_go() && !loop_.options().own_descriptors && host_.lane != &loop_;
+  if (told_.classify) state_.takes_detours = true;
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
   bool draining = false;
@@ -193,6 +195,8 @@ void connection::settle() noexcept {
     return;
   }
   if (is_stuck()) return;
+  if (extras_ && extras_->promoted && move_to_lane()) return;
+  if (state_.failing) return;
   if (state_.has_ahead && !holds_input()) {
     take_input();
     if (!is_expecting_more()) return deliver();

@@ -9,6 +9,7 @@
 #include <quintet/net/connection_state.hpp>
 #include <quintet/net/cork_guard.hpp>
 #include <quintet/net/event_loop.hpp>
+#include <quintet/net/lane.hpp>
 #include <quintet/net/send_notices.hpp>
 
 #include <atomic>
@@ -115,18 +116,26 @@ class connection : private stream_channel, private loop_member, private work_ite
   [[nodiscard]] loop_executor get_executor() const;
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
+  /// [baton] From the end of this batch on, or as soon as what was written has left, it is one of the server's priority
+  /// lane: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the object is
+  /// another one there, so keep ids and no references. False, and nothing happens: there is no lane, it is there
+  /// already, it is a coroutine's or its handler cannot be moved without throwing, or the engine is not one of epoll
+  /// and model 1's, or has descriptors of its own. When the lane is full it stays where it is.
+  bool promote();
   /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
   [[nodiscard]] bool draining() const noexcept { return baton_.drain_begun; }
 
  protected:
   /// `keeps_baton`: a batch is run by somebody who holds on to the baton afterwards (a coroutine), so that the input
   /// must be the connection's own. `runs_here`: dispatch() would always run a batch here and now, and is not asked.
-  connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here);
+  /// `successor`: it takes over from another one, see make_successor().
+  connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor = false);
   ~connection();
 
   /// What a handler wants to be told besides input and the end.
   struct wishes {
     bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
+    bool classify : 1 = false;
   };
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
@@ -197,6 +206,9 @@ class connection : private stream_channel, private loop_member, private work_ite
       fail_handler();
     }
   }
+  /// [baton] Whether the handler may be given to a successor.
+  void allow_moves() noexcept { can_move_ = true; }
+  static constexpr std::size_t most_to_classify = 4096;  ///< bytes; then it is an ordinary connection
   /// [baton] After run_close(): the connection may go. Called by process_close itself unless the baton was kept.
   void close_is_done() noexcept;
 
@@ -220,11 +232,17 @@ class connection : private stream_channel, private loop_member, private work_ite
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
   virtual std::size_t run_overload(bytes) { return 0; }
+  virtual lane run_classify(bytes) { return lane::ordinary; }
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}
   virtual void run_close(error_code why) noexcept = 0;
   virtual void destroy() noexcept = 0;
+  // For a connection that moves. On the old loop, with the baton: another one for that loop, which has the handler; it
+  // touches nothing of its loop before arrive_at_lane(). Nothing when that cannot be had now.
+  virtual connection* make_successor(event_loop&) noexcept { return nullptr; }
+  /// [loop] The last call for one that has a successor.
+  virtual void discard() noexcept {}
   /// [loop] The loop stops while the baton is out: what the holder waits for should be cancelled.
   virtual void interrupt() noexcept {}
 
@@ -255,6 +273,14 @@ class connection : private stream_channel, private loop_member, private work_ite
   [[nodiscard]] bool is_expecting_more() const noexcept { return input_buffer_.size() < expected(); }
   void come_home_otherwise() noexcept;
   void end_of_batch() noexcept;
+
+  // Another loop (connection_moving.cpp).
+  bool classify() noexcept;
+  [[nodiscard]] bool may_move() const noexcept;
+  bool move_to_lane() noexcept;
+  void inherit(connection& from) noexcept;
+  static void arrive_at_lane(work_item& item) noexcept;
+  static void bury_predecessor(work_item& item) noexcept;
 
   // The loop's side (connection.cpp): input, ends, and what comes next.
   void on_received(bytes arrived) noexcept override;
@@ -383,6 +409,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   const bool runs_here_ : 1;
   bool : 0;
   bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
+  bool can_move_ : 1 = false;       // constant once it is made
   bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time

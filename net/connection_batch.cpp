@@ -15,6 +15,8 @@ void connection::on_received(bytes arrived) noexcept {
 }
 
 void connection::deliver() noexcept {
+  if (told_.classify && !classify()) [[unlikely]]
+    return;
   loop_.counters().batches.add();
   baton_.expects = false;
   if (!runs_here_ && !stays_here()) {

@@ -24,9 +24,11 @@ void connection::set_limits(const connection_limits& limits) {
 void connection::feed_from(connection_id source) { changed_settings().source = source; }
 
 void connection::adopt_settings() noexcept {
+  if (std::exchange(baton_extras_->promoted, false) && have_extras()) extras_->promoted = true;
+  baton_.has_changes = false;
+  if (!baton_extras_->changed) return;
   if (state_.above_watermark) tell_source(false);
   own_ = std::move(baton_extras_->changed);
-  baton_.has_changes = false;
   if (state_.above_watermark) tell_source(true);
   const bool checks = baton_.checks_writes;  // so that what is written already goes the way that it asks for
   use_limits();

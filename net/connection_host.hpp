@@ -40,6 +40,7 @@ struct connection_host {
   const log_hook log;
   output_budget output;
   connection_registry registry;
+  event_loop* lane = nullptr;  // of the priority class, where there is one; set before the first connection
 };
 
 }  // namespace quintet

@@ -153,8 +153,9 @@ void connection::wait_for_turn_end() noexcept {
 void connection::turn_ends() noexcept {
   extras_->end.due = false;
   tell_notices();
-  if (state_.failing || !std::exchange(extras_->end.goes_on, false)) return;
-  count_sends(loop_.counters().sends_outside, [this] { send_waiting(); });
+  const bool goes_on = std::exchange(extras_->end.goes_on, false);
+  if (state_.failing || !(goes_on || extras_->promoted)) return;
+  if (goes_on) count_sends(loop_.counters().sends_outside, [this] { send_waiting(); });
   if (!state_.failing && !state_.baton_out) settle();
 }
 

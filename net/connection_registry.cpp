@@ -211,6 +211,8 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost) noe
   slot* const found = living(s, id);
   if (!found) return nullptr;
   found->under_way -= cost;
+  // Nothing that counts is on its way to one that moves to another loop.
+  if (!found->holder->loop().in_this_thread()) return nullptr;
   return found->holder;
 }
 

@@ -135,6 +135,17 @@ class connection_registry {
   };
   added add(connection& c);
   void remove(connection_id id) noexcept;
+  /// [loop] The holder's. If nothing is on its way to it, gives the id to the connection that f() returns, unless that
+  /// is none; nobody can send to the id meanwhile. False: not now.
+  template <std::invocable F>
+  bool hand_on(connection_id id, F f) noexcept {
+    shard& s = shard_of(id);
+    const std::lock_guard lock(s.mutex);
+    slot* const found = living(s, id);
+    if (!found || found->under_way != 0) return false;
+    if (connection* const next = f()) found->holder = next;
+    return true;
+  }
   void set_full(connection_id id, bool full) noexcept;
   /// [loop] One more (or less) that `source` feeds can take no more.
   void hold(connection_id source, int change);

@@ -102,6 +102,7 @@ struct connection_loop_extras final : timer, turn_taker {
   std::unique_ptr<connection_deadlines> deadlines;
   std::size_t charged = 0;     // how much of sending_ the server's budget knows of
   std::size_t drain_left = 0;  // received by the kernel when draining began, and not by us yet
+  bool promoted = false;       // to the priority lane, as soon as nothing is under way
   int holds = 0;               // connections that this one feeds and whose output is full
 };
 
@@ -115,6 +116,7 @@ struct connection_baton_extras {
   std::size_t waiting = 0;  // sending_.size() when the baton left
   unsigned dropped = 0;     // writes that when_full::drop has dropped in this batch
   unsigned corks = 0;       // that are alive
+  bool promoted = false;    // in this batch
 };
 
 }  // namespace quintet::detail

@@ -182,6 +182,8 @@ class engine {
   virtual error_code add(connect_channel& c, int handle) = 0;
   /// Ends watching; the handle stays open.
   virtual void remove(channel& c) noexcept = 0;
+  /// Whether after remove() another engine may watch a stream's handle: this one holds nothing of what has arrived.
+  [[nodiscard]] virtual bool lets_go() const noexcept { return false; }
   /// Stops or resumes reading (a stream) or accepting (a listener). What a stream has received before it was stopped
   /// may still come.
   virtual void set_reading(channel& c, bool on) noexcept = 0;

@@ -20,6 +20,7 @@ class epoll_engine final : public socket_engine {
   epoll_engine();
 
   [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
+  [[nodiscard]] bool lets_go() const noexcept override { return true; }
   [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
   bool poll(duration longest) override;
   void wake() noexcept override;

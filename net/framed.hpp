@@ -46,6 +46,13 @@ class framed {
     return for_each_message(c, in, [this](connection& on, bytes message) { handler_.on_overload(on, message); });
   }
 
+  /// Of the bytes as they came.
+  lane classify(bytes first)
+    requires requires(Handler& h) { h.classify(first); }
+  {
+    return handler_.classify(first);
+  }
+
   void on_open(connection& c)
     requires requires(Handler& h) { h.on_open(c); }
   {

@@ -28,6 +28,10 @@ concept coroutine_handler =
 ///   on_open(connection&)                before any input
 ///   on_writable(connection&)            connection::writable() was false, and its output has left but for the low
 ///                                       watermark: the place to go on with a long reply. No input comes before it
+///   lane classify(bytes first)          on the loop, before anything else that is about input: whether the connection
+///                                       is of the priority class (net/lane.hpp; where connection::promote() may be
+///                                       called). With undecided it is asked again when more has come. Must not take
+///                                       long
 ///   on_overload(connection&, bytes)     instead of the handler, and returning what it does: this batch has waited for
 ///   a
 ///                                       pool longer than worker_limits::overload_latency. The place for the protocol's

@@ -2,8 +2,11 @@
 // priority_options: what the priority lane asks of the system, how many it takes, and what it holds back for bad times.
 #pragma once
 
+#include <quintet/net/address.hpp>
+
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -26,8 +29,13 @@ inline constexpr std::array all_lane_schedulings{lane_scheduling::automatic, lan
 /// From a name; nothing for any other text.
 [[nodiscard]] std::optional<lane_scheduling> lane_scheduling_from_string(std::string_view text) noexcept;
 
-/// Of the lane that a listener with `priority` has. Where there is no such listener they mean nothing.
+/// Of the lane: there is one if a listener has `priority`, if the handler has classify(), with `peers`, and where
+/// `without_listener` says so. Otherwise they mean nothing.
 struct priority_options {
+  bool without_listener = false;  ///< for connection::promote() alone
+  /// [any thread] Called for each connection that an ordinary listener has accepted: whether it belongs to the lane,
+  /// which it then goes to if that is not full. Not where loops have tables of descriptors of their own.
+  std::function<bool(const address&)> peers = {};
   lane_scheduling scheduling = lane_scheduling::automatic;  ///< what is refused is told to the log, and done without
   /// Open connections of the lane, which the ordinary ones do not count for. At the limit it stops accepting until one
   /// has left. 0: no limit.

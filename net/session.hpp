@@ -14,6 +14,10 @@ inline constexpr bool has_on_open = requires(H& h, connection& c) { h.on_open(c)
 template <class H>
 inline constexpr bool has_on_writable = requires(H& h, connection& c) { h.on_writable(c); };
 template <class H>
+inline constexpr bool has_classify = requires(H& h, bytes in) {
+  { h.classify(in) } -> std::same_as<lane>;
+};
+template <class H>
 inline constexpr bool has_on_overload = requires(H& h, connection& c, bytes in) { h.on_overload(c, in); };
 template <class H>
 inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_read_eof(c); };
@@ -23,22 +27,33 @@ template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
 /// A callback handler. `Owner` has run_by_model(loop, item), runs_here(loop), which says that it would always run an
-/// item of that loop here and now, and retire(session).
+/// item of that loop here and now, retire(session), and discard(session), the same of one that has a successor; where
+/// it `has_lane`, succeed(session, loop) makes that.
 template <class Owner, class Handler>
 class message_session final : public connection {
  public:
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
-      : connection(loop, host, false, owner.runs_here(loop)), owner_(owner), handler_(std::move(handler)) {}
+      : connection(loop, host, false, owner.runs_here(loop)), owner_(owner), handler_(std::move(handler)) {
+    if constexpr (moves) allow_moves();
+  }
+  /// Takes over from another one.
+  message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
+    requires std::is_nothrow_move_constructible_v<Handler>
+      : connection(loop, host, false, from.owner_.runs_here(loop), true),
+        owner_(from.owner_),
+        handler_(std::move(from.handler_)) {}
   void begin(int handle) noexcept {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
                   .drain = has_on_drain<Handler>,
                   .writable = has_on_writable<Handler>,
-                  .overload = has_on_overload<Handler>});
+                  .overload = has_on_overload<Handler>,
+                  .classify = moves && has_classify<Handler>});
   }
 
  private:
   friend Owner;
+  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_lane;
   void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
@@ -67,6 +82,21 @@ class message_session final : public connection {
     } else {
       return static_cast<std::size_t>(call());
     }
+  }
+  lane run_classify(bytes first) override {
+    if constexpr (has_classify<Handler>)
+      return handler_.classify(first);
+    else
+      return lane::ordinary;
+  }
+  connection* make_successor(event_loop& on) noexcept override {
+    if constexpr (moves)
+      return owner_.succeed(*this, on);
+    else
+      return nullptr;
+  }
+  void discard() noexcept override {
+    if constexpr (moves) owner_.discard(this);
   }
   void run_writable() override {
     if constexpr (has_on_writable<Handler>) handler_.on_writable(*this);

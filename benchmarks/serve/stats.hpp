@@ -112,6 +112,7 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"offloads_held_back", s.offloads_held_back},
           {"misjudged", s.misjudged},
           {"misjudged_ns", s.misjudged_ns},
+          {"promoted", s.moved_here},
           {"workers", s.workers.threads},
           {"worker_wakes", s.workers.wakes},
           {"workers_grown_at_once", s.workers.grown_at_once},

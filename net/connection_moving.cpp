@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_moving: how a connection goes over to the priority lane: another object there takes over all that it has.
+#include <quintet/net/connection.hpp>
+
+#include <utility>
+
+namespace quintet {
+
+bool connection::promote() {
+  if (!host_.lane || host_.lane == &loop_ || keeps_baton_ || !can_move_) return false;
+  if (!loop_.io().lets_go() || loop_.options().own_descriptors) return false;
+  extras_of_baton().promoted = baton_.has_changes = true;
+  return true;
+}
+
+// On the loop, with the baton at home and input that no handler has seen. False: it is not the handler's turn.
+bool connection::classify() noexcept {
+  const bytes first = input_is_lent_ ? loop_.lent_input() : input_buffer_.data();
+  lane chosen = lane::ordinary;
+  guarded([&] { chosen = run_classify(first); });
+  if (baton_.handler_failed) {
+    baton_.handler_failed = false;
+    loop_.counters().handler_errors.add();
+    fail(errc::handler_threw);
+    return false;
+  }
+  const bool enough = first.size() >= most_to_classify;
+  if (input_is_lent_) keep(first);
+  input_is_lent_ = false;
+  if (state_.failing || (chosen == lane::undecided && !enough)) return false;
+  told_.classify = false;
+  state_.takes_detours = keeps_baton_ || !runs_here_;
+  if (chosen != lane::priority || !have_extras()) return !state_.failing;
+  // As if it had not been looked at yet.
+  ahead_.swap(input_buffer_);
+  baton_.has_input = false;
+  state_.has_ahead = extras_->promoted = true;
+  settle();
+  return false;
+}
+
+// On the loop, with the baton at home. What is under way keeps it here: it tries again when that is done.
+bool connection::may_move() const noexcept {
+  if (state_.sending || state_.above_watermark || state_.receive_ended || state_.drain_asked || state_.shut)
+    return false;
+  if (baton_.close_wanted || baton_.shutdown_wanted || baton_.wants_writable || baton_.has_calls) return false;
+  if (extras_->end.due || extras_->holds != 0 || !extras_->notices.empty()) return false;
+  return !own_ || own_->source == connection_id();
+}
+
+// Whether it is gone from here.
+bool connection::move_to_lane() noexcept {
+  if (!may_move()) return false;
+  connection* next = nullptr;
+  const bool tried = host_.registry.hand_on(id_, [&]() noexcept {
+    next = make_successor(*host_.lane);
+    if (!next) return next;
+    loop_.io().remove(*this);
+    next->inherit(*this);
+    next->become(&connection::arrive_at_lane);
+    host_.lane->post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
+    return next;
+  });
+  if (!tried) return false;
+  extras_->promoted = false;  // also when the lane is full, or there is no memory: then it stays as it is
+  if (!next) return false;
+  state_.failing = true;  // of no use to anybody from now on; nobody is told of an end
+  extras_->cancel();
+  become(&connection::bury_predecessor);
+  loop_.defer(*this);
+  return true;
+}
+
+// Runs on the old loop; the successor is at rest.
+void connection::inherit(connection& from) noexcept {
+  handle_ = std::exchange(from.handle_, -1);
+  id_ = from.id_;
+  told_ = from.told_;
+  begun_ = from.begun_;
+  input_buffer_.swap(from.input_buffer_);
+  ahead_.swap(from.ahead_);
+  state_.has_ahead = from.state_.has_ahead;
+  baton_.has_input = from.baton_.has_input;
+  baton_.pause_wanted = from.baton_.pause_wanted;
+  own_ = std::move(from.own_);
+  if (from.baton_.expects && have_baton_extras()) {
+    baton_extras_->expected = from.expected();
+    baton_.expects = true;
+  }
+}
+
+void connection::arrive_at_lane(work_item& item) noexcept {
+  connection& c = of(item);
+  c.loop_.join(c);
+  c.loop_.counters().moved_here.add();
+  if (const error_code ec = c.loop_.io().add(c, c.handle_)) return c.fail(ec);
+  if (c.loop_.stopping()) return c.fail(errc::stopped);
+  c.use_limits();
+  if (c.state_.failing) return;
+  c.watch_time();
+  c.settle();
+}
+
+void connection::bury_predecessor(work_item& item) noexcept {
+  connection& c = of(item);
+  if (c.extras_->end.due) return c.loop_.defer(item);
+  c.discard();
+}
+
+}  // namespace quintet
