@@ -150,7 +150,8 @@ std::span<char> connection::receive_space() noexcept try {
 }
 
 void connection::on_received_in_place(std::size_t count) noexcept {
-  note_received(count);
+  loop_.counters().received(count);
+  silence_.ends();
   loop_.counters().bytes_in_place.add(count);
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_buffer_.commit(count);

@@ -12,7 +12,6 @@
 #include <quintet/net/lane.hpp>
 #include <quintet/net/send_notices.hpp>
 
-#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -132,11 +131,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor = false);
   ~connection();
 
-  /// What a handler wants to be told besides input and the end.
-  struct wishes {
-    bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
-    bool classify : 1 = false;
-  };
+  using wishes = detail::connection_wishes;
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
   [[nodiscard]] bool failed() const noexcept { return state_.failing; }
@@ -177,7 +172,8 @@ class connection : private stream_channel, private loop_member, private work_ite
   /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
   /// calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
-    note_received(arrived.size());
+    loop_.counters().received(arrived.size());
+    silence_.ends();
     if (!is_calm()) [[unlikely]]
       return false;
     loop_.counters().batches.add();
@@ -300,15 +296,6 @@ class connection : private stream_channel, private loop_member, private work_ite
   void out_of_memory() noexcept;
   void begin_to_close() noexcept;
 
-  void note_received(std::size_t size) noexcept {
-    loop_.counters().received(size);
-    std::atomic_ref(looks_).store(0, std::memory_order_relaxed);
-  }
-  /// [any thread] Under the registry's lock, while it is registered. How often it was looked at since something was
-  /// received, but for the first time, when that may have been a moment ago.
-  std::uint32_t look() noexcept;
-  void end_if_silent(std::uint32_t looks) noexcept;
-
   // Messages, changed settings and time limits (connection_control.cpp).
   settings& changed_settings();
   void adopt_settings() noexcept;
@@ -321,6 +308,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   void drain() noexcept;
   void expired() noexcept;
   void watch_time() noexcept;
+  void end_if_silent(std::uint32_t looks) noexcept;
 
   // Output (connection_output.cpp).
   enum class admission : std::uint8_t { taken, dropped, refused };
@@ -414,8 +402,8 @@ class connection : private stream_channel, private loop_member, private work_ite
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time
   union {
-    std::uint32_t looks_ = 0;  // the monitor's, since something was received; until it leaves the registry
-    int reason_value_;         // loop: afterwards
+    detail::connection_silence silence_{};  // until it leaves the registry
+    int reason_value_;                      // loop: afterwards
   };
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close

@@ -10,7 +10,8 @@
 namespace quintet {
 
 void connection::on_received(bytes arrived) noexcept {
-  note_received(arrived.size());
+  loop_.counters().received(arrived.size());
+  silence_.ends();
   receive(arrived);
 }
 

@@ -123,19 +123,10 @@ void connection::expired() noexcept {
 
 // ---- Silence --------------------------------------------------------------------------------------------------------
 
-// When the loop resets it at the same moment, that may be lost only if it is 0 anyway.
-std::uint32_t connection::look() noexcept {
-  const std::atomic_ref looks(looks_);
-  std::uint32_t before = looks.load(std::memory_order_relaxed);
-  looks.compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
-  return before;
-}
-
 // A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
 void connection::end_if_silent(std::uint32_t looks) noexcept {
-  const std::atomic_ref counted(looks_);
-  if (state_.failing || state_.lingering || counted.load(std::memory_order_relaxed) < looks) return;
-  if (state_.baton_out || loop_.io().unread(handle_) > 0) return counted.store(0, std::memory_order_relaxed);
+  if (state_.failing || state_.lingering || silence_.looks() < looks) return;
+  if (state_.baton_out || loop_.io().unread(handle_) > 0) return silence_.ends();
   loop_.counters().evicted.add();
   fail(errc::heartbeat_timeout);
 }

@@ -10,6 +10,7 @@
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/send_notices.hpp>
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,30 @@ struct connection_loop_flags {
     others.takes_detours = false;
     return others.none();
   }
+};
+
+/// What a handler wants to be told besides input and the end.
+struct connection_wishes {
+  bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
+  bool classify : 1 = false;
+};
+
+/// How often the heartbeat monitor has looked since something was received. Receiving costs one store.
+class connection_silence {
+ public:
+  /// [loop]
+  void ends() noexcept { std::atomic_ref(looks_).store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t looks() noexcept { return std::atomic_ref(looks_).load(std::memory_order_relaxed); }
+  /// [any thread] Counts one more; returns how many there were before. If the silence ends at the same moment, that is
+  /// lost only where it had just begun.
+  std::uint32_t look() noexcept {
+    std::uint32_t before = looks();
+    std::atomic_ref(looks_).compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
+    return before;
+  }
+
+ private:
+  std::uint32_t looks_ = 0;
 };
 
 /// The same of the baton's side. The loop writes them while the baton is at home.
