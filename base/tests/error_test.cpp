@@ -17,7 +17,7 @@ constexpr std::array all_reasons{errc::end_of_stream,      errc::stopped,       
                                  errc::output_full,        errc::output_overflow,  errc::no_such_connection,
                                  errc::first_byte_timeout, errc::idle_timeout,     errc::message_timeout,
                                  errc::send_timeout,       errc::connect_timeout,  errc::incomplete_message,
-                                 errc::malformed_message,  errc::bad_checksum};
+                                 errc::malformed_message,  errc::bad_checksum,     errc::heartbeat_timeout};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;
