@@ -83,7 +83,7 @@ class asio_awaiter<Operation, void(Args...)> final : private cancellable {
     template <class... Given>
     void operator()(Given&&... given) {
       self->result_.emplace(std::forward<Given>(given)...);
-      self->waiting_.resume();
+      self->host_.resume(self->waiting_);
     }
   };
   void cancel() noexcept override { signal_.emit(boost::asio::cancellation_type::terminal); }

@@ -8,6 +8,7 @@
 #include <quintet/net/priority_lane.hpp>
 #include <quintet/net/server_options.hpp>
 #include <quintet/net/session.hpp>
+#include <quintet/net/stall_watchdog.hpp>
 #include <quintet/net/thread_model.hpp>
 
 #include <cassert>
@@ -27,6 +28,7 @@ class basic_server {
   basic_server(server_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
         host_(options_.limits, options_.max_output_total, options_.log, options_.offload),
+        watchdog_(make_watchdog(options_, host_)),
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(make_engine(options_), *options_.time, loop_options_of(options_)),
@@ -134,6 +136,7 @@ class basic_server {
 
   server_options options_;
   connection_host host_;  // before the loops, which outlive the connections on them
+  std::unique_ptr<stall_watchdog> watchdog_;
   admissions admissions_{options_.accepting};
   Model model_;
   detail::handler_source<Handler> source_;
@@ -171,6 +174,7 @@ std::uint16_t basic_server<Model, Handler>::first_port(bool priority) const noex
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::start() {
   started_ = true;
+  if (watchdog_) watchdog_->start();
   acceptors_.start();  // before the loops' threads
   model_.start(main_);
   if (priority_) priority_->start();
@@ -181,6 +185,7 @@ void basic_server<Model, Handler>::finish() {
   started_ = false;
   model_.stop();  // first: its loops may give connections to the lane
   if (priority_) priority_->finish();
+  if (watchdog_) watchdog_->stop();
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -288,6 +293,7 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   auto& self = const_cast<basic_server&>(*this);  // counters() is the loops' own, non-const accessor
   detail::add_counters(sum, model_, self.main_);
   sum.workers = detail::workers_of(model_);
+  if (watchdog_) sum.stalls = watchdog_->stalls();
   for (const auto& a : acceptors_.acceptors()) {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();

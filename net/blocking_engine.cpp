@@ -3,8 +3,8 @@
 #include <quintet/net/blocking_engine.hpp>
 
 #include <quintet/base/sanitizers.hpp>
+#include <quintet/net/shared_signal.hpp>
 #include <quintet/net/system_call.hpp>
-#include <quintet/net/wake_signal.hpp>
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -27,7 +27,7 @@ constexpr duration longest_call = thread_sanitizer ? std::chrono::milliseconds(1
 /// What a signal handler may know of its thread.
 struct waiting {
   blocking_engine* volatile engine = nullptr;  // in whose call the thread is
-  bool known = false;                          // this is the thread's wake_target
+  bool known = false;                          // this is the thread's target of the signal
 };
 constinit thread_local waiting here;
 
@@ -40,8 +40,11 @@ timeval to_timeval(duration d) noexcept {
 
 }  // namespace
 
+// No SA_RESTART: ending a call is what the signal is for.
+constinit shared_signal blocking_engine::wakes(&blocking_engine::on_signal);
+
 blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
-  use_wake_signal(wake_signal, &blocking_engine::on_signal);
+  wakes.use(wake_signal);
 }
 
 error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
@@ -149,7 +152,7 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
 // False: somebody wants the loop's attention, which comes before waiting.
 bool blocking_engine::enter_call() noexcept {
   // Nobody may wait whom the signal cannot find: without memory for that, the loop goes round.
-  if (!here.known && !(here.known = wake_target(&here))) [[unlikely]]
+  if (!here.known && !(here.known = wakes.set_target(&here))) [[unlikely]]
     return false;
   // Written once, since a waker may still be reading it.
   if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
@@ -207,7 +210,7 @@ void blocking_engine::set_timeout(int option, duration to) noexcept {
 }
 
 // On the thread that waits, if it does. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
-bool blocking_engine::on_signal(void* target) noexcept {
+bool blocking_engine::on_signal(void* target, siginfo_t&, void*) noexcept {
   blocking_engine* const self = static_cast<waiting*>(target)->engine;
   if (!self || self->state_.load() != state::woken) return false;
   const int saved = errno;

@@ -17,6 +17,8 @@
 
 namespace quintet {
 
+class shared_signal;
+
 /// Holds at most one stream, and waits for it by a blocking recv. A signal (SIGURG, whose default is to be ignored)
 /// ends a recv or send for wake(). A signal that arrives between the decision to call recv and the call itself would
 /// be lost, so its handler also gives the socket the shortest receive and send time-out, which a call that has not
@@ -52,7 +54,7 @@ class blocking_engine final : public socket_engine {
   enum class state : int { running, parked, in_call, woken };
 
   static error_code unsupported() noexcept;
-  static bool on_signal(void* target) noexcept;
+  static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool take_detour(duration longest);
@@ -69,6 +71,7 @@ class blocking_engine final : public socket_engine {
     [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
   };
 
+  static shared_signal wakes;
   stream_channel* stream_ = nullptr;
   bool reading_ = false;
   detours detours_;

@@ -3,6 +3,7 @@
 #include <quintet/net/connection.hpp>
 
 #include <quintet/net/executor.hpp>
+#include <quintet/net/stall_watchdog.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -36,9 +37,10 @@ connection::connection(event_loop& loop, connection_host& host, bool keeps_baton
     : work_item(&connection::process_open, &connection::prepare_to_travel),
       keeps_baton_(keeps_baton),
       runs_here_(runs_here),
+      is_watched_(host.watchdog != nullptr),
       loop_(loop),
       host_(host) {
-  state_.takes_detours = keeps_baton || !runs_here;
+  state_.takes_detours = keeps_baton || !runs_here || is_watched_;
   if (!successor) loop_.join(*this);
 }
 
@@ -63,6 +65,12 @@ bool connection::have_baton_extras() noexcept {
   return baton_extras_ != nullptr;
 }
 
+// Where the baton's holder may be told that there is no memory.
+connection::baton_extras& connection::extras_of_baton() {
+  if (!baton_extras_) baton_extras_ = std::make_unique<baton_extras>();
+  return *baton_extras_;
+}
+
 loop_executor connection::get_executor() const { return loop_.get_executor(); }
 std::string connection::peer_address() const { return handle_ < 0 ? std::string() : loop_.io().peer_address(handle_); }
 
@@ -83,6 +91,7 @@ void connection::open(int handle, wishes told) noexcept {
     return out_of_memory();
   }
   begun_ = true;
+  if (is_watched_) host_.watchdog->watch_this_thread();
   use_limits();
   if (state_.failing) return;
   if (told_.open) {

@@ -5,6 +5,7 @@
 #include <quintet/base/buffer_cache.hpp>
 #include <quintet/base/byte_chain.hpp>
 #include <quintet/base/work_item.hpp>
+#include <quintet/net/activity.hpp>
 #include <quintet/net/connection_host.hpp>
 #include <quintet/net/connection_state.hpp>
 #include <quintet/net/cork_guard.hpp>
@@ -205,6 +206,8 @@ class connection : private stream_channel, private loop_member, private work_ite
   /// [baton] Whether the handler may be given to a successor.
   void allow_moves() noexcept { can_move_ = true; }
   static constexpr std::size_t most_to_classify = 4096;  ///< bytes; then it is an ordinary connection
+  /// [baton] While it lives, the watchdog, if there is one, knows what this thread has called.
+  [[nodiscard]] activity::scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
   /// [baton] After run_close(): the connection may go. Called by process_close itself unless the baton was kept.
   void close_is_done() noexcept;
 
@@ -239,6 +242,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   virtual connection* make_successor(event_loop&) noexcept { return nullptr; }
   /// [loop] The last call for one that has a successor.
   virtual void discard() noexcept {}
+  [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;
   /// [loop] The loop stops while the baton is out: what the holder waits for should be cancelled.
   virtual void interrupt() noexcept {}
 
@@ -263,6 +267,9 @@ class connection : private stream_channel, private loop_member, private work_ite
   [[nodiscard]] bool stays_here() noexcept;
   void note_cost(duration took) noexcept;
   void append_input(bytes more);
+  void call_guarded(callback what, void (connection::*function)()) noexcept;
+  void run_guarded_batch() noexcept;
+  void run_watched_batch() noexcept;
   void use_input(bytes input, std::size_t count);
   void keep(bytes unused) noexcept;
   [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
@@ -382,10 +389,7 @@ class connection : private stream_channel, private loop_member, private work_ite
 
   bool have_extras() noexcept;
   bool have_baton_extras() noexcept;
-  baton_extras& extras_of_baton() {
-    if (!baton_extras_) baton_extras_ = std::make_unique<baton_extras>();
-    return *baton_extras_;
-  }
+  baton_extras& extras_of_baton();
   [[nodiscard]] connection_deadlines* deadlines() const noexcept {
     return extras_ ? extras_->deadlines.get() : nullptr;
   }
@@ -395,6 +399,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   baton_flags baton_;  // baton
   const bool keeps_baton_ : 1;
   const bool runs_here_ : 1;
+  const bool is_watched_ : 1;
   bool : 0;
   bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
   bool can_move_ : 1 = false;       // constant once it is made

@@ -55,16 +55,30 @@ void connection::note_cost(duration took) noexcept {
   loop_.offloading().misjudged(took, host_.offload, loop_.time().now());
 }
 
+[[gnu::always_inline]] inline void connection::run_guarded_batch() noexcept {
+  const time_point begun = runs_here_ ? time_point() : loop_.time().now();
+  guarded([this] {
+    const bytes input = input_is_lent_ ? loop_.lent_input() : input_buffer_.data();
+    use_input(input, is_too_late() ? run_overload(input) : run_batch(input));
+  });
+  if (!runs_here_ && !is_too_late()) note_cost(loop_.time().now() - begun);
+  set_hints({});
+}
+
+// What it calls is over when the baton goes home, and with it perhaps the connection.
+[[gnu::noinline]] void connection::run_watched_batch() noexcept {
+  const activity::scope now = calling(callback::input);
+  run_guarded_batch();
+}
+
 void connection::process_batch(work_item& item) noexcept {
   connection& c = of(item);
-  if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
-  const time_point begun = c.runs_here_ ? time_point() : c.loop_.time().now();
-  c.guarded([&c] {
-    const bytes input = c.input_is_lent_ ? c.loop_.lent_input() : c.input_buffer_.data();
-    c.use_input(input, c.is_too_late() ? c.run_overload(input) : c.run_batch(input));
-  });
-  if (!c.runs_here_ && !c.is_too_late()) c.note_cost(c.loop_.time().now() - begun);
-  c.set_hints({});
+  if (c.keeps_baton_ || c.is_watched_) [[unlikely]] {
+    if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
+    c.run_watched_batch();
+  } else {
+    c.run_guarded_batch();
+  }
   c.input_is_lent_ = false;
   c.give_back();
 }

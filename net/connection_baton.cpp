@@ -2,6 +2,8 @@
 // connection_baton: the baton's stations: what happens to it on its way out, at the handler's, and on its way home.
 #include <quintet/net/connection.hpp>
 
+#include <quintet/net/stall_watchdog.hpp>
+
 #include <algorithm>
 #include <exception>
 #include <new>
@@ -60,10 +62,23 @@ void connection::report_exception() const noexcept {
   }
 }
 
+activity::scope connection::calling(callback what, const std::type_info* type) const noexcept {
+  if (is_watched_) host_.watchdog->watch_this_thread();
+  return activity::scope(what, this, type ? type : &handler_type());
+}
+
+// What it calls is over when the baton goes home, and with it perhaps the connection.
+void connection::call_guarded(callback what, void (connection::*function)()) noexcept {
+  guarded([&] {
+    const activity::scope now = calling(what);
+    (this->*function)();
+  });
+}
+
 void connection::process_open(work_item& item) noexcept {
   connection& c = of(item);
   if (c.keeps_baton_) return c.run_open();
-  c.guarded([&c] { c.run_open(); });
+  c.call_guarded(callback::on_open, &connection::run_open);
   c.give_back();
 }
 
@@ -72,7 +87,10 @@ void connection::process_messages(work_item& item) noexcept {
   c.baton_.has_calls = false;
   while (work_item* next = c.baton_extras_->calls.pop()) {
     const std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
-    c.guarded([&] { message->run(c); });
+    c.guarded([&] {
+      const activity::scope now = c.calling(callback::message);
+      message->run(c);
+    });
   }
   c.give_back();
 }
@@ -80,25 +98,28 @@ void connection::process_messages(work_item& item) noexcept {
 void connection::process_writable(work_item& item) noexcept {
   connection& c = of(item);
   if (c.keeps_baton_) return c.run_writable();
-  c.guarded([&c] { c.run_writable(); });
+  c.call_guarded(callback::on_writable, &connection::run_writable);
   c.give_back();
 }
 
 void connection::process_read_eof(work_item& item) noexcept {
   connection& c = of(item);
-  c.guarded([&c] { c.run_read_eof(); });
+  c.call_guarded(callback::on_read_eof, &connection::run_read_eof);
   c.give_back();
 }
 
 void connection::process_drain(work_item& item) noexcept {
   connection& c = of(item);
-  c.guarded([&c] { c.run_drain(); });
+  c.call_guarded(callback::on_drain, &connection::run_drain);
   c.give_back();
 }
 
 void connection::process_close(work_item& item) noexcept {
   connection& c = of(item);
-  if (c.begun_) c.run_close(c.reason());
+  if (c.begun_) {
+    const activity::scope now = c.calling(callback::on_close);
+    c.run_close(c.reason());
+  }
   if (!c.begun_ || !c.keeps_baton_) c.close_is_done();
 }
 

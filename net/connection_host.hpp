@@ -14,6 +14,8 @@
 
 namespace quintet {
 
+class stall_watchdog;
+
 /// Output that waits in all connections of a server together. Touched only when a peer does not read.
 class output_budget {
  public:
@@ -41,6 +43,7 @@ struct connection_host {
   output_budget output;
   connection_registry registry;
   event_loop* lane = nullptr;  // of the priority class, where there is one; set before the first connection
+  stall_watchdog* watchdog = nullptr;  ///< nothing: nobody watches. Set before the first connection
 };
 
 }  // namespace quintet

@@ -17,7 +17,10 @@ bool connection::promote() {
 bool connection::classify() noexcept {
   const bytes first = input_is_lent_ ? loop_.lent_input() : input_buffer_.data();
   lane chosen = lane::ordinary;
-  guarded([&] { chosen = run_classify(first); });
+  guarded([&] {
+    const activity::scope now = calling(callback::input);
+    chosen = run_classify(first);
+  });
   if (baton_.handler_failed) {
     baton_.handler_failed = false;
     loop_.counters().handler_errors.add();
@@ -29,7 +32,7 @@ bool connection::classify() noexcept {
   input_is_lent_ = false;
   if (state_.failing || (chosen == lane::undecided && !enough)) return false;
   told_.classify = false;
-  state_.takes_detours = keeps_baton_ || !runs_here_;
+  state_.takes_detours = keeps_baton_ || !runs_here_ || is_watched_;
   if (chosen != lane::priority || !have_extras()) return !state_.failing;
   // As if it had not been looked at yet.
   ahead_.swap(input_buffer_);
@@ -95,6 +98,7 @@ void connection::arrive_at_lane(work_item& item) noexcept {
   c.loop_.counters().moved_here.add();
   if (const error_code ec = c.loop_.io().add(c, c.handle_)) return c.fail(ec);
   if (c.loop_.stopping()) return c.fail(errc::stopped);
+  if (c.is_watched_) c.host_.watchdog->watch_this_thread();
   c.use_limits();
   if (c.state_.failing) return;
   c.watch_time();

@@ -227,6 +227,15 @@ connection_registry::slot* connection_registry::living(shard& s, connection_id i
   return &s.slots[id.slot];
 }
 
+// Under the lock: a connection is here for as long as its handle is open.
+std::string connection_registry::peer_of(connection_id which) {
+  shard& s = shard_of(which);
+  const std::lock_guard lock(s.mutex);
+  const slot* const found = living(s, which);
+  if (!found || found->holder->loop().options().own_descriptors) return {};
+  return found->holder->peer_address();
+}
+
 std::size_t connection_registry::size() const {
   std::size_t count = 0;
   for (const shard& s : shards_) {

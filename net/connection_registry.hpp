@@ -101,6 +101,9 @@ class connection_registry {
   /// comes to this, or a handler is at work.
   error_code evict(connection_id which, std::uint32_t silent_for);
 
+  /// [any thread] Whom it is connected with; empty when it is gone, or where descriptors are its loop's own
+  /// (loop_options::own_descriptors).
+  [[nodiscard]] std::string peer_of(connection_id which);
   /// [any thread] Tells all of them to drain (connection::drain), and each that is added later.
   void drain();
 

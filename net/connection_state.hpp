@@ -26,7 +26,7 @@ namespace quintet::detail {
 
 /// What the loop has to look at when a batch comes or goes; connection::is_calm() when there is nothing.
 struct connection_loop_flags {
-  bool takes_detours : 1 = false;  // always: it is a coroutine's, or its batches go elsewhere
+  bool takes_detours : 1 = false;  // always: it is a coroutine's, is watched, or its batches go elsewhere
   bool baton_out : 1 = false;
   bool paused : 1 = false;     // the engine does not read
   bool has_ahead : 1 = false;  // ahead_ is not empty
@@ -97,6 +97,11 @@ struct connection_baton_flags {
   bool timed : 1 = false;       // there are deadlines
   bool has_reason : 1 = false;  // close() was told one
   [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
+};
+
+/// What a handler wants to be told besides input and the end.
+struct connection_wishes {
+  bool open = false, read_eof = false, drain = false, writable = false;
 };
 
 /// Of one connection alone.

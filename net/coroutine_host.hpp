@@ -2,9 +2,12 @@
 // coroutine_host: whom a chain of coroutines runs for: its loop, and the operations to cancel when that loop stops.
 #pragma once
 
+#include <quintet/net/activity.hpp>
 #include <quintet/net/event_loop.hpp>
 
 #include <boost/intrusive/list.hpp>
+
+#include <coroutine>
 
 namespace quintet {
 
@@ -27,6 +30,12 @@ class coroutine_host {
 
   // [loop]
   [[nodiscard]] event_loop& host_loop() const noexcept { return host_loop_; }
+  /// What the coroutine has waited for has happened. It runs to where it waits again.
+  void resume(std::coroutine_handle<> waiting) noexcept {
+    if (activity::current()) [[unlikely]]
+      return resume_watched(waiting);
+    waiting.resume();
+  }
   void add(cancellable& operation) noexcept { operations_.push_back(operation); }
   void cancel_operations() noexcept {
     for (auto i = operations_.begin(); i != operations_.end();) (i++)->cancel();
@@ -34,6 +43,11 @@ class coroutine_host {
 
  protected:
   ~coroutine_host() = default;
+  /// [loop] The same; and the watchdog knows whose coroutine this thread is in.
+  virtual void resume_watched(std::coroutine_handle<> waiting) noexcept {
+    const activity::scope now(callback::coroutine);
+    waiting.resume();
+  }
 
  private:
   event_loop& host_loop_;

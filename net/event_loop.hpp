@@ -7,6 +7,7 @@
 #include <quintet/base/spin_budget.hpp>
 #include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
+#include <quintet/net/activity.hpp>
 #include <quintet/net/engine.hpp>
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/loop_services.hpp>
@@ -21,6 +22,7 @@
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace quintet {
@@ -232,6 +234,7 @@ void event_loop::post(F f) {
     explicit node(F fn) : work_item(&node::run), function(std::move(fn)) {}
     static void run(work_item& item) noexcept {
       const std::unique_ptr<node> self(static_cast<node*>(&item));
+      const activity::scope now(callback::posted, nullptr, &typeid(F));
       self->function();
     }
     F function;

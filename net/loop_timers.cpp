@@ -2,6 +2,7 @@
 // loop_timers: how a timer travels to its loop, fires, keeps its rhythm, and goes.
 #include <quintet/net/loop_timers.hpp>
 
+#include <quintet/net/activity.hpp>
 #include <quintet/net/event_loop.hpp>
 
 namespace quintet {
@@ -49,6 +50,7 @@ void loop_timers::fire(node& n) noexcept {
     if (once) table_.erase(table_.iterator_to(n));
   }
   try {
+    const activity::scope now(callback::timer, nullptr, &n.type());
     n.call();
   } catch (...) {
     loop_.counters().handler_errors.add();

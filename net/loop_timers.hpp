@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <typeinfo>
 #include <utility>
 
 namespace quintet {
@@ -65,6 +66,7 @@ class loop_timers {
    public:
     node(loop_timers& owner, duration beat) noexcept : work_item(&node::arrive), timers(owner), period(beat) {}
     virtual void call() = 0;
+    [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // of what it calls
 
     static void arrive(work_item& item) noexcept;
     void expired() noexcept override { timers.fire(*this); }
@@ -81,6 +83,7 @@ class loop_timers {
    public:
     node_of(loop_timers& owner, duration beat, F f) : node(owner, beat), function_(std::move(f)) {}
     void call() override { function_(); }
+    [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(F); }
 
    private:
     F function_;

@@ -2,6 +2,8 @@
 // send_notices: keeping them in order, and calling them.
 #include <quintet/net/send_notices.hpp>
 
+#include <quintet/net/activity.hpp>
+
 namespace quintet {
 
 send_notices::~send_notices() { waiting_.clear_and_dispose(std::default_delete<send_notice>()); }
@@ -36,6 +38,7 @@ unsigned send_notices::tell_first(error_code why) noexcept {
   const std::unique_ptr<send_notice> first(&waiting_.front());
   waiting_.pop_front();
   try {
+    const activity::scope now(callback::when_sent, nullptr, &first->type());
     first->call(why);
     return 0;
   } catch (...) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <typeinfo>
 #include <utility>
 
 namespace quintet {
@@ -20,7 +21,8 @@ class send_notice : public boost::intrusive::list_base_hook<> {
  private:
   friend class send_notices;
   virtual void call(error_code why) = 0;
-  std::uint64_t position_ = 0;  // how many bytes have to leave before
+  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // of what it calls
+  std::uint64_t position_ = 0;                                            // how many bytes have to leave before
 };
 
 template <class F>
@@ -30,6 +32,7 @@ class send_notice_of final : public send_notice {
 
  private:
   void call(error_code why) override { function_(why); }
+  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(F); }
   F function_;
 };
 

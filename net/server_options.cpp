@@ -32,6 +32,7 @@ void validate(const server_options& options) {
   validate(options.heartbeat);
   validate(options.limits);
   validate(options.offload);
+  validate(options.stalls);
   validate(options.engine);
   validate(loop_options_of(options), options.max_output_total);
   if (options.busy_poll < options.busy_poll.zero() || options.busy_poll > spin_budget::longest)

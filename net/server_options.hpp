@@ -13,6 +13,7 @@
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/offload.hpp>
 #include <quintet/net/priority_options.hpp>
+#include <quintet/net/stall.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -33,6 +34,7 @@ struct server_options {
   std::size_t max_output_total = std::size_t{4} << 30U;
   offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
   log_hook log = {};             ///< what the server has to say; nothing, unless there is one
+  stall_options stalls = {};     ///< who tells of handlers that keep a thread busy; needs the system's clock
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority lane; a model has its own
   duration spin = duration::zero();             ///< of the same: how long they look for work before they sleep
   std::size_t static_output = 0;                ///< of the same: see loop_options

@@ -5,6 +5,7 @@
 #include <quintet/net/handler.hpp>
 
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace quintet::detail {
@@ -111,6 +112,7 @@ class message_session final : public connection {
     // It is closed already: of an exception only the count is left to do.
     if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
+  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
   void destroy() noexcept override { owner_.retire(this); }
 
   Owner& owner_;
@@ -129,6 +131,7 @@ class stream_session final : public stream {
   friend Owner;
   void run_by_model(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
+  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
   void destroy() noexcept override { owner_.retire(this); }
 
   Owner& owner_;

@@ -22,6 +22,7 @@ void stream::run_open() noexcept {
   } catch (...) {  // no memory for the frame
     return ended(true);
   }
+  const activity::scope now = calling(callback::coroutine);
   root_.start(*this);
 }
 
@@ -136,9 +137,14 @@ void stream::run_close(error_code) noexcept {
   resume_waiting();
 }
 
+void stream::resume_watched(std::coroutine_handle<> waiting) noexcept {
+  const activity::scope now = calling(callback::coroutine);
+  waiting.resume();
+}
+
 void stream::resume_waiting() noexcept {
   wanted_ = nullptr;
-  std::exchange(suspended_, nullptr).resume();
+  resume(std::exchange(suspended_, nullptr));
 }
 
 }  // namespace quintet

@@ -16,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
+#include <typeinfo>
 
 namespace quintet {
 
@@ -145,6 +146,7 @@ class stream : public connection, private coroutine_host {
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;
   std::optional<bytes> end_read();
   void resume_waiting() noexcept;
+  void resume_watched(std::coroutine_handle<> waiting) noexcept final;
   void ended(bool by_exception) noexcept;
   static awaitable<> drive(stream& s);
 
@@ -190,14 +192,7 @@ class stream::offloaded final : private quintet::work_item {
 
   static void compute(quintet::work_item& item) noexcept {
     auto& self = static_cast<offloaded&>(item);
-    try {
-      if constexpr (std::is_void_v<result_type>)
-        self.function_();
-      else
-        self.result_.emplace(self.function_());
-    } catch (...) {
-      self.error_ = std::current_exception();
-    }
+    self.call();
     if (self.stream_.loop().in_this_thread()) {
       *self.ran_here_ = true;
     } else {
@@ -205,7 +200,19 @@ class stream::offloaded final : private quintet::work_item {
       self.stream_.loop().post(item);
     }
   }
-  static void resume(quintet::work_item& item) noexcept { static_cast<offloaded&>(item).waiting_.resume(); }
+  void call() noexcept try {
+    const activity::scope now = stream_.calling(callback::offloaded, &typeid(F));
+    if constexpr (std::is_void_v<result_type>)
+      function_();
+    else
+      result_.emplace(function_());
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  static void resume(quintet::work_item& item) noexcept {
+    auto& self = static_cast<offloaded&>(item);
+    self.stream_.resume(self.waiting_);
+  }
 
   stream& stream_;
   F function_;

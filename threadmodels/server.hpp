@@ -26,6 +26,7 @@ class server : public basic_server<any_model, Handler> {
                                           .max_output_total = c.max_output_total,
                                           .offload = offload_options_of(c),
                                           .log = c.log,
+                                          .stalls = c.stalls,
                                           .engine = c.engine,
                                           .spin = c.spin,
                                           .static_output = c.static_output,

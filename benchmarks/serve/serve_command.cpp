@@ -50,6 +50,7 @@ struct serve_options {
   std::chrono::nanoseconds spin{0};
   std::chrono::microseconds busy_poll{0};
   std::size_t static_output = 0;
+  std::chrono::nanoseconds stall_bound{0};
   std::string handler;
   std::optional<count_range> pieces;
   bool no_merging = false;
@@ -97,6 +98,11 @@ void announce(const char* what, const std::string& address, std::uint16_t port) 
   std::fflush(stdout);
 }
 
+/// Not by the log: with one the server also looks up every client's address.
+void report_stall(const stall& s) {
+  fmt::print(stderr, "quintet-bench: {}{}{}\n", s.peer, s.peer.empty() ? "" : ": ", to_string(s));
+}
+
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
@@ -117,6 +123,7 @@ config settle(const serve_options& o) {
   c.spin = o.spin;
   c.busy_poll = o.busy_poll;
   c.static_output = o.static_output;
+  c.stalls = {.bound = o.stall_bound, .on_stall = report_stall};
   o.limits.apply(c);
   return c;
 }
@@ -203,6 +210,7 @@ void refuse_for_peer(const serve_options& o) {
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
   if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
+  if (o.stall_bound.count() != 0) throw usage_error("--peer: the peers have no --stall-bound");
   if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
   if (o.priority_port || o.heartbeat_interval.count() != 0)
     throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
@@ -288,6 +296,9 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--static-output", o.static_output, number_in<std::size_t>(0),
              "bytes of send buffers that each loop allocates in advance (0)")
       ->type_name("BYTES");
+  add_parsed(app, "--stall-bound", o.stall_bound, parse_duration,
+             "say which handler keeps a thread busy for longer than this, and where: 50ms; 0: never (0)")
+      ->type_name("S");
   app.add_option("--handler", o.handler, "how the handler is written: callback (unless given) or coroutine")
       ->check(CLI::IsMember({"callback", "coroutine"}));
   add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,

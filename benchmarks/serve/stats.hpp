@@ -30,11 +30,11 @@ class stats_line {
     };
     fmt::print(
         "{}  open {}  accepted {:.0f}/s  batches {:.0f}/s  receives {:.0f}/s  sends {:.0f}/s  in {:.2f} MB/s  out "
-        "{:.2f} MB/s  errors {}\n",
+        "{:.2f} MB/s  errors {}  stalls {}\n",
         name_, now.opened - now.closed, rate(&server_statistics::accepted), rate(&server_statistics::batches),
         rate(&server_statistics::receives), rate(&server_statistics::sends),
         rate(&server_statistics::bytes_received) / 1e6, rate(&server_statistics::bytes_sent) / 1e6,
-        now.accept_errors + now.handler_errors);
+        now.accept_errors + now.handler_errors, now.stalls);
     std::fflush(stdout);
     last_ = now;
     last_time_ = time;
@@ -106,6 +106,7 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"priority", to_json(s.priority)},
           {"heartbeat", to_json(s.heartbeat)},
           {"handler_errors", s.handler_errors},
+          {"stalls", s.stalls},
           {"batches_inline", s.batches_inline},
           {"offloads_unknown", s.offloads_unknown},
           {"offloads_dear", s.offloads_dear},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// wake_signal_test: the signal that wakes threads in recv, in a program that had a handler for it before.
+// shared_signal_test: the signal that wakes threads in recv, in a program that had a handler for it before.
 #include <quintet/net/blocking_engine.hpp>
 #include <quintet/net/loop_thread.hpp>
 
