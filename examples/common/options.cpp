@@ -56,6 +56,13 @@ quintet::engine_kind parse_engine(const std::string& text) {
   throw usage_error(message);
 }
 
+quintet::accept_strategy parse_accept(const std::string& text) {
+  if (const auto strategy = quintet::accept_strategy_from_string(text)) return *strategy;
+  std::string message = "'" + text + "' is no way to accept; allowed are";
+  for (const auto strategy : quintet::all_accept_strategies) message.append(" ").append(to_string(strategy));
+  throw usage_error(message);
+}
+
 quintet::worker_limits parse_workers(const std::string& text) {
   const auto dots = text.find("..");
   const auto min = whole_number(text.substr(0, dots));
@@ -160,6 +167,10 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
                "threads of the pool of reactor_pool (MAX) and loop_per_thread_pool [" + std::to_string(c.workers.min) +
                    ".." + std::to_string(c.workers.max) + "]",
                "MIN..MAX");
+  parser_->add("--accept", c.accept, parse_accept,
+               "who accepts: main_reactor, or each loop: reuse_port, reuse_port_cpu, exclusive [" +
+                   std::string(to_string(c.accept)) + "]",
+               "NAME");
   return *this;
 }
 

@@ -11,7 +11,7 @@ refused() {
   [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
 }
 
-for example in echo echo_coroutine echo_static kv chat slow_query client_in_coroutine time embed; do
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
   refused '--port' "$example" --no-such-option
@@ -22,6 +22,8 @@ done
 refused 'single_reactor reactor_pool' echo --model 6
 refused 'MIN..MAX' echo --workers 4..2
 refused 'from 1 to 1024' echo --loops 0
+refused 'main_reactor reuse_port' echo --accept everybody
+refused '64 to 1048576' http_hello --max-header 63
 refused '0 to 1000000000' time --count -1
 refused 'from 1 to 60000' embed --tick-ms 0
 refused 'HOST:PORT' client_in_coroutine --upstream nonsense

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+// http_hello: 64 bytes over HTTP/1.1, on Boost.Beast's parser, for curl, wrk and ab.
+#include "session.hpp"
+
+#include "common/options.hpp"
+
+#include <chrono>
+
+int main(int argc, char** argv) {
+  quintet::config config{.listen = {"127.0.0.1:8080"}};
+  http_hello::limits limits;
+  std::size_t patience_s = 20;
+  example::command_line("http_hello", "An HTTP server with one object of 64 bytes, whatever is asked for.")
+      .server(config)
+      .number("--max-header", limits.header, 64, 1024 * 1024, "bytes of a request line and its fields")
+      .number("--max-body", limits.body, 0, 1024 * 1024 * 1024, "bytes of a request's body, which nobody reads")
+      .number("--patience", patience_s, 1, 3600, "seconds that a request, and the silence before one, may take")
+      .try_it(
+          "  http_hello --model loop_per_thread &\n  curl -i http://127.0.0.1:8080/\n"
+          "  wrk -c 100 -d 5 http://127.0.0.1:8080/\n  ab -k -c 100 -n 100000 http://127.0.0.1:8080/")
+      .parse(argc, argv);
+  config.limits.max_input = http_hello::max_input(limits);
+  config.limits.first_byte_timeout = config.limits.idle_timeout = config.limits.message_timeout =
+      config.limits.send_timeout = std::chrono::seconds(patience_s);
+  try {
+    const http_hello::replies replies;
+    quintet::server server(config, http_hello::session(replies, limits));
+    example::serve("http_hello", config, server);
+  } catch (...) {
+    return example::report_exception("http_hello");
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// request_reader: what of a request is looked at, and which mistakes have which status.
+#include "request_reader.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+
+namespace http_hello {
+
+using boost::beast::http::error;
+
+request_reader::request_reader(const limits& l) : header_limit_(l.header) {
+  header_limit(static_cast<std::uint32_t>(l.header));
+  body_limit(l.body);
+}
+
+// Beast returns after the header, and after each piece of a body.
+request_reader::progress request_reader::read(bytes in, std::size_t& used) {
+  error_code ec;
+  bytes rest = in;
+  while (!rest.empty() && !is_done() && !ec) {
+    const bool in_header = !is_header_done();
+    const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), ec);
+    rest.remove_prefix(taken);
+    used += taken;
+    if (in_header) {
+      header_bytes_ += taken;
+      check_header(rest.size(), ec);
+    }
+  }
+  if (ec && ec != error::need_more) {
+    status_ = status_for(ec, rest);
+    return progress::refused;
+  }
+  return is_done() ? progress::whole : progress::incomplete;
+}
+
+// Beast looks at the size of what it is offered, and forgets what it has used: a header that comes line by line would
+// have no limit.
+void request_reader::check_header(std::size_t unread, error_code& ec) const {
+  if (ec && ec != error::need_more) return;
+  if (header_bytes_ + (is_header_done() ? 0 : unread) > header_limit_) ec = error::header_limit;
+}
+
+// Beast may leave the request line unused until it has seen the end of all fields.
+int request_reader::status_for(error_code ec, bytes unread) const {
+  if (ec == error::header_limit) return version_ == 0 && unread.find('\n') == unread.npos ? 414 : 431;
+  if (ec == error::body_limit) return 413;
+  if (ec == error::bad_version) return 505;
+  return 400;
+}
+
+bool request_reader::take_continue() noexcept {
+  const bool wanted = awaits_continue_ && version_ == 11 && is_header_done() && !is_done();
+  awaits_continue_ &= !wanted;
+  return wanted;
+}
+
+void request_reader::on_request_impl(verb method, string_view, string_view, int version, error_code&) {
+  method_ = method;
+  version_ = version;
+}
+
+void request_reader::on_field_impl(field name, string_view, string_view value, error_code& ec) {
+  if (name == field::host) ++hosts_;
+  if (name == field::expect) awaits_continue_ = boost::beast::iequals(value, "100-continue");
+  // Another coding than chunked, or another one after it: where that body would end nobody knows.
+  if (name == field::transfer_encoding && !chunked()) ec = error::bad_transfer_encoding;
+}
+
+void request_reader::on_header_impl(error_code& ec) {
+  if (hosts_ > 1 || (hosts_ == 0 && version_ == 11)) ec = error::bad_field;
+}
+
+}  // namespace http_hello

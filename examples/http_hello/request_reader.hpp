@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// request_reader: one HTTP request after another through Boost.Beast's parser, of which only what the answer depends on
+// is kept.
+#pragma once
+
+#include <quintet/base/byte_buffer.hpp>
+
+#include <boost/beast/http/basic_parser.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace http_hello {
+
+using quintet::bytes;
+
+/// What a client may ask of the server before it is refused.
+struct limits {
+  std::size_t header = 8 * 1024;  ///< bytes of the request line and all fields
+  std::size_t body = 64 * 1024;   ///< bytes of a body, which is read and thrown away
+};
+
+/// Reads one request. Beast's own parser keeps every field in a container; this one hears of each field and allocates
+/// nothing. It cannot be used again: make another one for the next request.
+class request_reader final : private boost::beast::http::basic_parser<true> {
+ public:
+  explicit request_reader(const limits& l);
+
+  enum class progress {
+    incomplete,  ///< what was not used is to be offered again, with more behind it
+    whole,       ///< the request is there, its body included
+    refused,     ///< status() says why; nobody knows where the next request begins
+  };
+  /// Takes what it can use from the front of `in`, and adds the count to `used`.
+  progress read(bytes in, std::size_t& used);
+
+  // After `whole`, and true of a refused one as far as it was read.
+  [[nodiscard]] bool is_get() const noexcept { return method_ == boost::beast::http::verb::get; }
+  [[nodiscard]] bool is_head() const noexcept { return method_ == boost::beast::http::verb::head; }
+  [[nodiscard]] bool is_http_1_0() const noexcept { return version_ == 10; }
+  using basic_parser::keep_alive;
+  // After `refused`: 400, 413, 414, 431 or 505.
+  [[nodiscard]] int status() const noexcept { return status_; }
+  /// After `incomplete`: whether the client waits for "100 Continue". True once.
+  [[nodiscard]] bool take_continue() noexcept;
+
+ private:
+  using error_code = boost::beast::error_code;
+  using string_view = boost::beast::string_view;
+  using field = boost::beast::http::field;
+  using verb = boost::beast::http::verb;
+  using length = boost::optional<std::uint64_t>;
+
+  void check_header(std::size_t unread, error_code& ec) const;
+  [[nodiscard]] int status_for(error_code ec, bytes unread) const;
+
+  void on_request_impl(verb method, string_view, string_view, int version, error_code&) override;
+  void on_response_impl(int, string_view, int, error_code&) override {}
+  void on_field_impl(field name, string_view, string_view value, error_code& ec) override;
+  void on_header_impl(error_code& ec) override;
+  void on_body_init_impl(const length&, error_code&) override {}
+  std::size_t on_body_impl(string_view body, error_code&) override { return body.size(); }
+  void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code&) override { return body.size(); }
+  void on_finish_impl(error_code&) override {}
+
+  std::size_t header_limit_;
+  std::size_t header_bytes_ = 0;  // used so far
+  verb method_ = verb::unknown;
+  int version_ = 0;  // 10, 11; 0: the request line is still to come
+  int status_ = 0;
+  unsigned hosts_ = 0;
+  bool awaits_continue_ = false;
+};
+
+}  // namespace http_hello
