@@ -17,5 +17,6 @@ void add_stress(CLI::App& app);
 void add_peers(CLI::App& app);
 void add_merging(CLI::App& app);
 void add_sweep(CLI::App& app);
+void add_accept(CLI::App& app);
 
 }  // namespace quintet::bench

@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_peers(app);
   quintet::bench::add_merging(app);
   quintet::bench::add_sweep(app);
+  quintet::bench::add_accept(app);
 #endif
   try {
     app.parse(argc, argv);

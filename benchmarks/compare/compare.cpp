@@ -40,6 +40,7 @@ void take_counts(std::vector<run_result>& results, const run_result& counted) {
     if (!same_combination(result, counted) || result.error) continue;
     result.syscalls_per_request = counted.syscalls_per_request;
     result.futex_per_request = counted.futex_per_request;
+    result.accept_wakes_per_connection = counted.accept_wakes_per_connection;
   }
 }
 

@@ -24,6 +24,7 @@ placement place(const workload& work, const cpu_list& allowed) {
 }
 
 placement place(const compare_settings& s, const workload& work) {
+  if (s.shared_cpus) return {allowed_cpus(), allowed_cpus()};
   auto where = place(work, allowed_cpus());
   if (s.one_cpu) where.server.resize(1);
   return where;

@@ -28,7 +28,7 @@ run_result describe(const compare_settings& s, const planned_run& run, const pla
     out.model = run.who.model;
     out.engine = run.who.engine;
     out.handler = run.who.handler;
-    out.accept = "main";
+    out.accept = run.who.accept;
     const auto loops = s.loops.value_or(static_cast<unsigned>(where.server.size()));
     const auto workers = run.work->threads ? count_range{*run.work->threads, *run.work->threads} : s.workers;
     out.loops = run.work->threads.value_or(loops);
@@ -91,28 +91,38 @@ arguments server_command(const compare_settings& s, const planned_run& run, cons
   if (about.peer) {
     out.insert(out.end(), {"--peer", *about.peer});
   } else {
-    out.insert(out.end(),
-               {"--model", *about.model, "--loops", fmt::format("{:.0f}", *about.loops), "--workers", about.workers,
-                "--offload", *about.offload, "--engine", *about.engine, "--handler", *about.handler, "--max-threads",
-                std::to_string(std::max(usual_threads, run.work->connections + 100))});
+    out.insert(
+        out.end(),
+        {"--model", *about.model, "--loops", fmt::format("{:.0f}", *about.loops), "--workers", about.workers,
+         "--offload", *about.offload, "--engine", *about.engine, "--handler", *about.handler, "--max-threads",
+         std::to_string(std::max(usual_threads, run.work->connections + 100)), "--accept", *about.accept, "--strict"});
   }
   if (run.work->heartbeat) out.insert(out.end(), {"--priority-port", "0"});
   out.push_back("--exit-with-parent");
   return out;
 }
 
-void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
-  const scratch_file figures("json");
-  child_process server("the server", server_command(s, run, result));
+std::string await_listening(child_process& server, run_result& result) {
   const auto started = clock::now() + patience;
-  if (!run.who.is_peer()) result.engine = server.await_line("engine ", started);
-  const auto address = server.await_line("listening on ", started);
+  if (!result.peer) result.engine = server.await_line("engine ", started);
+  return server.await_line("listening on ", started);
+}
+
+void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
+  child_process server("the server", server_command(s, run, result));
+  const auto address = await_listening(server, result);
+  arguments more;
+  if (run.work->heartbeat) more = {"--heartbeat", server.await_line("priority on ", clock::now() + patience)};
+  load_server(result, s, run, where, server, address, more);
+}
+
+void load_server(run_result& result, const compare_settings& s, const planned_run& run, const placement& where,
+                 child_process& server, const std::string& address, const arguments& more) {
+  const scratch_file figures("json");
   auto command = client_command(s, run, where);
   command.insert(command.begin() + 2, address);
-  if (run.work->heartbeat) {
-    command.insert(command.end(), {"--heartbeat", server.await_line("priority on ", started)});
-  }
   command.insert(command.end(), {"--json", figures.path()});
+  command.insert(command.end(), more.begin(), more.end());
   server_watch watch(server.pid(), run.counting());
   child_process client("the client", command);
   const auto expected =

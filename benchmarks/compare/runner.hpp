@@ -11,11 +11,20 @@
 
 namespace quintet::bench {
 
+class child_process;
+
 // Runs a server and what loads it, and fills in what was found. Throws.
 using measure_function =
     std::function<void(run_result&, const compare_settings&, const planned_run&, const placement&)>;
 // By `serve` and `load`.
 void measure_load(run_result&, const compare_settings&, const planned_run&, const placement&);
+
+// The parts of it. The server's address, and of ours the engine, from what it prints.
+std::string await_listening(child_process& server, run_result&);
+// Runs a client with `more` arguments, and fills in what was found of both. Throws where the server has not survived
+// it.
+void load_server(run_result&, const compare_settings&, const planned_run&, const placement&, child_process& server,
+                 const std::string& address, const std::vector<std::string>& more);
 
 // The command line of its server, which prints "listening on ADDRESS".
 std::vector<std::string> server_command(const compare_settings&, const planned_run&, const run_result& about);

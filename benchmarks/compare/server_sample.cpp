@@ -37,15 +37,16 @@ void read_ticks(pid_t pid, server_sample& into) {
 }
 
 // The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks.
-double machine_busy_seconds() {
+void read_machine(server_sample& into) {
   std::ifstream file("/proc/stat");
   std::string name;
-  double busy = 0, ticks = 0;
+  double ticks = 0;
   file >> name;
   for (int field = 0; field < 8 && file >> ticks; ++field) {
-    if (field != 3 && field != 4) busy += ticks;
+    const double time_s = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    if (field != 3 && field != 4) into.machine_busy_s += time_s;
+    if (field == 6) into.machine_softirq_s = time_s;
   }
-  return busy / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 std::uint64_t read_switches(const fs::path& status_file) {
@@ -76,7 +77,7 @@ server_sample sample_server(pid_t pid) {
   if (::clock_getcpuclockid(pid, &cpu_clock) != 0) throw run_error("the server has ended");
   out.wall_s = seconds(CLOCK_MONOTONIC);
   out.cpu_s = seconds(cpu_clock);
-  out.machine_busy_s = machine_busy_seconds();
+  read_machine(out);
   read_ticks(pid, out);
   std::error_code gone;
   for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
@@ -106,6 +107,7 @@ void fill_server_figures(run_result& result, const server_sample& before, const 
   const double client_s = result.client_cpu_us_per_request.value_or(0) * requests / 1e6 / windows;
   const double foreign_s = after.machine_busy_s - before.machine_busy_s - (after.cpu_s - before.cpu_s) - client_s;
   const double all_s = wall_s * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  result.machine_softirq_fraction = (after.machine_softirq_s - before.machine_softirq_s) / all_s;
   result.foreign_cpu_fraction = std::clamp(foreign_s / all_s, 0.0, 1.0);
   if (const auto switches = switches_between(before, after)) {
     result.context_switches_per_request = *switches * windows / requests;

@@ -18,6 +18,7 @@ struct server_sample {
   double threads = 0;
   double rss_bytes = 0;
   double machine_busy_s = 0;                // of all CPUs together, whoever used them
+  double machine_softirq_s = 0;             // the part of it in which the kernel received packets, and more of the kind
   std::map<pid_t, std::uint64_t> switches;  // context switches of each thread
 };
 

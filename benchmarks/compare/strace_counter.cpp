@@ -32,13 +32,13 @@ const std::string& strace_counter::obstacle() {
   return found;
 }
 
-strace_counter::strace_counter(pid_t process) {
+strace_counter::strace_counter(pid_t process, const std::string& calls) {
   // To the standard error, since it buffers what goes to a file; -a1 -s0: as little as possible of each call.
   const auto path = find_program("strace");
   if (!path) throw run_error("strace is not installed");
   strace_ = std::make_unique<child_process>(
-      "strace",
-      std::vector<std::string>{*path, "-f", "-a1", "-s0", "-e", "signal=none", "-p", std::to_string(process)});
+      "strace", std::vector<std::string>{*path, "-f", "-a1", "-s0", "-e", "signal=none", "-e", "trace=" + calls, "-p",
+                                         std::to_string(process)});
   const auto deadline = child_process::clock::now() + 5s;
   while (strace_->complaints().find("attached") == std::string::npos) {
     if (strace_->poll_status()) throw run_error("strace " + strace_->ending());
@@ -49,10 +49,12 @@ strace_counter::strace_counter(pid_t process) {
 
 strace_counter::~strace_counter() = default;
 
+std::string strace_counter::printed() const { return strace_->complaints(); }
+
 syscall_counts strace_counter::read() const {
   syscall_counts counts;
-  const auto printed = strace_->complaints();
-  for (std::string_view rest = printed; !rest.empty();) {
+  const auto text = printed();
+  for (std::string_view rest = text; !rest.empty();) {
     const auto end = rest.find('\n');
     if (end == rest.npos) break;
     auto line = rest.substr(0, end);

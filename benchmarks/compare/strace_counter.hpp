@@ -20,10 +20,13 @@ class strace_counter {
   // Empty if strace is here and may attach to processes of ours, else why not. Tried once, then remembered.
   static const std::string& obstacle();
 
-  // Has attached to the process when it is made. Throws run_error.
-  explicit strace_counter(pid_t);
+  // Has attached to the process when it is made. `calls`: strace's list of those that it looks at, or all. Throws
+  // run_error.
+  explicit strace_counter(pid_t, const std::string& calls = "all");
   ~strace_counter();
   syscall_counts read() const;
+  // What strace has printed until now: lines such as "[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = 16".
+  std::string printed() const;
 
  private:
   std::unique_ptr<child_process> strace_;

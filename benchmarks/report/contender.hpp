@@ -12,10 +12,11 @@ struct contender {
   // Of ours alone:
   std::string engine = "automatic";
   std::string handler = "callback";  // or "coroutine"
+  std::string accept = "main_reactor";
 
   bool is_peer() const { return !peer.empty(); }
-  // "loop_per_thread", "single_reactor (asio, coroutine)", "hand-written epoll", "libuv"; the engine is told only if it
-  // is not the usual one.
+  // "loop_per_thread", "single_reactor (asio, coroutine)", "loop_per_thread (reuse_port)", "hand-written epoll",
+  // "libuv"; the engine and who accepts are told only if they are not the usual ones.
   std::string label() const;
 };
 

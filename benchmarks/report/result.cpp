@@ -58,14 +58,16 @@ std::string contender::label() const {
   if (std::find(by_hand.begin(), by_hand.end(), peer) != by_hand.end()) return "hand-written " + peer;
   if (is_peer()) return peer;
   std::string details = engine == "automatic" || engine == "epoll" || engine == "blocking" ? "" : engine;
-  if (handler != "callback") details += (details.empty() ? "" : ", ") + handler;
+  const auto add = [&](const std::string& detail) { details += (details.empty() ? "" : ", ") + detail; };
+  if (handler != "callback") add(handler);
+  if (accept != contender().accept) add(accept);
   return details.empty() ? model : model + " (" + details + ")";
 }
 
 std::string label_of(const run_result& r) {
   const contender usual;
   return contender{r.model.value_or("?"), r.peer.value_or(""), r.engine.value_or(usual.engine),
-                   r.handler.value_or(usual.handler)}
+                   r.handler.value_or(usual.handler), r.accept.value_or(usual.accept)}
       .label();
 }
 

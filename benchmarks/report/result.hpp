@@ -32,6 +32,10 @@ struct run_result {
   measurement syscalls_per_request, futex_per_request, context_switches_per_request;
   measurement instructions_per_request;  // of the server, in user space
   measurement server_threads, server_rss_bytes, bytes_per_connection;
+  // Of a server that accepts much, as a fraction of 1; of its busiest loop, beside the average one.
+  measurement accepted_locally, accept_balance;
+  measurement accept_wakes_per_connection;  // how often somebody wakes to accept, where there is nothing else to do
+  measurement machine_softirq_fraction;     // of the time of all CPUs, whoever caused it
   measurement heartbeat_p50_us, heartbeat_p99_us, heartbeat_max_us;
   measurement client_cpu_fraction;   // near 1: the client was the bottleneck
   measurement foreign_cpu_fraction;  // the share of all CPUs that neither server nor client used: noise
@@ -77,6 +81,10 @@ inline constexpr std::array metrics{
     metric{"server_threads", &run_result::server_threads, true},
     metric{"server_rss_bytes", &run_result::server_rss_bytes, true},
     metric{"bytes_per_connection", &run_result::bytes_per_connection, true},
+    metric{"accepted_locally", &run_result::accepted_locally, false},
+    metric{"accept_balance", &run_result::accept_balance, false},
+    metric{"accept_wakes_per_connection", &run_result::accept_wakes_per_connection, false},
+    metric{"machine_softirq_fraction", &run_result::machine_softirq_fraction, false},
     metric{"heartbeat_p50_us", &run_result::heartbeat_p50_us, false},
     metric{"heartbeat_p99_us", &run_result::heartbeat_p99_us, false},
     metric{"heartbeat_max_us", &run_result::heartbeat_max_us, false},
