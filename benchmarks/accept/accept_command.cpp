@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "accept/accept_report.hpp"
+#include "accept/http_servers.hpp"
 #include "accept/measure_accept.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -20,7 +21,8 @@ constexpr auto* footer =
     "Examples:\n"
     "  quintet-bench accept --quick\n"
     "  quintet-bench accept --preset fastsocket --rounds 5 --json accept.json\n"
-    "  quintet-bench accept --strategies reuse_port,exclusive --loops 8";
+    "  quintet-bench accept --strategies reuse_port,exclusive --loops 8\n"
+    "  quintet-bench accept --nginx --rounds 9      http_hello (see examples/) beside nginx, without keep-alive";
 
 constexpr usual_runs default_runs{
     .rounds = 5, .duration = std::chrono::seconds(1), .warm_up = std::chrono::milliseconds(200)};
@@ -33,8 +35,9 @@ struct chosen {
   std::string preset = "short", strategies = "all", model = "loop_per_thread", closing = "fin";
   std::optional<unsigned> connections, loops;
   engine_kind engine = engine_kind::automatic;
+  std::string http_hello;
   measuring_options measuring;
-  bool no_peers = false, no_counters = false;
+  bool nginx = false, no_peers = false, no_counters = false;
 };
 
 std::vector<accept_strategy> parse_strategies(const std::string& text) {
@@ -74,7 +77,7 @@ std::vector<contender> contenders(const chosen& c) {
     out.push_back(
         {.model = c.model, .engine = std::string(to_string(c.engine)), .accept = std::string(to_string(strategy))});
   }
-  if (!c.no_peers) out.push_back({.peer = "epoll"});
+  if (!c.no_peers) out.push_back({.peer = c.nginx ? "nginx" : "epoll"});
   return out;
 }
 
@@ -86,7 +89,7 @@ compare_settings complete(const compare_settings& given, const chosen& c) {
   s.loops = c.loops;
   s.engine = c.engine;
   s.shared_cpus = true;
-  s.counters = !c.no_counters;
+  s.counters = !c.no_counters && !c.nginx;  // of a process, which has all its threads
   complete_measuring(s, c.measuring, default_runs, quick_runs);
   if (s.counters && !strace_counter::obstacle().empty())
     fmt::print(stderr, "Wake-ups are not counted: {}.\n", strace_counter::obstacle());
@@ -94,10 +97,12 @@ compare_settings complete(const compare_settings& given, const chosen& c) {
 }
 
 int run_command(const compare_settings& s, const chosen& c) {
-  auto outcome = compare(s, measure_accept(c.closing));
+  raise_file_limit();  // for servers that do not do that themselves
+  auto outcome = compare(s, c.nginx ? measure_http(http_programs::find(c.http_hello)) : measure_accept(c.closing));
   outcome.found.command = "accept";
   outcome.found.settings["preset"] = c.preset;
-  outcome.found.settings["close"] = c.closing;
+  outcome.found.settings["close"] = c.nginx ? "server" : c.closing;
+  outcome.found.settings["http"] = c.nginx;
   return conclude(s, outcome, {accept_table, compose_accept, {}});
 }
 
@@ -113,11 +118,15 @@ void add_options(CLI::App& app, compare_settings& s, chosen& c) {
   add_parsed(app, "--loops", c.loops, number_in<unsigned>(1, 1024), "Loops (one for each CPU)");
   add_parsed(app, "--engine", c.engine, parse_engine, "What moves bytes: epoll, asio, uring (automatic)");
   add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 20'000), "At a time, instead of the preset's");
-  app.add_option("--close", c.closing, "How the client ends a connection: fin (from many 127.0.0.x) or reset (fin)")
-      ->check(CLI::IsMember({"fin", "reset"}));
+  auto* close =
+      app.add_option("--close", c.closing, "How the client ends a connection: fin (from many 127.0.0.x) or reset (fin)")
+          ->check(CLI::IsMember({"fin", "reset"}));
   add_measuring_options(app, c.measuring, s, default_runs, quick_runs);
   add_within(app, c.measuring);
-  app.add_flag("--no-peers", c.no_peers, "Leave out the hand-written server");
+  app.add_flag("--nginx", c.nginx, "HTTP without keep-alive: the example http_hello beside nginx, as many workers")
+      ->excludes(close);  // the server closes
+  app.add_option("--http_hello", c.http_hello, "That example (default: that of this build)")->type_name("PATH");
+  app.add_flag("--no-peers", c.no_peers, "Leave out the hand-written server, or nginx");
   app.add_flag("--no-counters", c.no_counters, "Leave out the pass that counts system calls and wake-ups");
 }
 

@@ -33,7 +33,10 @@ void read_ticks(pid_t pid, server_sample& into) {
   std::istringstream fields(text.substr(after_name + 1));
   std::string skipped;
   for (int field = 3; field < 14; ++field) fields >> skipped;
-  fields >> into.user_ticks >> into.system_ticks;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  into.user_ticks += user;
+  into.system_ticks += system;
 }
 
 // The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks.
@@ -58,6 +61,24 @@ std::uint64_t read_switches(const fs::path& status_file) {
   return sum;
 }
 
+// And its children, for servers whose workers are processes.
+void add_process(pid_t pid, server_sample& into) {
+  clockid_t cpu_clock{};
+  if (::clock_getcpuclockid(pid, &cpu_clock) != 0) throw run_error("the server has ended");
+  into.cpu_s += seconds(cpu_clock);
+  read_ticks(pid, into);
+  std::ifstream memory(fmt::format("/proc/{}/statm", pid));
+  double total = 0, resident = 0;
+  memory >> total >> resident;
+  into.rss_bytes += resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+    into.switches[static_cast<pid_t>(std::stol(task.path().filename()))] = read_switches(task.path() / "status");
+    std::ifstream children(task.path() / "children");
+    for (pid_t child = 0; children >> child;) add_process(child, into);
+  }
+}
+
 // Those who were there before and are gone have taken their count with them: then it is not known.
 measurement switches_between(const server_sample& before, const server_sample& after) {
   double sum = 0;
@@ -73,21 +94,10 @@ measurement switches_between(const server_sample& before, const server_sample& a
 
 server_sample sample_server(pid_t pid) {
   server_sample out;
-  clockid_t cpu_clock{};
-  if (::clock_getcpuclockid(pid, &cpu_clock) != 0) throw run_error("the server has ended");
   out.wall_s = seconds(CLOCK_MONOTONIC);
-  out.cpu_s = seconds(cpu_clock);
   read_machine(out);
-  read_ticks(pid, out);
-  std::error_code gone;
-  for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
-    out.switches[static_cast<pid_t>(std::stol(task.path().filename()))] = read_switches(task.path() / "status");
-  }
+  add_process(pid, out);
   out.threads = static_cast<double>(out.switches.size());
-  std::ifstream memory(fmt::format("/proc/{}/statm", pid));
-  double total = 0, resident = 0;
-  memory >> total >> resident;
-  out.rss_bytes = resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
   return out;
 }
 

@@ -55,7 +55,7 @@ load_settings settle(const load_options& o) {
   override_with(s.work.connections, o.connections);
   override_with(s.work.message_bytes, o.message_bytes);
   override_with(s.work.pipeline, o.pipeline);
-  s.work.short_connections |= o.short_connections;
+  s.work.short_connections |= o.short_connections || s.http;
   s.duration = o.duration.value_or(o.quick ? std::chrono::seconds(1) : std::chrono::seconds(5));
   s.warm_up = o.warm_up.value_or(o.quick ? std::chrono::milliseconds(200) : std::chrono::seconds(1));
   if (s.duration.count() == 0) throw usage_error("--duration: must be more than 0");
@@ -67,6 +67,7 @@ load_settings settle(const load_options& o) {
     throw usage_error("--client blocking: has a thread per connection; at most 4000 connections");
   if (s.client == client_kind::blocking && s.spin.count() != 0)
     throw usage_error("--spin: the blocking client waits in receive calls; leave --spin or --client blocking out");
+  if (s.http && s.client == client_kind::blocking) throw usage_error("--http: is of the epoll client alone");
   return s;
 }
 
@@ -183,6 +184,8 @@ void add_shape_options(CLI::App& app, load_options& o) {
              "the epoll client looks for replies so long before it sleeps: 100us (0)")
       ->type_name("S");
   app.add_flag("--short", o.short_connections, "connect, one request, close");
+  app.add_flag("--http", o.settings.http,
+               "the same over HTTP: GET /64, Connection: close; the reply is 200 and has a body of --size bytes");
   app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
       ->check(CLI::IsMember({"fin", "reset"}));
   app.add_option("--client", o.client, "epoll, or blocking: a thread per connection")

@@ -69,6 +69,7 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["message_bytes"] = s.work.message_bytes;
   o["pipeline"] = s.work.pipeline;
   o["short"] = s.work.short_connections;
+  o["http"] = s.http;
   o["client"] = s.client == client_kind::epoll ? "epoll" : "blocking";
   o["client_threads"] = s.client == client_kind::epoll ? s.threads : s.work.connections;
   o["spin_us"] = spin_us(s);
@@ -100,6 +101,7 @@ std::string describe(const load_settings& s) {
   std::string text = fmt::format("{}: {} {}connection{} x {}, depth {}, ", s.work.name, with_commas(s.work.connections),
                                  s.work.short_connections ? "short " : "", s.work.connections == 1 ? "" : "s",
                                  bytes_text(s.work.message_bytes), s.work.pipeline);
+  if (s.http) text += "HTTP, ";
   text += s.rate > 0 ? fmt::format("{:.0f} requests/s by schedule, ", s.rate) : "closed loop, ";
   if (s.client == client_kind::blocking) return text + "blocking client";
   text += fmt::format("epoll client with {} thread{}", s.threads, s.threads == 1 ? "" : "s");

@@ -23,6 +23,7 @@ struct load_settings {
   client_kind client = client_kind::epoll;
   std::chrono::nanoseconds spin{0};  ///< how long the epoll client looks again and again before it sleeps
   bool close_by_reset = false;       ///< short connections end with a reset, which leaves no TIME_WAIT behind
+  bool http = false;                 ///< short connections of the epoll client: HTTP instead of an echo
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
   cpu_list cpus;

@@ -3,10 +3,12 @@
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/epoll_set.hpp"
+#include "load/exchanges.hpp"
 #include "load/source_spread.hpp"
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -16,6 +18,7 @@ namespace {
 
 constexpr unsigned give_up_after = 1000;  ///< failures in a row: nobody is there any more
 
+template <class Exchange>
 class short_client final : public worker {
  public:
   short_client(control& c, unsigned first, unsigned step)
@@ -26,10 +29,10 @@ class short_client final : public worker {
         sources_(c, first) {
     for (unsigned i = first; i < c.settings.work.connections; i += step) {
       idle_.push_back(static_cast<unsigned>(slots_.size()));
-      slots_.push_back({unique_fd(), request_stream(c.pattern, c.settings.work.message_bytes, i, i), 0, 0, 0, 0});
+      slots_.push_back({unique_fd(), Exchange(c, i), 0, 0});
+      out_.resize(slots_.back().what.request_bytes());
     }
-    in_.resize(c.settings.work.message_bytes + 1);  // one more, so that a byte too many is seen
-    out_.resize(c.settings.work.message_bytes);
+    in_.resize(std::max<std::size_t>(4096, c.settings.work.message_bytes + 1));  // a byte too many is seen
   }
 
   void run() override {
@@ -51,11 +54,9 @@ class short_client final : public worker {
  private:
   struct slot {
     unique_fd fd;
-    request_stream stream;
-    std::uint64_t position;  ///< of the request under way, in the stream
+    Exchange what;
     std::uint64_t begun_ns;
     std::size_t sent;
-    std::size_t received;
   };
 
   std::uint32_t number_of(const slot& s) const { return static_cast<std::uint32_t>(&s - slots_.data()); }
@@ -75,7 +76,7 @@ class short_client final : public worker {
   }
 
   void start(slot& s, unsigned index) {
-    s.sent = s.received = 0;
+    s.sent = 0;
     s.fd = start_connect(control_.target, sources_.next());
     if (!s.fd) return fail(s, std::strerror(errno));
     // On loopback the connection stands by now, and the request leaves without waiting for EPOLLOUT.
@@ -85,7 +86,7 @@ class short_client final : public worker {
 
   /// False: the connection failed.
   bool send(slot& s) {
-    s.stream.produce(s.position + s.sent, out_.data(), out_.size() - s.sent);
+    s.what.produce(s.sent, out_.data(), out_.size() - s.sent);
     const ssize_t n = ::send(s.fd.get(), out_.data(), out_.size() - s.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
       fail(s, std::strerror(errno));
@@ -101,15 +102,13 @@ class short_client final : public worker {
       epoll_.modify(s.fd.get(), EPOLLIN, number_of(s));
       return;
     }
-    const ssize_t n = ::recv(s.fd.get(), in_.data(), in_.size() - s.received, MSG_DONTWAIT);
+    const ssize_t n = ::recv(s.fd.get(), in_.data(), in_.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n <= 0) return fail(s, n == 0 ? "the server closed the connection" : std::strerror(errno));
-    const auto length = static_cast<std::size_t>(n);
+    if (n < 0) return fail(s, std::strerror(errno));
     last_arrival_ = now_ns();
-    if (s.received + length > out_.size()) return fail(s, "the server sent more than it was asked for");
-    if (!s.stream.matches(s.position + s.received, {in_.data(), length})) return fail(s, "wrong bytes in a reply");
-    s.received += length;
-    if (s.received == out_.size()) succeed(s);
+    const char* const wrong = n == 0 ? s.what.take_end() : s.what.take({in_.data(), static_cast<std::size_t>(n)});
+    if (wrong != nullptr) return fail(s, wrong);
+    if (n == 0 || s.what.complete()) succeed(s);
   }
 
   void succeed(slot& s) {
@@ -125,7 +124,7 @@ class short_client final : public worker {
   }
 
   void finish(slot& s) {
-    s.position += out_.size();
+    s.what.next();
     if (control_.settings.close_by_reset && s.fd) close_with_reset(s.fd);
     s.fd.reset();
     idle_.push_back(number_of(s));
@@ -161,7 +160,8 @@ class short_client final : public worker {
 }  // namespace
 
 std::unique_ptr<worker> make_short_client(control& c, unsigned first, unsigned step) {
-  return std::make_unique<short_client>(c, first, step);
+  if (c.settings.http) return std::make_unique<short_client<http_exchange>>(c, first, step);
+  return std::make_unique<short_client<echo_exchange>>(c, first, step);
 }
 
 }  // namespace quintet::bench

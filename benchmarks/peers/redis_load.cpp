@@ -4,15 +4,13 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "compare/child_process.hpp"
 #include "compare/server_watch.hpp"
-#include "peers/listen.hpp"
+#include "peers/foreign_program.hpp"
 
 namespace quintet::bench {
 namespace {
@@ -20,18 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 using clock = child_process::clock;
-
-// taskset and setpriv come with util-linux, which every Debian has. The server ends with us, whatever becomes of us.
-arguments pinned(const std::string& cpus, const arguments& command) {
-  const auto taskset = find_program("taskset"), setpriv = find_program("setpriv");
-  if (!taskset || !setpriv)
-    throw run_error("taskset and setpriv (package util-linux) are needed to place the programs");
-  arguments out{*taskset, "-c", cpus, *setpriv, "--pdeathsig", "TERM"};
-  out.insert(out.end(), command.begin(), command.end());
-  return out;
-}
-
-std::string free_port() { return std::to_string(local_port(listen_on("127.0.0.1", 0, false))); }
 
 arguments server_command(const redis_programs& programs, const run_result& about, const std::string& port) {
   if (about.peer) {
@@ -118,11 +104,7 @@ redis_programs redis_programs::find(const std::string& kv) {
   if (!server || !benchmark)
     throw usage_error(std::string("kv: ") + (server ? "redis-benchmark" : "redis-server") +
                       " is not installed; apt-get install " + (server ? "redis-tools" : "redis-server"));
-  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const auto built = kv.empty() ? (here / "../examples/kv").lexically_normal().string() : kv;
-  if (::access(built.c_str(), X_OK) != 0)
-    throw usage_error("kv: " + built + " is not there; build the target quintet-example-kv, or name it with --kv");
-  return {*server, *benchmark, built};
+  return {*server, *benchmark, example_program("kv", kv)};
 }
 
 std::vector<workload> redis_workloads() {

@@ -40,6 +40,7 @@ refused "from 8 to" load 127.0.0.1:9 --size 7
 refused "epoll" load 127.0.0.1:9 --client select
 refused "--frob" load 127.0.0.1:9 --frob
 refused "one request each" load 127.0.0.1:9 --short --pipeline 4
+refused "of the epoll client alone" load 127.0.0.1:9 --http --client blocking
 refused "is a directory" load 127.0.0.1:9 --json /
 refused "is a directory" serve --json /
 refused "--handler" serve --peer epoll --handler coroutine

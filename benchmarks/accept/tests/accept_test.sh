@@ -35,6 +35,22 @@ if command -v strace > /dev/null && ! grep -q 'not counted' "$work/err"; then
   grep -q '"accept_wakes_per_connection": [01]' "$work/accept.json" || fail 'wake-ups were not counted'
 fi
 
+# Beside nginx, where it is.
+refused '--close' accept --nginx --close reset
+if ! PATH=$PATH:/usr/sbin command -v nginx > /dev/null; then
+  refused 'apt-get install nginx' accept --nginx
+elif [ ! -x "$1/examples/http_hello" ]; then
+  refused 'quintet-example-http_hello' accept --nginx
+else
+  refused '/nonexistent/http_hello' accept --nginx --http_hello /nonexistent/http_hello
+  "$bench" accept --nginx --strategies main_reactor,reuse_port --rounds 1 --duration 200ms --warm-up 50ms --connections 20 \
+    --json "$work/nginx.json" > "$work/table" 2> "$work/err" || fail "accept --nginx: $(tail -3 "$work/err")"
+  for part in '"peer": "nginx"' '"http": true' '"failed": 0' '"reference": "nginx"'; do
+    grep -qF -- "$part" "$work/nginx.json" || fail "--nginx: the JSON does not have $part"
+  done
+  grep -q '"server_cpu_us_per_request": null' "$work/nginx.json" && fail '--nginx: no CPU was measured'
+fi
+
 # More loops than CPUs: nobody can be steered.
 "$bench" accept --rounds 1 --duration 100ms --warm-up 50ms --connections 20 --loops 1000 --no-counters --no-peers \
   --strategies reuse_port_cpu 2> "$work/err" > "$work/table"
