@@ -42,6 +42,20 @@ BOOST_AUTO_TEST_CASE(io_workloads_keep_server_and_client_apart) {
   BOOST_TEST(cpu_text(place(s.workloads[0], {3}).client) == "3");
 }
 
+BOOST_AUTO_TEST_CASE(where_each_loop_needs_a_cpu_they_share_all) {
+  auto s = settings("short");
+  s.shared_cpus = true;
+  const auto where = place(s, s.workloads[0]);
+  BOOST_TEST(where.server == allowed_cpus(), boost::test_tools::per_element());
+  BOOST_TEST(where.client == allowed_cpus(), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(labels_tell_what_is_not_usual) {
+  BOOST_TEST((contender{.model = "loop_per_thread"}.label()) == "loop_per_thread");
+  BOOST_TEST((contender{.model = "loop_per_thread", .engine = "uring", .accept = "exclusive"}.label()) ==
+             "loop_per_thread (uring, exclusive)");
+}
+
 BOOST_AUTO_TEST_CASE(every_combination_runs_once_a_round) {
   auto s = settings("echo,mixed");
   s.rounds = 3;
