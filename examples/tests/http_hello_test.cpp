@@ -79,6 +79,7 @@ BOOST_AUTO_TEST_CASE(requests) {
   check_whole("GET / HTTP/1.0\r\n\r\n", false);
   check_whole("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true);
   check_whole("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", true);
+  check_whole("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true);
   check_whole("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", true);
 }
 
