@@ -18,5 +18,6 @@ void add_peers(CLI::App& app);
 void add_merging(CLI::App& app);
 void add_sweep(CLI::App& app);
 void add_accept(CLI::App& app);
+void add_diff(CLI::App& app);
 
 }  // namespace quintet::bench

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_merging(app);
   quintet::bench::add_sweep(app);
   quintet::bench::add_accept(app);
+  quintet::bench::add_diff(app);
 #endif
   try {
     app.parse(argc, argv);

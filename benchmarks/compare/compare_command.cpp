@@ -2,8 +2,8 @@
 // compare_command.cpp: `quintet-bench compare`: its options, and the way from a plan to table, JSON and page.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
+#include <stdexcept>
 
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -46,13 +46,10 @@ void complete(compare_settings& s, const chosen& c) {
 }
 
 comparison read_results(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw usage_error("--from: cannot read " + path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
   try {
-    return parse_comparison(text);
+    return read_comparison(path);
   } catch (const std::invalid_argument& e) {
-    throw usage_error("--from: " + path + ": " + e.what());
+    throw usage_error(std::string("--from: ") + e.what());
   }
 }
 

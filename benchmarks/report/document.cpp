@@ -2,8 +2,11 @@
 // document.cpp: the JSON object of a command, there and back.
 #include "report/document.hpp"
 
-#include <boost/json/parse.hpp>
-#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/stream_parser.hpp>
+#include <fstream>
 #include <stdexcept>
 
 #include "report/advice.hpp"
@@ -24,6 +27,19 @@ std::string string_at(const json::object& parent, std::string_view key) {
   const auto* value = parent.if_contains(key);
   const auto* text = value ? value->if_string() : nullptr;
   return text ? std::string(*text) : std::string();
+}
+
+// With the line where it stops to be JSON.
+json::value parse_json(std::string_view text) {
+  json::stream_parser parser;
+  boost::system::error_code error;
+  const auto read = parser.write_some(text.data(), text.size(), error);
+  if (!error) parser.finish(error);
+  if (!error && text.find_first_not_of(" \t\r\n", read) != text.npos)
+    error = json::make_error_code(json::error::extra_data);
+  if (!error) return parser.release();
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(read), '\n');
+  throw std::invalid_argument(fmt::format("not JSON: line {}: {}", line, error.message()));
 }
 
 }  // namespace
@@ -55,9 +71,7 @@ json::object compose(const comparison& c) {
 }
 
 comparison parse_comparison(std::string_view text) {
-  boost::system::error_code error;
-  const auto parsed = json::parse({text.data(), text.size()}, error);
-  if (error) throw std::invalid_argument("not JSON: " + error.message());
+  const auto parsed = parse_json(text);
   const auto* top = parsed.if_object();
   const auto* results = top ? top->if_contains("results") : nullptr;
   if (!results || !results->is_array())
@@ -68,10 +82,25 @@ comparison parse_comparison(std::string_view text) {
   if (const auto* environment = object_at(*top, "environment")) out.environment = *environment;
   if (const auto* settings = object_at(*top, "settings")) out.settings = *settings;
   for (const auto& result : results->get_array()) {
-    if (!result.is_object()) throw std::invalid_argument("a member of \"results\" is not an object");
-    out.results.push_back(result_from_json(result.get_object()));
+    try {
+      if (!result.is_object()) throw std::invalid_argument("not an object");
+      out.results.push_back(result_from_json(result.get_object()));
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(fmt::format("member {} of \"results\": {}", out.results.size() + 1, e.what()));
+    }
   }
   return out;
+}
+
+comparison read_comparison(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::invalid_argument("cannot read " + path);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  try {
+    return parse_comparison(text);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(path + ": " + e.what());
+  }
 }
 
 }  // namespace quintet::bench

@@ -30,6 +30,8 @@ boost::json::object compose(const comparison&);
 // The way back, from a file that compose() wrote; what follows from the results is computed anew.
 // Throws std::invalid_argument with a sentence when the text is no such document.
 comparison parse_comparison(std::string_view json_text);
+// The same of a file, which the sentence then names.
+comparison read_comparison(const std::string& path);
 
 // Indented JSON, one short array or object per line, numbers as people write them.
 std::string pretty(const boost::json::value&);

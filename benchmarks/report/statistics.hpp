@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// statistics.hpp: median and spread of a few rounds, and whether two of them can be told apart.
+// statistics.hpp: median and spread of a few rounds, whether two of them can be told apart, and how far apart they are.
 #pragma once
 
 #include <cstddef>
@@ -23,5 +23,18 @@ std::optional<sample_summary> summarise_samples(std::span<const double> values);
 
 // True when the two ranges share a point: then the rounds do not tell which of the two is bigger.
 bool overlap(const sample_summary&, const sample_summary&);
+
+// How many times the first's figures are the second's, where the two were measured in rounds of their own.
+struct ratio_interval {
+  double ratio = 1;  // of the medians
+  double low = 1, high = 1;
+  double confidence = 0;  // that the true ratio is from low to high: 0.95 where so few rounds can give that, else less
+
+  bool contains(double value) const { return low <= value && value <= high; }
+};
+
+// From the ranks of the figures alone (Mann and Whitney's test, turned round), so it assumes nothing about how they are
+// spread. Only figures above 0 count; empty where one side has none.
+std::optional<ratio_interval> ratio_of(std::span<const double> of, std::span<const double> to);
 
 }  // namespace quintet::bench

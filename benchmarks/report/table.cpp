@@ -80,16 +80,17 @@ void append_rows(std::string& out, const std::vector<const combination*>& rows) 
 
 }  // namespace
 
-std::string title_line(const combination& c) {
-  const auto& r = c.first;
+std::string shape_text(const run_result& r) {
   auto out = r.workload;
   if (r.connections && r.message_bytes) {
     out += fmt::format(": {} connection{} x {} B", grouped(*r.connections), *r.connections == 1 ? "" : "s",
                        grouped(*r.message_bytes));
   }
   if (r.pipeline.value_or(1) > 1) out += fmt::format(", {} in flight each", grouped(*r.pipeline));
-  return out + placement_text(r);
+  return out;
 }
+
+std::string title_line(const combination& c) { return shape_text(c.first) + placement_text(c.first); }
 
 std::string placement_text(const run_result& r) {
   if (r.server_cpus.empty()) return "";

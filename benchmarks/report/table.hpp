@@ -12,6 +12,8 @@ namespace quintet::bench {
 // A block for each workload: a line per model and peer, then the verdict; last the advice.
 std::string console_table(const comparison&);
 
+// "echo: 100 connections x 8 B, 4 in flight each"
+std::string shape_text(const run_result&);
 // "echo: 100 connections x 8 B (server on CPU 1, client on CPU 0)"
 std::string title_line(const combination&);
 // " (server on CPU 1, client on CPU 0)"

@@ -34,6 +34,41 @@ BOOST_AUTO_TEST_CASE(ranges_that_touch_overlap) {
   BOOST_TEST(!overlap(of({5}), of({4})));
 }
 
+static ratio_interval ratio(std::vector<double> of, std::vector<double> to) { return ratio_of(of, to).value(); }
+
+BOOST_AUTO_TEST_CASE(few_rounds_give_the_whole_range_and_less_confidence) {
+  const auto r = ratio({20, 22, 24}, {10, 11, 12});
+  BOOST_TEST(r.ratio == 2);
+  BOOST_TEST(r.low == 20.0 / 12);
+  BOOST_TEST(r.high == 24.0 / 10);
+  BOOST_TEST(r.confidence == 0.9, boost::test_tools::tolerance(1e-9));  // 1 - 2 / (6 over 3)
+  BOOST_TEST(ratio({2}, {1}).confidence == 0);
+}
+
+BOOST_AUTO_TEST_CASE(many_rounds_leave_out_what_is_far_off) {
+  std::vector<double> of, to;
+  for (int i = 0; i < 20; ++i) of.push_back(100 + i), to.push_back(100 + i);
+  of.back() = 1e6;  // a single round that was disturbed
+  const auto r = ratio(of, to);
+  BOOST_TEST(r.confidence >= 0.95);
+  BOOST_TEST(r.contains(1));
+  BOOST_TEST(r.low > 0.9);
+  BOOST_TEST(r.high < 1.1);
+}
+
+BOOST_AUTO_TEST_CASE(five_against_five_as_in_the_tables_of_mann_and_whitney) {
+  // Its critical value is 2: two pairs may lie on the wrong side.
+  const auto r = ratio({1, 2, 3, 4, 5}, {1, 1, 1, 1, 1});
+  BOOST_TEST(r.confidence == 1 - 2 * 4.0 / 252, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(thousands_of_pairs_do_as_the_exact_count) {
+  const std::vector<double> rounds(150, 3.0);
+  BOOST_TEST(ratio(rounds, rounds).ratio == 1);
+  BOOST_TEST(ratio(rounds, rounds).confidence == 0.95);
+  BOOST_TEST(!ratio_of(std::vector<double>{0}, rounds).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(numbers_as_people_read_them) {
   BOOST_TEST(grouped(112345.6) == "112,346");
   BOOST_TEST(grouped(999) == "999");
