@@ -19,5 +19,6 @@ void add_merging(CLI::App& app);
 void add_sweep(CLI::App& app);
 void add_accept(CLI::App& app);
 void add_diff(CLI::App& app);
+void add_study(CLI::App& app);
 
 }  // namespace quintet::bench

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_sweep(app);
   quintet::bench::add_accept(app);
   quintet::bench::add_diff(app);
+  quintet::bench::add_study(app);
 #endif
   try {
     app.parse(argc, argv);

@@ -80,6 +80,11 @@ double window_seconds(const boost::json::object& from, const run_result& result)
   return result.duration_s.value_or(0);
 }
 
+struct nobody final : load_observer {
+  void begin(pid_t /*server*/) override {}
+  void end() override {}
+};
+
 // User-space and kernel pages only grow with connections where there are many; with few it would measure the program.
 constexpr double enough_connections = 1000;
 
@@ -103,6 +108,15 @@ arguments server_command(const compare_settings& s, const planned_run& run, cons
 }
 
 std::string await_listening(child_process& server, run_result& result) {
+void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
+  nobody looks;
+  measure_load_observed(result, s, run, where, looks);
+}
+
+void measure_load_observed(run_result& result, const compare_settings& s, const planned_run& run,
+                           const placement& where, load_observer& observer) {
+  const scratch_file figures("json");
+  child_process server("the server", server_command(s, run, result));
   const auto started = clock::now() + patience;
   if (!result.peer) result.engine = server.await_line("engine ", started);
   return server.await_line("listening on ", started);
@@ -130,8 +144,10 @@ void load_server(run_result& result, const compare_settings& s, const planned_ru
   const auto deadline = clock::now() + expected + patience;
   client.await_line("measuring", deadline);
   watch.begin();
+  observer.begin(server.pid());
   client.await_line("measured", deadline);
   watch.end();
+  observer.end();
   while (client.read_line(deadline)) {
   }
   const int status = client.wait(deadline);

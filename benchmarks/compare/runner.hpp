@@ -2,6 +2,8 @@
 // runner.hpp: one run: a server process, a client process, and what was measured of both.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +27,14 @@ std::string await_listening(child_process& server, run_result&);
 // it.
 void load_server(run_result&, const compare_settings&, const planned_run&, const placement&, child_process& server,
                  const std::string& address, const std::vector<std::string>& more);
+// Who looks at a server beside that: when the measured time begins, and when it is over. Both throw run_error.
+class load_observer {
+ public:
+  virtual ~load_observer() = default;
+  virtual void begin(pid_t server) = 0;
+  virtual void end() = 0;
+};
+void measure_load_observed(run_result&, const compare_settings&, const planned_run&, const placement&, load_observer&);
 
 // The command line of its server, which prints "listening on ADDRESS".
 std::vector<std::string> server_command(const compare_settings&, const planned_run&, const run_result& about);

@@ -2,80 +2,14 @@
 // instructions.cpp: a server under callgrind, and a client of so and so many requests.
 #include "peers/instructions.hpp"
 
-#include <fmt/format.h>
-#include <sched.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <csignal>
-#include <sstream>
+#include <cstdlib>
+#include <string_view>
 
 #include "compare/child_process.hpp"
-#include "compare/interruption.hpp"
-#include "compare/scratch_file.hpp"
-#include "load/connect.hpp"
+#include "compare/valgrind.hpp"
 
 namespace quintet::bench {
 namespace {
-
-using namespace std::chrono_literals;
-using clock = child_process::clock;
-
-constexpr auto patience = 60s;  // a server is some fifty times slower under callgrind
-constexpr std::uint64_t requests_of_a_run = 4000;
-
-// This process and those it starts, on one CPU and, where that is permitted, in strict turns: whoever runs goes on
-// until it waits. Without, the counts are about the same but do not repeat to the digit.
-class strict_turns {
- public:
-  strict_turns() {
-    ::sched_getaffinity(0, sizeof cpus_, &cpus_);
-    pin_thread({allowed_cpus().back()});
-    const sched_param lowest{.sched_priority = 1};
-    ::sched_setscheduler(0, SCHED_RR, &lowest);
-  }
-  ~strict_turns() {
-    const sched_param none{};
-    ::sched_setscheduler(0, SCHED_OTHER, &none);
-    ::sched_setaffinity(0, sizeof cpus_, &cpus_);
-  }
-  strict_turns(const strict_turns&) = delete;
-  strict_turns& operator=(const strict_turns&) = delete;
-
- private:
-  cpu_set_t cpus_{};
-};
-
-void send_all(const unique_fd& fd, std::string_view data) {
-  while (!data.empty()) {
-    const ssize_t sent = ::send(fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
-    if (sent <= 0) throw run_error("the server took no more requests");
-    data.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
-void receive(const unique_fd& fd, std::string& into) {
-  const ssize_t got = ::recv(fd.get(), into.data(), into.size(), MSG_WAITALL);
-  if (got != static_cast<ssize_t>(into.size())) throw run_error("a request was not answered");
-}
-
-// Every connection sends before any reads.
-void converse(const endpoint& server, const workload& work, std::uint64_t turns) {
-  const auto where = resolve(server);
-  std::vector<unique_fd> connections;
-  for (unsigned i = 0; i < work.connections; ++i) {
-    connections.push_back(connect_blocking(where, static_cast<int>(std::chrono::milliseconds(patience).count())));
-    if (!connections.back()) throw run_error("the server did not accept");
-  }
-  const std::string requests(work.message_bytes * work.pipeline, 'q');
-  std::string replies(requests.size(), '\0');
-  for (std::uint64_t turn = 0; turn < turns; ++turn) {
-    if (interruption_guard::happened()) throw interrupted();
-    for (const auto& fd : connections) send_all(fd, requests);
-    for (const auto& fd : connections) receive(fd, replies);
-    if (replies != requests) throw run_error("a reply was wrong");
-  }
-}
 
 double collected(const std::string& log) {
   constexpr std::string_view sign = "Collected : ";
@@ -84,37 +18,24 @@ double collected(const std::string& log) {
   return std::strtod(log.c_str() + at + sign.size(), nullptr);
 }
 
-double instructions_of(std::vector<std::string> server_command, const workload& work, std::uint64_t turns) {
-  const scratch_file log("callgrind");
-  const std::vector<std::string> valgrind{find_program("valgrind").value_or(""), "--tool=callgrind", "--fair-sched=yes",
-                                          "--callgrind-out-file=/dev/null", "--log-file=" + log.path()};
-  server_command.insert(server_command.begin(), valgrind.begin(), valgrind.end());
-  child_process server("the server", server_command);
-  const auto address = server.await_line("listening on ", clock::now() + patience);
-  converse(parse_endpoint(address), work, turns);
-  ::kill(server.pid(), SIGTERM);
-  if (server.wait(clock::now() + patience) != 0) throw run_error("the server " + server.ending());
-  return collected(log.text());
-}
-
 }  // namespace
 
 void require_valgrind() {
-  if (!find_program("valgrind"))
-    throw usage_error("--count: valgrind, which counts instructions, is not installed; apt-get install valgrind");
+  if (const auto obstacle = valgrind_obstacle(); !obstacle.empty()) throw usage_error("--count: " + obstacle);
 }
 
 void measure_instructions(run_result& result, const compare_settings& s, const planned_run& run, const placement&) {
-  const strict_turns turns_taken;
-  result.server_cpus = result.client_cpus = std::to_string(allowed_cpus().front());
-  const auto& work = *run.work;
-  const std::uint64_t per_turn = std::uint64_t{work.connections} * work.pipeline;
-  const std::uint64_t turns = std::max<std::uint64_t>(20, requests_of_a_run / per_turn);
+  result.server_cpus = result.client_cpus = std::to_string(cpu_under_valgrind());
+  const auto load = bounded_load_of(*run.work);
   const auto command = server_command(s, run, result);
-  const double few = instructions_of(command, work, turns), many = instructions_of(command, work, 3 * turns);
-  result.requests = static_cast<double>(4 * turns * per_turn);
+  const auto count = [&](std::uint64_t turns) {
+    return collected(
+        log_under_valgrind({"--tool=callgrind", "--callgrind-out-file=/dev/null"}, command, *run.work, turns));
+  };
+  const double few = count(load.few), many = count(load.many);
+  result.requests = static_cast<double>((load.few + load.many) * load.requests_per_turn);
   result.failed = 0;
-  result.instructions_per_request = (many - few) / static_cast<double>(2 * turns * per_turn);
+  result.instructions_per_request = (many - few) / load.requests_between();
 }
 
 }  // namespace quintet::bench
