@@ -20,5 +20,6 @@ void add_sweep(CLI::App& app);
 void add_accept(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_study(CLI::App& app);
+void add_contention(CLI::App& app);
 
 }  // namespace quintet::bench

@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_accept(app);
   quintet::bench::add_diff(app);
   quintet::bench::add_study(app);
+  quintet::bench::add_contention(app);
 #endif
   try {
     app.parse(argc, argv);

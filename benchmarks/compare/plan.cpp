@@ -43,8 +43,9 @@ std::string cpu_text(const cpu_list& cpus) {
 }
 
 std::string planned_run::label() const {
-  return counting() ? fmt::format("{} {} (counting)", title(*work), who.label())
-                    : fmt::format("{} {} round {}", title(*work), who.label(), round);
+  const auto threads = work->threads ? fmt::format(", {} threads", *work->threads) : "";
+  return counting() ? fmt::format("{} {}{} (counting)", title(*work), who.label(), threads)
+                    : fmt::format("{} {}{} round {}", title(*work), who.label(), threads, round);
 }
 
 std::vector<contender> contenders_of(const std::vector<std::string>& models, bool with_peers) {

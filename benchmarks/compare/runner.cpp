@@ -36,6 +36,7 @@ run_result describe(const compare_settings& s, const planned_run& run, const pla
     out.offload = std::string(to_string(s.offload));
   } else {
     out.peer = run.who.peer;
+    if (run.work->threads) out.loops = *run.work->threads;
   }
   out.round = run.round;
   out.connections = run.work->connections;
@@ -80,11 +81,6 @@ double window_seconds(const boost::json::object& from, const run_result& result)
   return result.duration_s.value_or(0);
 }
 
-struct nobody final : load_observer {
-  void begin(pid_t /*server*/) override {}
-  void end() override {}
-};
-
 // User-space and kernel pages only grow with connections where there are many; with few it would measure the program.
 constexpr double enough_connections = 1000;
 
@@ -95,6 +91,7 @@ arguments server_command(const compare_settings& s, const planned_run& run, cons
                 "--port",  "0",     "--pin",      about.server_cpus};
   if (about.peer) {
     out.insert(out.end(), {"--peer", *about.peer});
+    if (about.loops) out.insert(out.end(), {"--loops", fmt::format("{:.0f}", *about.loops)});
   } else {
     out.insert(
         out.end(),
@@ -108,30 +105,33 @@ arguments server_command(const compare_settings& s, const planned_run& run, cons
 }
 
 std::string await_listening(child_process& server, run_result& result) {
-void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
-  nobody looks;
-  measure_load_observed(result, s, run, where, looks);
-}
-
-void measure_load_observed(run_result& result, const compare_settings& s, const planned_run& run,
-                           const placement& where, load_observer& observer) {
-  const scratch_file figures("json");
-  child_process server("the server", server_command(s, run, result));
   const auto started = clock::now() + patience;
   if (!result.peer) result.engine = server.await_line("engine ", started);
   return server.await_line("listening on ", started);
 }
 
 void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
+  load_observer nobody;
+  measure_load_observed(result, s, run, where, nobody);
+}
+
+void measure_load_observed(run_result& result, const compare_settings& s, const planned_run& run,
+                           const placement& where, load_observer& observer) {
   child_process server("the server", server_command(s, run, result));
   const auto address = await_listening(server, result);
   arguments more;
   if (run.work->heartbeat) more = {"--heartbeat", server.await_line("priority on ", clock::now() + patience)};
-  load_server(result, s, run, where, server, address, more);
+  load_server(result, s, run, where, server, address, more, observer);
 }
 
 void load_server(run_result& result, const compare_settings& s, const planned_run& run, const placement& where,
                  child_process& server, const std::string& address, const arguments& more) {
+  load_observer nobody;
+  load_server(result, s, run, where, server, address, more, nobody);
+}
+
+void load_server(run_result& result, const compare_settings& s, const planned_run& run, const placement& where,
+                 child_process& server, const std::string& address, const arguments& more, load_observer& observer) {
   const scratch_file figures("json");
   auto command = client_command(s, run, where);
   command.insert(command.begin() + 2, address);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_echo.cpp: an echo server on plain Boost.Asio, with callbacks as its tutorial and examples write them.
+#include "peers/asio_session.hpp"
 #include "peers/listen.hpp"
 #include "peers/makers.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/write.hpp>
 
 #include <unistd.h>
 
@@ -16,29 +16,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
-
-class asio_session : public std::enable_shared_from_this<asio_session> {
- public:
-  explicit asio_session(tcp::socket socket) : socket_(std::move(socket)) {}
-
-  void read() {
-    socket_.async_read_some(asio::buffer(data_.get(), peer_buffer_bytes),
-                            [self = shared_from_this()](error_code ec, std::size_t got) {
-                              if (!ec) self->write(got);
-                            });
-  }
-
- private:
-  void write(std::size_t bytes) {
-    asio::async_write(socket_, asio::buffer(data_.get(), bytes),
-                      [self = shared_from_this()](error_code ec, std::size_t /*sent*/) {
-                        if (!ec) self->read();
-                      });
-  }
-
-  tcp::socket socket_;
-  std::unique_ptr<char[]> data_ = std::make_unique_for_overwrite<char[]>(peer_buffer_bytes);
-};
 
 class asio_echo final : public listening_peer {
  public:

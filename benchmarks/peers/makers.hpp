@@ -9,6 +9,8 @@ namespace quintet::bench {
 std::unique_ptr<peer_server> make_epoll_edge_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_asio_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_asio_coroutine_echo(const std::string& address, std::uint16_t port);
+std::unique_ptr<peer_server> make_asio_shared_echo(const std::string& address, std::uint16_t port, unsigned threads);
+std::unique_ptr<peer_server> make_asio_separate_echo(const std::string& address, std::uint16_t port, unsigned threads);
 std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port);

@@ -57,6 +57,8 @@ constexpr std::array peers{
     peer_kind{"libevent", "bufferevents", "libevent-dev", libevent_maker},
     peer_kind{"libuv", "uv_read_start and uv_write", "libuv1-dev", libuv_maker},
     peer_kind{"libev", "ev_io, recv and send", "libev-dev", libev_maker},
+    peer_kind{"asio-shared", "asio, --loops threads in one io_context", "", nullptr, &make_asio_shared_echo},
+    peer_kind{"asio-separate", "asio, --loops threads with an io_context each", "", nullptr, &make_asio_separate_echo},
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace quintet::bench {
 
-/// Listens from its construction on; one thread, but for the peer `blocking`.
+/// Listens from its construction on; one thread, but for `blocking`, `asio-shared` and `asio-separate`.
 class peer_server {
  public:
   peer_server() = default;
@@ -49,8 +49,15 @@ struct peer_kind {
   std::string_view package;  ///< Debian's, where a library is needed that may be missing
   /// Null where that library was missing when this program was built.
   std::unique_ptr<peer_server> (*make)(const std::string& address, std::uint16_t port);
+  /// Of those instead that are told how many threads they have.
+  std::unique_ptr<peer_server> (*make_threaded)(const std::string& address, std::uint16_t port,
+                                                unsigned threads) = nullptr;
 
-  bool built_in() const { return make != nullptr; }
+  bool built_in() const { return make || make_threaded; }
+  /// `threads` is for those that can be told.
+  std::unique_ptr<peer_server> start(const std::string& address, std::uint16_t port, unsigned threads) const {
+    return make_threaded ? make_threaded(address, port, threads) : make(address, port);
+  }
   /// "libuv: not built in; install libuv1-dev, then build again"
   std::string absence() const;
 };

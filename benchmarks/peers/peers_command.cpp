@@ -64,7 +64,7 @@ std::vector<contender> peers_of(const chosen& c) {
   for (const peer_kind& p : all_peers()) {
     if (!p.built_in())
       fmt::print(stderr, "{}\n", p.absence());
-    else if (p.name != "blocking")
+    else if (p.name != "blocking" && !p.make_threaded)
       add(p);
   }
   return out;
@@ -168,7 +168,7 @@ void add_options(CLI::App& app, compare_settings& s, chosen& c) {
         for (const auto name : split(t)) require_peer(name);
         return t;
       },
-      "Comma-separated (default: all but blocking); epoll, the reference, is always there");
+      "Comma-separated (default: all that have one thread); epoll, the reference, is always there");
   add_parsed(app, "--model", c.model, parse_one_model, "Ours beside them (default: single_reactor)");
   app.add_option("--count", c.count, "instructions: of each server, in user space, by callgrind, instead of times")
       ->check(CLI::IsMember({"instructions"}));

@@ -103,13 +103,17 @@ void report_stall(const stall& s) {
   fmt::print(stderr, "quintet-bench: {}{}{}\n", s.peer, s.peer.empty() ? "" : ": ", to_string(s));
 }
 
+unsigned loops_of(const serve_options& o) {
+  return o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
+}
+
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
   c.priority.scheduling = o.priority_scheduling;
   c.heartbeat.interval = o.heartbeat_interval;
   c.model = o.model.value_or(c.model);
-  c.loops = o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
+  c.loops = loops_of(o);
   if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
   c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
   c.engine = o.engine;
@@ -186,7 +190,7 @@ std::atomic<peer_server*> running_peer{nullptr};
 static_assert(std::atomic<peer_server*>::is_always_lock_free);  // read by a signal handler
 
 void serve_peer(const serve_options& o) {
-  const auto echo = o.peer->make(o.address, o.port);
+  const auto echo = o.peer->start(o.address, o.port, loops_of(o));
   running_peer = echo.get();
   struct sigaction action{};
   action.sa_handler = [](int) { running_peer.load()->stop(); };
@@ -267,7 +271,7 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "look at all connections so often, and measure how late that is: 10ms; 0: never (0)")
       ->type_name("S");
   add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
-             "event loops of models 4 and 5 (the CPUs it may use)")
+             "event loops of models 4 and 5, threads of the peers asio-shared and asio-separate (the CPUs it may use)")
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");

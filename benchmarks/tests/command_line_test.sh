@@ -25,7 +25,7 @@ refused "neither --spin" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "no --engine" serve --peer epoll --engine asio
 refused "there are: automatic, epoll" compare --quick --engine kqueue
-refused "there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev" serve --peer fork
+refused "there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
 refused "--model" serve --peer epoll --model 2
 refused "only echo" serve --peer epoll --workload cpu:200us
 refused "may use" serve --pin 999

@@ -6,7 +6,7 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused '"libhv" is no peer; there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev' peers --peers libhv
+refused '"libhv" is no peer; there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate' peers --peers libhv
 refused '"" is no peer' peers --peers epoll,
 refused 'only echo' peers --workload cpu:200us
 refused 'is no workload' peers --workload ehco

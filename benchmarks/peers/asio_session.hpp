@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_session.hpp: a connection that echoes over plain Boost.Asio, with callbacks as its tutorial and examples write
+// them.
+#pragma once
+
+#include "peers/makers.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace quintet::bench {
+
+class asio_session : public std::enable_shared_from_this<asio_session> {
+ public:
+  explicit asio_session(boost::asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
+
+  void read() {
+    socket_.async_read_some(boost::asio::buffer(data_.get(), peer_buffer_bytes),
+                            [self = shared_from_this()](boost::system::error_code ec, std::size_t got) {
+                              if (!ec) self->write(got);
+                            });
+  }
+
+ private:
+  void write(std::size_t bytes) {
+    boost::asio::async_write(socket_, boost::asio::buffer(data_.get(), bytes),
+                             [self = shared_from_this()](boost::system::error_code ec, std::size_t /*sent*/) {
+                               if (!ec) self->read();
+                             });
+  }
+
+  boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<char[]> data_ = std::make_unique_for_overwrite<char[]>(peer_buffer_bytes);
+};
+
+}  // namespace quintet::bench
