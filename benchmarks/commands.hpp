@@ -21,5 +21,6 @@ void add_accept(CLI::App& app);
 void add_diff(CLI::App& app);
 void add_study(CLI::App& app);
 void add_contention(CLI::App& app);
+void add_memlat(CLI::App& app);
 
 }  // namespace quintet::bench

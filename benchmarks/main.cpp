@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_diff(app);
   quintet::bench::add_study(app);
   quintet::bench::add_contention(app);
+  quintet::bench::add_memlat(app);
 #endif
   try {
     app.parse(argc, argv);

@@ -94,7 +94,8 @@ void profile(subject& into, run_result& r, const compare_settings& s, const plan
   measure_load_observed(r, s, run, where, perf);
   into.functions = parse_perf_report(perf_output(
       {"report", "-i", samples.path(), "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym,dso", "-t", "|"}));
-  if (into.functions.empty()) throw run_error("perf record took no samples");
+  if (into.functions.empty())
+    throw run_error("perf record took no samples in so short a time; give a longer --duration");
   into.functions.resize(std::min(into.functions.size(), most_functions));
 }
 
