@@ -49,9 +49,10 @@ std::optional<cache_reading> middle(const subject& s) {
 
 std::string cache_row(std::string_view name, const cache_reading& c, std::string_view source, double first_rate) {
   const auto time = c.seconds > 0 ? fmt::format("{:.2f}", c.seconds) : std::string("-");
-  const auto each = c.requests > 0 ? significant(c.misses / c.requests) : "-";
-  return fmt::format("  {:<30}{:>17}{:>16}{:>10.3f} %{:>9}{:>13}{:>+10.2f}  {}\n", name, grouped(c.references),
-                     grouped(c.misses), c.rate() * 100, time, each, (c.rate() - first_rate) * 100, source);
+  const auto each = [&](double count) { return c.requests > 0 ? significant(count / c.requests) : std::string("-"); };
+  return fmt::format("  {:<30}{:>17}{:>16}{:>10.3f} %{:>9}{:>11}{:>13}{:>+11.2f}  {}\n", name, grouped(c.references),
+                     grouped(c.misses), c.rate() * 100, time, each(c.references), each(c.misses),
+                     (c.rate() - first_rate) * 100, source);
 }
 
 std::string cache_rows(std::span<const subject> all, std::span<const subject> before) {
@@ -70,8 +71,8 @@ std::string cache_rows(std::span<const subject> all, std::span<const subject> be
       published_after{35'495'507'358, 1'344'188'577, 99.50};
   rows += cache_row("thread for each connection", published_before, "published: MongoDB", published_before.rate());
   rows += cache_row("reactors on Asio", published_after, "published: MongoDB", published_before.rate());
-  return fmt::format("\n  {:<30}{:>17}{:>16}{:>12}{:>9}{:>13}{:>10}  source\n", "last-level cache", "references",
-                     "misses", "rate", "seconds", "misses/req", "diff (pp)") +
+  return fmt::format("\n  {:<30}{:>17}{:>16}{:>12}{:>9}{:>11}{:>13}{:>11}  source\n", "last-level cache", "references",
+                     "misses", "rate", "seconds", "refs/req", "misses/req", "diff (pp)") +
          rows;
 }
 
