@@ -55,10 +55,12 @@ double measure_ping_pong(unsigned first_cpu, unsigned second_cpu, std::chrono::n
     std::async(std::launch::async, [cpu] { pin_thread({cpu}); }).get();
   }
   ball shared;
-  const auto second = std::async(std::launch::async, [&] { answer(shared, second_cpu); });
-  const double found = std::async(std::launch::async, [&] { return ask(shared, first_cpu, how_long); }).get();
+  auto second = std::async(std::launch::async, [&] { answer(shared, second_cpu); });
+  auto first = std::async(std::launch::async, [&] { return ask(shared, first_cpu, how_long); });
+  first.wait();  // whatever became of it, the other one must end
   shared.turn.store(over, std::memory_order_release);
-  return found;
+  second.get();
+  return first.get();
 }
 
 }  // namespace quintet::bench
