@@ -34,13 +34,7 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
 }  // namespace
 
 connection::connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor)
-    : work_item(&connection::process_open, &connection::prepare_to_travel),
-      keeps_baton_(keeps_baton),
-      runs_here_(runs_here),
-      is_watched_(host.watchdog != nullptr),
-      loop_(loop),
-      host_(host) {
-  state_.takes_detours = keeps_baton || !runs_here || is_watched_;
+    : connection_data(&connection::process_open, &connection::prepare_to_travel, loop, host, keeps_baton, runs_here) {
   if (!successor) loop_.join(*this);
 }
 

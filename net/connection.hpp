@@ -6,6 +6,7 @@
 #include <quintet/base/byte_chain.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/activity.hpp>
+#include <quintet/net/connection_data.hpp>
 #include <quintet/net/connection_host.hpp>
 #include <quintet/net/connection_state.hpp>
 #include <quintet/net/cork_guard.hpp>
@@ -27,7 +28,7 @@ namespace quintet {
 /// itself, on whatever thread it runs, and nothing here needs a lock.
 ///
 /// `[baton]` below means: from inside this connection's handler (or coroutine).
-class connection : private stream_channel, private loop_member, private work_item {
+class connection : private stream_channel, private loop_member, private detail::connection_data {
  public:
   /// [baton] Adds to the batch's output, by copying. Everything written in a batch leaves in one send. False when it
   /// was not taken: after shutdown_send(), or when the output is full under when_full::error. More waiting output than
@@ -132,7 +133,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor = false);
   ~connection();
 
-  using wishes = detail::connection_wishes;
+  using connection_data::wishes;
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
   [[nodiscard]] bool failed() const noexcept { return state_.failing; }
@@ -216,12 +217,7 @@ class connection : private stream_channel, private loop_member, private work_ite
   friend class connection_message;
   friend class cork_guard;
 
-  using settings = detail::connection_settings;
-  using loop_flags = detail::connection_loop_flags;
-  using baton_flags = detail::connection_baton_flags;
-  using turn_end = detail::connection_turn_end;
-  using loop_extras = detail::connection_loop_extras;
-  using baton_extras = detail::connection_baton_extras;
+  using connection_data::handle_;  // and not the channel's
   friend turn_end;
   friend loop_extras;
 
@@ -393,39 +389,6 @@ class connection : private stream_channel, private loop_member, private work_ite
   [[nodiscard]] connection_deadlines* deadlines() const noexcept {
     return extras_ ? extras_->deadlines.get() : nullptr;
   }
-
-  // In an order that leaves no holes.
-  loop_flags state_;   // loop
-  baton_flags baton_;  // baton
-  const bool keeps_baton_ : 1;
-  const bool runs_here_ : 1;
-  const bool is_watched_ : 1;
-  bool : 0;
-  bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
-  bool can_move_ : 1 = false;       // constant once it is made
-  bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
-  bool begun_ = false;              // the handler knows of it, and will be told of its end
-  int handle_ = -1;                 // open until the baton is at home for the last time
-  union {
-    detail::connection_silence silence_{};  // until it leaves the registry
-    int reason_value_;                      // loop: afterwards
-  };
-  handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
-  bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
-  bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
-  bool refuses_sends_ = false;        // the registry's, under its lock
-  wishes told_;                       // each is cleared when it has been fulfilled
-  event_loop& loop_;
-  connection_host& host_;
-  connection_id id_;
-  const boost::system::error_category* reason_category_ = &boost::system::system_category();
-  byte_chain output_;                           // baton: written by the handler
-  byte_chain sending_;                          // loop: on its way to the kernel
-  cached_buffer input_buffer_;                  // baton: input that is unused
-  cached_buffer ahead_;                         // loop: arrived while the baton was out
-  std::unique_ptr<settings> own_;               // changed by the loop while the baton is at home
-  std::unique_ptr<loop_extras> extras_;         // loop
-  std::unique_ptr<baton_extras> baton_extras_;  // baton
 };
 
 }  // namespace quintet

@@ -42,7 +42,7 @@ struct connection_host {
   const log_hook log;
   output_budget output;
   connection_registry registry;
-  event_loop* lane = nullptr;  // of the priority class, where there is one; set before the first connection
+  event_loop* lane = nullptr;          // of the priority class, where there is one; set before the first connection
   stall_watchdog* watchdog = nullptr;  ///< nothing: nobody watches. Set before the first connection
 };
 

@@ -2,6 +2,8 @@
 // connection_moving: how a connection goes over to the priority lane: another object there takes over all that it has.
 #include <quintet/net/connection.hpp>
 
+#include <quintet/net/stall_watchdog.hpp>
+
 #include <utility>
 
 namespace quintet {

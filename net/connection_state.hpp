@@ -99,11 +99,6 @@ struct connection_baton_flags {
   [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
 };
 
-/// What a handler wants to be told besides input and the end.
-struct connection_wishes {
-  bool open = false, read_eof = false, drain = false, writable = false;
-};
-
 /// Of one connection alone.
 struct connection_settings {
   connection_limits limits;

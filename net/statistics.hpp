@@ -147,7 +147,7 @@ struct server_statistics : loop_statistics {
   std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
   priority_statistics priority;
   heartbeat_statistics heartbeat;
-  std::uint64_t stalls = 0;                     ///< that the watchdog has told of; see stall_options
+  std::uint64_t stalls = 0;  ///< that the watchdog has told of; see stall_options
   worker_statistics workers;
 };
 

@@ -18,9 +18,9 @@ namespace quintet::bench {
 struct compare_settings {
   std::vector<workload> workloads;
   std::vector<contender> contenders;
-  bool one_cpu = false;   // the server has one alone, for contenders that use no more
+  bool one_cpu = false;      // the server has one alone, for contenders that use no more
   bool shared_cpus = false;  // server and client may both use all: loops on CPUs of their own, or threads that contend
-  bool counters = true;   // a separate pass that counts system calls
+  bool counters = true;      // a separate pass that counts system calls
   unsigned rounds = 3;
   std::chrono::nanoseconds duration = std::chrono::seconds(1);
   std::chrono::nanoseconds warm_up = std::chrono::milliseconds(200);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_data: what a connection is made of, in an order that leaves no holes.
+#pragma once
+
+#include <quintet/base/buffer_cache.hpp>
+#include <quintet/base/byte_chain.hpp>
+#include <quintet/base/work_item.hpp>
+#include <quintet/net/connection_host.hpp>
+#include <quintet/net/connection_state.hpp>
+#include <quintet/net/event_loop.hpp>
+
+#include <memory>
+
+namespace quintet::detail {
+
+/// Behind each member stands whose it is: the loop's, or of whoever has the baton. A work item, since that is what the
+/// baton is; the members begin in its padding.
+class connection_data : public work_item {
+ protected:
+  using wishes = connection_wishes;
+  using settings = connection_settings;
+  using turn_end = connection_turn_end;
+  using loop_extras = connection_loop_extras;
+  using baton_extras = connection_baton_extras;
+
+  connection_data(function to_run, function on_depart, event_loop& loop, connection_host& host, bool keeps_baton,
+                  bool runs_here) noexcept
+      : work_item(to_run, on_depart),
+        keeps_baton_(keeps_baton),
+        runs_here_(runs_here),
+        is_watched_(host.watchdog != nullptr),
+        loop_(loop),
+        host_(host) {
+    state_.takes_detours = keeps_baton || !runs_here || is_watched_;
+  }
+  ~connection_data() = default;
+
+  connection_loop_flags state_;   // loop
+  connection_baton_flags baton_;  // baton
+  const bool keeps_baton_ : 1;
+  const bool runs_here_ : 1;
+  const bool is_watched_ : 1;
+  bool : 0;
+  bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
+  bool can_move_ : 1 = false;       // constant once it is made
+  bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
+  bool begun_ = false;              // the handler knows of it, and will be told of its end
+  int handle_ = -1;                 // open until the baton is at home for the last time
+  union {
+    connection_silence silence_{};  // until it leaves the registry
+    int reason_value_;              // loop: afterwards
+  };
+  handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
+  bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
+  bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
+  bool refuses_sends_ = false;        // the registry's, under its lock
+  wishes told_;                       // each is cleared when it has been fulfilled
+  event_loop& loop_;
+  connection_host& host_;
+  connection_id id_;
+  const boost::system::error_category* reason_category_ = &boost::system::system_category();
+  byte_chain output_;                           // baton: written by the handler
+  byte_chain sending_;                          // loop: on its way to the kernel
+  cached_buffer input_buffer_;                  // baton: input that is unused
+  cached_buffer ahead_;                         // loop: arrived while the baton was out
+  std::unique_ptr<settings> own_;               // changed by the loop while the baton is at home
+  std::unique_ptr<loop_extras> extras_;         // loop
+  std::unique_ptr<baton_extras> baton_extras_;  // baton
+};
+
+}  // namespace quintet::detail
