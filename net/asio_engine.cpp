@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <algorithm>
@@ -64,7 +65,12 @@ struct watch : boost::intrusive::list_base_hook<> {
 /// loop. The io_context is also that of the loop's guests.
 class asio_engine final : public socket_engine {
  public:
-  asio_engine() { begin(); }
+  /// Also opens what the io_context waits with, which its first I/O object would do: when there are no descriptors any
+  /// more, that would end the program on the loop's thread. Throws boost::system::system_error.
+  asio_engine() {
+    begin();
+    const asio::steady_timer first(*context_);
+  }
   ~asio_engine() override { end(); }
   asio_engine(const asio_engine&) = delete;
   asio_engine& operator=(const asio_engine&) = delete;
