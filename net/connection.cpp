@@ -215,7 +215,11 @@ void connection::settle() noexcept {
 
 // The peer has finished sending, and everything it sent has been seen.
 void connection::settle_end() noexcept {
-  if (keeps_baton_) return deliver();  // a coroutine is told of the end, and may still write
+  if (keeps_baton_) return deliver();        // a coroutine is told of the end, and may still write
+  if (told_.classify && baton_.has_input) {  // it was undecided, and nothing comes that could decide it
+    end_classifying();
+    return deliver();
+  }
   if (told_.read_eof) {
     told_.read_eof = false;
     stays_half_open_ = true;

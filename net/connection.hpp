@@ -275,6 +275,7 @@ class connection : private stream_channel, private loop_member, private detail::
 
   // Another loop (connection_moving.cpp).
   bool classify() noexcept;
+  void end_classifying() noexcept;
   [[nodiscard]] bool may_move() const noexcept;
   bool move_to_lane() noexcept;
   void inherit(connection& from) noexcept;

@@ -33,8 +33,7 @@ bool connection::classify() noexcept {
   if (input_is_lent_) keep(first);
   input_is_lent_ = false;
   if (state_.failing || (chosen == lane::undecided && !enough)) return false;
-  told_.classify = false;
-  state_.takes_detours = keeps_baton_ || !runs_here_ || is_watched_;
+  end_classifying();
   if (chosen != lane::priority || !have_extras()) return !state_.failing;
   // As if it had not been looked at yet.
   ahead_.swap(input_buffer_);
@@ -42,6 +41,11 @@ bool connection::classify() noexcept {
   state_.has_ahead = extras_->promoted = true;
   settle();
   return false;
+}
+
+void connection::end_classifying() noexcept {
+  told_.classify = false;
+  state_.takes_detours = keeps_baton_ || !runs_here_ || is_watched_;
 }
 
 // On the loop, with the baton at home. What is under way keeps it here: it tries again when that is done.

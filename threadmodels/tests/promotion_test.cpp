@@ -171,6 +171,15 @@ BOOST_DATA_TEST_CASE(by_its_first_bytes, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().moved_here == 2U);
 }
 
+// Nothing more comes that could decide it: an ordinary one, whose handler sees what there is.
+BOOST_DATA_TEST_CASE(undecided_to_the_end, data::make(all_models), kind) {
+  running<server<classifying_handler>> srv(configuration(kind), classifying_handler());
+  client c(srv->port());
+  c.send("h");
+  c.finish_sending();
+  BOOST_TEST(c.receive_rest() == "oh");
+}
+
 BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
   config c = configuration(kind);
   c.listen = {"127.0.0.1:0"};
