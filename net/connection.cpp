@@ -154,7 +154,7 @@ std::span<char> connection::receive_space() noexcept try {
 
 void connection::on_received_in_place(std::size_t count) noexcept {
   loop_.counters().received(count);
-  silence_.ends();
+  silence_or_reason_.silence.ends();
   loop_.counters().bytes_in_place.add(count);
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_buffer_.commit(count);
@@ -265,7 +265,7 @@ void connection::fail(error_code why) noexcept {
   if (!state_.baton_out && baton_.has_reason && !gives_up_on_the_peer(why)) why = baton_extras_->close_reason;
   state_.failing = true;
   host_.registry.remove(id_);  // first: nobody looks any more at what the reason takes the place of
-  reason_value_ = why.value();
+  silence_or_reason_.reason = why.value();
   reason_category_ = &why.category();
   if (host_.log && is_a_limit(why)) report_limit();
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.

@@ -139,9 +139,9 @@ class connection : private stream_channel, private loop_member, private detail::
   [[nodiscard]] bool failed() const noexcept { return state_.failing; }
   /// [loop] Of one that is over: why, and whether it was closed at this end, by the handler or through the registry,
   /// before the peer had finished.
-  [[nodiscard]] error_code reason() const noexcept { return {reason_value_, *reason_category_}; }
+  [[nodiscard]] error_code reason() const noexcept { return {silence_or_reason_.reason, *reason_category_}; }
   [[nodiscard]] bool closed_here() const noexcept {
-    return reason_value_ == 0 && (state_.lingering || !state_.receive_ended);
+    return silence_or_reason_.reason == 0 && (state_.lingering || !state_.receive_ended);
   }
 
   // For coroutines, which keep the baton across suspensions. [baton], on the loop's thread.
@@ -175,7 +175,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
     loop_.counters().received(arrived.size());
-    silence_.ends();
+    silence_or_reason_.silence.ends();
     if (!is_calm()) [[unlikely]]
       return false;
     loop_.counters().batches.add();

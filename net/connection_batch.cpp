@@ -11,7 +11,7 @@ namespace quintet {
 
 void connection::on_received(bytes arrived) noexcept {
   loop_.counters().received(arrived.size());
-  silence_.ends();
+  silence_or_reason_.silence.ends();
   receive(arrived);
 }
 

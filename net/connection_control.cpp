@@ -125,8 +125,8 @@ void connection::expired() noexcept {
 
 // A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
 void connection::end_if_silent(std::uint32_t looks) noexcept {
-  if (state_.failing || state_.lingering || silence_.looks() < looks) return;
-  if (state_.baton_out || loop_.io().unread(handle_) > 0) return silence_.ends();
+  if (state_.failing || state_.lingering || silence_or_reason_.silence.looks() < looks) return;
+  if (state_.baton_out || loop_.io().unread(handle_) > 0) return silence_or_reason_.silence.ends();
   loop_.counters().evicted.add();
   fail(errc::heartbeat_timeout);
 }

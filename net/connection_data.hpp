@@ -46,10 +46,11 @@ class connection_data : public work_item {
   bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time
-  union {
-    connection_silence silence_{};  // until it leaves the registry
-    int reason_value_;              // loop: afterwards
+  union silence_or_reason {
+    connection_silence silence{};  // until it leaves the registry
+    int reason;                    // loop: afterwards
   };
+  silence_or_reason silence_or_reason_;
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been

@@ -96,7 +96,7 @@ bool connection_registry::look(look_position& from, std::size_t most, std::vecto
   const std::size_t to = std::min(s.slots.size(), from.slot + most);
   for (std::size_t i = from.slot; i < to; ++i) {
     if (!s.slots[i].holder) continue;
-    const std::uint32_t looks = s.slots[i].holder->silence_.look();
+    const std::uint32_t looks = s.slots[i].holder->silence_or_reason_.silence.look();
     if (looks > 0 && found.size() < found.capacity()) found.push_back({id_of(from.shard, i), looks});
   }
   from.slot = to;
