@@ -41,7 +41,8 @@ bool is_lane() {
 }  // namespace quintet::test
 
 #if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
-// All other forms end in these. Not inlined: the compiler would see new and free as a mismatched pair.
+// The forms for arrays too, as tcmalloc's do not end in these. Not inlined: the compiler would see new and free as a
+// mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   using namespace quintet::test;
   if (starving && is_lane()) {
@@ -56,6 +57,9 @@ bool is_lane() {
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+[[gnu::noinline]] void* operator new[](std::size_t size) { return operator new(size); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { operator delete(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
 #endif
 
 namespace quintet::test {

@@ -18,12 +18,13 @@ namespace quintet::test {
 inline std::atomic<std::size_t> allocations{0};  ///< ever
 inline std::atomic<std::size_t> heap_bytes{0};   ///< now, as footprint() says
 
-/// With malloc's own word. tcmalloc allocates while it answers for the first time; that is nobody's.
+/// In whole units of 16 bytes, which is with the word that glibc keeps before each, and which tcmalloc does not have.
+/// tcmalloc allocates while it answers for the first time; that is nobody's.
 inline std::size_t footprint(void* memory) noexcept {
   static thread_local bool asking = false;
   if (asking) return 0;
   asking = true;
-  const std::size_t size = malloc_usable_size(memory) + sizeof(std::size_t);
+  const std::size_t size = (malloc_usable_size(memory) + 15) / 16 * 16;
   asking = false;
   return size;
 }
@@ -34,7 +35,8 @@ inline boost::test_tools::assertion_result can_count(boost::unit_test::test_unit
 }  // namespace quintet::test
 
 #if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
-// All other forms end in these. Not inlined: the compiler would see new and free as a mismatched pair.
+// The forms for arrays too, as tcmalloc's do not end in these. Not inlined: the compiler would see new and free as a
+// mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size == 0 ? 1 : size);
   if (!memory) throw std::bad_alloc();
@@ -48,4 +50,7 @@ inline boost::test_tools::assertion_result can_count(boost::unit_test::test_unit
   std::free(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+[[gnu::noinline]] void* operator new[](std::size_t size) { return operator new(size); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { operator delete(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
 #endif
