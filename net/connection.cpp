@@ -66,7 +66,10 @@ connection::baton_extras& connection::extras_of_baton() {
 }
 
 loop_executor connection::get_executor() const { return loop_.get_executor(); }
-std::string connection::peer_address() const { return handle_ < 0 ? std::string() : loop_.io().peer_address(handle_); }
+std::string connection::peer_address() const {
+  check_held();
+  return peer();
+}
 
 void connection::open(int handle, wishes told) noexcept {
   loop_.counters().opened.add();
@@ -153,8 +156,7 @@ std::span<char> connection::receive_space() noexcept try {
 }
 
 void connection::on_received_in_place(std::size_t count) noexcept {
-  loop_.counters().received(count);
-  silence_or_reason_.silence.ends();
+  note_received(count);
   loop_.counters().bytes_in_place.add(count);
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_buffer_.commit(count);
@@ -195,7 +197,7 @@ void connection::settle() noexcept {
     loop_.io().shutdown_send(handle_);
   }
   if (baton_.wants_writable) [[unlikely]] {
-    if (sending_.size() <= limits().low_watermark && have_extras()) loop_.line_up(*extras_);
+    if (sending_.size() <= applied_limits().low_watermark && have_extras()) loop_.line_up(*extras_);
     return;
   }
   if (is_stuck()) return;
@@ -253,7 +255,7 @@ void connection::begin_to_linger() noexcept {
 
 void connection::report_limit() const noexcept {
   try {
-    report(host_.log, {severity::info, "a connection is closed", reason(), peer_address()});
+    report(host_.log, {severity::info, "a connection is closed", reason(), peer()});
   } catch (const std::bad_alloc&) {  // nothing is left to say it with
   }
 }

@@ -34,7 +34,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// was not taken: after shutdown_send(), or when the output is full under when_full::error. More waiting output than
   /// `max_output` ends the connection (errc::output_overflow).
   bool write(bytes data) {
-    if (!baton_.checks_writes && output_.try_append_here(data)) [[likely]]
+    if (!held().checks_writes && output_.try_append_here(data)) [[likely]]
       return true;
     return write_more(data);
   }
@@ -65,6 +65,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// throws is counted in `handler_errors`, and nothing else happens. Allocates one node.
   template <std::invocable<error_code> F>
   void when_sent(F f) {
+    check_held();
     add_notice(std::make_unique<send_notice_of<F>>(std::move(f)));
   }
   /// [baton] Whether less output waits than `high_watermark`; for a handler with on_writable also whether this batch
@@ -72,26 +73,27 @@ class connection : private stream_channel, private loop_member, private detail::
   /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when
   /// the output is down to the low watermark and others have had their share. No more input is looked at before that.
   [[nodiscard]] bool writable() noexcept {
+    check_held();
     if (told_.writable ? !is_full() : !is_above_watermark()) return true;
     if (is_on_loop() && !baton_.wants_writable) loop_.count_written(output_.size());
     baton_.wants_writable |= told_.writable;
     return false;
   }
   /// [baton] Closes when everything written has left. Input that still arrives is discarded.
-  void close() noexcept { baton_.close_wanted = true; }
+  void close() noexcept { held().close_wanted = true; }
   /// [baton] The same because of an error, which on_close and the log are told.
   void close(error_code why) {
+    held().close_wanted = baton_.has_reason = true;
     extras_of_baton().close_reason = why;
-    baton_.close_wanted = baton_.has_reason = true;
   }
   /// [baton] Whether close() was called.
-  [[nodiscard]] bool closing() const noexcept { return baton_.close_wanted; }
+  [[nodiscard]] bool closing() const noexcept { return held().close_wanted; }
   /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
-  void shutdown_send() noexcept { baton_.shutdown_wanted = baton_.checks_writes = true; }
+  void shutdown_send() noexcept { held().shutdown_wanted = baton_.checks_writes = true; }
   /// [baton] From the end of this batch on, no more input is looked at, and none is taken from the kernel; until
   /// resume_reading(), which connection_registry::post() can bring.
-  void pause_reading() noexcept { baton_.pause_wanted = true; }
-  void resume_reading() noexcept { baton_.pause_wanted = false; }
+  void pause_reading() noexcept { held().pause_wanted = true; }
+  void resume_reading() noexcept { held().pause_wanted = false; }
   /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the rest is put behind it, and
   /// the handler is not called before that is there. What is above `max_input` ends the connection as ever.
   void expect_input(std::size_t size) {
@@ -100,7 +102,10 @@ class connection : private stream_channel, private loop_member, private detail::
     baton_.expects = true;
   }
   /// [baton] What applies now: the server's, or this connection's own.
-  [[nodiscard]] const connection_limits& limits() const noexcept { return own_ ? own_->limits : host_.limits; }
+  [[nodiscard]] const connection_limits& limits() const noexcept {
+    check_held();
+    return applied_limits();
+  }
   /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error.
   void set_limits(const connection_limits& limits);
   /// [baton] While the output of this connection is above its high watermark, `source` is not read from: for a
@@ -124,7 +129,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// and model 1's, or has descriptors of its own. When the lane is full it stays where it is.
   bool promote();
   /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
-  [[nodiscard]] bool draining() const noexcept { return baton_.drain_begun; }
+  [[nodiscard]] bool draining() const noexcept { return held().drain_begun; }
 
  protected:
   /// `keeps_baton`: a batch is run by somebody who holds on to the baton afterwards (a coroutine), so that the input
@@ -133,6 +138,7 @@ class connection : private stream_channel, private loop_member, private detail::
   connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor = false);
   ~connection();
 
+  using connection_data::guard_;
   using connection_data::wishes;
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
@@ -174,12 +180,12 @@ class connection : private stream_channel, private loop_member, private detail::
   /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
   /// calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
-    loop_.counters().received(arrived.size());
-    silence_or_reason_.silence.ends();
+    note_received(arrived.size());
     if (!is_calm()) [[unlikely]]
       return false;
     loop_.counters().batches.add();
     state_.baton_out = true;
+    guard_.enter();
     loop_.chunks().try_equip(output_);
     if (!output_.equipped()) [[unlikely]]
       baton_.checks_writes = true;
@@ -187,6 +193,7 @@ class connection : private stream_channel, private loop_member, private detail::
   }
   void receive(bytes arrived) noexcept;
   void short_way_home(bytes arrived, std::size_t used) noexcept {
+    guard_.leave();
     if (used < arrived.size()) [[unlikely]]
       keep(arrived.substr(used));
     if (!state_.only_baton_out() || !baton_.none()) [[unlikely]]
@@ -254,6 +261,10 @@ class connection : private stream_channel, private loop_member, private detail::
   static void come_home(work_item& item) noexcept;
   static void bury(work_item& item) noexcept;
   static connection& of(work_item& item) noexcept { return static_cast<connection&>(item); }
+  static connection& with_baton(work_item& item) noexcept {
+    of(item).guard_.enter();
+    return of(item);
+  }
   void leave() noexcept;
   void gauge_writes() noexcept;
   void send_out(work_item::function station, hints for_queue = {}) noexcept;
@@ -263,13 +274,11 @@ class connection : private stream_channel, private loop_member, private detail::
   [[nodiscard]] bool stays_here() noexcept;
   void note_cost(duration took) noexcept;
   void append_input(bytes more);
-  void call_guarded(callback what, void (connection::*function)()) noexcept;
+  void call_guarded(callback what, void (connection::*run)()) noexcept;
   void run_guarded_batch() noexcept;
   void run_watched_batch() noexcept;
   void use_input(bytes input, std::size_t count);
   void keep(bytes unused) noexcept;
-  [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
-  [[nodiscard]] bool is_expecting_more() const noexcept { return input_buffer_.size() < expected(); }
   void come_home_otherwise() noexcept;
   void end_of_batch() noexcept;
 
@@ -356,7 +365,7 @@ class connection : private stream_channel, private loop_member, private detail::
   admission ask(std::size_t count);
   admission admit(std::size_t count);
   [[nodiscard]] bool is_above_watermark() const noexcept {
-    return output_.size() + waiting_now() > limits().high_watermark;
+    return output_.size() + waiting_now() > applied_limits().high_watermark;
   }
   [[nodiscard]] std::size_t waiting_now() const noexcept {
     if (loop_.in_this_thread()) return sending_.size();
@@ -375,21 +384,9 @@ class connection : private stream_channel, private loop_member, private detail::
   void tell_all_notices() noexcept;
   [[nodiscard]] error_code why_not_sent() const noexcept;
 
-  [[nodiscard]] bool is_stuck() const noexcept { return state_.above_watermark && limits().full == when_full::pause; }
-  [[nodiscard]] bool holds_input() const noexcept {
-    return baton_.wants_writable || is_stuck() || baton_.pause_wanted || state_.held;
-  }
-
-  /// Nothing but the baton's coming and going is under way: true for nearly every batch, which then goes the short way.
-  [[nodiscard]] bool is_calm() const noexcept { return state_.none() && baton_.none(); }
-  [[nodiscard]] bool is_calm_but_for_detours() const noexcept { return state_.none_but_detours() && baton_.none(); }
-
   bool have_extras() noexcept;
   bool have_baton_extras() noexcept;
   baton_extras& extras_of_baton();
-  [[nodiscard]] connection_deadlines* deadlines() const noexcept {
-    return extras_ ? extras_->deadlines.get() : nullptr;
-  }
 };
 
 }  // namespace quintet

@@ -10,8 +10,7 @@
 namespace quintet {
 
 void connection::on_received(bytes arrived) noexcept {
-  loop_.counters().received(arrived.size());
-  silence_or_reason_.silence.ends();
+  note_received(arrived.size());
   receive(arrived);
 }
 
@@ -72,7 +71,7 @@ void connection::note_cost(duration took) noexcept {
 }
 
 void connection::process_batch(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   if (c.keeps_baton_ || c.is_watched_) [[unlikely]] {
     if (c.keeps_baton_) return static_cast<void>(c.run_batch({}));
     c.run_watched_batch();
@@ -95,6 +94,7 @@ void connection::use_input(bytes input, std::size_t count) {
 }
 
 void connection::give_back() noexcept {
+  guard_.leave();
   if (runs_here_) return come_home(*this);
   become(&connection::come_home);
   if (loop_.in_this_thread())

@@ -23,7 +23,7 @@ void connection::leave() noexcept {
 
 // Whether write() may append within the chunk there is without asking.
 void connection::gauge_writes() noexcept {
-  const connection_limits& l = limits();
+  const connection_limits& l = applied_limits();
   const std::size_t gate = std::min(l.high_watermark, l.max_output);
   baton_.checks_writes =
       baton_.shutdown_wanted || !output_.is_one_piece() || gate < byte_chain::chunk_size + sending_.size();
@@ -49,7 +49,7 @@ void connection::prepare_to_travel(work_item& item) noexcept {
 void connection::report_exception() const noexcept {
   if (!host_.log) return;
   try {
-    const std::string peer = peer_address();
+    const std::string peer = this->peer();
     try {
       throw;
     } catch (const std::exception& e) {
@@ -68,22 +68,22 @@ activity::scope connection::calling(callback what, const std::type_info* type) c
 }
 
 // What it calls is over when the baton goes home, and with it perhaps the connection.
-void connection::call_guarded(callback what, void (connection::*function)()) noexcept {
+void connection::call_guarded(callback what, void (connection::*run)()) noexcept {
   guarded([&] {
     const activity::scope now = calling(what);
-    (this->*function)();
+    (this->*run)();
   });
 }
 
 void connection::process_open(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   if (c.keeps_baton_) return c.run_open();
   c.call_guarded(callback::on_open, &connection::run_open);
   c.give_back();
 }
 
 void connection::process_messages(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   c.baton_.has_calls = false;
   while (work_item* next = c.baton_extras_->calls.pop()) {
     const std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
@@ -96,26 +96,26 @@ void connection::process_messages(work_item& item) noexcept {
 }
 
 void connection::process_writable(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   if (c.keeps_baton_) return c.run_writable();
   c.call_guarded(callback::on_writable, &connection::run_writable);
   c.give_back();
 }
 
 void connection::process_read_eof(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   c.call_guarded(callback::on_read_eof, &connection::run_read_eof);
   c.give_back();
 }
 
 void connection::process_drain(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   c.call_guarded(callback::on_drain, &connection::run_drain);
   c.give_back();
 }
 
 void connection::process_close(work_item& item) noexcept {
-  connection& c = of(item);
+  connection& c = with_baton(item);
   if (c.begun_) {
     const activity::scope now = c.calling(callback::on_close);
     c.run_close(c.reason());
@@ -124,6 +124,7 @@ void connection::process_close(work_item& item) noexcept {
 }
 
 void connection::close_is_done() noexcept {
+  guard_.leave();
   become(&connection::bury);
   if (loop_.in_this_thread())
     loop_.defer(*this);
@@ -154,7 +155,7 @@ void connection::come_home_otherwise() noexcept {
   if (baton_.overflowed) return fail(errc::output_overflow);
   end_of_batch();
   if (state_.failing) return;
-  if (input_buffer_.size() > limits().max_input) return fail(errc::message_too_big);
+  if (input_buffer_.size() > applied_limits().max_input) return fail(errc::message_too_big);
   settle();
   watch_time();
 }

@@ -17,11 +17,15 @@ connection::settings& connection::changed_settings() {
 }
 
 void connection::set_limits(const connection_limits& limits) {
+  check_held();
   validate(limits);
   changed_settings().limits = limits;
 }
 
-void connection::feed_from(connection_id source) { changed_settings().source = source; }
+void connection::feed_from(connection_id source) {
+  check_held();
+  changed_settings().source = source;
+}
 
 void connection::adopt_settings() noexcept {
   if (std::exchange(baton_extras_->promoted, false) && have_extras()) extras_->promoted = true;
@@ -36,7 +40,7 @@ void connection::adopt_settings() noexcept {
 }
 
 void connection::use_limits() noexcept {
-  const connection_limits& l = limits();
+  const connection_limits& l = applied_limits();
   if (l.send_timeout > duration{}) loop_.io().limit_send(l.send_timeout);
   gauge_writes();
   baton_.timed = l.timed();
@@ -105,7 +109,7 @@ void connection::hold_reading(int change) noexcept {
 void connection::watch_time() noexcept {
   const connection_deadlines* const d = deadlines();
   if (!d || state_.failing || state_.lingering) return;
-  const auto due = d->next(limits(), !state_.baton_out, state_.sending);
+  const auto due = d->next(applied_limits(), !state_.baton_out, state_.sending);
   if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
   loop_.start(*extras_, due.when - loop_.now());
 }
@@ -116,7 +120,7 @@ void connection::expired() noexcept {
   if (state_.lingering) return fail({});
   const connection_deadlines* const d = deadlines();
   if (!d) return;
-  const auto due = d->next(limits(), !state_.baton_out, state_.sending);
+  const auto due = d->next(applied_limits(), !state_.baton_out, state_.sending);
   if (due.when <= loop_.now()) return fail(due.why);
   watch_time();
 }

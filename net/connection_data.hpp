@@ -5,11 +5,13 @@
 #include <quintet/base/buffer_cache.hpp>
 #include <quintet/base/byte_chain.hpp>
 #include <quintet/base/work_item.hpp>
+#include <quintet/net/affinity_guard.hpp>
 #include <quintet/net/connection_host.hpp>
 #include <quintet/net/connection_state.hpp>
 #include <quintet/net/event_loop.hpp>
 
 #include <memory>
+#include <string>
 
 namespace quintet::detail {
 
@@ -31,9 +33,47 @@ class connection_data : public work_item {
         is_watched_(host.watchdog != nullptr),
         loop_(loop),
         host_(host) {
-    state_.takes_detours = keeps_baton || !runs_here || is_watched_;
+    state_.takes_detours = always_takes_detours();
   }
   ~connection_data() = default;
+
+  /// Nothing but the baton's coming and going is under way: true for nearly every batch, which then goes the short way.
+  [[nodiscard]] bool is_calm() const noexcept { return state_.none() && baton_.none(); }
+  [[nodiscard]] bool is_calm_but_for_detours() const noexcept { return state_.none_but_detours() && baton_.none(); }
+  [[nodiscard]] bool always_takes_detours() const noexcept { return keeps_baton_ || !runs_here_ || is_watched_; }
+  /// What every function that users call with the baton begins with, in one way or the other.
+  void check_held(const affinity_guard::place& by = affinity_guard::place::current()) const noexcept {
+    guard_.check_baton(id_, by);
+  }
+  connection_baton_flags& held(const affinity_guard::place& by = affinity_guard::place::current()) noexcept {
+    check_held(by);
+    return baton_;
+  }
+  [[nodiscard]] const connection_baton_flags& held(
+      const affinity_guard::place& by = affinity_guard::place::current()) const noexcept {
+    check_held(by);
+    return baton_;
+  }
+  /// [loop], or with the baton.
+  [[nodiscard]] std::string peer() const { return handle_ < 0 ? std::string() : loop_.io().peer_address(handle_); }
+  /// [loop], or with the baton.
+  [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
+  [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
+  [[nodiscard]] bool is_expecting_more() const noexcept { return input_buffer_.size() < expected(); }
+  [[nodiscard]] bool is_stuck() const noexcept {
+    return state_.above_watermark && applied_limits().full == when_full::pause;
+  }
+  [[nodiscard]] bool holds_input() const noexcept {
+    return baton_.wants_writable || is_stuck() || baton_.pause_wanted || state_.held;
+  }
+  [[nodiscard]] connection_deadlines* deadlines() const noexcept {
+    return extras_ ? extras_->deadlines.get() : nullptr;
+  }
+  /// [loop] Something has arrived.
+  void note_received(std::size_t count) noexcept {
+    loop_.counters().received(count);
+    silence_or_reason_.silence.ends();
+  }
 
   connection_loop_flags state_;   // loop
   connection_baton_flags baton_;  // baton
@@ -67,6 +107,7 @@ class connection_data : public work_item {
   std::unique_ptr<settings> own_;               // changed by the loop while the baton is at home
   std::unique_ptr<loop_extras> extras_;         // loop
   std::unique_ptr<baton_extras> baton_extras_;  // baton
+  [[no_unique_address]] affinity_guard guard_;  // who has the baton
 };
 
 }  // namespace quintet::detail

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace quintet {
 
@@ -23,6 +24,11 @@ struct connection_id {
   [[nodiscard]] explicit operator bool() const noexcept { return generation != 0; }
   friend auto operator<=>(const connection_id&, const connection_id&) = default;
 };
+
+/// As stalls and the affinity guard name it: "10.0.1", which is home, slot and generation.
+[[nodiscard]] inline std::string to_string(const connection_id& id) {
+  return std::to_string(id.home) + '.' + std::to_string(id.slot) + '.' + std::to_string(id.generation);
+}
 
 }  // namespace quintet
 

@@ -9,6 +9,7 @@
 namespace quintet {
 
 bool connection::promote() {
+  check_held();
   if (!host_.lane || host_.lane == &loop_ || keeps_baton_ || !can_move_) return false;
   if (!loop_.io().lets_go() || loop_.options().own_descriptors) return false;
   extras_of_baton().promoted = baton_.has_changes = true;
@@ -45,7 +46,7 @@ bool connection::classify() noexcept {
 
 void connection::end_classifying() noexcept {
   told_.classify = false;
-  state_.takes_detours = keeps_baton_ || !runs_here_ || is_watched_;
+  state_.takes_detours = always_takes_detours();
 }
 
 // On the loop, with the baton at home. What is under way keeps it here: it tries again when that is done.

@@ -20,6 +20,7 @@ static_assert(most_pieces <= IOV_MAX);
 bool connection::write_more(bytes data) { return write(std::span(&data, 1)); }
 
 bool connection::write(std::span<const bytes> pieces) {
+  check_held();
   std::size_t sum = 0;
   for (const bytes& piece : pieces) sum += piece.size();
   if (const admission verdict = ask(sum); verdict != admission::taken) return verdict == admission::dropped;
@@ -30,6 +31,7 @@ bool connection::write(std::span<const bytes> pieces) {
 }
 
 bool connection::write(shared_bytes data) {
+  check_held();
   const bytes all = data ? bytes(*data) : bytes();
   // Where there was no memory for a chunk, the reference would be alone, and be taken for one.
   if (all.size() < large_write || !output_.equipped()) return write_more(all);
@@ -54,6 +56,7 @@ void connection::append_output(bytes data) {
 }
 
 void connection::flush() {
+  check_held();
   if (!send_now(loop_.counters().sends_flushed)) return;
   state_.mid_message = false;
   loop_.io().flush();
@@ -71,6 +74,7 @@ bool connection::send_now(counter& reason) {
 }
 
 cork_guard connection::cork() {
+  check_held();
   ++extras_of_baton().corks;
   return cork_guard(*this);
 }
@@ -85,7 +89,7 @@ void cork_guard::end() const noexcept { connection_->uncork(std::uncaught_except
 // Whether so many bytes more may be written.
 connection::admission connection::ask(std::size_t count) {
   const std::size_t waits = output_.size() + waiting_now() + count;
-  if (!baton_.shutdown_wanted && waits <= std::min(limits().high_watermark, limits().max_output))
+  if (!baton_.shutdown_wanted && waits <= std::min(applied_limits().high_watermark, applied_limits().max_output))
     return admission::taken;
   return admit(count);
 }
@@ -94,9 +98,9 @@ connection::admission connection::ask(std::size_t count) {
 connection::admission connection::admit(std::size_t count) {
   if (baton_.shutdown_wanted) return admission::refused;
   const std::size_t waits = output_.size() + waiting_now();
-  if (waits > limits().high_watermark) {
-    if (limits().full == when_full::error) return admission::refused;
-    if (limits().full == when_full::drop) {
+  if (waits > applied_limits().high_watermark) {
+    if (applied_limits().full == when_full::error) return admission::refused;
+    if (applied_limits().full == when_full::drop) {
       ++extras_of_baton().dropped;
       baton_.has_dropped = true;
       return admission::dropped;
@@ -105,7 +109,7 @@ connection::admission connection::admit(std::size_t count) {
   }
   const std::size_t written = output_.size() + count;
   baton_.checks_writes = true;
-  baton_.overflowed = baton_.overflowed || waits + count > limits().max_output ||
+  baton_.overflowed = baton_.overflowed || waits + count > applied_limits().max_output ||
                       !host_.output.changed(std::exchange(extras_of_baton().charged, written), written);
   return baton_.overflowed ? admission::refused : admission::taken;
 }
@@ -116,9 +120,10 @@ void connection::send_from_outside(const shared_bytes& data) noexcept {
   const bool ends =
       state_.shut || state_.lingering || (!state_.baton_out && (baton_.close_wanted || baton_.shutdown_wanted));
   if (state_.failing || ends) return;
-  const bool full = state_.above_watermark && (limits().full == when_full::drop || limits().full == when_full::error);
+  const bool full =
+      state_.above_watermark && (applied_limits().full == when_full::drop || applied_limits().full == when_full::error);
   if (full) return loop_.counters().dropped.add();
-  if (data->size() > limits().max_output - std::min(limits().max_output, sending_.size()))
+  if (data->size() > applied_limits().max_output - std::min(applied_limits().max_output, sending_.size()))
     return fail(errc::output_overflow);
   const bool merges = data->size() < large_write && sending_.size() < event_loop::turn_share;
   std::size_t gone = 0;
@@ -162,7 +167,8 @@ void connection::turn_ends() noexcept {
 // The handler had more to write than it may keep waiting, or than its share, and others have had theirs since.
 void connection::write_on() noexcept {
   if (state_.failing || state_.baton_out) return;
-  if (!baton_.wants_writable || baton_.close_wanted || sending_.size() > limits().low_watermark) return settle();
+  if (!baton_.wants_writable || baton_.close_wanted || sending_.size() > applied_limits().low_watermark)
+    return settle();
   baton_.wants_writable = false;
   state_.writes_on = !runs_here_;
   if (state_.writes_on) loop_.turn_goes_out();
@@ -223,7 +229,7 @@ void connection::output_waits() noexcept {
 }
 
 void connection::watch_watermarks() noexcept {
-  const connection_limits& l = limits();
+  const connection_limits& l = applied_limits();
   const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
   if (above == state_.above_watermark) return;
   state_.above_watermark = above;

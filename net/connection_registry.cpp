@@ -233,7 +233,7 @@ std::string connection_registry::peer_of(connection_id which) {
   const std::lock_guard lock(s.mutex);
   const slot* const found = living(s, which);
   if (!found || found->holder->loop().options().own_descriptors) return {};
-  return found->holder->peer_address();
+  return found->holder->peer();
 }
 
 std::size_t connection_registry::size() const {

@@ -18,13 +18,19 @@ constexpr duration guest_pause = std::chrono::milliseconds(1);
 // A thread may drive several loops by hand, in turn.
 class event_loop::scoped_current {
  public:
-  explicit scoped_current(event_loop& loop) noexcept : previous_(std::exchange(current_loop, &loop)) {}
+  explicit scoped_current(event_loop& loop) noexcept
+      : loop_(loop), previous_(std::exchange(current_loop, &loop)), before_(loop.guard_.enter()) {}
   scoped_current(const scoped_current&) = delete;
   scoped_current& operator=(const scoped_current&) = delete;
-  ~scoped_current() { current_loop = previous_; }
+  ~scoped_current() {
+    current_loop = previous_;
+    loop_.guard_.come_back_to(before_);
+  }
 
  private:
+  event_loop& loop_;
   event_loop* previous_;
+  pthread_t before_;
 };
 
 event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)

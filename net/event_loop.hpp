@@ -8,6 +8,7 @@
 #include <quintet/base/timer_queue.hpp>
 #include <quintet/base/work_item.hpp>
 #include <quintet/net/activity.hpp>
+#include <quintet/net/affinity_guard.hpp>
 #include <quintet/net/engine.hpp>
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/loop_services.hpp>
@@ -106,7 +107,10 @@ class event_loop {
   /// [loop] The time at which this turn began to dispatch.
   [[nodiscard]] time_point now() noexcept;
   /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates.
-  void start(timer& t, duration after) noexcept { timers_.start(t, now() + after); }
+  void start(timer& t, duration after) noexcept {
+    check_here();
+    timers_.start(t, now() + after);
+  }
 
   /// [any thread] Calls f() once on the loop's thread, when the time has passed; at once means in the next turn. The
   /// loop owns f and destroys it on its thread: after the call, when it is cancelled, or with itself. A call that
@@ -134,19 +138,30 @@ class event_loop {
   /// [loop] One T for each loop, made with T(event_loop&) when it is first asked for, destroyed with the loop.
   template <class T>
   T& use() {
+    check_here();
     return services_.use<T>(*this);
   }
 
   // What follows is for those who build on the loop: connections, listeners, models.
   /// [loop]
-  void join(loop_member& m) noexcept { members_.push_back(m); }
-  void leave(loop_member& m) noexcept { members_.erase(members_.iterator_to(m)); }
+  void join(loop_member& m) noexcept {
+    check_here();
+    members_.push_back(m);
+  }
+  void leave(loop_member& m) noexcept {
+    check_here();
+    members_.erase(members_.iterator_to(m));
+  }
   /// [loop] Runs the item when this turn's dispatching is over: an object that might still have an event in the batch
   /// at hand must not be destroyed before.
-  void defer(work_item& item) noexcept { deferred_.push(item); }
+  void defer(work_item& item) noexcept {
+    check_here();
+    deferred_.push(item);
+  }
   /// [loop] At the end of this turn, or of a later one: in the order of asking, at least one a turn, and more while
   /// shares are left.
   void line_up(turn_taker& t) noexcept {
+    check_here();
     if (!t.is_linked()) takers_.push_back(t);
   }
   /// [loop] Long work of one turn, in bytes that are written: who writes much counts them, and who may wait asks
@@ -197,7 +212,12 @@ class event_loop {
   // constinit: reading it is one load, not a call that looks whether it has been initialised.
   static inline constinit thread_local event_loop* current_loop = nullptr;
   class scoped_current;
+  /// What others than this loop's thread must not call begins with it.
+  void check_here(const detail::affinity_guard::place& by = detail::affinity_guard::place::current()) const noexcept {
+    guard_.check_loop(by);
+  }
 
+  [[no_unique_address]] detail::affinity_guard guard_;  // who is in run() or poll()
   const clock& clock_;
   const loop_options options_;
   std::unique_ptr<engine> engine_;

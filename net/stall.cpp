@@ -15,10 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds built_with{QUINTET_STALL_BOUND};
 constexpr std::chrono::milliseconds shortest{1}, longest{std::chrono::hours(1)};
 
-std::string to_string(const connection_id& id) {
-  return std::to_string(id.home) + '.' + std::to_string(id.slot) + '.' + std::to_string(id.generation);
-}
-
 }  // namespace
 
 duration default_stall_bound() {

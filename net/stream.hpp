@@ -192,7 +192,9 @@ class stream::offloaded final : private quintet::work_item {
 
   static void compute(quintet::work_item& item) noexcept {
     auto& self = static_cast<offloaded&>(item);
+    const pthread_t before = self.stream_.guard_.enter();  // the coroutine waits, and lends the baton
     self.call();
+    self.stream_.guard_.come_back_to(before);
     if (self.stream_.loop().in_this_thread()) {
       *self.ran_here_ = true;
     } else {

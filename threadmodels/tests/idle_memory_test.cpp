@@ -23,10 +23,12 @@ namespace data = boost::unit_test::data;
 
 constexpr std::size_t some = 100, more = 400;  // some: what the first ones bring about is left out
 
-// Of a connection, by engine and flavour: what the engine keeps for each of them, or the coroutine's frames, is added.
+// Of a connection, by engine and flavour: what the engine keeps for each of them, the coroutine's frames, or the guard
+// of a guarded build, is added.
 std::size_t bound(std::string_view engine, bool coroutine) {
   const std::size_t watched = engine == "asio" ? 800 : engine == "uring" ? 192 : 0;
-  return 256 + watched + (coroutine ? 512 : 0);
+  const std::size_t guard = detail::affinity_guard::enabled ? 16 : 0;
+  return 256 + watched + guard + (coroutine ? 512 : 0);
 }
 
 void echo(connection& c, bytes in) { c.write(in); }

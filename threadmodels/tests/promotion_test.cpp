@@ -77,8 +77,6 @@ struct classifying_handler {
   void operator()(connection& c, bytes in) const { operator_impl(c, in); }
 };
 
-}  // namespace
-
 BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_models), kind) {
   std::atomic<int> closed{0};
   running<counting_server> srv(with_lane(kind), counting(&closed));
@@ -231,4 +229,5 @@ BOOST_DATA_TEST_CASE(stopping_while_they_move, data::make(all_models), kind) {
   }
 }
 
+}  // namespace
 }  // namespace quintet::test
