@@ -76,7 +76,7 @@ void connection::open(int handle, wishes told) noexcept {
   handle_ = handle;
   told_ = told;
   told_.classify &= host_.lane && loop_.io().lets_go() && !loop_.options().own_descriptors && host_.lane != &loop_;
-  if (told_.classify) state_.takes_detours = true;
+  state_.takes_detours = told_.classify || always_takes_detours();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
   bool draining = false;
@@ -115,6 +115,11 @@ void connection::receive(bytes arrived) noexcept {
     extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
   }
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
+  if (told_.urgent) arrived = sift(arrived, false);
+  if (!arrived.empty()) take_in(arrived);
+}
+
+void connection::take_in(bytes arrived) noexcept {
   try {
     if (state_.baton_out || holds_input()) {
       loop_.buffers().equip(ahead_);
@@ -144,7 +149,7 @@ void connection::keep(bytes unused) noexcept try { append_input(unused); } catch
 
 // Straight to where append_input() would copy it. Of a message that has begun: before that no memory is held for it.
 std::span<char> connection::receive_space() noexcept try {
-  if (state_.baton_out || state_.has_ahead || state_.lingering || state_.drain_asked) return {};
+  if (state_.baton_out || state_.has_ahead || state_.lingering || state_.drain_asked || told_.urgent) return {};
   if (baton_.close_wanted || !baton_.has_input || holds_input() || !is_expecting_more()) return {};
   const std::size_t missing = expected() - input_buffer_.size();
   input_buffer_.reserve_announced(std::min(missing, worth_its_place), expected());
@@ -166,6 +171,9 @@ void connection::on_received_in_place(std::size_t count) noexcept {
 
 void connection::on_receive_end(error_code reason) noexcept {
   if (reason) return fail(reason);
+  if (told_.urgent && !state_.lingering)
+    if (const bytes last = sift({}, true); !last.empty()) take_in(last);
+  if (state_.failing) return;
   state_.receive_ended = true;
   if (state_.lingering) return fail({});
   if (!state_.baton_out) settle();

@@ -234,6 +234,7 @@ class connection : private stream_channel, private loop_member, private detail::
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
   virtual std::size_t run_overload(bytes) { return 0; }
+  virtual bytes run_sift(bytes arrived, bool, detail::urgent_findings&) { return arrived; }
   virtual lane run_classify(bytes) { return lane::ordinary; }
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
@@ -294,6 +295,8 @@ class connection : private stream_channel, private loop_member, private detail::
   // The loop's side (connection.cpp): input, ends, and what comes next.
   void on_received(bytes arrived) noexcept override;
   void on_receive_end(error_code reason) noexcept override;
+  void take_in(bytes arrived) noexcept;
+  bytes sift(bytes arrived, bool at_end) noexcept;
   std::span<char> receive_space() noexcept override;
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
@@ -331,6 +334,8 @@ class connection : private stream_channel, private loop_member, private detail::
   void has_written();
   void uncork(bool sends);
   void send_from_outside(const shared_bytes& data) noexcept;
+  [[nodiscard]] bool takes_from_outside() const noexcept;
+  void send_beside(bytes data, const shared_bytes* whole, bool merges) noexcept;
   void turn_ends() noexcept;
   void write_on() noexcept;
   void wait_for_turn_end() noexcept;

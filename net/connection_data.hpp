@@ -40,7 +40,9 @@ class connection_data : public work_item {
   /// Nothing but the baton's coming and going is under way: true for nearly every batch, which then goes the short way.
   [[nodiscard]] bool is_calm() const noexcept { return state_.none() && baton_.none(); }
   [[nodiscard]] bool is_calm_but_for_detours() const noexcept { return state_.none_but_detours() && baton_.none(); }
-  [[nodiscard]] bool always_takes_detours() const noexcept { return keeps_baton_ || !runs_here_ || is_watched_; }
+  [[nodiscard]] bool always_takes_detours() const noexcept {
+    return keeps_baton_ || !runs_here_ || is_watched_ || told_.urgent;
+  }
   /// What every function that users call with the baton begins with, in one way or the other.
   void check_held(const affinity_guard::place& by = affinity_guard::place::current()) const noexcept {
     guard_.check_baton(id_, by);

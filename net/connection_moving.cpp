@@ -86,6 +86,7 @@ void connection::inherit(connection& from) noexcept {
   handle_ = std::exchange(from.handle_, -1);
   id_ = from.id_;
   told_ = from.told_;
+  state_.takes_detours = always_takes_detours();
   begun_ = from.begun_;
   input_buffer_.swap(from.input_buffer_);
   ahead_.swap(from.ahead_);

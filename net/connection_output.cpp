@@ -117,23 +117,31 @@ connection::admission connection::admit(std::size_t count) {
 // On the loop, not in the middle of what the handler writes. What is large is kept by reference: a broadcast that many
 // peers do not read takes the memory of one.
 void connection::send_from_outside(const shared_bytes& data) noexcept {
-  const bool ends =
-      state_.shut || state_.lingering || (!state_.baton_out && (baton_.close_wanted || baton_.shutdown_wanted));
-  if (state_.failing || ends) return;
+  if (!takes_from_outside()) return;
   const bool full =
       state_.above_watermark && (applied_limits().full == when_full::drop || applied_limits().full == when_full::error);
   if (full) return loop_.counters().dropped.add();
-  if (data->size() > applied_limits().max_output - std::min(applied_limits().max_output, sending_.size()))
-    return fail(errc::output_overflow);
-  const bool merges = data->size() < large_write && sending_.size() < event_loop::turn_share;
+  send_beside(*data, &data, data->size() < large_write && sending_.size() < event_loop::turn_share);
+}
+
+bool connection::takes_from_outside() const noexcept {
+  const bool ends =
+      state_.shut || state_.lingering || (!state_.baton_out && (baton_.close_wanted || baton_.shutdown_wanted));
+  return !state_.failing && !ends;
+}
+
+// Whoever has the baton. `merges`: with what else comes in this turn.
+void connection::send_beside(bytes data, const shared_bytes* whole, bool merges) noexcept {
+  const std::size_t most = applied_limits().max_output;
+  if (data.size() > most - std::min(most, sending_.size())) return fail(errc::output_overflow);
   std::size_t gone = 0;
-  if (!merges && !state_.sending) count_sends(loop_.counters().sends_outside, [&] { gone = offer(*data); });
-  if (state_.failing || gone == data->size()) return;
+  if (!merges && !state_.sending) count_sends(loop_.counters().sends_outside, [&] { gone = offer(data); });
+  if (state_.failing || gone == data.size()) return;
   try {
-    if (data->size() - gone < large_write)
-      sending_.append(bytes(*data).substr(gone), &loop_.chunks());
+    if (!whole || data.size() - gone < large_write)
+      sending_.append(data.substr(gone), &loop_.chunks());
     else
-      sending_.append(data, gone);
+      sending_.append(*whole, gone);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }

@@ -24,6 +24,8 @@ class connection;
 
 namespace quintet::detail {
 
+struct urgent_findings;
+
 /// What the loop has to look at when a batch comes or goes; connection::is_calm() when there is nothing.
 struct connection_loop_flags {
   bool takes_detours : 1 = false;  // always: it is a coroutine's, is watched, or its batches go elsewhere
@@ -54,10 +56,10 @@ struct connection_loop_flags {
   }
 };
 
-/// What a handler wants to be told besides input and the end.
+/// What a handler wants to be told besides input and the end; urgent: it has answers that do not wait.
 struct connection_wishes {
   bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
-  bool classify : 1 = false;
+  bool classify : 1 = false, urgent : 1 = false;
 };
 
 /// How often the heartbeat monitor has looked since something was received. Receiving costs one store.

@@ -10,6 +10,7 @@
 #include <quintet/base/framing/length_prefix.hpp>
 #include <quintet/base/framing/message_buffer.hpp>
 #include <quintet/net/connection.hpp>
+#include <quintet/net/urgent_frames.hpp>
 
 #include <array>
 #include <concepts>
@@ -31,13 +32,19 @@ concept framed_handler =
 /// until it returns; its optional functions (net/handler.hpp) are called as if it were the server's own. After close()
 /// no message comes any more.
 ///
+/// With `static bool is_urgent(bytes)` and `static void on_urgent(urgent_reply&, bytes)` the handler answers some
+/// messages ahead of all others: on the loop, as soon as they are there, also while the handler is at work in a pool or
+/// its batch waits for one. Such a message never comes to the handler itself. While the peer does not read what it is
+/// sent
+/// (`high_watermark`), after shutdown_send() and close(), and within a message in several frames, none is urgent.
+///
 /// What the codec refuses closes the connection, with the codec's error for on_close; what was written before leaves. A
 /// peer that finishes sending within a message is errc::incomplete_message there instead of errc::end_of_stream.
 template <codec Codec, framed_handler Handler>
   requires std::copyable<Codec>
 class framed {
  public:
-  framed(Codec wire, Handler handler) : wire_(std::move(wire)), handler_(std::move(handler)) {}
+  framed(Codec wire, Handler handler) : sieve_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
 
   std::size_t operator()(connection& c, bytes in) { return for_each_message(c, in, handler_); }
   std::size_t on_overload(connection& c, bytes in)
@@ -46,7 +53,14 @@ class framed {
     return for_each_message(c, in, [this](connection& on, bytes message) { handler_.on_overload(on, message); });
   }
 
-  /// Of the bytes as they came.
+  /// For the connection, on the loop, whoever has the baton: what is left when urgent messages are answered.
+  bytes sift(bytes arrived, bool at_end, detail::urgent_findings& found)
+    requires has_urgent_messages<Handler>
+  {
+    return sieve_.template sift<Handler>(arrived, at_end, found);
+  }
+
+  /// Of the bytes as they came, but for urgent messages.
   lane classify(bytes first)
     requires requires(Handler& h) { h.classify(first); }
   {
@@ -76,6 +90,7 @@ class framed {
   void on_close(connection& c, error_code why) {
     if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
     wire_ = Codec(wire_);  // a client may keep its handler for the next connection
+    sieve_ = sieve(wire_);
     if constexpr (requires { handler_.on_close(c, why); }) handler_.on_close(c, why);
   }
 
@@ -100,15 +115,23 @@ class framed {
     return in.size();
   }
 
+  using sieve = std::conditional_t<has_urgent_messages<Handler>, detail::urgent_sieve<Codec>, detail::no_urgent_sieve>;
+
+  [[no_unique_address]] sieve sieve_;  // the loop's; all others are the baton's
   Codec wire_;
   Handler handler_;
   bool unfinished_ = false;  // a message has begun
 };
 
+/// A connection, or the reply to an urgent message.
+template <class O>
+concept message_output = std::derived_from<O, connection> || std::same_as<O, urgent_reply>;
+
 namespace detail {
 
 // What write() does not take is refused by when_full::error, or comes after the end.
-inline error_code write_frame(connection& c, std::span<const bytes> pieces) {
+template <class Output>
+error_code write_frame(Output& c, std::span<const bytes> pieces) {
   return c.write(pieces) ? error_code() : errc::output_full;
 }
 
@@ -116,16 +139,16 @@ inline error_code write_frame(connection& c, std::span<const bytes> pieces) {
 
 /// [baton] Writes a message, all of it or none, copying it once, into the output. errc::message_too_big and others: the
 /// codec does not let it pass. errc::output_full: connection::write() has not taken it.
-template <wrapping_codec Codec>
-[[nodiscard]] error_code write_message(connection& c, const Codec& wire, bytes message) {
+template <message_output Output, wrapping_codec Codec>
+[[nodiscard]] error_code write_message(Output& c, const Codec& wire, bytes message) {
   envelope e(message);
   if (const error_code ec = wire.wrap(e)) return ec;
   return detail::write_frame(c, e.pieces());
 }
 
 /// In as many frames as it needs, which takes memory if these are several.
-template <class Inner>
-[[nodiscard]] error_code write_message(connection& c, const chunked<Inner>& wire, bytes message) {
+template <message_output Output, class Inner>
+[[nodiscard]] error_code write_message(Output& c, const chunked<Inner>& wire, bytes message) {
   if (message.size() <= wire.max_chunk()) {
     envelope e(message);
     if (const error_code ec = wire.wrap(e)) return ec;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/handler.hpp>
+#include <quintet/net/urgent_frames.hpp>
 
 #include <type_traits>
 #include <typeinfo>
@@ -20,6 +21,8 @@ inline constexpr bool has_classify = requires(H& h, bytes in) {
 };
 template <class H>
 inline constexpr bool has_on_overload = requires(H& h, connection& c, bytes in) { h.on_overload(c, in); };
+template <class H>
+inline constexpr bool has_sift = requires(H& h, bytes in, urgent_findings& found) { h.sift(in, true, found); };
 template <class H>
 inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_read_eof(c); };
 template <class H>
@@ -49,7 +52,8 @@ class message_session final : public connection {
                   .drain = has_on_drain<Handler>,
                   .writable = has_on_writable<Handler>,
                   .overload = has_on_overload<Handler>,
-                  .classify = moves && has_classify<Handler>});
+                  .classify = moves && has_classify<Handler>,
+                  .urgent = has_sift<Handler>});
   }
 
  private:
@@ -89,6 +93,12 @@ class message_session final : public connection {
       return handler_.classify(first);
     else
       return lane::ordinary;
+  }
+  bytes run_sift(bytes arrived, bool at_end, urgent_findings& found) override {
+    if constexpr (has_sift<Handler>)
+      return handler_.sift(arrived, at_end, found);
+    else
+      return arrived;
   }
   connection* make_successor(event_loop& on) noexcept override {
     if constexpr (moves)

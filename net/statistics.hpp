@@ -42,6 +42,7 @@ struct loop_counters {
   counter misjudged;     ///< cost more than offload_options::threshold
   counter misjudged_ns;  ///< the nanoseconds that these took
 
+  counter urgent;      ///< messages that were answered ahead of others
   counter moved_here;  ///< connections that came from another loop: only the priority lane has such
 
   /// [loop] By one call.
@@ -78,6 +79,7 @@ struct loop_counters {
     offloads_held_back.add(other.offloads_held_back.value());
     misjudged.add(other.misjudged.value());
     misjudged_ns.add(other.misjudged_ns.value());
+    urgent.add(other.urgent.value());
     moved_here.add(other.moved_here.value());
   }
 };
@@ -91,7 +93,7 @@ struct loop_statistics {
   std::uint64_t bytes_in_place = 0;
   std::uint64_t batches_inline = 0, offloads_unknown = 0, offloads_dear = 0, offloads_held_back = 0;
   std::uint64_t misjudged = 0, misjudged_ns = 0;
-  std::uint64_t moved_here = 0;
+  std::uint64_t urgent = 0, moved_here = 0;
 
   void add(const loop_counters& c) noexcept {
     opened += c.opened.value();
@@ -117,6 +119,7 @@ struct loop_statistics {
     offloads_held_back += c.offloads_held_back.value();
     misjudged += c.misjudged.value();
     misjudged_ns += c.misjudged_ns.value();
+    urgent += c.urgent.value();
     moved_here += c.moved_here.value();
   }
 };
