@@ -107,19 +107,8 @@ void connection::open(int handle, wishes told) noexcept {
   baton_.has_input = true;
 }
 
-// Input for which there is more to think about than for most.
-void connection::receive(bytes arrived) noexcept {
-  if (state_.lingering) return;
-  if (state_.drain_asked) {
-    if (extras_->drain_left == 0) return;  // it was sent after the draining began
-    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
-  }
-  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
-  if (told_.urgent) arrived = sift(arrived, false);
-  if (!arrived.empty()) take_in(arrived);
-}
-
-void connection::take_in(bytes arrived) noexcept {
+// For the handler, now or when it has the baton.
+[[gnu::always_inline]] inline void connection::take_in(bytes arrived) noexcept {
   try {
     if (state_.baton_out || holds_input()) {
       loop_.buffers().equip(ahead_);
@@ -140,6 +129,19 @@ void connection::take_in(bytes arrived) noexcept {
     return out_of_memory();
   }
   deliver();
+}
+
+// Input for which there is more to think about than for most.
+void connection::receive(bytes arrived) noexcept {
+  if (state_.lingering) return;
+  if (state_.drain_asked) {
+    if (extras_->drain_left == 0) return;  // it was sent after the draining began
+    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
+  }
+  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
+  if (told_.urgent) [[unlikely]]
+    if (arrived = sift(arrived, false); arrived.empty()) return;
+  take_in(arrived);
 }
 
 // On the loop: behind what there is.

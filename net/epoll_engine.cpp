@@ -106,9 +106,8 @@ inline void epoll_engine::receive(stream_channel& c) {
 
 inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
   if (system_call::is_for_now(result)) return;
-  const error_code reason = system_call::error_of(result);
-  set_interest(c, EPOLLIN, false);
-  c.on_receive_end(reason);
+  c.on_receive_end(system_call::error_of(result));
+  set_interest(c, EPOLLIN, false);  // afterwards: of one that is over by now nothing is to be changed
 }
 
 // Apart from the others, which need not look whether they are large. What is out of the ordinary is handled as theirs,
