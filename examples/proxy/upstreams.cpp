@@ -29,7 +29,7 @@ void upstreams::begin(service& all) {
   if (std::exchange(all_, &all)) return;
   shelves_.resize(all.options.upstreams.size());
   if (all.options.pool == 0) return;
-  look_after_shelves();
+  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // the client that is here goes first
   loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
 }
 
