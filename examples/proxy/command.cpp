@@ -35,12 +35,14 @@ void settle(command& c, const numbers& n, const headers& send) {
   c.relaying.send = send.v1 ? proxy_version::v1 : send.v2 ? proxy_version::v2 : proxy_version::none;
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
-  c.relaying.header_timeout = std::chrono::milliseconds(n.header_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
   // A relay counts what is on its way itself, so that one direction does not stop the other: these are never reached.
   c.config.limits.high_watermark = 2 * c.relaying.window + kib * kib;
   c.config.limits.max_output = 4 * c.config.limits.high_watermark;
   c.relaying.limits = c.config.limits;
+  if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
+    c.config.limits.first_byte_timeout = c.config.limits.message_timeout = c.config.limits.idle_timeout =
+        std::chrono::milliseconds(n.header_ms);
   const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
   for (std::size_t i = 0; n.first_cpu && i < c.config.loops; ++i)
     c.config.cpus.push_back(static_cast<int>((*n.first_cpu + i) % cpus));

@@ -37,10 +37,7 @@ relay::relay(service& all, connection& c)
 void client_end::on_open(connection& c) {
   count(all_->counts.clients);
   count(all_->counts.open);
-  if (!all_->options.accept_proxy) return find_upstream(c);
-  quintet::connection_limits until_header = all_->options.limits;
-  until_header.first_byte_timeout = until_header.message_timeout = all_->options.header_timeout;
-  c.set_limits(until_header);
+  if (!all_->options.accept_proxy) find_upstream(c);
 }
 
 std::size_t client_end::operator()(connection& c, quintet::bytes in) {
@@ -103,6 +100,7 @@ void client_end::on_close(connection& c, quintet::error_code) {
 // ---- The upstream ---------------------------------------------------------------------------------------------------
 
 void upstream_end::on_open(connection& c) {
+  if (all_->options.accept_proxy) c.set_limits(all_->options.limits);
   count(all_->counts.relays);
   if (&c.loop() == relay_->loop_of_client) count(all_->counts.local);
   relay_->upstream->join(c, relay_->client_id, relay_->client);

@@ -26,8 +26,7 @@ struct settings {
   bool accept_proxy = false;         ///< clients begin with a header of the PROXY protocol
   proxy_version send = proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< of each upstream that is tried
-  quintet::duration header_timeout = std::chrono::seconds(5);   ///< for all of a client's header
-  quintet::connection_limits limits = {};                       ///< of both ends, once the header has come
+  quintet::connection_limits limits = {};  ///< of both ends; the server's own are those of a client with a header
 };
 
 /// Changed once or twice in the life of a relay, and once for some hundred kilobytes.
