@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/acceptor_group.hpp>
+#include <quintet/net/adopter.hpp>
 #include <quintet/net/drainage.hpp>
 #include <quintet/net/placing.hpp>
 #include <quintet/net/priority_lane.hpp>
@@ -78,12 +79,15 @@ class basic_server {
     });
   }
   /// [any thread] Makes a connection of one that the program has begun itself (net/connector.hpp), and whose handle is
-  /// this server's from now on. It lives on the loop `near`, beside the connection that needs it; without one, and where
-  /// a loop serves one connection alone (thread_per_connection), on the one that the model picks. It has a handler of its own kind, and else
-  /// all that the server's others have, ids and limits, and is drained and stopped with them; what limits accepting
-  /// does not count it. Where it cannot be made, refused(error_code) is called, on a loop's thread, and must not throw.
+  /// this server's from now on. It lives on the loop `near`, beside the connection that needs it; without one, and
+  /// where a loop serves one connection alone (thread_per_connection), on the one that the model picks. It has a
+  /// handler of its own kind, and else all that the server's others have, ids and limits, and is drained and stopped
+  /// with them; what limits accepting does not count it. Where it cannot be made, refused(error_code) is called, on a
+  /// loop's thread, and must not throw. When adopt() throws, for want of memory, the handle is still the caller's.
   template <handler H, std::invocable<error_code> F>
-  void adopt(event_loop* near, int handle, H h, F refused);
+  void adopt(event_loop* near, int handle, H h, F refused) {
+    detail::adopter<basic_server, H>::adopt(*this, near, handle, std::move(h), std::move(refused));
+  }
 
   /// [any thread] Who accepts: another one than was asked for, where that could not be had.
   [[nodiscard]] accept_strategy accept() const noexcept { return acceptors_.strategy(); }
@@ -113,8 +117,8 @@ class basic_server {
   using handler_type = typename detail::handler_source<Handler>::type;
   using session = detail::session_for<basic_server, handler_type>;
   friend session;
-  template <handler H>
-  class adopter;
+  template <class Server, handler H>
+  friend class detail::adopter;
   static constexpr bool has_lane = true;  // for sessions
 
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
@@ -319,76 +323,6 @@ bool basic_server<Model, Handler>::give_to_lane(int fd) {
     drainage_.left();
     return false;
   }
-}
-
-/// The owner of one adopted connection, and of itself.
-template <thread_model Model, handler_or_factory Handler>
-template <handler H>
-class basic_server<Model, Handler>::adopter {
- public:
-  /// `placed`: by the model, which is to be told when it has gone.
-  adopter(basic_server& server, bool placed) noexcept : server_(server), placed_(placed) {}
-
-  void begin(event_loop& on, int handle, H h) {
-    (new session(*this, on, server_.host_, std::move(h)))->begin(handle);
-  }
-
- private:
-  using session = detail::session_for<adopter, H>;
-  friend session;
-  static constexpr bool has_lane = false;  // for sessions
-
-  void run_by_model(event_loop& from, work_item& item) noexcept { server_.run_by_model(from, item); }
-  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept { return server_.runs_here(on); }
-  void retire(session* s) noexcept {
-    event_loop& loop = s->loop();
-    delete s;
-    if (placed_) server_.release(loop);
-    drainage& left_behind = server_.drainage_;
-    delete this;
-    left_behind.left();
-  }
-
-  basic_server& server_;
-  const bool placed_;
-};
-
-template <thread_model Model, handler_or_factory Handler>
-template <handler H, std::invocable<error_code> F>
-void basic_server<Model, Handler>::adopt(event_loop* near, int handle, H h, F refused) {
-  const bool placed = !near || near->io().is_for_one_stream();
-  const auto begin = [this, handle, placed](event_loop& on, H its, F& told) noexcept {
-    try {
-      auto owner = std::make_unique<adopter<H>>(*this, placed);
-      owner->begin(on, handle, std::move(its));  // it is its own from here on
-      (void)owner.release();
-    } catch (...) {
-      on.io().close(handle);
-      if (placed) release(on);
-      drainage_.left();
-      told(detail::reason_of_exception());
-    }
-  };
-  drainage_.entered();
-  if (!placed) {
-    near->post([near, begin, its = std::move(h), told = std::move(refused)]() mutable noexcept {
-      begin(*near, std::move(its), told);
-    });
-    return;
-  }
-  main_.post([this, handle, begin, its = std::move(h), told = std::move(refused)]() mutable noexcept {
-    try {
-      event_loop& on = model_.place();
-      detail::place(model_, main_, on,
-                    [begin, i = std::move(its), t = std::move(told)](event_loop& there) mutable noexcept {
-                      begin(there, std::move(i), t);
-                    });
-    } catch (...) {
-      main_.io().close(handle);
-      drainage_.left();
-      told(detail::reason_of_exception());
-    }
-  });
 }
 
 template <thread_model Model, handler_or_factory Handler>

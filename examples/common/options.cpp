@@ -226,8 +226,7 @@ command_line& command_line::optional_number(const std::string& name, std::option
 
 command_line& command_line::text(const std::string& name, std::string& into, const std::string& help,
                                  const std::string& placeholder) {
-  parser_->add(
-      name, into, [](const std::string& s) { return s; }, help, placeholder);
+  parser_->add(name, into, [](const std::string& s) { return s; }, help, placeholder);
   return *this;
 }
 

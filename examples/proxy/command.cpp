@@ -66,7 +66,8 @@ command parse(int argc, const char* const* argv) {
                 {"--keep-alive", 'k'}})
       .server(c.config)
       .optional_number("--first-cpu", n.first_cpu, 0, last_cpu, "loop 0 stays on this CPU, loop 1 on the next, ...")
-      .destinations("--upstream", c.relaying.upstreams, "relays to this one, or to several in turn; unix:/path works too")
+      .destinations("--upstream", c.relaying.upstreams,
+                    "relays to this one, or to several in turn; unix:/path works too")
       .number("--pool", c.relaying.pool, 0, 1024, "connections to each upstream that each loop makes in advance")
       .flag("--accept-proxy", c.relaying.accept_proxy, "clients begin with a PROXY protocol header, version 1 or 2")
       .flag("--send-proxy", send.v1, "send such a header to upstreams, of version 1")
@@ -74,14 +75,16 @@ command parse(int argc, const char* const* argv) {
       .number("--window-kib", n.window_kib, 16, 64 * kib, "KiB of each direction of a relay that may be on their way")
       .number("--connect-timeout-ms", n.connect_ms, 1, 600'000, "for each upstream that is tried")
       .number("--header-timeout-ms", n.header_ms, 1, 600'000, "for a client's PROXY header")
-      .number("--idle-timeout-s", n.idle_s, 0, 1'000'000, "until a connection on which nothing moves is closed; 0: never")
+      .number("--idle-timeout-s", n.idle_s, 0, 1'000'000,
+              "until a connection on which nothing moves is closed; 0: never")
       .flag("--keep-alive", c.keep_alive, "without --upstream: do not close after the page")
       .text("--log", c.log, "where warnings and what is noteworthy goes [standard error, and only warnings]", "FILE")
       .flag("--verbose", c.verbose, "print statistics each second")
       .flag("--debug", c.debug, "log every connection")
-      .try_it("  proxy -a 127.0.0.1:8081 &                                  # a server of one page\n"
-              "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"
-              "  curl -i http://127.0.0.1:7080/")
+      .try_it(
+          "  proxy -a 127.0.0.1:8081 &                                  # a server of one page\n"
+          "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"
+          "  curl -i http://127.0.0.1:7080/")
       .parse(argc, argv);
   settle(c, n, send);
   return c;

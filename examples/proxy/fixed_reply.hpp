@@ -15,9 +15,11 @@ struct fixed_reply {
   }
 
   static constexpr quintet::bytes closing =
-      "HTTP/1.0 200 OK\r\nServer: quintet\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+      "HTTP/1.0 200 OK\r\nServer: quintet\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: "
+      "close\r\n\r\nhello\n";
   static constexpr quintet::bytes kept =
-      "HTTP/1.0 200 OK\r\nServer: quintet\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: keep-alive\r\n\r\n"
+      "HTTP/1.0 200 OK\r\nServer: quintet\r\nContent-Type: text/plain\r\nContent-Length: 6\r\nConnection: "
+      "keep-alive\r\n\r\n"
       "hello\n";
 };
 

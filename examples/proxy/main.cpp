@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy: a TCP relay with the PROXY protocol, or a server of one page; what Fastsocket's demo server does, in any model.
+// proxy: a TCP relay with the PROXY protocol, or a server of one page; what Fastsocket's demo server does, in any
+// model.
 #include "proxy/command.hpp"
 #include "proxy/ends.hpp"
 #include "proxy/fixed_reply.hpp"

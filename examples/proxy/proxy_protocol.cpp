@@ -71,8 +71,8 @@ header_reading read_line(bytes in) {
   const auto end = allowed.find_first_of(bytes("\r\n\0", 3), signature_1.size());
   const bool whole = end != bytes::npos && allowed.substr(end, 2) == "\r\n";
   if (!whole) {
-    const bool may_become_whole = end == bytes::npos ? in.size() < longest_v1
-                                                     : in[end] == '\r' && end + 1 == in.size() && end + 2 <= longest_v1;
+    const bool may_become_whole =
+        end == bytes::npos ? in.size() < longest_v1 : in[end] == '\r' && end + 1 == in.size() && end + 2 <= longest_v1;
     return may_become_whole ? header_reading{} : malformed;
   }
   header_reading read{.result = outcome::whole, .used = end + 2};
@@ -133,11 +133,19 @@ header_reading read_block(bytes in) {
   // Of streams: none, IPv4, IPv6, Unix.
   std::size_t addresses = 0;
   switch (octet(in, 13)) {
-    case 0x00: break;
-    case 0x11: addresses = 12; break;
-    case 0x21: addresses = 36; break;
-    case 0x31: addresses = 216; break;
-    default: return malformed;
+    case 0x00:
+      break;
+    case 0x11:
+      addresses = 12;
+      break;
+    case 0x21:
+      addresses = 36;
+      break;
+    case 0x31:
+      addresses = 216;
+      break;
+    default:
+      return malformed;
   }
   const bool talks_for_itself = octet(in, 12) == 0x20;
   if (talks_for_itself && size < addresses) addresses = 0;  // which are to be ignored

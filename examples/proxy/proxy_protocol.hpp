@@ -15,7 +15,7 @@ namespace example::proxy {
 /// HAProxy's PROXY protocol (haproxy.org/download/2.9/doc/proxy-protocol.txt).
 enum class proxy_version : std::uint8_t { none, v1, v2 };
 
-inline constexpr std::size_t longest_v1 = 107;       ///< bytes of a header, its line end included
+inline constexpr std::size_t longest_v1 = 107;        ///< bytes of a header, its line end included
 inline constexpr std::size_t longest_payload = 2048;  ///< bytes of addresses and extensions behind the 16 of version 2
 
 struct header_reading {
@@ -26,9 +26,8 @@ struct header_reading {
   std::optional<quintet::connection_ends> ends = {};
 };
 
-/// What stands at the beginning of `in`. Strict: what the specification does not allow is malformed, and what exceeds the
-/// limits is so before it has arrived;
-/// extensions of version 2 are skipped, but for a checksum, which is verified.
+/// What stands at the beginning of `in`. Strict: what the specification does not allow is malformed, and what exceeds
+/// the limits is so before it has arrived; extensions of version 2 are skipped, but for a checksum, which is verified.
 [[nodiscard]] header_reading read_header(quintet::bytes in);
 
 /// Empty for none. Without addresses of one family of IP it says that they are unknown.

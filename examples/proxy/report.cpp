@@ -23,7 +23,8 @@ std::string line_of(const totals& t) {
 std::string line_of(const quintet::loop_statistics& before, const quintet::loop_statistics& now) {
   return number(now.opened - now.closed, "connections, ") + number(now.opened - before.opened, "new, ") +
          number(now.turns - before.turns, "polls, ") + number(now.receives - before.receives, "reads, ") +
-         number(now.sends - before.sends, "writes, ") + number(now.bytes_received - before.bytes_received, "bytes in, ") +
+         number(now.sends - before.sends, "writes, ") +
+         number(now.bytes_received - before.bytes_received, "bytes in, ") +
          number(now.bytes_sent - before.bytes_sent, "out\n");
 }
 
@@ -36,7 +37,9 @@ std::string lines_between(const sample& before, const sample& now, const totals*
   text += relays ? line_of(*relays) : std::string();
   text += "\n";
   for (std::size_t i = 0; i < now.loops.size(); ++i) {
-    text += now.loops.size() == 1 ? "  all loops: " : i == 0 ? "  main loop: " : "  loop " + std::to_string(i - 1) + ": ";
+    text += now.loops.size() == 1 ? "  all loops: "
+            : i == 0              ? "  main loop: "
+                                  : "  loop " + std::to_string(i - 1) + ": ";
     text += line_of(i < before.loops.size() ? before.loops[i] : quintet::loop_statistics(), now.loops[i]);
   }
   return text;

@@ -21,9 +21,9 @@ class upstream_end;
 
 struct settings {
   std::vector<quintet::destination> upstreams;
-  std::size_t pool = 0;              ///< connections to each upstream that each loop has made in advance
-  std::size_t window = 256 * 1024;   ///< bytes of each direction that one end has received and the other not yet sent
-  bool accept_proxy = false;         ///< clients begin with a header of the PROXY protocol
+  std::size_t pool = 0;             ///< connections to each upstream that each loop has made in advance
+  std::size_t window = 256 * 1024;  ///< bytes of each direction that one end has received and the other not yet sent
+  bool accept_proxy = false;        ///< clients begin with a header of the PROXY protocol
   proxy_version send = proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< of each upstream that is tried
   quintet::connection_limits limits = {};  ///< of both ends; the server's own are those of a client with a header
@@ -52,7 +52,8 @@ struct service {
   std::atomic<bool> draining{false};
   quintet::event_loop* main = nullptr;
   /// server::adopt(). The last is called when the connection has no place, with the reason.
-  std::function<void(quintet::event_loop* near, int handle, upstream_end, std::function<void(quintet::error_code)>)> adopt;
+  std::function<void(quintet::event_loop* near, int handle, upstream_end, std::function<void(quintet::error_code)>)>
+      adopt;
 };
 
 }  // namespace example::proxy

@@ -31,31 +31,40 @@ await_port() {
   fail "nobody listens on $1: $(cat "$work"/*.log)"
 }
 
-# A server that says whom it takes for the client: with the protocol, whom the header names.
-start_nginx() {
-  free_ports plain_port proxied_port front_port
-  cat > "$work/nginx.conf" << CONF
-daemon off; master_process off; pid $work/nginx.pid; error_log $work/nginx.log;
+# run_nginx <directory> <servers> <port that it will listen on>
+run_nginx() {
+  mkdir "$work/$1"
+  cat > "$work/$1/nginx.conf" << CONF
+daemon off; master_process off; pid $work/$1/nginx.pid; error_log $work/$1/nginx.log;
 events { worker_connections 128; }
 http {
   access_log off;
-  client_body_temp_path $work/body; proxy_temp_path $work/proxy; fastcgi_temp_path $work/fastcgi;
-  uwsgi_temp_path $work/uwsgi; scgi_temp_path $work/scgi;
-  server { listen 127.0.0.1:$plain_port; location / { return 200 "plain \$remote_addr\n"; } }
-  server {
-    listen 127.0.0.1:$proxied_port proxy_protocol;
-    location / { return 200 "\$proxy_protocol_addr \$proxy_protocol_server_port\n"; }
-  }
-  server { listen 127.0.0.1:$front_port; location / { proxy_pass http://127.0.0.1:$1; } }
+  client_body_temp_path $work/$1/body; proxy_temp_path $work/$1/proxy; fastcgi_temp_path $work/$1/fastcgi;
+  uwsgi_temp_path $work/$1/uwsgi; scgi_temp_path $work/$1/scgi;
+  $2
 }
 CONF
-  nginx -c "$work/nginx.conf" -e "$work/nginx.log" 2> "$work/nginx_start.log" &
+  nginx -c "$work/$1/nginx.conf" -e "$work/$1/nginx.log" 2> "$work/nginx.log" &
   others+=($!)
-  await_port "$plain_port"
+  await_port "$3"
+}
+# Behind: it says whom it takes for the client; with the protocol, whom the header names.
+start_nginx_behind() {
+  free_ports plain_port proxied_port
+  run_nginx behind "
+    server { listen 127.0.0.1:$plain_port; location / { return 200 \"plain \$remote_addr\n\"; } }
+    server {
+      listen 127.0.0.1:$proxied_port proxy_protocol;
+      location / { return 200 \"\$proxy_protocol_addr \$proxy_protocol_server_port\n\"; }
+    }" "$plain_port"
+}
+# Before the port $2.
+start_nginx_before() {
+  free_ports front_port
+  run_nginx "$1" "server { listen 127.0.0.1:$front_port; location / { proxy_pass http://127.0.0.1:$2; } }" "$front_port"
 }
 
-# HAProxy before the port $1 with the protocol of version 1 and of 2, and behind: it hands on to the port $2 what comes
-# with a header, which it checks.
+# HAProxy before the port $1, with the protocol of version 1 and of 2; and behind, where it says whom a header names.
 start_haproxy() {
   free_ports v1_port v2_port behind_port
   cat > "$work/haproxy.cfg" << CONF
@@ -79,6 +88,7 @@ CONF
   haproxy -db -f "$work/haproxy.cfg" 2> "$work/haproxy.log" &
   others+=($!)
   await_port "$behind_port"
+  await_port "$v2_port"
 }
 
 ask() { curl --silent --show-error --max-time 10 "$@"; }
@@ -89,9 +99,8 @@ answers() {
   [[ $got == "$1" ]] || fail "port $2 answers '$got' and not '$1'"
 }
 
-# The servers behind know nothing of the proxy's port, and nginx in front does: it comes last.
-start_nginx 1
-start_haproxy 1
+start_nginx_behind
+start_haproxy 1  # before nobody
 for model in "${models[@]}"; do
   # Header out: the server behind sees the client's address, not the proxy's, and the port that it has called.
   for option in --send-proxy --send-proxy-v2; do
@@ -114,9 +123,9 @@ for model in "${models[@]}"; do
   # Without a header there is no way in.
   ! ask "http://127.0.0.1:$port/" > /dev/null 2>&1 || fail 'a client without a header was served'
   stop
-  # nginx in front, and a file through nginx behind.
+  # nginx on both sides.
   start proxy --model "$model" --upstream "127.0.0.1:$plain_port"
-  start_nginx "$port"
+  start_nginx_before "$model" "$port"
   answers 'plain 127.0.0.1' "$front_port"
   stop
   while ((${#others[@]} > others_before)); do

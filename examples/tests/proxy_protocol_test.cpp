@@ -57,21 +57,35 @@ BOOST_AUTO_TEST_CASE(the_longest_line_is_taken_and_no_longer_one) {
   const std::string longest = start + std::string(longest_v1 - start.size() - 2, 'x') + "\r\n";
   BOOST_TEST(longest.size() == 107U);
   check_every_cut(longest);
-  BOOST_TEST((read_header(start + std::string(longest_v1 - start.size() - 1, 'x') + "\r\n").result == outcome::malformed));
+  BOOST_TEST(
+      (read_header(start + std::string(longest_v1 - start.size() - 1, 'x') + "\r\n").result == outcome::malformed));
   BOOST_TEST((read_header(start + std::string(longest_v1 - start.size(), 'x')).result == outcome::malformed));
 }
 
 BOOST_DATA_TEST_CASE(lines_that_nobody_should_write,
-                     bdata::make({"GET / HTTP/1.1", "proxy TCP4 1.1.1.1 2.2.2.2 1 2\r\n", "PROXX", " PROXY UNKNOWN\r\n",
-                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\n", "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\r\n",
-                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1\r\n", "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 3\r\n",
-                                  "PROXY TCP4  1.1.1.1 2.2.2.2 1 2\r\n", "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 \r\n",
-                                  "PROXY TCP4 1.1.1.1 2.2.2.2 01 2\r\n", "PROXY TCP4 1.1.1.1 2.2.2.2 -1 2\r\n",
-                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 65536\r\n", "PROXY TCP4 1.1.1.256 2.2.2.2 1 2\r\n",
-                                  "PROXY TCP4 1.1.1 2.2.2.2 1 2\r\n", "PROXY TCP4 01.1.1.1 2.2.2.2 1 2\r\n",
-                                  "PROXY TCP4 ::1 ::1 1 2\r\n", "PROXY TCP6 1.1.1.1 2.2.2.2 1 2\r\n",
-                                  "PROXY TCP6 ::1%lo ::1 1 2\r\n", "PROXY UDP4 1.1.1.1 2.2.2.2 1 2\r\n",
-                                  "PROXY UNKNOWNS\r\n", "PROXY \r\n", "PROXY TCP4\r\n"}),
+                     bdata::make({"GET / HTTP/1.1",
+                                  "proxy TCP4 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXX",
+                                  " PROXY UNKNOWN\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 3\r\n",
+                                  "PROXY TCP4  1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 \r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 01 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 -1 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 65536\r\n",
+                                  "PROXY TCP4 1.1.1.256 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 01.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 ::1 ::1 1 2\r\n",
+                                  "PROXY TCP6 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP6 ::1%lo ::1 1 2\r\n",
+                                  "PROXY UDP4 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY UNKNOWNS\r\n",
+                                  "PROXY \r\n",
+                                  "PROXY TCP4\r\n"}),
                      line) {
   BOOST_TEST((read_header(line).result == outcome::malformed));
 }
@@ -86,18 +100,19 @@ BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
   check_ends(read_header(header), "10.0.0.1:12345", "127.0.0.1:80");
   check_every_cut(header);
   const std::string six(15, '\0');
-  check_ends(read_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))), "[::1]:1", "[::2]:2");
-  check_every_cut(v2(0x20, 0x00, ""));                       // LOCAL: the proxy's own check of our health
-  check_every_cut(v2(0x20, 0x11, "whatever"));               // of which the rest is to be ignored
-  check_every_cut(v2(0x21, 0x00, "whatever"));               // AF_UNSPEC: the same
-  check_every_cut(v2(0x21, 0x31, std::string(216, '/')));    // a Unix socket's client
+  check_ends(read_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))), "[::1]:1",
+             "[::2]:2");
+  check_every_cut(v2(0x20, 0x00, ""));                     // LOCAL: the proxy's own check of our health
+  check_every_cut(v2(0x20, 0x11, "whatever"));             // of which the rest is to be ignored
+  check_every_cut(v2(0x21, 0x00, "whatever"));             // AF_UNSPEC: the same
+  check_every_cut(v2(0x21, 0x31, std::string(216, '/')));  // a Unix socket's client
   check_every_cut(v2(0x21, 0x11, block_4 + std::string("\xE0\0\x01x", 4)));  // with an extension
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_block_is_taken_and_a_longer_one_refused_before_it_comes) {
   const std::string filler(longest_payload - 12 - 3, 'x');
-  const std::string extension = std::string("\x04") + static_cast<char>(filler.size() >> 8U) +
-                                static_cast<char>(filler.size() & 0xFFU) + filler;
+  const std::string extension =
+      std::string("\x04") + static_cast<char>(filler.size() >> 8U) + static_cast<char>(filler.size() & 0xFFU) + filler;
   check_every_cut(v2(0x21, 0x11, block_4 + extension));
   const std::string longer = v2(0x21, 0x11, block_4 + extension + "x");
   BOOST_TEST((read_header(longer.substr(0, 16)).result == outcome::malformed));

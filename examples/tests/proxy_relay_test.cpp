@@ -59,7 +59,8 @@ class noise {
 };
 
 std::vector<std::string> relaying(quintet::model m, const listening& to, std::vector<std::string> more = {}) {
-  more.insert(more.begin(), {"--model", std::string(to_string(m)), "--upstream", "127.0.0.1:" + std::to_string(to.port())});
+  more.insert(more.begin(),
+              {"--model", std::string(to_string(m)), "--upstream", "127.0.0.1:" + std::to_string(to.port())});
   return more;
 }
 
@@ -162,8 +163,9 @@ BOOST_DATA_TEST_CASE(one_direction_does_not_wait_for_the_other,
 
 BOOST_DATA_TEST_CASE(upstreams_take_turns_and_one_that_is_gone_is_passed_over, bdata::make(quintet::all_models), m) {
   listening first, second, third;
-  const program proxy("proxy", relaying(m, first, {"-x", "127.0.0.1:" + std::to_string(second.port()), "-x",
-                                                   "127.0.0.1:" + std::to_string(third.port())}));
+  const program proxy("proxy", relaying(m, first,
+                                        {"-x", "127.0.0.1:" + std::to_string(second.port()), "-x",
+                                         "127.0.0.1:" + std::to_string(third.port())}));
   second.close();
   const auto serve = [&](listening& at) {
     pair ends(proxy, at);
@@ -192,7 +194,9 @@ BOOST_DATA_TEST_CASE(connections_made_in_advance_are_used_once, bdata::make(quin
     BOOST_TEST(next->receive_rest().empty());
   }
   peer gone = behind.accept(), kept = behind.accept();  // two more, in the place of those
-  { const peer closes = std::move(gone); }
+  {
+    const peer closes = std::move(gone);
+  }
   peer client = peer::connected_to(proxy.port());
   client.send("hello");
   BOOST_TEST(kept.receive(5) == "hello");
@@ -209,7 +213,7 @@ BOOST_DATA_TEST_CASE(what_is_no_header_is_closed_and_no_upstream_is_bothered, bd
   BOOST_TEST(is_closed("GET / HTTP/1.0\r\n\r\n"));
   BOOST_TEST(is_closed("PROXY TCP4 1.2.3.4 5.6.7.8 1 65536\r\n"));
   BOOST_TEST(is_closed(std::string("PROXY TCP4 ") + std::string(100, '1')));
-  BOOST_TEST(is_closed(""));               // nothing ever comes
+  BOOST_TEST(is_closed(""));                // nothing ever comes
   BOOST_TEST(is_closed("PROXY TCP4 1.2"));  // nor the rest
   peer good = peer::connected_to(proxy.port());
   good.send("PROXY UNKNOWN\r\nhello");

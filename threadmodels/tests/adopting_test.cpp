@@ -47,12 +47,14 @@ struct front {
   void operator()(connection& c, bytes) const { all->dial(c.loop(), c.id()); }
 };
 
-void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, event_loop& near, connection_id client) {
+void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, event_loop& near,
+                       connection_id client) {
   event_loop& on = near.io().is_for_one_stream() ? srv.main_loop() : near;
   on.post([&srv, &all, to, &near, &on, client]() noexcept {
     auto dialling = std::make_shared<std::optional<connector>>();
     dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {
-      if (!ec) srv.adopt(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
+      if (!ec)
+        srv.adopt(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
       dialling->reset();
     });
     (*dialling)->start(address(join_address("127.0.0.1", to)));
@@ -84,8 +86,8 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   running<server<std::function<void(connection&, bytes)>>> answering(config{.listen = {"127.0.0.1:0"}},
                                                                      [](connection& c, bytes in) { c.write(in); });
   shared_state all;
-  running<server<front>> srv(
-      config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .max_threads = 1}, front{&all});
+  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .max_threads = 1},
+                             front{&all});
   all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
   client c(srv->port());
   BOOST_TEST(c.send("go"));

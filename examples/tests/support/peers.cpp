@@ -18,7 +18,9 @@ namespace {
 
 constexpr int patience_ms = 60'000;
 
-[[noreturn]] void give_up(const char* what) { throw std::runtime_error(std::string(what) + ": " + std::strerror(errno)); }
+[[noreturn]] void give_up(const char* what) {
+  throw std::runtime_error(std::string(what) + ": " + std::strerror(errno));
+}
 
 void wait_for(int fd, short what) {
   pollfd one{fd, what, 0};
