@@ -21,7 +21,7 @@ struct relay {
 
 class client_end {
  public:
-  client_end(service& all, quintet::connection_ends ends) noexcept : all_(&all), ends_(std::move(ends)) {}
+  client_end(service& all, const quintet::connection_ends& ends) noexcept : all_(&all), ends_(ends) {}
 
   void on_open(quintet::connection& c);
   std::size_t operator()(quintet::connection& c, quintet::bytes in);
