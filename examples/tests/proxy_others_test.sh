@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # proxy_others_test <build tree>: the proxy before and behind HAProxy and nginx, with the PROXY protocol in both
-# directions, and in place of a server.
+# directions.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 needs haproxy nginx curl
@@ -14,6 +14,7 @@ trap 'end_others; cleanup' EXIT
 
 # free_ports <variable...>: below those that the system picks, and nobody listens there. Another program may take one
 # before it is used; then what wants it does not start.
+plain_port='' proxied_port='' front_port='' v1_port='' v2_port='' behind_port=''
 last_port=$((20000 + RANDOM % 12000))
 free_ports() {
   local variable
@@ -135,13 +136,3 @@ for model in "${models[@]}"; do
   done
   echo "$model: ok"
 done
-
-# The server mode, with and without keep-alive.
-start proxy --keep-alive
-[[ $(ask -o /dev/null -o /dev/null -w '%{num_connects} ' "http://127.0.0.1:$port/" "http://127.0.0.1:$port/") == '1 0 ' ]] ||
-  fail 'the connection is not kept'
-stop
-start proxy
-[[ $(ask -o /dev/null -o /dev/null -w '%{num_connects} ' "http://127.0.0.1:$port/" "http://127.0.0.1:$port/") == '1 1 ' ]] ||
-  fail 'the connection is kept'
-stop
