@@ -341,12 +341,13 @@ void asio_engine::writable(channel& c) {
   static_cast<connect_channel&>(c).on_connected(finish_connect(handle));
 }
 
-// Of a stream that is not read from. Asio reports urgent data as well, which is no failure and no reason to ask again.
+// Of a stream that is not read from. Asio reports urgent data as well, and that both sides have finished sending; these
+// are no failures and no reason to ask again.
 void asio_engine::failing(channel& c) {
   if (interest(c) & reads) return;  // reading says more
   interest(c) |= failed;
   pollfd state{c.handle(), 0, 0};
-  if (::poll(&state, 1, 0) != 1) return;
+  if (::poll(&state, 1, 0) != 1 || !(state.revents & POLLERR)) return;
   static_cast<stream_channel&>(c).on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
 }
 

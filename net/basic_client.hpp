@@ -131,7 +131,7 @@ class basic_client<Model, Handler>::link final : public client_link {
                   [this, handle](event_loop& on) noexcept { admit(on, handle); });
   }
   void admit(event_loop& on, int handle) noexcept;
-  handler_type next_handler();
+  handler_type next_handler(engine& io, int handle);
   void run_by_model(event_loop&, quintet::work_item& item) noexcept { client_.model_.run(item); }
   [[nodiscard]] bool runs_here(const event_loop&) const noexcept { return detail::runs_inline(client_.model_); }
   static constexpr bool has_lane = false;  // for sessions
@@ -142,8 +142,8 @@ class basic_client<Model, Handler>::link final : public client_link {
 };
 
 template <thread_model Model, handler_or_factory Handler>
-auto basic_client<Model, Handler>::link::next_handler() -> handler_type {
-  if (!kept_) return client_.source_.make();
+auto basic_client<Model, Handler>::link::next_handler(engine& io, int handle) -> handler_type {
+  if (!kept_) return client_.source_.make(io, handle);
   handler_type last = std::move(*kept_);
   kept_.reset();
   return last;
@@ -153,7 +153,7 @@ template <thread_model Model, handler_or_factory Handler>
 void basic_client<Model, Handler>::link::admit(event_loop& on, int handle) noexcept {
   session* s = nullptr;
   try {
-    s = new session(*this, on, client_.host_, next_handler());
+    s = new session(*this, on, client_.host_, next_handler(on.io(), handle));
   } catch (...) {  // a handler's copy constructor, or no memory
     on.counters().handler_errors.add();
     on.io().close(handle);

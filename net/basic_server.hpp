@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/acceptor_group.hpp>
+#include <quintet/net/adopter.hpp>
 #include <quintet/net/drainage.hpp>
 #include <quintet/net/placing.hpp>
 #include <quintet/net/priority_lane.hpp>
@@ -71,6 +72,23 @@ class basic_server {
     main_.post([this, within]() noexcept { begin_to_drain(within); });
   }
 
+  /// [any thread] Listens no more; the connections there are go on.
+  void stop_listening() {
+    main_.post([this]() noexcept {
+      if (!close_listeners()) stop();
+    });
+  }
+  /// [any thread] Makes a connection of one that the program has begun itself (net/connector.hpp), and whose handle is
+  /// this server's from now on. It lives on the loop `near`, beside the connection that needs it; without one, and
+  /// where a loop serves one connection alone (thread_per_connection), on the one that the model picks. It has a
+  /// handler of its own kind, and else all that the server's others have, ids and limits, and is drained and stopped
+  /// with them; what limits accepting does not count it. Where it cannot be made, refused(error_code) is called, on a
+  /// loop's thread, and must not throw. When adopt() throws, for want of memory, the handle is still the caller's.
+  template <handler H, std::invocable<error_code> F>
+  void adopt(event_loop* near, int handle, H h, F refused) {
+    detail::adopter<basic_server, H>::adopt(*this, near, handle, std::move(h), std::move(refused));
+  }
+
   /// [any thread] Who accepts: another one than was asked for, where that could not be had.
   [[nodiscard]] accept_strategy accept() const noexcept { return acceptors_.strategy(); }
   /// [any thread] Where it listens, in the order of the options, with the ports that were bound.
@@ -83,6 +101,12 @@ class basic_server {
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
   /// [any thread]
   [[nodiscard]] server_statistics statistics() const;
+  /// [any thread] The same for each loop: f(const loop_counters&), of the main one first.
+  template <class F>
+  void each_counters(F f) const {
+    f(const_cast<basic_server*>(this)->main_.counters());
+    if constexpr (requires { model_.each_counters(f); }) model_.each_counters(f);
+  }
 
   // run() in three parts, for a server whose main loop is driven by hand:
   // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
@@ -93,6 +117,8 @@ class basic_server {
   using handler_type = typename detail::handler_source<Handler>::type;
   using session = detail::session_for<basic_server, handler_type>;
   friend session;
+  template <class Server, handler H>
+  friend class detail::adopter;
   static constexpr bool has_lane = true;  // for sessions
 
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
@@ -112,10 +138,11 @@ class basic_server {
   void make_lane();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
+  [[nodiscard]] bool close_listeners() noexcept;
   void begin_to_drain(duration within) noexcept;
   void accepted(event_loop& at, int fd, admissions::ticket ticket);
   void admit(event_loop& on, int fd, admissions::ticket ticket) noexcept;
-  session* make_session(event_loop& on);
+  session* make_session(event_loop& on, int fd);
   [[nodiscard]] admissions& admissions_of(const event_loop& loop) noexcept {
     return is_priority(loop) ? priority_->admitted() : admissions_;
   }
@@ -188,13 +215,24 @@ void basic_server<Model, Handler>::finish() {
   if (watchdog_) watchdog_->stop();
 }
 
+// False: there is no memory to tell the loops that listen.
+template <thread_model Model, handler_or_factory Handler>
+bool basic_server<Model, Handler>::close_listeners() noexcept {
+  try {
+    acceptors_.close();
+    if (priority_) priority_->close();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
   if (drainage_.begun()) return;
   report(host_.log, {severity::info, "draining"});
+  if (!close_listeners()) return stop();
   try {
-    acceptors_.close();
-    if (priority_) priority_->close();
     host_.registry.drain();
   } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
     return stop();
@@ -219,8 +257,8 @@ void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::
 }
 
 template <thread_model Model, handler_or_factory Handler>
-auto basic_server<Model, Handler>::make_session(event_loop& on) -> session* {
-  const auto make = [&] { return new session(*this, on, host_, source_.make()); };
+auto basic_server<Model, Handler>::make_session(event_loop& on, int fd) -> session* {
+  const auto make = [&] { return new session(*this, on, host_, source_.make(on.io(), fd)); };
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 
@@ -228,7 +266,7 @@ template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::admit(event_loop& on, int fd, admissions::ticket ticket) noexcept {
   session* s = nullptr;
   try {
-    s = make_session(on);
+    s = make_session(on, fd);
     admissions_of(on).settle(std::move(ticket), s);
   } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
     report(host_.log,

@@ -36,6 +36,7 @@ class blocking_engine final : public socket_engine {
   [[nodiscard]] bool lets_go() const noexcept override { return true; }
   bool poll(duration longest) override;
   [[nodiscard]] bool waits_in_send() const noexcept override { return true; }
+  [[nodiscard]] bool is_for_one_stream() const noexcept override { return true; }
   void wake() noexcept override;
   [[nodiscard]] int pollable() noexcept override { return stream_ && reading_ ? stream_->handle() : -1; }
 

@@ -125,6 +125,8 @@ class engine {
   /// Whether a thread that is busy in poll() or elsewhere in the loop may also wait in send(): then wake() must follow
   /// every message to the loop, not only those that find it asleep.
   [[nodiscard]] virtual bool waits_in_send() const noexcept { return false; }
+  /// Whether it holds one stream at a time, and nothing else.
+  [[nodiscard]] virtual bool is_for_one_stream() const noexcept { return false; }
   /// A descriptor that is readable when poll() has something to dispatch, or -1. With it a foreign event loop can wait
   /// for this engine. It may change between two waits.
   [[nodiscard]] virtual int pollable() noexcept = 0;

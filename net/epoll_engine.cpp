@@ -91,7 +91,10 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // EPOLLHUP and EPOLLERR come unasked; recv tells which error it is. A paused stream learns of it from its next send.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
-    if (events & (EPOLLHUP | EPOLLERR)) c.on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
+    if (events & EPOLLERR) return c.on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
+    // Both sides have finished sending, in good order: what has arrived is still to be read, in its time. Until then
+    // it would be said again and again.
+    if (events & EPOLLHUP) set_interest(c, EPOLLET, true);
     return;
   }
   receive(c);
@@ -170,7 +173,8 @@ void epoll_engine::remove(channel& c) noexcept {
 }
 
 void epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexcept {
-  const std::uint32_t wanted = on ? interest(c) | events : interest(c) & ~events;
+  std::uint32_t wanted = on ? interest(c) | events : interest(c) & ~events;
+  if (wanted & EPOLLIN) wanted &= ~static_cast<std::uint32_t>(EPOLLET);
   if (wanted == interest(c) || c.handle() < 0) return;
   epoll_event event{};
   event.events = wanted;

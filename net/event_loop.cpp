@@ -100,6 +100,7 @@ event_loop::outside_wait event_loop::wait_outside() {
 
 bool event_loop::turn(bool may_wait) {
   written_ = 0;
+  counters_.turns.add();
   bool worked = false;
   if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
   if (guest_posted_.load(std::memory_order_relaxed))

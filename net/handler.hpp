@@ -47,15 +47,31 @@ concept coroutine_handler =
 template <class H>
 concept handler = message_handler<H> || coroutine_handler<H>;
 
-/// Makes a handler for each connection: for those that cannot be copied, or must not be.
+/// The two addresses of a connection.
+struct connection_ends {
+  address peer, local;
+};
+
+namespace detail {
+
+template <class F>
+struct made_handler : std::invoke_result<F&> {};
+template <std::invocable<const connection_ends&> F>
+struct made_handler<F> : std::invoke_result<F&, const connection_ends&> {};
+
+}  // namespace detail
+
+/// Makes a handler for each connection: for those that cannot be copied, or must not be, or want to know from where the
+/// connection comes, and to which of this machine's addresses.
 template <class F>
 struct handler_factory {
   F make;
 };
 /// `server(config, made_by([&] { return session{std::make_unique<state>()}; }))`. The function is called on the thread
-/// of the connection's loop, so it must be safe to call from several threads at once.
-template <std::invocable F>
-  requires handler<std::invoke_result_t<F&>>
+/// of the connection's loop, so it must be safe to call from several threads at once. It may have a parameter, `const
+/// connection_ends&`, which costs two system calls for a connection.
+template <class F>
+  requires handler<typename detail::made_handler<F>::type>
 handler_factory<F> made_by(F f) {
   return {std::move(f)};
 }
@@ -67,13 +83,18 @@ template <class H>
 struct handler_source {
   using type = H;
   H prototype;
-  H make() { return prototype; }
+  H make(engine&, int) { return prototype; }
 };
 template <class F>
 struct handler_source<handler_factory<F>> {
-  using type = std::invoke_result_t<F&>;
+  using type = typename made_handler<F>::type;
   handler_factory<F> factory;
-  type make() { return factory.make(); }
+  type make(engine& io, int handle) {
+    if constexpr (std::invocable<F&, const connection_ends&>)
+      return factory.make(connection_ends{io.remote_address(handle), io.local_address(handle)});
+    else
+      return factory.make();
+  }
 };
 
 }  // namespace detail

@@ -15,6 +15,7 @@ namespace quintet {
 
 /// Written by one loop's thread, read by any.
 struct loop_counters {
+  counter turns;     ///< times that the loop asked its engine what is ready
   counter opened;    ///< connections that began on this loop
   counter closed;    ///< connections that ended on it
   counter receives;  ///< receive calls that brought bytes
@@ -56,6 +57,7 @@ struct loop_counters {
   }
   /// [loop] Takes over what another loop, which has ended, has counted.
   void add(const loop_counters& other) noexcept {
+    turns.add(other.turns.value());
     opened.add(other.opened.value());
     closed.add(other.closed.value());
     receives.add(other.receives.value());
@@ -86,7 +88,7 @@ struct loop_counters {
 
 /// The sum over loops at some moment. The fields are read one by one while the loops go on.
 struct loop_statistics {
-  std::uint64_t opened = 0, closed = 0, receives = 0, bytes_received = 0;
+  std::uint64_t turns = 0, opened = 0, closed = 0, receives = 0, bytes_received = 0;
   std::uint64_t batches = 0, sends = 0, bytes_sent = 0, handler_errors = 0, evicted = 0, dropped = 0;
   std::uint64_t spins_paid = 0, spins_in_vain = 0;
   std::uint64_t sends_flushed = 0, sends_full = 0, sends_outside = 0, sends_resumed = 0;
@@ -96,6 +98,7 @@ struct loop_statistics {
   std::uint64_t urgent = 0, moved_here = 0;
 
   void add(const loop_counters& c) noexcept {
+    turns += c.turns.value();
     opened += c.opened.value();
     closed += c.closed.value();
     receives += c.receives.value();

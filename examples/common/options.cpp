@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -105,8 +106,20 @@ struct command_line::parser {
         throw usage_error(option + ": " + e.what());
       }
     };
-    app.add_option_function<std::string>(option, assign, help)->type_name(placeholder);
-    allowed += (allowed.empty() ? "" : ", ") + option;
+    app.add_option_function<std::string>(names(option), assign, help)->type_name(placeholder);
+    allow(option);
+  }
+  // One that may come several times, each time with one value.
+  void add_list(const std::string& option, std::vector<std::string>& into, const std::string& help,
+                const std::string& placeholder) {
+    app.add_option(names(option), into, help)->type_name(placeholder)->allow_extra_args(false);
+    allow(option);
+  }
+  void allow(const std::string& option) { allowed += (allowed.empty() ? "" : ", ") + option; }
+  // As CLI11 wants them: "-w,--loops".
+  [[nodiscard]] std::string names(const std::string& option) const {
+    const auto found = letters.find(option);
+    return found == letters.end() ? option : std::string("-") + found->second + "," + option;
   }
 
   // --port and --address say together what the config's first listener is; --listen replaces it.
@@ -121,10 +134,8 @@ struct command_line::parser {
         "a second port, served by a thread of its own; 0: the system picks one [none]", "N");
     add("--address", host, as_it_is,
         "address to listen on, IPv4 or IPv6; 0.0.0.0: all of this machine's [" + host + "]", "ADDRESS");
-    app.add_option("--listen", listen, "in place of --address and --port, once or several times; unix:/path works too")
-        ->type_name("ADDRESS")
-        ->allow_extra_args(false);
-    allowed += ", --listen";
+    add_list("--listen", listen, "in place of --address and --port, once or several times; unix:/path works too",
+             "ADDRESS");
   }
   // Sockets that the parent process has opened come before everything that the command line says.
   void settle_listening() const {
@@ -140,7 +151,26 @@ struct command_line::parser {
                                   quintet::listener_settings{.priority = true});
   }
 
+  void settle_destinations() const {
+    for (const auto& [option, texts, into] : other_servers) {
+      into->clear();
+      for (const std::string& text : *texts) try {
+          into->emplace_back(text);
+        } catch (const quintet::config_error& e) {
+          throw usage_error(option + ": " + e.what());
+        }
+    }
+  }
+
+  struct named_destinations {
+    std::string option;
+    std::unique_ptr<std::vector<std::string>> texts;
+    std::vector<quintet::destination>* into;
+  };
+
   std::string name, allowed;
+  std::map<std::string, char> letters;
+  std::vector<named_destinations> other_servers;
   CLI::App app;
   quintet::config* config = nullptr;  // of a server, if there is one
   std::string host;
@@ -187,9 +217,34 @@ command_line& command_line::address(const std::string& name, endpoint& into, con
   return *this;
 }
 
+command_line& command_line::optional_number(const std::string& name, std::optional<std::size_t>& into, std::size_t min,
+                                            std::size_t max, const std::string& help) {
+  parser_->add(
+      name, into, [min, max](const std::string& s) { return parse_number(s, min, max); }, help + " [none]", "N");
+  return *this;
+}
+
+command_line& command_line::text(const std::string& name, std::string& into, const std::string& help,
+                                 const std::string& placeholder) {
+  parser_->add(name, into, [](const std::string& s) { return s; }, help, placeholder);
+  return *this;
+}
+
+command_line& command_line::destinations(const std::string& name, std::vector<quintet::destination>& into,
+                                         const std::string& help) {
+  auto& added = parser_->other_servers.emplace_back(name, std::make_unique<std::vector<std::string>>(), &into);
+  parser_->add_list(name, *added.texts, help, "HOST:PORT");
+  return *this;
+}
+
 command_line& command_line::flag(const std::string& name, bool& into, const std::string& help) {
-  parser_->app.add_flag(name, into, help);
-  parser_->allowed += (parser_->allowed.empty() ? "" : ", ") + name;
+  parser_->app.add_flag(parser_->names(name), into, help);
+  parser_->allow(name);
+  return *this;
+}
+
+command_line& command_line::letters(std::map<std::string, char> all) {
+  parser_->letters = std::move(all);
   return *this;
 }
 
@@ -202,6 +257,7 @@ void command_line::parse(int argc, const char* const* argv) {
   try {
     parser_->app.parse(argc, argv);
     parser_->settle_listening();
+    parser_->settle_destinations();
   } catch (const CLI::CallForHelp&) {
     std::fputs(parser_->app.help().c_str(), stdout);
     std::exit(0);

@@ -2,13 +2,16 @@
 // options: what the examples' command lines have in common. Wrong options end the program: exit status 2, one line.
 #pragma once
 
+#include <quintet/net/destination.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <chrono>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +36,15 @@ class command_line {
   command_line& number(const std::string& name, std::size_t& into, std::size_t min, std::size_t max,
                        const std::string& help);
   command_line& address(const std::string& name, endpoint& into, const std::string& help);
+  command_line& optional_number(const std::string& name, std::optional<std::size_t>& into, std::size_t min,
+                                std::size_t max, const std::string& help);
+  command_line& text(const std::string& name, std::string& into, const std::string& help,
+                     const std::string& placeholder);
+  /// Once or several times: other servers, in any form that a client understands.
+  command_line& destinations(const std::string& name, std::vector<quintet::destination>& into, const std::string& help);
   command_line& flag(const std::string& name, bool& into, const std::string& help);
+  /// {"--loops", 'w'}: for options that are added after this; -w means the same.
+  command_line& letters(std::map<std::string, char> all);
   /// Shown at the end of --help.
   command_line& try_it(const std::string& lines);
 

@@ -11,7 +11,7 @@ refused() {
   [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed; do
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
   refused '--port' "$example" --no-such-option
@@ -26,6 +26,12 @@ refused 'main_reactor reuse_port' echo --accept everybody
 refused '64 to 1048576' http_hello --max-header 63
 refused '0 to 1000000000' time --count -1
 refused 'from 1 to 60000' embed --tick-ms 0
+refused 'one of them' proxy -x 127.0.0.1:1 --send-proxy --send-proxy-v2
+refused 'need --upstream' proxy --accept-proxy
+refused 'without --upstream' proxy -x 127.0.0.1:1 -k
+refused '--upstream: ' proxy --upstream nonsense
+refused 'from 0 to' proxy -c 100000
+refused '--log: ' proxy -o /nowhere/log
 refused 'HOST:PORT' client_in_coroutine --upstream nonsense
 
 for model in "${models[@]}"; do

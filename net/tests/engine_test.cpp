@@ -176,6 +176,24 @@ QUINTET_ENGINE_TEST(what_a_stopped_stream_takes_is_bounded) {
   BOOST_TEST(f.until([&] { return f.here.received.size() == said; }));
 }
 
+QUINTET_ENGINE_TEST(what_has_arrived_is_read_though_both_sides_have_finished_while_reading_was_off) {
+  fixture f(kind);
+  f.watch();
+  f.io->set_reading(f.here, false);
+  f.settle();
+  const std::string text = numbered(100'000);
+  f.say(text);
+  ::shutdown(f.peer.get(), SHUT_WR);
+  f.io->shutdown_send(f.handle);
+  BOOST_TEST(f.heard(1).empty());  // it has arrived there, so what is said of it has arrived here
+  f.settle();
+  BOOST_TEST(!f.here.ended);
+  f.io->set_reading(f.here, true);
+  BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
+  BOOST_TEST(!*f.here.ended);
+  BOOST_TEST((f.here.received == text));
+}
+
 QUINTET_ENGINE_TEST(a_reset_is_told_while_reading_is_on_and_while_it_is_off) {
   for (const bool reading : {true, false}) {
     fixture f(kind);

@@ -107,9 +107,10 @@ void uring_engine::let_starved_receive() noexcept {
   starved_.erase(starved_.begin(), starved_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-// Of a stream that is not read from. The end of the peer's sending (POLLRDHUP) is no reason: reading will tell it.
+// Of a stream that is not read from. The end of the peer's sending (POLLRDHUP), or of both sides' (POLLHUP),
+// is no reason: reading will tell it, after what has arrived.
 bool uring_engine::hung_up(watched& w, const completion& c) {
-  if (!w.of || c.result <= 0 || (c.result & (POLLHUP | POLLERR)) == 0 || (w.reading && !w.ended)) return false;
+  if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || (w.reading && !w.ended)) return false;
   return end_of_input(w, {ECONNRESET, boost::system::system_category()});
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+// command: options to a config, and what cannot go together.
+#include "proxy/command.hpp"
+
+#include "common/options.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+namespace example::proxy {
+namespace {
+
+constexpr std::size_t kib = 1024;
+
+struct numbers {
+  std::optional<std::size_t> first_cpu;
+  std::size_t window_kib = 256, connect_ms = 3000, header_ms = 5000, idle_s = 300;
+};
+struct headers {
+  bool v1 = false, v2 = false;
+};
+
+[[noreturn]] void refuse(const char* why) {
+  std::fprintf(stderr, "proxy: %s\n", why);
+  std::exit(2);
+}
+
+void settle(command& c, const numbers& n, const headers& send) {
+  if (send.v1 && send.v2) refuse("--send-proxy and --send-proxy-v2: one of them");
+  if (c.relaying.upstreams.empty() && (send.v1 || send.v2 || c.relaying.accept_proxy || c.relaying.pool > 0))
+    refuse("--pool, --accept-proxy, --send-proxy and --send-proxy-v2 need --upstream");
+  if (!c.relaying.upstreams.empty() && c.keep_alive) refuse("--keep-alive is of the mode without --upstream");
+  c.relaying.send = send.v1 ? proxy_version::v1 : send.v2 ? proxy_version::v2 : proxy_version::none;
+  c.relaying.window = n.window_kib * kib;
+  c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
+  c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
+  // A relay counts what is on its way itself, so that one direction does not stop the other: these are never reached.
+  c.config.limits.high_watermark = 2 * c.relaying.window + kib * kib;
+  c.config.limits.max_output = 4 * c.config.limits.high_watermark;
+  c.relaying.limits = c.config.limits;
+  if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
+    c.config.limits.first_byte_timeout = c.config.limits.message_timeout = c.config.limits.idle_timeout =
+        std::chrono::milliseconds(n.header_ms);
+  const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
+  for (std::size_t i = 0; n.first_cpu && i < c.config.loops; ++i)
+    c.config.cpus.push_back(static_cast<int>((*n.first_cpu + i) % cpus));
+}
+
+}  // namespace
+
+command parse(int argc, const char* const* argv) {
+  command c;
+  numbers n;
+  headers send;
+  const std::size_t last_cpu = std::max(1U, std::thread::hardware_concurrency()) - 1;
+  command_line("proxy", "Relays TCP connections to --upstream; without one, answers whatever it reads by one page.")
+      .letters({{"--loops", 'w'},
+                {"--first-cpu", 'c'},
+                {"--log", 'o'},
+                {"--listen", 'a'},
+                {"--upstream", 'x'},
+                {"--verbose", 'v'},
+                {"--debug", 'd'},
+                {"--keep-alive", 'k'}})
+      .server(c.config)
+      .optional_number("--first-cpu", n.first_cpu, 0, last_cpu, "loop 0 stays on this CPU, loop 1 on the next, ...")
+      .destinations("--upstream", c.relaying.upstreams,
+                    "relays to this one, or to several in turn; unix:/path works too")
+      .number("--pool", c.relaying.pool, 0, 1024, "connections to each upstream that each loop makes in advance")
+      .flag("--accept-proxy", c.relaying.accept_proxy, "clients begin with a PROXY protocol header, version 1 or 2")
+      .flag("--send-proxy", send.v1, "send such a header to upstreams, of version 1")
+      .flag("--send-proxy-v2", send.v2, "of version 2")
+      .number("--window-kib", n.window_kib, 16, 64 * kib, "KiB of each direction of a relay that may be on their way")
+      .number("--connect-timeout-ms", n.connect_ms, 1, 600'000, "for each upstream that is tried")
+      .number("--header-timeout-ms", n.header_ms, 1, 600'000, "for a client's PROXY header")
+      .number("--idle-timeout-s", n.idle_s, 0, 1'000'000,
+              "until a connection on which nothing moves is closed; 0: never")
+      .flag("--keep-alive", c.keep_alive, "without --upstream: do not close after the page")
+      .text("--log", c.log, "where warnings and what is noteworthy goes [standard error, and only warnings]", "FILE")
+      .flag("--verbose", c.verbose, "print statistics each second")
+      .flag("--debug", c.debug, "log every connection")
+      .try_it(
+          "  proxy -a 127.0.0.1:8081 &                                  # a server of one page\n"
+          "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"
+          "  curl -i http://127.0.0.1:7080/")
+      .parse(argc, argv);
+  settle(c, n, send);
+  return c;
+}
+
+}  // namespace example::proxy

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+// command: the command line: Fastsocket's demo server's eight options by names of today, and those of the proxy.
+#pragma once
+
+#include "proxy/service.hpp"
+
+#include <quintet/threadmodels/config.hpp>
+
+#include <string>
+
+namespace example::proxy {
+
+struct command {
+  quintet::config config{.listen = {"127.0.0.1:7080"}};
+  settings relaying;  ///< without upstreams it is a server of one page
+  std::string log;    ///< a file; empty: standard error
+  bool verbose = false, debug = false, keep_alive = false;
+};
+
+/// Ends the program after --help, and when something is wrong.
+[[nodiscard]] command parse(int argc, const char* const* argv);
+
+}  // namespace example::proxy

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// ends: from a client's first byte to its upstream, and what is counted on the way.
+#include "proxy/ends.hpp"
+
+#include "proxy/upstreams.hpp"
+
+#include <new>
+#include <utility>
+
+namespace example::proxy {
+
+using quintet::connection;
+using quintet::severity;
+
+namespace {
+
+void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::memory_order_relaxed); }
+
+/// It is given up: nothing was sent, and nothing will be.
+void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
+                 quintet::error_code why) {
+  count(all.counts.given_up);
+  report(all.log, {severity::warning, "a client has no upstream", why});
+  (void)connections.close(client);
+}
+
+}  // namespace
+
+relay::relay(service& all, connection& c)
+    : client(std::make_shared<relay_end>(all.options.window, all.counts.to_upstreams)),
+      upstream(std::make_shared<relay_end>(all.options.window, all.counts.to_clients)),
+      client_id(c.id()),
+      loop_of_client(&c.loop()) {}
+
+// ---- The client -----------------------------------------------------------------------------------------------------
+
+void client_end::on_open(connection& c) {
+  count(all_->counts.clients);
+  count(all_->counts.open);
+  if (!all_->options.accept_proxy) find_upstream(c);
+}
+
+std::size_t client_end::operator()(connection& c, quintet::bytes in) {
+  if (!relay_) return read_header(c, in);
+  relay_->client->forward(c, in);
+  return in.size();
+}
+
+// What stands behind the header belongs to the upstream.
+std::size_t client_end::read_header(connection& c, quintet::bytes in) {
+  if (c.closing()) return in.size();
+  const header_reading header = proxy::read_header(in);
+  if (header.result == header_reading::outcome::incomplete) return 0;
+  if (header.result == header_reading::outcome::malformed) {
+    c.close(quintet::errc::malformed_message);
+    return in.size();
+  }
+  if (header.ends) ends_ = *header.ends;
+  c.set_limits(all_->options.limits);
+  find_upstream(c);
+  if (header.used < in.size()) relay_->client->forward(c, in.substr(header.used));
+  return in.size();
+}
+
+// In thread_per_connection the client's loop serves nobody else: then the main one connects, and the model places.
+void client_end::find_upstream(connection& c) {
+  c.pause_reading();
+  relay_ = std::make_shared<relay>(*all_, c);
+  report(all_->log, {severity::debug, "a client has come", {}, ends_.peer.to_string()});
+  const bool alone = c.loop().io().is_for_one_stream();
+  quintet::event_loop* const near = alone ? nullptr : &c.loop();
+  quintet::event_loop& on = alone ? *all_->main : c.loop();
+  on.post([&all = *all_, near, &on, &connections = c.registry(), r = relay_,
+           header = make_header(all_->options.send, ends_)]() noexcept {
+    const auto give_up = [&all, &connections, id = r->client_id](quintet::error_code why) {
+      no_upstream(all, connections, id, why);
+    };
+    try {
+      on.use<upstreams>().connect(all, [near, &all, give_up, r, header](quintet::error_code failed, int handle) {
+        if (failed) return give_up(failed);
+        all.adopt(near, handle, upstream_end(all, r, header), give_up);
+      });
+    } catch (const std::bad_alloc&) {
+      give_up(make_error_code(boost::system::errc::not_enough_memory));
+    }
+  });
+}
+
+void client_end::on_read_eof(connection& c) {
+  if (!relay_) return c.close(quintet::errc::incomplete_message);
+  relay_->client->read_eof(c);
+}
+
+void client_end::on_close(connection& c, quintet::error_code) {
+  all_->counts.open.fetch_sub(1, std::memory_order_relaxed);
+  if (!relay_) return count(all_->counts.bad_headers);
+  relay_->client->closed(c);
+}
+
+// ---- The upstream ---------------------------------------------------------------------------------------------------
+
+void upstream_end::on_open(connection& c) {
+  if (all_->options.accept_proxy) c.set_limits(all_->options.limits);
+  count(all_->counts.relays);
+  if (&c.loop() == relay_->loop_of_client) count(all_->counts.local);
+  relay_->upstream->join(c, relay_->client_id, relay_->client);
+  const auto gone = c.registry().post(
+      relay_->client_id, [r = relay_, me = c.id(), header = std::move(header_)](connection& client) mutable {
+        r->client->join(client, me, r->upstream, std::move(header));
+      });
+  if (gone) c.close();
+}
+
+void upstream_end::on_close(connection& c, quintet::error_code why) {
+  report(all_->log, {severity::debug, "an upstream's connection is over", why});
+  relay_->upstream->closed(c);
+}
+
+}  // namespace example::proxy

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// proxy: a TCP relay with the PROXY protocol, or a server of one page; what Fastsocket's demo server does, in any
+// model.
+#include "proxy/command.hpp"
+#include "proxy/ends.hpp"
+#include "proxy/fixed_reply.hpp"
+#include "proxy/log_file.hpp"
+#include "proxy/report.hpp"
+
+#include "common/options.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+namespace {
+
+using namespace example::proxy;
+
+/// Prints as long as the server's main loop runs.
+template <class Server>
+void report_each_second(Server& server, const command& c, const totals* relays) {
+  if (!c.verbose) return;
+  const bool each_loop = c.config.model != quintet::model::thread_per_connection;
+  auto last = std::make_shared<sample>(take_sample(server, relays, each_loop));
+  server.main_loop().every(std::chrono::seconds(1), [&server, relays, each_loop, last] {
+    sample now = take_sample(server, relays, each_loop);
+    std::fputs(lines_between(*last, now, relays).c_str(), stdout);
+    std::fflush(stdout);
+    *last = std::move(now);
+  });
+}
+
+void serve_page(const command& c) {
+  quintet::server server(c.config, fixed_reply{c.keep_alive});
+  report_each_second(server, c, nullptr);
+  example::serve("proxy", c.config, server);
+}
+
+/// Listens no more, and gives relays the time of a drain to end by themselves: what a client has asked is answered by
+/// somebody else, of whom the server knows nothing. Then it drains.
+template <class Server>
+void begin_to_end(Server& server, service& all) {
+  all.draining.store(true);
+  server.stop_listening();
+  const auto deadline = server.main_loop().now() + example::drain_time;
+  server.main_loop().every(std::chrono::milliseconds(10), [&server, &all, deadline, told = false]() mutable {
+    if (told || (all.counts.open.load() > 0 && server.main_loop().now() < deadline)) return;
+    told = true;
+    server.drain(std::chrono::seconds(1));
+  });
+}
+
+void serve_relays(const command& c) {
+  service all;  // before the server, whose connections use it to their end
+  all.options = c.relaying;
+  all.log = c.config.log;
+  const auto make = [&all](const quintet::connection_ends& ends) { return client_end(all, ends); };
+  quintet::server server(c.config, quintet::made_by(make));
+  all.main = &server.main_loop();
+  all.adopt = [&server](quintet::event_loop* near, int handle, upstream_end end, auto refused) {
+    server.adopt(near, handle, std::move(end), std::move(refused));
+  };
+  report_each_second(server, c, &all.counts);
+  const quintet::signal_guard on_signals(server.main_loop(), {SIGINT, SIGTERM}, [&] { begin_to_end(server, all); });
+  example::announce("proxy", c.config, true, server.addresses());
+  server.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command c = parse(argc, argv);
+  try {
+    using quintet::severity;
+    const severity least = c.debug ? severity::debug : c.log.empty() ? severity::warning : severity::info;
+    log_file log(c.log, least);
+    c.config.log = [&log](const quintet::log_event& e) { log.write(e); };
+    if (c.relaying.upstreams.empty())
+      serve_page(c);
+    else
+      serve_relays(c);
+  } catch (...) {
+    return example::report_exception("proxy");
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// relay: bytes, ends and room travel from one end to the other as messages of the registry.
+#include "proxy/relay.hpp"
+
+#include <utility>
+
+namespace example::proxy {
+
+using quintet::connection;
+
+void relay_end::join(connection& c, quintet::connection_id other, std::shared_ptr<relay_end> its_end,
+                     std::string header) {
+  other_ = other;
+  other_end_ = std::move(its_end);
+  if (!header.empty() && c.registry().send(other_, std::make_shared<const std::string>(std::move(header))))
+    return c.close();
+  if (!early_.empty()) send(c, std::exchange(early_, {}));
+  if (forwarded_ - left_ < window_) c.resume_reading();
+  if (finished_) tell_of_eof(c);
+}
+
+void relay_end::forward(connection& c, quintet::bytes in) {
+  if (other_)
+    send(c, in);
+  else
+    early_.append(in);
+}
+
+// The one copy there is; what is short is merged with what waits.
+void relay_end::send(connection& c, quintet::bytes in) {
+  if (c.registry().send(other_, in)) return c.close();  // it has gone
+  forwarded_ += in.size();
+  if (forwarded_ - asked_ >= window_ / 2) ask_when_sent(c);
+  if (forwarded_ - left_ >= window_) c.pause_reading();
+}
+
+// When more than half a window is on its way there is always somebody who will tell.
+void relay_end::ask_when_sent(connection& c) {
+  asked_ = forwarded_;
+  const auto failed =
+      c.registry().post(other_, [self = shared_from_this(), so_far = asked_, from = c.id()](connection& to) {
+        to.when_sent([self, so_far, from, &all = to.registry()](quintet::error_code ec) {
+          if (!ec) (void)all.post(from, [self, so_far](connection& source) { self->was_sent(source, so_far); });
+        });
+      });
+  if (failed) c.close();
+}
+
+void relay_end::was_sent(connection& c, std::uint64_t so_far) {
+  sent_.fetch_add(so_far - std::exchange(left_, so_far), std::memory_order_relaxed);
+  if (forwarded_ - left_ < window_) c.resume_reading();
+}
+
+void relay_end::read_eof(connection& c) {
+  finished_ = true;
+  if (other_) tell_of_eof(c);
+}
+
+void relay_end::tell_of_eof(connection& c) {
+  (void)c.registry().post(other_, [its = other_end_](connection& to) { its->other_has_finished(to); });
+  if (other_finished_) c.close();
+}
+
+void relay_end::other_has_finished(connection& c) {
+  other_finished_ = true;
+  c.shutdown_send();
+  if (finished_) c.close();
+}
+
+void relay_end::closed(connection& c) {
+  sent_.fetch_add(forwarded_ - left_, std::memory_order_relaxed);
+  other_end_.reset();
+  if (other_) (void)c.registry().close(other_);
+}
+
+}  // namespace example::proxy

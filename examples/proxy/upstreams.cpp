@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+// upstreams: attempts one after the other, and shelves of connections that nobody has used yet.
+#include "proxy/upstreams.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <sys/socket.h>
+
+namespace example::proxy {
+namespace {
+
+/// The server has not closed it. It may have said something already.
+bool is_open(int handle) noexcept {
+  char byte = 0;
+  const auto n = ::recv(handle, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n > 0 || (n < 0 && errno == EAGAIN);
+}
+
+}  // namespace
+
+upstreams::~upstreams() {
+  for (shelf& s : shelves_)
+    for (const unused& u : s.ready) loop_.io().close(u.handle);
+}
+
+// The loop makes it, and knows of no service.
+void upstreams::begin(service& all) {
+  if (std::exchange(all_, &all)) return;
+  shelves_.resize(all.options.upstreams.size());
+  if (all.options.pool == 0) return;
+  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // the client that is here goes first
+  loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
+}
+
+quintet::connect_options upstreams::connect_options() const { return {.timeout = all_->options.connect_timeout}; }
+
+void upstreams::connect(service& all, done_function done) {
+  begin(all);
+  const std::size_t count = shelves_.size();
+  const std::size_t first = all.next_upstream.fetch_add(1, std::memory_order_relaxed) % count;
+  const auto a = attempts_.emplace(attempts_.end());
+  a->next = first;
+  a->left = count;
+  a->done = std::move(done);
+  try_next(a);
+}
+
+void upstreams::try_next(attempt_list::iterator a) {
+  if (loop_.stopping()) return end(a, quintet::errc::stopped, -1);
+  const std::size_t to = std::exchange(a->next, (a->next + 1) % shelves_.size());
+  --a->left;
+  if (const int ready = take_ready(to); ready >= 0) return end(a, {}, ready);
+  a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, int handle) {
+    if (!failed) return end(a, {}, handle);
+    all_->counts.failures.fetch_add(1, std::memory_order_relaxed);
+    if (a->left == 0) return end(a, failed, -1);
+    try_next(a);
+  });
+  a->connecting->start(all_->options.upstreams[to]);
+}
+
+void upstreams::end(attempt_list::iterator a, quintet::error_code failed, int handle) {
+  const done_function done = std::move(a->done);
+  attempts_.erase(a);
+  done(failed, handle);
+}
+
+int upstreams::take_ready(std::size_t upstream) {
+  std::deque<unused>& ready = shelves_[upstream].ready;
+  while (!ready.empty()) {
+    const int handle = ready.front().handle;
+    ready.pop_front();
+    if (is_open(handle)) {
+      fill(upstream);
+      all_->counts.warm.fetch_add(1, std::memory_order_relaxed);
+      return handle;
+    }
+    loop_.io().close(handle);
+  }
+  return -1;
+}
+
+void upstreams::look_after_shelves() {
+  const quintet::time_point too_old = loop_.now() - keeps_for;
+  for (std::size_t i = 0; i < shelves_.size(); ++i) {
+    std::erase_if(shelves_[i].ready, [&](const unused& u) {
+      const bool goes = u.since < too_old || !is_open(u.handle);
+      if (goes) loop_.io().close(u.handle);
+      return goes;
+    });
+    fill(i);
+  }
+}
+
+// One that cannot be reached is tried again when the shelves are looked after.
+void upstreams::fill(std::size_t upstream) {
+  shelf& s = shelves_[upstream];
+  if (all_->draining.load(std::memory_order_relaxed) || loop_.stopping()) return;
+  for (std::size_t n = s.ready.size() + s.connecting.size(); n < all_->options.pool; ++n) {
+    const auto at = s.connecting.emplace(s.connecting.end());
+    at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, int handle) {
+      s.connecting.erase(at);
+      if (!failed) s.ready.push_back({handle, loop_.now()});
+    });
+    (*at)->start(all_->options.upstreams[upstream]);
+  }
+}
+
+}  // namespace example::proxy

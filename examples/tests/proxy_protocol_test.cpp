@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// proxy_protocol_test: headers of the PROXY protocol as others write them, and as nobody should.
+#include "proxy/proxy_protocol.hpp"
+
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace example::proxy {
+namespace {
+
+namespace bdata = boost::unit_test::data;
+using outcome = header_reading::outcome;
+using quintet::address;
+
+const std::string signature("\r\n\r\n\0\r\nQUIT\n", 12);
+
+std::string v2(unsigned command, unsigned family, const std::string& rest) {
+  std::string s = signature;
+  for (const std::size_t byte : {std::size_t{command}, std::size_t{family}, rest.size() >> 8U, rest.size() & 0xFFU})
+    s += static_cast<char>(byte);
+  return s + rest;
+}
+const std::string block_4("\x0A\x00\x00\x01\x7F\x00\x00\x01\x30\x39\x00\x50", 12);  // 10.0.0.1:12345 to 127.0.0.1:80
+
+void check_ends(const header_reading& read, const std::string& peer, const std::string& local) {
+  BOOST_REQUIRE(read.result == outcome::whole);
+  BOOST_REQUIRE(read.ends.has_value());
+  BOOST_TEST(read.ends->peer.to_string() == peer);
+  BOOST_TEST(read.ends->local.to_string() == local);
+}
+
+/// The same result for each way to cut it: incomplete until it is whole, and then not a byte too many.
+void check_every_cut(const std::string& header) {
+  for (std::size_t n = 0; n < header.size(); ++n)
+    BOOST_TEST((read_header(header.substr(0, n)).result == outcome::incomplete), "of " << n << " bytes");
+  const header_reading read = read_header(header + "PROXY and more");
+  BOOST_TEST((read.result == outcome::whole));
+  BOOST_TEST(read.used == header.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_line_of_version_1) {
+  const std::string line = "PROXY TCP4 192.168.0.1 10.255.255.254 56324 443\r\n";
+  check_ends(read_header(line), "192.168.0.1:56324", "10.255.255.254:443");
+  check_every_cut(line);
+  check_ends(read_header("PROXY TCP6 2001:db8::1 ::1 0 65535\r\n"), "[2001:db8::1]:0", "[::1]:65535");
+  check_every_cut("PROXY UNKNOWN\r\n");
+  BOOST_TEST(!read_header("PROXY UNKNOWN ffff::1 what ever\r\n").ends);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_line_is_taken_and_no_longer_one) {
+  const std::string start = "PROXY UNKNOWN ";
+  const std::string longest = start + std::string(longest_v1 - start.size() - 2, 'x') + "\r\n";
+  BOOST_TEST(longest.size() == 107U);
+  check_every_cut(longest);
+  BOOST_TEST(
+      (read_header(start + std::string(longest_v1 - start.size() - 1, 'x') + "\r\n").result == outcome::malformed));
+  BOOST_TEST((read_header(start + std::string(longest_v1 - start.size(), 'x')).result == outcome::malformed));
+}
+
+BOOST_DATA_TEST_CASE(lines_that_nobody_should_write,
+                     bdata::make({"GET / HTTP/1.1",
+                                  "proxy TCP4 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXX",
+                                  " PROXY UNKNOWN\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2\r\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 3\r\n",
+                                  "PROXY TCP4  1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 2 \r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 01 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 -1 2\r\n",
+                                  "PROXY TCP4 1.1.1.1 2.2.2.2 1 65536\r\n",
+                                  "PROXY TCP4 1.1.1.256 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 01.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP4 ::1 ::1 1 2\r\n",
+                                  "PROXY TCP6 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY TCP6 ::1%lo ::1 1 2\r\n",
+                                  "PROXY UDP4 1.1.1.1 2.2.2.2 1 2\r\n",
+                                  "PROXY UNKNOWNS\r\n",
+                                  "PROXY \r\n",
+                                  "PROXY TCP4\r\n"}),
+                     line) {
+  BOOST_TEST((read_header(line).result == outcome::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(a_zero_in_a_line_is_no_end_of_it) {
+  const std::string line("PROXY TCP4 1.1.1.1\0 2.2.2.2 1 2\r\n", 33);
+  BOOST_TEST((read_header(line).result == outcome::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
+  const std::string header = v2(0x21, 0x11, block_4);
+  check_ends(read_header(header), "10.0.0.1:12345", "127.0.0.1:80");
+  check_every_cut(header);
+  const std::string six(15, '\0');
+  check_ends(read_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))), "[::1]:1",
+             "[::2]:2");
+  check_every_cut(v2(0x20, 0x00, ""));                     // LOCAL: the proxy's own check of our health
+  check_every_cut(v2(0x20, 0x11, "whatever"));             // of which the rest is to be ignored
+  check_every_cut(v2(0x21, 0x00, "whatever"));             // AF_UNSPEC: the same
+  check_every_cut(v2(0x21, 0x31, std::string(216, '/')));  // a Unix socket's client
+  check_every_cut(v2(0x21, 0x11, block_4 + std::string("\xE0\0\x01x", 4)));  // with an extension
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_block_is_taken_and_a_longer_one_refused_before_it_comes) {
+  const std::string filler(longest_payload - 12 - 3, 'x');
+  const std::string extension =
+      std::string("\x04") + static_cast<char>(filler.size() >> 8U) + static_cast<char>(filler.size() & 0xFFU) + filler;
+  check_every_cut(v2(0x21, 0x11, block_4 + extension));
+  const std::string longer = v2(0x21, 0x11, block_4 + extension + "x");
+  BOOST_TEST((read_header(longer.substr(0, 16)).result == outcome::malformed));
+}
+
+BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
+                     bdata::make(std::vector<std::string>{
+                         v2(0x11, 0x11, block_4), v2(0x22, 0x11, block_4), v2(0x01, 0x11, block_4),
+                         v2(0x21, 0x12, block_4), v2(0x21, 0x41, block_4), v2(0x21, 0x11, block_4.substr(0, 11)),
+                         v2(0x21, 0x21, block_4), v2(0x21, 0x31, block_4), v2(0x21, 0x11, block_4 + "x"),
+                         v2(0x21, 0x11, block_4 + std::string("\x04\0\x05x", 4)),
+                         v2(0x21, 0x11, block_4 + std::string("\x03\0\x01x", 4)), signature.substr(0, 11) + "X"}),
+                     header) {
+  BOOST_TEST((read_header(header).result == outcome::malformed));
+}
+
+// Of HAProxy 2.6 with proxy-v2-options crc32c: the checksum is that of the header with zeros in its place.
+BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
+  std::string header = v2(0x21, 0x11, block_4 + std::string("\x03\0\x04\0\0\0\0", 7));
+  std::uint32_t crc = ~0U;
+  for (const char c : header) {
+    crc ^= static_cast<std::uint8_t>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0x82F63B78U : 0U);
+  }
+  for (unsigned i = 0; i < 4; ++i) header[header.size() - 4 + i] = static_cast<char>(~crc >> (24U - 8U * i));
+  check_every_cut(header);
+  header.back() = static_cast<char>(header.back() ^ 1);
+  BOOST_TEST((read_header(header).result == outcome::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_can_be_read) {
+  for (const auto& [peer, local] : {std::pair("10.0.0.1:12345", "127.0.0.1:80"), {"[2001:db8::1]:1", "[::1]:65535"}})
+    for (const proxy_version v : {proxy_version::v1, proxy_version::v2})
+      check_ends(read_header(make_header(v, {address(peer), address(local)})), peer, local);
+  BOOST_TEST(make_header(proxy_version::v1, {address("10.0.0.1:1"), address("127.0.0.1:2")}) ==
+             "PROXY TCP4 10.0.0.1 127.0.0.1 1 2\r\n");
+  BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:12345"), address("127.0.0.1:80")}) ==
+              v2(0x21, 0x11, block_4)));
+  // Of two families, of none: unknown.
+  for (const char* local : {"[::1]:80", "unix:@name"}) {
+    BOOST_TEST(make_header(proxy_version::v1, {address("10.0.0.1:1"), address(local)}) == "PROXY UNKNOWN\r\n");
+    BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:1"), address(local)}) == v2(0x21, 0x00, "")));
+  }
+  BOOST_TEST(make_header(proxy_version::none, {}).empty());
+}
+
+// A sanitizer looks on. What is refused once stays refused, whatever comes behind it.
+BOOST_AUTO_TEST_CASE(headers_with_random_mistakes) {
+  std::mt19937 random(1);
+  const std::vector<std::string> good{"PROXY TCP4 1.2.3.4 5.6.7.8 9 10\r\n", "PROXY TCP6 ::1 ::2 9 10\r\n",
+                                      v2(0x21, 0x11, block_4 + std::string("\x04\0\x01x", 4)), v2(0x20, 0x00, "")};
+  for (int i = 0; i < 20'000; ++i) {
+    std::string header = good[random() % good.size()];
+    for (auto mistakes = 1 + random() % 3; mistakes > 0; --mistakes)
+      header[random() % header.size()] = static_cast<char>(random());
+    const header_reading cut = read_header(header.substr(0, random() % header.size())), all = read_header(header);
+    if (cut.result == outcome::malformed) BOOST_TEST((all.result == outcome::malformed));
+    if (all.result == outcome::whole) BOOST_TEST(all.used <= header.size());
+  }
+}
+
+}  // namespace
+}  // namespace example::proxy

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+// adopting_test: connections that a server's handlers have begun themselves live beside those that they are for.
+// ctest: EACH_ENGINE
+#include "client.hpp"
+#include "combination.hpp"
+#include "running.hpp"
+#include "waiting.hpp"
+
+#include <quintet/net/connector.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <future>
+#include <memory>
+
+namespace quintet::test {
+namespace {
+
+namespace bdata = boost::unit_test::data;
+
+struct shared_state {
+  std::function<void(event_loop&, connection_id)> dial;
+  std::atomic<int> together{0}, apart{0}, closed{0};
+  std::promise<error_code> refused;
+};
+
+/// Of a connection that was adopted: what comes goes to the client.
+struct behind {
+  shared_state* all;
+  connection_id client;
+  const event_loop* loop_of_client;
+
+  void on_open(connection& c) const {
+    ++(&c.loop() == loop_of_client ? all->together : all->apart);
+    c.write("question\n");
+  }
+  void operator()(connection& c, bytes in) const { c.registry().send(client, in); }
+  void on_close(connection&, error_code) const { ++all->closed; }
+};
+
+/// Of a client: its first bytes have a connection made to the other server.
+struct front {
+  shared_state* all;
+  void operator()(connection& c, bytes) const { all->dial(c.loop(), c.id()); }
+};
+
+void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, event_loop& near,
+                       connection_id client) {
+  event_loop& on = near.io().is_for_one_stream() ? srv.main_loop() : near;
+  on.post([&srv, &all, to, &near, &on, client]() noexcept {
+    auto dialling = std::make_shared<std::optional<connector>>();
+    dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {
+      if (!ec)
+        srv.adopt(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
+      dialling->reset();
+    });
+    (*dialling)->start(address(join_address("127.0.0.1", to)));
+  });
+}
+
+BOOST_DATA_TEST_CASE(an_adopted_connection_lives_on_the_loop_it_is_for, bdata::make(all_models), kind) {
+  running<server<std::function<void(connection&, bytes)>>> answering(
+      config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread},
+      [](connection& c, bytes in) { c.write("answer to " + std::string(in)); });
+  shared_state all;
+  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+  all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
+  for (int i = 0; i < 6; ++i) {
+    client c(srv->port());
+    BOOST_TEST(c.send("go"));
+    BOOST_TEST(c.receive_line() == "answer to question");
+  }
+  const bool alone = kind == model::thread_per_connection;
+  BOOST_TEST(all.together == (alone ? 0 : 6));
+  BOOST_TEST(all.apart == (alone ? 6 : 0));
+  srv->drain(std::chrono::seconds(10));
+  srv.join();
+  BOOST_TEST(all.closed == 6);
+}
+
+// The client's thread is the last that there may be.
+BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
+  running<server<std::function<void(connection&, bytes)>>> answering(config{.listen = {"127.0.0.1:0"}},
+                                                                     [](connection& c, bytes in) { c.write(in); });
+  shared_state all;
+  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .max_threads = 1},
+                             front{&all});
+  all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
+  client c(srv->port());
+  BOOST_TEST(c.send("go"));
+  BOOST_TEST(all.refused.get_future().get() == make_error_code(errc::too_many_threads));
+  BOOST_TEST(eventually([&] { return answering->statistics().closed == 1; }));
+  BOOST_TEST(all.together + all.apart == 0);
+}
+
+BOOST_DATA_TEST_CASE(who_listens_no_more_serves_on, bdata::make(all_models), kind) {
+  running<server<std::function<void(connection&, bytes)>>> srv(
+      config{.listen = {"127.0.0.1:0"}, .model = kind, .accept = accept_strategy::reuse_port},
+      [](connection& c, bytes in) { c.write(in); });
+  client before(srv->port());
+  BOOST_TEST(before.send("1"));
+  BOOST_TEST(before.receive(1) == "1");
+  srv->stop_listening();
+  BOOST_TEST(eventually([&] {
+    try {
+      client late(srv->port());
+      return !late.send("?") || late.receive(1).empty();
+    } catch (const std::runtime_error&) {
+      return true;
+    }
+  }));
+  BOOST_TEST(before.send("2"));
+  BOOST_TEST(before.receive(1) == "2");
+}
+
+struct names_itself {
+  std::string ends;
+  void operator()(connection& c, bytes) const { c.write(ends + "\n"); }
+};
+
+BOOST_AUTO_TEST_CASE(a_factory_is_told_both_ends) {
+  const auto make = [](const connection_ends& e) {
+    return names_itself{e.local.to_string() + " " + std::to_string(e.peer.port())};
+  };
+  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.listen = {"0.0.0.0:0"}},
+                                                                            made_by(make));
+  client c(srv->port(), {.host = "127.0.0.7"});
+  BOOST_TEST(c.send("who"));
+  const std::string ends = c.receive_line();
+  BOOST_TEST(ends.starts_with("127.0.0.7:" + std::to_string(srv->port()) + " "));
+  BOOST_TEST(!ends.ends_with(" 0"));
+}
+
+}  // namespace
+}  // namespace quintet::test
