@@ -82,6 +82,11 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // Also from one that was told in this turn not to read: that bounds what is received, turn by turn.
   if (events == EPOLLIN) [[likely]]
     return receive(c);
+  more_than_input(c, events);
+}
+
+// Apart, so that what nearly every event is stays small enough to be part of the loop.
+[[gnu::noinline]] void epoll_engine::more_than_input(stream_channel& c, std::uint32_t events) {
   if (events & EPOLLOUT) {
     blocked_ = false;
     c.on_sendable();

@@ -50,6 +50,7 @@ class epoll_engine final : public socket_engine {
   int wait(duration longest) noexcept;
   bool dispatch(const epoll_event& event);
   void stream_ready(stream_channel& c, std::uint32_t events);
+  void more_than_input(stream_channel& c, std::uint32_t events);
   void receive(stream_channel& c);
   void large_stream_ready(stream_channel& c, std::uint32_t events);
   void nothing_received(stream_channel& c, ssize_t result);
