@@ -25,7 +25,10 @@ class connection_deadlines {
   /// The handler is done with a batch: whether it got on, and how much input is left over.
   void batch_ended(bool got_on, std::size_t unused, time_point now) noexcept {
     last_active_ = now;
-    if (!got_on && unused > 0) return;
+    if (!got_on && unused > 0) {
+      if (message_since_ == never) message_since_ = now;  // it had come while the batch before was under way
+      return;
+    }
     message_since_ = unused > 0 ? now : never;
     message_bytes_ = unused;
   }

@@ -48,7 +48,8 @@ struct lines_coroutine {
 
 template <class Handler = lines>
 struct fixture {
-  fixture(shape s, const connection_limits& l) : w(1, s, Handler{&log}, l), client(w.connect()) {}
+  fixture(shape s, const connection_limits& l, std::uint64_t seed = 1)
+      : w(seed, s, Handler{&log}, l), client(w.connect()) {}
   bool closed() { return w.statistics().closed > 0; }
   std::uint64_t open() { return w.statistics().opened - w.statistics().closed; }
   void check(errc why) {
@@ -114,6 +115,17 @@ void check_slow_writer(shape s) {
 BOOST_DATA_TEST_CASE(a_message_has_to_be_completed, bdata::make(shapes), s) {
   check_slow_writer<lines>(s);
   check_slow_writer<lines_coroutine>(s);
+}
+
+// Read ahead, it begins while the handler is at work with the message before.
+BOOST_DATA_TEST_CASE(a_message_that_stops_behind_another, bdata::make(shapes) * bdata::xrange(20), s, seed) {
+  fixture<> f(s, {.message_timeout = 2s}, static_cast<std::uint64_t>(seed));
+  f.w.sim.network().send(f.client, "z\n");
+  f.w.sim.network().send(f.client, "zz");
+  f.w.sim.run_until_quiet();
+  BOOST_TEST(!f.closed());
+  f.w.sim.advance(2100ms);
+  f.check(errc::message_timeout);
 }
 
 BOOST_DATA_TEST_CASE(bytes_at_the_minimum_rate_buy_time, bdata::make(shapes), s) {
