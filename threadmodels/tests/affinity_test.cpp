@@ -82,16 +82,22 @@ struct indiscreet {
   }
 };
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
-BOOST_DATA_TEST_CASE(writing_when_the_handler_is_not_at_work, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
+/// `misdeed` is given a connection whose handler has answered and returned, on the test's thread.
+template <class F>
+outcome dies_after_a_reply(model kind, F misdeed) {
+  return dies_of([&] {
     std::atomic<connection*> shown{nullptr};
     running<server<indiscreet>> srv(of(kind), indiscreet{&shown});
     client c(srv->port());
     (void)c.send("x");
     (void)c.receive(1);  // sent after the handler has returned
-    shown.load()->write("y");
+    misdeed(*shown.load(), srv->main_loop());
   });
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
+BOOST_DATA_TEST_CASE(writing_when_the_handler_is_not_at_work, data::make(all_models), kind) {
+  const outcome end = dies_after_a_reply(kind, [](connection& c, event_loop&) { c.write("y"); });
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::connection::write"), end.said);
   BOOST_TEST(says(end, "no thread has its baton"), end.said);
@@ -116,15 +122,10 @@ BOOST_DATA_TEST_CASE(closing_what_another_thread_is_at_work_for, data::make(all_
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
 BOOST_DATA_TEST_CASE(a_timer_is_not_the_handler, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
-    std::atomic<connection*> shown{nullptr};
-    running<server<indiscreet>> srv(of(kind), indiscreet{&shown});
-    client c(srv->port());
-    (void)c.send("x");
-    (void)c.receive(1);
+  const outcome end = dies_after_a_reply(kind, [](connection& c, event_loop&) {
     gate done;
-    shown.load()->loop().after(duration{}, [&] {
-      shown.load()->shutdown_send();
+    c.loop().after(duration{}, [&] {
+      c.shutdown_send();
       done.open();
     });
     done.wait();
@@ -189,14 +190,7 @@ struct member_of_loop {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
 BOOST_DATA_TEST_CASE(a_loop_from_outside, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
-    std::atomic<connection*> shown{nullptr};
-    running<server<indiscreet>> srv(of(kind), indiscreet{&shown});
-    client c(srv->port());
-    (void)c.send("x");
-    (void)c.receive(1);
-    (void)srv->main_loop().use<member_of_loop>();
-  });
+  const outcome end = dies_after_a_reply(kind, [](connection&, event_loop& main) { (void)main.use<member_of_loop>(); });
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::event_loop::use"), end.said);
   BOOST_TEST(says(end, "but the loop runs on thread \"test-run\""), end.said);
