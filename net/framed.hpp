@@ -43,6 +43,11 @@ concept framed_handler =
 template <codec Codec, framed_handler Handler>
   requires std::copyable<Codec>
 class framed {
+  static_assert(
+      has_urgent_messages<Handler> || !(requires(Handler& h, bytes m) { h.is_urgent(m); }),
+      "is_urgent(bytes) and on_urgent(urgent_reply&, bytes) are static, and is_urgent returns bool: the handler "
+      "may be at work on another thread when they are called");
+
  public:
   framed(Codec wire, Handler handler) : sieve_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
 
