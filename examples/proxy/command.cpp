@@ -37,8 +37,9 @@ void settle(command& c, const numbers& n, const headers& send) {
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
   // A relay counts what is on its way itself, so that one direction does not stop the other: these are never reached.
-  c.config.limits.high_watermark = 2 * c.relaying.window + kib * kib;
-  c.config.limits.max_output = 4 * c.config.limits.high_watermark;
+  // Never reached: a connection above its watermark is not read from, and the windows bound what waits. They do so but
+  // for what an engine has received before it was told to pause, which of io_uring's buffers is up to 4 MiB.
+  c.config.limits.high_watermark = c.config.limits.max_output = 8 * (c.relaying.window + kib * kib);
   c.relaying.limits = c.config.limits;
   if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
     c.config.limits.first_byte_timeout = c.config.limits.message_timeout = c.config.limits.idle_timeout =
