@@ -36,9 +36,8 @@ void settle(command& c, const numbers& n, const headers& send) {
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
-  // A relay counts what is on its way itself, so that one direction does not stop the other: these are never reached.
-  // Never reached: a connection above its watermark is not read from, and the windows bound what waits. They do so but
-  // for what an engine has received before it was told to pause, which of io_uring's buffers is up to 4 MiB.
+  // Never reached: a connection above its watermark is not read from, and the windows bound what waits, but for what an
+  // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
   c.config.limits.high_watermark = c.config.limits.max_output = 8 * (c.relaying.window + kib * kib);
   c.relaying.limits = c.config.limits;
   if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt

@@ -69,8 +69,6 @@ bool says(const outcome& o, std::string_view what) { return o.said.find(what) !=
 
 config of(model kind) { return {.listen = {"127.0.0.1:0"}, .model = kind, .loops = 2, .workers = {2, 2}}; }
 
-bool is_pooled(model kind) { return kind == model::reactor_pool || kind == model::loop_per_thread_pool; }
-
 /// Echoes, and shows its connection to everybody, as no handler should.
 struct indiscreet {
   std::atomic<connection*>* shown;
@@ -83,15 +81,28 @@ struct indiscreet {
 };
 
 /// `misdeed` is given a connection whose handler has answered and returned, on the test's thread.
-template <class F>
+template <class Handler = indiscreet, class F>
 outcome dies_after_a_reply(model kind, F misdeed) {
   return dies_of([&] {
     std::atomic<connection*> shown{nullptr};
-    running<server<indiscreet>> srv(of(kind), indiscreet{&shown});
+    running<server<Handler>> srv(of(kind), Handler{&shown});
     client c(srv->port());
     (void)c.send("x");
     (void)c.receive(1);  // sent after the handler has returned
     misdeed(*shown.load(), srv->main_loop());
+  });
+}
+
+/// The same of one whose handler, or what that has offloaded, waits at the gate.
+template <class Handler, class F>
+outcome dies_during_work(model kind, F misdeed) {
+  return dies_of([&] {
+    std::atomic<connection*> shown{nullptr};
+    gate here;
+    running<server<Handler>> srv(of(kind), Handler{&shown, &here});
+    client c(srv->port());
+    (void)c.send("x");
+    if (here.await_waiting(1)) misdeed(*shown.load());
   });
 }
 
@@ -106,14 +117,7 @@ BOOST_DATA_TEST_CASE(writing_when_the_handler_is_not_at_work, data::make(all_mod
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
 BOOST_DATA_TEST_CASE(closing_what_another_thread_is_at_work_for, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
-    std::atomic<connection*> shown{nullptr};
-    gate here;
-    running<server<indiscreet>> srv(of(kind), indiscreet{&shown, &here});
-    client c(srv->port());
-    (void)c.send("x");
-    if (here.await_waiting(1)) shown.load()->close();
-  });
+  const outcome end = dies_during_work<indiscreet>(kind, [](connection& c) { c.close(); });
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::connection::close"), end.said);
   BOOST_TEST(says(end, is_pooled(kind) ? "but thread \"qnt-work" : "but thread \""), end.said);
@@ -147,14 +151,8 @@ struct indiscreet_coroutine {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
 BOOST_DATA_TEST_CASE(a_coroutine_that_waits_for_input, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
-    std::atomic<connection*> shown{nullptr};
-    running<server<indiscreet_coroutine>> srv(of(kind), indiscreet_coroutine{&shown});
-    client c(srv->port());
-    (void)c.send("x");
-    (void)c.receive(1);
-    (void)shown.load()->peer_address();
-  });
+  const outcome end =
+      dies_after_a_reply<indiscreet_coroutine>(kind, [](connection& c, event_loop&) { (void)c.peer_address(); });
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::connection::peer_address"), end.said);
 }
@@ -171,14 +169,7 @@ struct offloading {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(is_guarded))
 BOOST_DATA_TEST_CASE(a_coroutine_that_has_offloaded_work, data::make(all_models), kind) {
-  const outcome end = dies_of([kind] {
-    std::atomic<connection*> shown{nullptr};
-    gate here;
-    running<server<offloading>> srv(of(kind), offloading{&shown, &here});
-    client c(srv->port());
-    (void)c.send("x");
-    if (here.await_waiting(1)) shown.load()->pause_reading();
-  });
+  const outcome end = dies_during_work<offloading>(kind, [](connection& c) { c.pause_reading(); });
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::connection::pause_reading"), end.said);
   BOOST_TEST(says(end, is_pooled(kind) ? "but thread \"qnt-work" : "but thread \""), end.said);

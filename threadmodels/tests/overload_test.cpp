@@ -25,7 +25,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace data = boost::unit_test::data;
 
-constexpr std::array pooled_models{model::reactor_pool, model::loop_per_thread_pool};
 constexpr unsigned workers = 2;
 
 config overloaded_soon(model kind) {

@@ -13,15 +13,12 @@
 #include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/server.hpp>
 
-#include <array>
 #include <string>
 
 namespace quintet::test {
 namespace {
 
 namespace data = boost::unit_test::data;
-
-constexpr std::array pooled_models{model::reactor_pool, model::loop_per_thread_pool};
 
 /// Echoes lines; "w" waits at the gate, "go" goes to the lane. "!x" is urgent, and answered with "?x".
 struct session {

@@ -17,6 +17,13 @@ inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_s
 
 namespace quintet::test {
 
+/// Whether batches (callbacks) or offloaded work (coroutines) run on a pool.
+[[nodiscard]] constexpr bool is_pooled(model kind) {
+  return kind == model::reactor_pool || kind == model::loop_per_thread_pool;
+}
+
+inline constexpr std::array pooled_models{model::reactor_pool, model::loop_per_thread_pool};
+
 enum class flavour { callback, coroutine };
 
 struct combination {
@@ -24,8 +31,7 @@ struct combination {
   flavour style;
 
   [[nodiscard]] bool is_coroutine() const { return style == flavour::coroutine; }
-  /// Whether batches (callbacks) or offloaded work (coroutines) run on a pool.
-  [[nodiscard]] bool is_pooled() const { return kind == model::reactor_pool || kind == model::loop_per_thread_pool; }
+  [[nodiscard]] bool is_pooled() const { return test::is_pooled(kind); }
 };
 
 inline std::string to_string(flavour f) { return f == flavour::callback ? "callback" : "coroutine"; }
