@@ -100,6 +100,16 @@ void admissions::settle(ticket place, const void* identity) {
   place.of_ = nullptr;
 }
 
+void admissions::hand_on(const void* from, const void* to) noexcept {
+  open_.fetch_add(1);
+  if (max_of_network_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  auto entry = settled_.extract(from);
+  if (!entry) return;
+  entry.key() = to;
+  settled_.insert(std::move(entry));  // into the room that it has left
+}
+
 admissions::ticket admissions::leave(const void* identity) noexcept {
   network from;
   if (max_of_network_ != 0) {

@@ -51,6 +51,9 @@ class admissions {
 
   /// [any thread] From now on the place belongs to what has this identity, until it leaves.
   void settle(ticket place, const void* identity);
+  /// [any thread] `to` settles in the place of `from`, which has none of its own from now on, but leaves all the same:
+  /// until then the two count as two.
+  void hand_on(const void* from, const void* to) noexcept;
   /// [any thread] The place of what has settled; it is given back with the ticket.
   ticket leave(const void* identity) noexcept;
 

@@ -21,7 +21,7 @@ class adopter {
  private:
   using session = session_for<adopter, H>;
   friend session;
-  static constexpr bool has_lane = false;  // for sessions
+  static constexpr bool has_successors = false;  // for sessions
 
   /// `placed`: by the model, which is to be told when it has gone.
   adopter(Server& server, bool placed) noexcept : server_(server), placed_(placed) {}

@@ -7,6 +7,7 @@
 #include <quintet/net/drainage.hpp>
 #include <quintet/net/placing.hpp>
 #include <quintet/net/priority_lane.hpp>
+#include <quintet/net/rebalancer.hpp>
 #include <quintet/net/server_options.hpp>
 #include <quintet/net/session.hpp>
 #include <quintet/net/stall_watchdog.hpp>
@@ -37,6 +38,8 @@ class basic_server {
                    {options_.accept, options_.accept_strictly, options_.accepting, options_.busy_poll}, admissions_,
                    options_.log,
                    [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
+    host_.loops = detail::lasting_loops(model_);
+    if (options_.rebalance.is_on()) make_rebalancer();
     if (wants_lane()) make_lane();
     for (const listen_options& l : options_.listen)
       addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
@@ -97,6 +100,9 @@ class basic_server {
   [[nodiscard]] std::uint16_t port() const noexcept { return first_port(false); }
   [[nodiscard]] std::uint16_t priority_port() const noexcept { return first_port(true); }
   [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
+  /// [any thread] Where connections live, and may be moved to (connection::move_to), in the model's order. None where
+  /// that is one loop for all, or one for each.
+  [[nodiscard]] const std::vector<event_loop*>& loops() const noexcept { return host_.loops; }
   /// [any thread] The server's connections by id: to send to them, close them, post to them.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
   /// [any thread]
@@ -119,7 +125,7 @@ class basic_server {
   friend session;
   template <class Server, handler H>
   friend class detail::adopter;
-  static constexpr bool has_lane = true;  // for sessions
+  static constexpr bool has_successors = true;  // for sessions
 
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
   void run_by_model(event_loop& from, work_item& item) noexcept {
@@ -136,6 +142,7 @@ class basic_server {
            detail::has_classify<handler_type>;
   }
   void make_lane();
+  void make_rebalancer();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
   [[nodiscard]] bool close_listeners() noexcept;
@@ -152,6 +159,7 @@ class basic_server {
     drainage_.left();
   }
   session* succeed(session& old, event_loop& on) noexcept;
+  session* succeed_on_lane(session& old) noexcept;
   [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
   bool give_to_lane(int fd);
   void release(event_loop& loop) noexcept {
@@ -170,6 +178,7 @@ class basic_server {
   event_loop main_;
   drainage drainage_{main_};
   acceptor_group acceptors_;
+  std::optional<rebalancer> rebalancer_;
   std::optional<priority_lane> priority_;
   std::vector<address> addresses_;
   bool has_run_ = false;
@@ -183,6 +192,15 @@ void basic_server<Model, Handler>::make_lane() {
     admit(at, fd, std::move(ticket));
   });
   host_.lane = &priority_->loop();
+}
+
+template <thread_model Model, handler_or_factory Handler>
+void basic_server<Model, Handler>::make_rebalancer() {
+  if (!session::moves)
+    throw config_error(
+        "rebalance.factor: connections of a coroutine, or of a handler that cannot be moved without "
+        "throwing, stay on their loop");
+  rebalancer_.emplace(main_, host_.loops, host_.registry, options_.rebalance, options_.log);
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -205,12 +223,15 @@ void basic_server<Model, Handler>::start() {
   acceptors_.start();  // before the loops' threads
   model_.start(main_);
   if (priority_) priority_->start();
+  if (rebalancer_) rebalancer_->start();
+  if (host_.log) detail::report_cpus(host_.log, host_.loops);
 }
 
 template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::finish() {
   started_ = false;
-  model_.stop();  // first: its loops may give connections to the lane
+  host_.registry.end_moves();  // to a loop that has ended, none would arrive
+  model_.stop();               // first: its loops may give connections to the lane
   if (priority_) priority_->finish();
   if (watchdog_) watchdog_->stop();
 }
@@ -289,13 +310,23 @@ void basic_server<Model, Handler>::discard(session* s) noexcept {
   release(loop);
 }
 
-// For the lane's loop, on the old one's thread. Nothing: there is no room, or no memory.
+// For another loop, on the old one's thread. Nothing: there is no room, or no memory.
 template <thread_model Model, handler_or_factory Handler>
 auto basic_server<Model, Handler>::succeed(session& old, event_loop& on) noexcept -> session* {
+  if (is_priority(on)) return succeed_on_lane(old);
+  auto* const next = new (std::nothrow) session(old, on, host_);
+  if (!next) return nullptr;
+  admissions_.hand_on(&old, next);
+  detail::occupy_place(model_, on);
+  return next;
+}
+
+template <thread_model Model, handler_or_factory Handler>
+auto basic_server<Model, Handler>::succeed_on_lane(session& old) noexcept -> session* {
   try {
     std::optional<admissions::ticket> place = priority_->admitted().enter({});
     if (!place || !*place) return nullptr;
-    session* const next = new (std::nothrow) session(old, on, host_);
+    session* const next = new (std::nothrow) session(old, priority_->loop(), host_);
     if (next) priority_->admitted().settle(std::move(*place), next);  // of no network: it cannot throw
     return next;
   } catch (const std::bad_alloc&) {
@@ -332,6 +363,7 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   detail::add_counters(sum, model_, self.main_);
   sum.workers = detail::workers_of(model_);
   if (watchdog_) sum.stalls = watchdog_->stalls();
+  if (rebalancer_) sum.rebalanced = rebalancer_->rounds();
   for (const auto& a : acceptors_.acceptors()) {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();

@@ -211,7 +211,7 @@ void connection::settle() noexcept {
     return;
   }
   if (is_stuck()) return;
-  if (extras_ && extras_->promoted && move_to_lane()) return;
+  if (extras_ && extras_->goes_to && move_on()) return;
   if (state_.failing) return;
   if (state_.has_ahead && !holds_input()) {
     take_input();

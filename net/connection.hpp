@@ -125,16 +125,19 @@ class connection : private stream_channel, private loop_member, private detail::
   /// [baton] From the end of this batch on, or as soon as what was written has left, it is one of the server's priority
   /// lane: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the object is
   /// another one there, so keep ids and no references. False, and nothing happens: there is no lane, it is there
-  /// already, it is a coroutine's or its handler cannot be moved without throwing, or the engine is not one of epoll
-  /// and model 1's, or has descriptors of its own. When the lane is full it stays where it is.
+  /// already, is a coroutine's or its handler cannot be moved without throwing, or the engine is not epoll or model
+  /// 1's, or has descriptors of its own. When the lane is full it stays where it is.
   bool promote();
+  /// [baton] The same to another one of server::loops(), from one of these. Any thread can ask for it through the
+  /// registry's post().
+  bool move_to(event_loop& to);
   /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
   [[nodiscard]] bool draining() const noexcept { return held().drain_begun; }
 
  protected:
   /// `keeps_baton`: a batch is run by somebody who holds on to the baton afterwards (a coroutine), so that the input
-  /// must be the connection's own. `runs_here`: dispatch() would always run a batch here and now, and is not asked.
-  /// `successor`: it takes over from another one, see make_successor().
+  /// must be the connection's own. `runs_here`: dispatch() would always run a batch here and now. `successor`: it takes
+  /// over from another one, see make_successor().
   connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor = false);
   ~connection();
 
@@ -241,11 +244,10 @@ class connection : private stream_channel, private loop_member, private detail::
   virtual void run_drain() {}
   virtual void run_close(error_code why) noexcept = 0;
   virtual void destroy() noexcept = 0;
-  // For a connection that moves. On the old loop, with the baton: another one for that loop, which has the handler; it
-  // touches nothing of its loop before arrive_at_lane(). Nothing when that cannot be had now.
+  // For a connection that moves. On the old loop, with the baton: another one for that loop, with the handler; touches
+  // nothing of its loop before arrive(). Nothing when that cannot be had now.
   virtual connection* make_successor(event_loop&) noexcept { return nullptr; }
-  /// [loop] The last call for one that has a successor.
-  virtual void discard() noexcept {}
+  virtual void discard() noexcept {}  // [loop] the last call for one that has a successor
   [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;
   /// [loop] The loop stops while the baton is out: what the holder waits for should be cancelled.
   virtual void interrupt() noexcept {}
@@ -286,10 +288,11 @@ class connection : private stream_channel, private loop_member, private detail::
   // Another loop (connection_moving.cpp).
   bool classify() noexcept;
   void end_classifying() noexcept;
+  bool ask_to_move(event_loop& to);
   [[nodiscard]] bool may_move() const noexcept;
-  bool move_to_lane() noexcept;
+  bool move_on() noexcept;
   void inherit(connection& from) noexcept;
-  static void arrive_at_lane(work_item& item) noexcept;
+  static void arrive(work_item& item) noexcept;
   static void bury_predecessor(work_item& item) noexcept;
 
   // The loop's side (connection.cpp): input, ends, and what comes next.

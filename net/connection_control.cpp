@@ -28,7 +28,8 @@ void connection::feed_from(connection_id source) {
 }
 
 void connection::adopt_settings() noexcept {
-  if (std::exchange(baton_extras_->promoted, false) && have_extras()) extras_->promoted = true;
+  if (event_loop* const to = std::exchange(baton_extras_->goes_to, nullptr); to && have_extras())
+    if (!extras_->goes_to || extras_->goes_to != host_.lane) extras_->goes_to = to;
   baton_.has_changes = false;
   if (!baton_extras_->changed) return;
   if (state_.above_watermark) tell_source(false);

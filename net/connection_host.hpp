@@ -7,10 +7,12 @@
 #include <quintet/net/connection_registry.hpp>
 #include <quintet/net/offload.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace quintet {
 
@@ -42,8 +44,10 @@ struct connection_host {
   const log_hook log;
   output_budget output;
   connection_registry registry;
-  event_loop* lane = nullptr;          // of the priority class, where there is one; set before the first connection
-  stall_watchdog* watchdog = nullptr;  ///< nothing: nobody watches. Set before the first connection
+  // Set before the first connection:
+  event_loop* lane = nullptr;           ///< of the priority class, where there is one
+  std::vector<event_loop*> loops = {};  ///< among which connections may move
+  stall_watchdog* watchdog = nullptr;   ///< nothing: nobody watches
 };
 
 }  // namespace quintet

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_moving: how a connection goes over to the priority lane: another object there takes over all that it has.
+// connection_moving: how a connection goes over to another loop: another object there takes over all that it has.
 #include <quintet/net/connection.hpp>
 
 #include <quintet/net/stall_watchdog.hpp>
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace quintet {
 
 bool connection::promote() {
   check_held();
-  if (!host_.lane || host_.lane == &loop_ || keeps_baton_ || !can_move_) return false;
+  return host_.lane && ask_to_move(*host_.lane);
+}
+
+bool connection::move_to(event_loop& to) {
+  check_held();
+  const auto is_ordinary = [this](event_loop& loop) { return std::ranges::count(host_.loops, &loop) > 0; };
+  return is_ordinary(to) && is_ordinary(loop_) && ask_to_move(to);
+}
+
+bool connection::ask_to_move(event_loop& to) {
+  if (&to == &loop_ || keeps_baton_ || !can_move_) return false;
   if (!loop_.io().lets_go() || loop_.options().own_descriptors) return false;
-  extras_of_baton().promoted = baton_.has_changes = true;
+  extras_of_baton().goes_to = &to;
+  baton_.has_changes = true;
   return true;
 }
 
@@ -39,7 +52,8 @@ bool connection::classify() noexcept {
   // As if it had not been looked at yet.
   ahead_.swap(input_buffer_);
   baton_.has_input = false;
-  state_.has_ahead = extras_->promoted = true;
+  state_.has_ahead = true;
+  extras_->goes_to = host_.lane;
   settle();
   return false;
 }
@@ -59,21 +73,23 @@ bool connection::may_move() const noexcept {
 }
 
 // Whether it is gone from here.
-bool connection::move_to_lane() noexcept {
+bool connection::move_on() noexcept {
   if (!may_move()) return false;
+  event_loop& to = *extras_->goes_to;
   connection* next = nullptr;
   const bool tried = host_.registry.hand_on(id_, [&]() noexcept {
-    next = make_successor(*host_.lane);
+    next = make_successor(to);
     if (!next) return next;
     loop_.io().remove(*this);
     next->inherit(*this);
-    next->become(&connection::arrive_at_lane);
-    host_.lane->post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
+    next->become(&connection::arrive);
+    to.post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
     return next;
   });
   if (!tried) return false;
-  extras_->promoted = false;  // also when the lane is full, or there is no memory: then it stays as it is
+  extras_->goes_to = nullptr;  // also when there is no room for it, or no memory: then it stays as it is
   if (!next) return false;
+  loop_.counters().moved_away.add();
   state_.failing = true;  // of no use to anybody from now on; nobody is told of an end
   extras_->cancel();
   become(&connection::bury_predecessor);
@@ -94,13 +110,16 @@ void connection::inherit(connection& from) noexcept {
   baton_.has_input = from.baton_.has_input;
   baton_.pause_wanted = from.baton_.pause_wanted;
   own_ = std::move(from.own_);
+  cost_ = from.cost_;
+  if (from.deadlines()) extras_.reset(new (std::nothrow) loop_extras(*this));
+  if (extras_) extras_->deadlines = std::move(from.extras_->deadlines);
   if (from.baton_.expects && have_baton_extras()) {
     baton_extras_->expected = from.expected();
     baton_.expects = true;
   }
 }
 
-void connection::arrive_at_lane(work_item& item) noexcept {
+void connection::arrive(work_item& item) noexcept {
   connection& c = of(item);
   c.loop_.join(c);
   c.loop_.counters().moved_here.add();

@@ -167,7 +167,7 @@ void connection::turn_ends() noexcept {
   extras_->end.due = false;
   tell_notices();
   const bool goes_on = std::exchange(extras_->end.goes_on, false);
-  if (state_.failing || !(goes_on || extras_->promoted)) return;
+  if (state_.failing || !(goes_on || extras_->goes_to)) return;
   if (goes_on) count_sends(loop_.counters().sends_outside, [this] { send_waiting(); });
   if (!state_.failing && !state_.baton_out) settle();
 }

@@ -90,18 +90,40 @@ error_code connection_registry::evict(connection_id which, std::uint32_t silent_
   return {};
 }
 
-bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
+template <class F>
+bool connection_registry::visit(look_position& from, std::size_t most, F f) {
   const shard& s = shards_[from.shard];
   const std::lock_guard lock(s.mutex);
   const std::size_t to = std::min(s.slots.size(), from.slot + most);
-  for (std::size_t i = from.slot; i < to; ++i) {
-    if (!s.slots[i].holder) continue;
-    const std::uint32_t looks = s.slots[i].holder->silence_or_reason_.silence.look();
-    if (looks > 0 && found.size() < found.capacity()) found.push_back({id_of(from.shard, i), looks});
-  }
+  for (std::size_t i = from.slot; i < to; ++i)
+    if (s.slots[i].holder) f(id_of(from.shard, i), *s.slots[i].holder);
   from.slot = to;
   if (to == s.slots.size()) from = {from.shard + 1, 0};
   return from.shard < connection_shards;
+}
+
+bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
+  return visit(from, most, [&](connection_id id, connection& c) {
+    const std::uint32_t looks = c.silence_or_reason_.silence.look();
+    if (looks > 0 && found.size() < found.capacity()) found.push_back({id, looks});
+  });
+}
+
+bool connection_registry::mark(look_position& from, std::size_t most) {
+  return visit(from, most, [](connection_id, connection& c) { c.silence_or_reason_.silence.mark(); });
+}
+
+bool connection_registry::find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found) {
+  return visit(from, most, [&](connection_id id, connection& c) {
+    if (c.can_move_) found.push_back({id, &c.loop(), c.silence_or_reason_.silence.is_marked()});
+  });
+}
+
+void connection_registry::end_moves() noexcept {
+  for (shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    s.ends_moves = true;
+  }
 }
 
 error_code connection_registry::send(connection_id to, shared_bytes data) {

@@ -101,6 +101,19 @@ class connection_registry {
   /// comes to this, or a handler is at work.
   error_code evict(connection_id which, std::uint32_t silent_for);
 
+  // For rebalancer.
+  struct movable_connection {
+    connection_id id;
+    event_loop* on;
+    bool is_silent;  // since it was marked
+  };
+  /// [any thread] Looks at no more than `most` places, under one lock: marks the connections there as silent until they
+  /// receive something; adds those that may move to another loop to `found`. False: these were the last.
+  bool mark(look_position& from, std::size_t most);
+  bool find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found);
+  /// [any thread] Waits until no connection is just moving; none does from now on.
+  void end_moves() noexcept;
+
   /// [any thread] Whom it is connected with; empty when it is gone, or where descriptors are its loop's own
   /// (loop_options::own_descriptors).
   [[nodiscard]] std::string peer_of(connection_id which);
@@ -124,6 +137,7 @@ class connection_registry {
     std::size_t size = 0;  // slots with a holder
     std::uint64_t next_generation = 1;
     bool draining = false;
+    bool ends_moves = false;
   };
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   class broadcast_message;
@@ -139,13 +153,13 @@ class connection_registry {
   added add(connection& c);
   void remove(connection_id id) noexcept;
   /// [loop] The holder's. If nothing is on its way to it, gives the id to the connection that f() returns, unless that
-  /// is none; nobody can send to the id meanwhile. False: not now.
+  /// is none; nobody can send to the id meanwhile. False: not now, or after end_moves().
   template <std::invocable F>
   bool hand_on(connection_id id, F f) noexcept {
     shard& s = shard_of(id);
     const std::lock_guard lock(s.mutex);
     slot* const found = living(s, id);
-    if (!found || found->under_way != 0) return false;
+    if (!found || found->under_way != 0 || s.ends_moves) return false;
     if (connection* const next = f()) found->holder = next;
     return true;
   }
@@ -161,6 +175,9 @@ class connection_registry {
   error_code deliver(connection_id to, kind what, F f, std::size_t size = 0);
   error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
   std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
+  /// f(id, connection&) for each connection in those places.
+  template <class F>
+  bool visit(look_position& from, std::size_t most, F f);
   slot* living(shard& s, connection_id id) const noexcept;
   shard& shard_of(connection_id id) noexcept { return shards_[id.home % connection_shards]; }
 

@@ -62,22 +62,28 @@ struct connection_wishes {
   bool classify : 1 = false, urgent : 1 = false;
 };
 
-/// How often the heartbeat monitor has looked since something was received. Receiving costs one store.
+/// How often the heartbeat monitor has looked since something was received, and whether that was since the rebalancer
+/// has set its mark. Receiving costs one store.
 class connection_silence {
  public:
   /// [loop]
-  void ends() noexcept { std::atomic_ref(looks_).store(0, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint32_t looks() noexcept { return std::atomic_ref(looks_).load(std::memory_order_relaxed); }
+  void ends() noexcept { std::atomic_ref(state_).store(0, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t looks() noexcept { return load() & ~marked; }
   /// [any thread] Counts one more; returns how many there were before. If the silence ends at the same moment, that is
   /// lost only where it had just begun.
   std::uint32_t look() noexcept {
-    std::uint32_t before = looks();
-    std::atomic_ref(looks_).compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
-    return before;
+    std::uint32_t before = load();
+    std::atomic_ref(state_).compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
+    return before & ~marked;
   }
+  /// [any thread]
+  void mark() noexcept { std::atomic_ref(state_).fetch_or(marked, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_marked() noexcept { return (load() & marked) != 0; }
 
  private:
-  std::uint32_t looks_ = 0;
+  static constexpr std::uint32_t marked = 1U << 31U;
+  [[nodiscard]] std::uint32_t load() noexcept { return std::atomic_ref(state_).load(std::memory_order_relaxed); }
+  std::uint32_t state_ = 0;
 };
 
 /// The same of the baton's side. The loop writes them while the baton is at home.
@@ -127,10 +133,10 @@ struct connection_loop_extras final : timer, turn_taker {
   send_notices notices;
   std::uint64_t taken = 0;  // by the kernel of what there are notices for; their positions are counted by it
   std::unique_ptr<connection_deadlines> deadlines;
-  std::size_t charged = 0;     // how much of sending_ the server's budget knows of
-  std::size_t drain_left = 0;  // received by the kernel when draining began, and not by us yet
-  bool promoted = false;       // to the priority lane, as soon as nothing is under way
-  int holds = 0;               // connections that this one feeds and whose output is full
+  std::size_t charged = 0;        // how much of sending_ the server's budget knows of
+  std::size_t drain_left = 0;     // received by the kernel when draining began, and not by us yet
+  event_loop* goes_to = nullptr;  // as soon as nothing is under way
+  int holds = 0;                  // connections that this one feeds and whose output is full
 };
 
 struct connection_baton_extras {
@@ -139,11 +145,11 @@ struct connection_baton_extras {
   std::unique_ptr<connection_settings> changed;
   error_code close_reason;
   std::size_t expected = 0;
-  std::size_t charged = 0;  // how much of output_ the server's budget knows of
-  std::size_t waiting = 0;  // sending_.size() when the baton left
-  unsigned dropped = 0;     // writes that when_full::drop has dropped in this batch
-  unsigned corks = 0;       // that are alive
-  bool promoted = false;    // in this batch
+  std::size_t charged = 0;        // how much of output_ the server's budget knows of
+  std::size_t waiting = 0;        // sending_.size() when the baton left
+  unsigned dropped = 0;           // writes that when_full::drop has dropped in this batch
+  unsigned corks = 0;             // that are alive
+  event_loop* goes_to = nullptr;  // asked for in this batch
 };
 
 }  // namespace quintet::detail

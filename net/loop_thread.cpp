@@ -27,7 +27,10 @@ int stay_on(int cpu) noexcept {
   CPU_ZERO(&only);
   if (cpu >= CPU_SETSIZE) return EINVAL;
   CPU_SET(static_cast<unsigned>(cpu), &only);
-  return ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only);
+  if (const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only)) return error;
+  cpu_set_t now;  // read back: what others have set for the process (cpuset) may have come in between
+  if (const int error = ::pthread_getaffinity_np(::pthread_self(), sizeof now, &now)) return error;
+  return CPU_EQUAL(&now, &only) ? 0 : EBUSY;
 }
 
 /// On the thread itself; throws.

@@ -28,6 +28,7 @@ class memory_engine final : public engine {
   bool poll(duration) override;
   void wake() noexcept override {}
   [[nodiscard]] int pollable() noexcept override { return -1; }
+  [[nodiscard]] bool lets_go() const noexcept override { return true; }
 
   int listen(const listen_options& options) override;
   int connect(const address& to, error_code& failed) noexcept override;

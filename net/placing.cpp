@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// placing: an exception of a thread model as a reason.
+// placing: an exception of a thread model as a reason, and where its loops run.
 #include <quintet/net/placing.hpp>
 
 #include <boost/system/system_error.hpp>
 
 #include <new>
+#include <string>
 #include <system_error>
 
 namespace quintet::detail {
@@ -21,6 +22,13 @@ error_code reason_of_exception() noexcept {
   } catch (...) {
     return errc::not_placed;
   }
+}
+
+void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops) {
+  std::string cpus;
+  for (const event_loop* loop : loops)
+    if (const int cpu = loop->options().cpu; cpu >= 0) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
+  if (!cpus.empty()) report(log, {severity::info, "loops stay on CPUs " + cpus});
 }
 
 }  // namespace quintet::detail

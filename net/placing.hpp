@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/error.hpp>
+#include <quintet/base/log.hpp>
 #include <quintet/net/statistics.hpp>
 #include <quintet/net/thread_model.hpp>
 
@@ -15,6 +16,12 @@ namespace quintet::detail {
 template <thread_model Model>
 void release_place(Model& model, event_loop& loop) noexcept {
   if constexpr (requires { model.release(loop); }) model.release(loop);
+}
+
+/// [any thread] A connection comes to this loop from another one.
+template <thread_model Model>
+void occupy_place(Model& model, event_loop& loop) noexcept {
+  if constexpr (requires { model.occupy(loop); }) model.occupy(loop);
 }
 
 /// [any thread] Whether the model runs every item at once, on the loop's own thread.
@@ -77,6 +84,9 @@ void add_counters(loop_statistics& to, const Model& model, event_loop& main) {
   const auto add = [&to](const loop_counters& c) { to.add(c); };
   if constexpr (requires { model.each_counters(add); }) model.each_counters(add);
 }
+
+/// [loop] When the loops' threads run: tells the log on which CPUs they stay, if they do.
+void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops);
 
 /// In a catch block: why a thread model has not taken a connection.
 error_code reason_of_exception() noexcept;

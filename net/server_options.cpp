@@ -30,6 +30,7 @@ void validate(const server_options& options) {
   validate(options.accepting);
   validate(options.priority);
   validate(options.heartbeat);
+  validate(options.rebalance);
   validate(options.limits);
   validate(options.offload);
   validate(options.stalls);

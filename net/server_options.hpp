@@ -13,6 +13,7 @@
 #include <quintet/net/loop_options.hpp>
 #include <quintet/net/offload.hpp>
 #include <quintet/net/priority_options.hpp>
+#include <quintet/net/rebalance_options.hpp>
 #include <quintet/net/stall.hpp>
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct server_options {
   bool accept_strictly = false;      ///< what cannot be had of `accept` is a config_error, and not replaced
   priority_options priority = {};    ///< of the priority lane: where a listener or the heartbeat monitor needs one
   heartbeat_options heartbeat = {};  ///< whether silent connections are pinged and closed
+  rebalance_options rebalance = {};  ///< whether connections move to loops that have less to do
   connection_limits limits = {};     ///< of each connection, unless it changes its own
   /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
   std::size_t max_output_total = std::size_t{4} << 30U;

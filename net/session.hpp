@@ -32,10 +32,13 @@ inline constexpr bool has_on_close = requires(H& h, connection& c, error_code wh
 
 /// A callback handler. `Owner` has run_by_model(loop, item), runs_here(loop), which says that it would always run an
 /// item of that loop here and now, retire(session), and discard(session), the same of one that has a successor; where
-/// it `has_lane`, succeed(session, loop) makes that.
+/// it `has_successors`, succeed(session, loop) makes that.
 template <class Owner, class Handler>
 class message_session final : public connection {
  public:
+  /// Whether it may have a successor on another loop.
+  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_successors;
+
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host, false, owner.runs_here(loop)), owner_(owner), handler_(std::move(handler)) {
     if constexpr (moves) allow_moves();
@@ -45,7 +48,9 @@ class message_session final : public connection {
     requires std::is_nothrow_move_constructible_v<Handler>
       : connection(loop, host, false, from.owner_.runs_here(loop), true),
         owner_(from.owner_),
-        handler_(std::move(from.handler_)) {}
+        handler_(std::move(from.handler_)) {
+    allow_moves();
+  }
   void begin(int handle) noexcept {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
@@ -58,7 +63,6 @@ class message_session final : public connection {
 
  private:
   friend Owner;
-  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_lane;
   void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
@@ -133,6 +137,8 @@ class message_session final : public connection {
 template <class Owner, class Handler>
 class stream_session final : public stream {
  public:
+  static constexpr bool moves = false;  // the coroutine's frame refers to this object
+
   stream_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
       : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
   void begin(int handle) noexcept { open(handle, {.open = true}); }

@@ -44,8 +44,14 @@ struct loop_counters {
   counter misjudged_ns;  ///< the nanoseconds that these took
 
   counter urgent;      ///< messages that were answered ahead of others
-  counter moved_here;  ///< connections that came from another loop: only the priority lane has such
+  counter moved_here;  ///< connections that came from another loop
+  counter moved_away;  ///< connections that went on to another loop, where they are closed
 
+  /// [any thread] Connections that are on this loop now.
+  [[nodiscard]] std::uint64_t open() const noexcept {
+    const std::uint64_t gone = closed.value() + moved_away.value();  // first: never more than have come
+    return opened.value() + moved_here.value() - gone;
+  }
   /// [loop] By one call.
   void received(std::size_t size) noexcept {
     receives.add();
@@ -83,6 +89,7 @@ struct loop_counters {
     misjudged_ns.add(other.misjudged_ns.value());
     urgent.add(other.urgent.value());
     moved_here.add(other.moved_here.value());
+    moved_away.add(other.moved_away.value());
   }
 };
 
@@ -95,7 +102,7 @@ struct loop_statistics {
   std::uint64_t bytes_in_place = 0;
   std::uint64_t batches_inline = 0, offloads_unknown = 0, offloads_dear = 0, offloads_held_back = 0;
   std::uint64_t misjudged = 0, misjudged_ns = 0;
-  std::uint64_t urgent = 0, moved_here = 0;
+  std::uint64_t urgent = 0, moved_here = 0, moved_away = 0;
 
   void add(const loop_counters& c) noexcept {
     turns += c.turns.value();
@@ -124,6 +131,7 @@ struct loop_statistics {
     misjudged_ns += c.misjudged_ns.value();
     urgent += c.urgent.value();
     moved_here += c.moved_here.value();
+    moved_away += c.moved_away.value();
   }
 };
 
@@ -150,6 +158,7 @@ struct server_statistics : loop_statistics {
   std::uint64_t accepted_locally = 0;  ///< by a loop that stays on a CPU, and received by the kernel on the same CPU
   std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority lane
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
+  std::uint64_t rebalanced = 0;                 ///< times that connections were asked to move, see rebalance_options
   std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
   priority_statistics priority;
   heartbeat_statistics heartbeat;

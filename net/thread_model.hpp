@@ -21,13 +21,14 @@ namespace quintet {
 ///
 /// Optional:
 ///   place(from)     the same as place(), for a connection that was accepted from this address; with wants_address(),
-///   which
-///                   says that it may change something
-///   release(loop)   on that loop's thread: a connection that place() put there has gone
+///                   which says that it may change something
+///   release(loop)   on that loop's thread: a connection that place() put there, or that occupy() told of, has gone
+///   occupy(loop)    any thread: a connection comes to this loop, one of each_loop(), from another one, which is told
+///                   by release()
 ///   runs_inline()   any thread, constant: whether run(w) always runs w here and now. Connections do not ask then
 ///   each_loop(f)    before start(): f(event_loop&) for every loop that place() may ever return, in their order; only
-///   where
-///                   they are there from the beginning. Such a model's loops can accept for themselves
+///                   where they are there from the beginning. Such a model's loops can accept for themselves, and
+///                   connections can move between them
 ///   workers()       any thread: the worker_statistics of its pool
 ///   each_counters(f)  any thread: f(const loop_counters&) for every loop there is or was besides the main one
 template <class M>

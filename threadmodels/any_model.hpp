@@ -95,6 +95,13 @@ class any_model {
         },
         model_);
   }
+  void occupy(event_loop& loop) noexcept {
+    std::visit(
+        [&](auto& m) {
+          if constexpr (requires { m.occupy(loop); }) m.occupy(loop);
+        },
+        model_);
+  }
   template <class F>
   void each_loop(F f) {
     std::visit(

@@ -37,6 +37,11 @@ class composed_model {
   {
     placement_.release(loop);
   }
+  void occupy(event_loop& loop) noexcept
+    requires requires(Placement& p) { p.occupy(loop); }
+  {
+    placement_.occupy(loop);
+  }
   template <class F>
     requires requires(Placement& p, F f) { p.each_loop(f); }
   void each_loop(F f) {

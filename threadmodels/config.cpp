@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // config: what the model's loops are told, and what cannot be.
 #include <quintet/threadmodels/config.hpp>
+#include <quintet/threadmodels/idle_cpus.hpp>
 
 #include <sched.h>
 
@@ -41,7 +42,9 @@ model_options model_options_of(const config& c) {
   model_options o = model_options_of<config>(c);
   const std::vector<int> allowed = allowed_cpus();
   validate_cpus(c.cpus, allowed);
-  o.cpus = c.cpus.empty() && c.accept == accept_strategy::reuse_port_cpu ? allowed : c.cpus;
+  o.cpus = c.cpus.empty() && (c.accept == accept_strategy::reuse_port_cpu || c.idle_cpus) ? allowed : c.cpus;
+  const bool has_loops = c.model == model::loop_per_thread || c.model == model::loop_per_thread_pool;
+  if (c.idle_cpus && has_loops) o.cpus = idlest_cpus(o.cpus, c.loops);
   o.own_descriptors = c.own_descriptors;
   o.placement = c.placement;
   o.place_by = c.place_by;

@@ -29,9 +29,14 @@ struct config {
   heartbeat_options heartbeat = {};  ///< whether connections that are silent are pinged and closed
   placement_policy placement = placement_policy::round_robin;  ///< models 4 and 5: where the main reactor puts them
   place_function place_by = {};                                ///< instead of that, a choice of your own
+  rebalance_options rebalance = {};  ///< models 4 and 5: whether connections move to loops that have less to do
   /// Models 4 and 5: loop i stays on the i-th of these CPUs, and begins again at the end of the list. None: loops run
   /// where the system likes, except with accept_strategy::reuse_port_cpu, for which it is all that the process may use.
   std::vector<int> cpus = {};
+  /// Models 4 and 5: of `cpus`, or all that the process may use, loops stay on those that are least busy while the
+  /// server is made, which takes 100 ms: one on each core before two on any, and all on one NUMA node where one has
+  /// enough.
+  bool idle_cpus = false;
   /// Model 4, where its loops accept by reuse_port or reuse_port_cpu: each loop's thread has a table of descriptors of
   /// its own, so that the system's limit (RLIMIT_NOFILE) holds for each loop and not for the process. It begins as a
   /// copy of what is open when run() is called: of that, what is closed later stays open in the loops until they end,

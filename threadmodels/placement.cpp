@@ -63,9 +63,9 @@ void on_loop_ring::look_at_open() noexcept {
     open_[i] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, ring_[i]->open.load(std::memory_order_relaxed)));
 }
 
-void on_loop_ring::release(event_loop& loop) noexcept {
+void on_loop_ring::count(event_loop& loop, std::ptrdiff_t change) noexcept {
   for (const auto& m : ring_)
-    if (&m->running.loop == &loop) m->open.fetch_sub(1, std::memory_order_relaxed);
+    if (&m->running.loop == &loop) m->open.fetch_add(change, std::memory_order_relaxed);
 }
 
 // All are told before any is waited for.

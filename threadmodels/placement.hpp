@@ -57,7 +57,8 @@ class on_loop_ring {
   [[nodiscard]] bool wants_address() const noexcept {
     return options_.place_by || options_.placement == placement_policy::peer_hash;
   }
-  void release(event_loop& loop) noexcept;
+  void release(event_loop& loop) noexcept { count(loop, -1); }
+  void occupy(event_loop& loop) noexcept { count(loop, 1); }
   void stop() noexcept;
   template <class F>
   void each_loop(F f) {
@@ -78,6 +79,7 @@ class on_loop_ring {
   std::size_t choose(const address& from);
   std::size_t least_filled();
   void look_at_open() noexcept;
+  void count(event_loop& loop, std::ptrdiff_t change) noexcept;
 
   ring_options options_;
   std::size_t next_ = 0;

@@ -22,6 +22,7 @@ class server : public basic_server<any_model, Handler> {
                                           .accept_strictly = c.accept_strictly,
                                           .priority = c.priority,
                                           .heartbeat = c.heartbeat,
+                                          .rebalance = c.rebalance,
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
                                           .offload = offload_options_of(c),

@@ -14,11 +14,14 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <boost/json/value_from.hpp>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -46,7 +49,9 @@ struct serve_options {
   accept_strategy accept = accept_strategy::main_reactor;
   placement_policy placement = placement_policy::round_robin;
   offload_policy offload = offload_policy::automatic;
-  bool strict = false, pin_loops = false, own_descriptors = false;
+  bool strict = false, own_descriptors = false;
+  std::string pin_loops;
+  rebalance_options rebalance;
   std::chrono::nanoseconds spin{0};
   std::chrono::microseconds busy_poll{0};
   std::size_t static_output = 0;
@@ -75,6 +80,19 @@ quintet::model parse_model(const std::string& text) {
 placement_policy parse_placement(const std::string& text) {
   if (const auto policy = placement_policy_from_string(text)) return *policy;
   throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
+}
+
+double parse_factor(const std::string& text) {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw usage_error('"' + text + "\" is no factor, such as 1.2");
+  return factor;
+}
+
+rebalance_measure parse_measure(const std::string& text) {
+  if (const auto measure = rebalance_measure_from_string(text)) return *measure;
+  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of(all_rebalance_measures));
 }
 
 lane_scheduling parse_scheduling(const std::string& text) {
@@ -107,6 +125,14 @@ unsigned loops_of(const serve_options& o) {
   return o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
 }
 
+/// "all", "idle", or a list.
+void pin_loops(config& c, const std::string& to) {
+  if (to.empty()) return;
+  c.idle_cpus = to == "idle";
+  for (const unsigned cpu : to == "all" || to == "idle" ? allowed_cpus() : parse_cpus(to))
+    c.cpus.push_back(static_cast<int>(cpu));
+}
+
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
@@ -121,8 +147,8 @@ config settle(const serve_options& o) {
   c.accept_strictly = o.strict;
   c.placement = o.placement;
   c.offload.policy = o.offload;
-  if (o.pin_loops)
-    for (const unsigned cpu : allowed_cpus()) c.cpus.push_back(static_cast<int>(cpu));
+  c.rebalance = o.rebalance;
+  pin_loops(c, o.pin_loops);
   c.own_descriptors = o.own_descriptors;
   c.spin = o.spin;
   c.busy_poll = o.busy_poll;
@@ -161,11 +187,12 @@ void serve_ours(const serve_options& o, Handler handler) {
   if (o.stats || o.duration)
     ticks.emplace(
         [&] {
-          if (o.stats) line.print(srv.statistics());
+          if (o.stats) line.print(srv.statistics(), open_on_each(srv.loops()));
         },
         o.duration, [&] { srv.stop(); });
   fmt::print("engine {}\n", engine_of(c, srv.main_loop()));
   report_replacement(c.accept, srv.accept());
+  if (const auto cpus = cpus_of(srv.loops()); !cpus.empty()) fmt::print("loops on CPUs {}\n", fmt::join(cpus, ","));
   announce("listening", o.address, srv.port());
   if (o.priority_port) announce("priority", o.address, srv.priority_port());
   const auto begun = std::chrono::steady_clock::now();
@@ -175,6 +202,7 @@ void serve_ours(const serve_options& o, Handler handler) {
   auto counters = to_json(srv.statistics(), to_string(c.model), lasted.count());
   counters["engine"] = engine_of(c, srv.main_loop());
   counters["accept"] = to_string(srv.accept());
+  counters["loop_cpus"] = boost::json::value_from(cpus_of(srv.loops()));
   write_output(o.json, pretty(counters) + '\n');
 }
 
@@ -207,9 +235,9 @@ void refuse_for_peer(const serve_options& o) {
   if (o.engine != engine_kind::automatic)
     throw usage_error("--peer: the peers have no --engine; give one or the other");
   if (o.accept != accept_strategy::main_reactor || o.placement != placement_policy::round_robin || o.strict ||
-      o.pin_loops || o.own_descriptors || o.offload != offload_policy::automatic)
+      !o.pin_loops.empty() || o.rebalance.is_on() || o.own_descriptors || o.offload != offload_policy::automatic)
     throw usage_error(
-        "--peer: the peers have neither --accept, --placement, --offload, --strict, --pin-loops nor "
+        "--peer: the peers have neither --accept, --placement, --rebalance, --offload, --strict, --pin-loops nor "
         "--own-descriptors");
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
@@ -288,7 +316,17 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "where the main reactor puts connections: round_robin (unless given), least_connections, peer_hash")
       ->type_name("NAME");
   app.add_flag("--strict", o.strict, "an error, and not the nearest, where --accept cannot be had");
-  app.add_flag("--pin-loops", o.pin_loops, "each loop stays on a CPU of its own, as long as there are any");
+  add_parsed(app, "--rebalance", o.rebalance.factor, parse_factor,
+             "move connections where a loop has more than so many times the load of another: 1.2; 0: never (0)")
+      ->type_name("FACTOR");
+  add_parsed(app, "--rebalance-by", o.rebalance.by, parse_measure,
+             "what a loop's load is: connections (unless given), cpu_time")
+      ->type_name("NAME");
+  app.add_flag(
+         "--pin-loops{all}", o.pin_loops,
+         "each loop stays on a CPU of its own, as long as there are any; =idle: on those that were least busy for "
+         "the last 100 ms; =0,2: on these")
+      ->type_name("[=CPUS]");
   app.add_flag("--own-descriptors", o.own_descriptors,
                "model 4, --accept reuse_port: ulimit -n holds for each loop, not for the process");
   add_parsed(app, "--spin", o.spin, parse_duration,

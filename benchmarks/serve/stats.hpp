@@ -2,9 +2,11 @@
 // stats.hpp: a server's counters as a line a second, and all of them at the end.
 #pragma once
 
+#include <quintet/net/event_loop.hpp>
 #include <quintet/net/statistics.hpp>
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
@@ -22,19 +24,20 @@ class stats_line {
  public:
   explicit stats_line(std::string name) : name_(std::move(name)) {}
 
-  void print(const server_statistics& now) {
+  /// `on_each`: connections of each loop, where a model has several.
+  void print(const server_statistics& now, const std::vector<std::uint64_t>& on_each) {
     const auto time = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(time - last_time_).count();
     const auto rate = [&](std::uint64_t server_statistics::* field) {
       return static_cast<double>(now.*field - last_.*field) / seconds;
     };
     fmt::print(
-        "{}  open {}  accepted {:.0f}/s  batches {:.0f}/s  receives {:.0f}/s  sends {:.0f}/s  in {:.2f} MB/s  out "
+        "{}  open {}{}  accepted {:.0f}/s  batches {:.0f}/s  receives {:.0f}/s  sends {:.0f}/s  in {:.2f} MB/s  out "
         "{:.2f} MB/s  errors {}  stalls {}\n",
-        name_, now.opened - now.closed, rate(&server_statistics::accepted), rate(&server_statistics::batches),
-        rate(&server_statistics::receives), rate(&server_statistics::sends),
-        rate(&server_statistics::bytes_received) / 1e6, rate(&server_statistics::bytes_sent) / 1e6,
-        now.accept_errors + now.handler_errors, now.stalls);
+        name_, now.opened - now.closed, on_each.size() > 1 ? fmt::format(" [{}]", fmt::join(on_each, " ")) : "",
+        rate(&server_statistics::accepted), rate(&server_statistics::batches), rate(&server_statistics::receives),
+        rate(&server_statistics::sends), rate(&server_statistics::bytes_received) / 1e6,
+        rate(&server_statistics::bytes_sent) / 1e6, now.accept_errors + now.handler_errors, now.stalls);
     std::fflush(stdout);
     last_ = now;
     last_time_ = time;
@@ -45,6 +48,21 @@ class stats_line {
   server_statistics last_;
   std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
 };
+
+/// Connections that are open there now.
+inline std::vector<std::uint64_t> open_on_each(const std::vector<event_loop*>& loops) {
+  std::vector<std::uint64_t> open;
+  for (event_loop* loop : loops) open.push_back(loop->counters().open());
+  return open;
+}
+
+/// Of loops that stay on one each.
+inline std::vector<int> cpus_of(const std::vector<event_loop*>& loops) {
+  std::vector<int> cpus;
+  for (const event_loop* loop : loops)
+    if (const int cpu = loop->options().cpu; cpu >= 0) cpus.push_back(cpu);
+  return cpus;
+}
 
 /// The times are of the last one of them.
 inline boost::json::array to_json(const std::vector<worker_decision>& decisions) {
@@ -113,7 +131,8 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
           {"offloads_held_back", s.offloads_held_back},
           {"misjudged", s.misjudged},
           {"misjudged_ns", s.misjudged_ns},
-          {"promoted", s.moved_here},
+          {"moved", s.moved_here},
+          {"rebalanced", s.rebalanced},
           {"workers", s.workers.threads},
           {"worker_wakes", s.workers.wakes},
           {"workers_grown_at_once", s.workers.grown_at_once},

@@ -17,6 +17,12 @@ refused "there are: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve -
 refused "there are: round_robin, least_connections, peer_hash" serve --placement random
 refused "no reuse_port" serve --model 2 --accept reuse_port --strict
 refused "own_descriptors" serve --model 4 --own-descriptors
+refused "such as 1.2" serve --rebalance lots
+refused "from 1.05" serve --rebalance 1
+refused "there are: connections, cpu_time" serve --rebalance 1.2 --rebalance-by luck
+refused "stay on their loop" serve --model 4 --rebalance 1.2 --handler coroutine
+refused "write 0, 0,1 or 0-1" serve --pin-loops=most
+refused "neither --accept" serve --peer epoll --rebalance 1.2
 refused "neither --accept" serve --peer epoll --accept exclusive
 refused "at most 100000 us" serve --spin 1s
 refused "duration" serve --spin -1us

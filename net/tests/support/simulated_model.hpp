@@ -26,6 +26,10 @@ class simulated_model {
     sim_->offload(item);
   }
   template <class F>
+  void each_loop(F f) {
+    for (event_loop* loop : loops_) f(*loop);
+  }
+  template <class F>
   void each_counters(F f) const {
     for (event_loop* loop : loops_)
       if (loop != main_) f(loop->counters());

@@ -33,9 +33,13 @@ class world {
   static constexpr std::uint16_t port = 7;
 
   world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U,
-        const offload_options& offload = {})
+        const offload_options& offload = {}, const rebalance_options& rebalance = {})
       : sim(seed) {
-    server_options o{.listen = {"127.0.0.1:7"}, .limits = limits, .max_output_total = max_total, .offload = offload};
+    server_options o{.listen = {"127.0.0.1:7"},
+                     .rebalance = rebalance,
+                     .limits = limits,
+                     .max_output_total = max_total,
+                     .offload = offload};
     o.make_engine = [this] { return sim.network().make_engine(); };
     o.time = &sim.time();
     server.emplace(o, simulated_model(sim, s.loops, s.pooled), std::move(h));
