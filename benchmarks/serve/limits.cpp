@@ -16,12 +16,16 @@ void serve_limits::apply(config& to) const {
   each.low_watermark = std::min(each.low_watermark, each.high_watermark / 2);
   to.max_output_total = max_output_total.value_or(to.max_output_total);
   to.max_threads = max_threads.value_or(to.max_threads);
+  to.accepting.max_connections = max_connections.value_or(to.accepting.max_connections);
   to.accepting.tuned_sockets = tuned_sockets.value_or(to.accepting.tuned_sockets);
 }
 
 void add_limit_options(CLI::App& app, serve_limits& limits) {
   const auto bytes = number_in<std::size_t>(1);
   add_parsed(app, "--files", limits.files, number_in<std::size_t>(16), "open at most so many descriptors (ulimit -Hn)")
+      ->type_name("N");
+  add_parsed(app, "--max-connections", limits.max_connections, number_in<std::size_t>(0),
+             "accept no more while so many are open; 0: no limit (0)")
       ->type_name("N");
   add_parsed(app, "--max-threads", limits.max_threads, number_in<std::size_t>(1),
              "model 1: connections that may have a thread (4096, or as many as the workload has)")

@@ -23,15 +23,6 @@ struct waiting_found {
   double worst_delay_ms = 0;  ///< from the moment that descriptors were free to the last reply
 };
 
-double busiest(const std::map<pid_t, double>& before, const std::map<pid_t, double>& after) {
-  double most = 0;
-  for (const auto& [thread, seconds] : after) {
-    const auto then = before.find(thread);
-    most = std::max(most, seconds - (then == before.end() ? 0 : then->second));
-  }
-  return most;
-}
-
 double cpu_while_full(const stress_run& run, server_under_stress& server, asking& round) {
   const auto before = server.cpu_seconds();
   const auto from = now_ns();

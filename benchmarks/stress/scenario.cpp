@@ -27,9 +27,12 @@ seconds limit_of_resets(const stress_settings&, unsigned peers) { return seconds
 seconds limit_of_slow_writers(const stress_settings& s, unsigned) { return rounds_of(s, 2 * s.deadline + seconds(5)); }
 seconds limit_of_others(const stress_settings& s, unsigned) { return rounds_of(s, seconds(20)); }
 
+// A SYN that the kernel has dropped comes again after 1, 3, 7, ... seconds.
+seconds limit_of_floods(const stress_settings& s, unsigned) { return rounds_of(s, seconds(60)); }
+
 }  // namespace
 
-const std::array<scenario, 6> scenarios{{
+const std::array<scenario, 7> scenarios{{
     {"resets", "peers that connect and reset the connection, as fast as they can", 100'000, false, limit_of_resets,
      stress_resets},
     {"slow-writers", "peers that send one byte a second of a message that never ends", 1000, true,
@@ -38,6 +41,8 @@ const std::array<scenario, 6> scenarios{{
     {"idle", "peers that have spoken once and stay, beside 100 that are active", 10'000, true, limit_of_others,
      stress_idle},
     {"descriptors", "more peers than the server has descriptors", 100, true, limit_of_others, stress_descriptors},
+    {"flood", "connections that two clients open as fast as they can, for half of which there is no room", 10'000, true,
+     limit_of_floods, stress_flood},
     {"overload", "connections that ask for more than the server can do", 2000, true, limit_of_others, stress_overload},
 }};
 

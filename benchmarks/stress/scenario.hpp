@@ -70,8 +70,9 @@ void stress_non_readers(stress_run&);
 void stress_idle(stress_run&);
 void stress_descriptors(stress_run&);
 void stress_overload(stress_run&);
+void stress_flood(stress_run&);
 
-extern const std::array<scenario, 6> scenarios;
+extern const std::array<scenario, 7> scenarios;
 
 /// Throws usage_error where there is no such scenario, or where this machine has too few descriptors.
 const scenario& require_scenario(std::string_view name);

@@ -144,4 +144,13 @@ std::map<pid_t, double> server_under_stress::cpu_seconds() {
   return out;
 }
 
+double busiest(const std::map<pid_t, double>& before, const std::map<pid_t, double>& after) {
+  double most = 0;
+  for (const auto& [thread, seconds] : after) {
+    const auto then = before.find(thread);
+    most = std::max(most, seconds - (then == before.end() ? 0 : then->second));
+  }
+  return most;
+}
+
 }  // namespace quintet::bench

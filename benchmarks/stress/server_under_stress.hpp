@@ -59,4 +59,7 @@ class server_under_stress {
   double own_cpu_s_ = 0;  // of this process, then
 };
 
+/// Of two readings of cpu_seconds(): what the thread has used that has used most.
+[[nodiscard]] double busiest(const std::map<pid_t, double>& before, const std::map<pid_t, double>& after);
+
 }  // namespace quintet::bench

@@ -57,6 +57,12 @@ expect 5 closed 0
 expect 5 wrong 0
 expect 5 good_failed 0
 
+run flood --peers 100
+expect 5 served_at_limit 46
+expect 5 failed 0
+expect 5 served_afterwards 100
+expect 5 good_failed 0
+
 run overload --peers 50
 expect 5 lost 0
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// flood.hpp: a client that opens all of its connections at once, and asks on each as soon as it stands.
+#pragma once
+
+#include "load/control.hpp"
+#include "load/epoll_set.hpp"
+#include "load/request_stream.hpp"
+#include "stress/asking.hpp"
+#include "unique_fd.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace quintet::bench {
+
+/// On a thread of its own. Connections that were answered stay, and are watched, until they are told to leave; from
+/// then on each leaves when it has been answered.
+class flood_client {
+ public:
+  /// `number`: other clients have others, and come from other addresses.
+  flood_client(const socket_address& to, unsigned peers, unsigned number);
+
+  void leave() { leaving_ = true; }
+  /// Of its peers: answered rightly so far, also those that have left; and of the others those that were refused,
+  /// closed by the server before or after an answer, or answered falsely.
+  [[nodiscard]] std::size_t answered() const { return answered_; }
+  [[nodiscard]] std::size_t failed() const { return failed_; }
+  /// Whose connection the kernel has made. The server may not have accepted it.
+  [[nodiscard]] std::size_t connected() const { return connected_; }
+
+ private:
+  struct peer {
+    unique_fd fd;
+    bool is_connected = false, is_answered = false;
+    std::uint32_t received = 0;
+  };
+  void work(const std::stop_token& stop);
+  void connect_all(const std::stop_token& stop);
+  void look(std::uint64_t ns);
+  void attend_to(std::uint32_t index);
+  void ask(std::uint32_t index);
+  void receive(std::uint32_t index);
+  void fail(peer& p);
+  void part_with(peer& p);
+
+  const socket_address to_;
+  const unsigned number_;
+  message_pattern pattern_{request_bytes};
+  epoll_set ready_;
+  std::vector<peer> peers_;
+  std::atomic<bool> leaving_{false};
+  std::atomic<std::size_t> connected_{0}, answered_{0}, failed_{0};
+  std::jthread thread_;
+};
+
+}  // namespace quintet::bench
