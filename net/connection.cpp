@@ -14,10 +14,9 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t read_ahead_limit = 64 * 1024;        // while the baton is out; then TCP pushes back
-constexpr std::size_t worth_its_place = 16 * 1024;         // so much missing is received straight into the input
-constexpr std::size_t most_in_place = 256 * 1024;          // and at once, so that others have their turn
-constexpr duration linger_time = std::chrono::seconds(1);  // for the peer to take our last bytes and close
+constexpr std::size_t read_ahead_limit = 64 * 1024;  // while the baton is out; then TCP pushes back
+constexpr std::size_t worth_its_place = 16 * 1024;   // so much missing is received straight into the input
+constexpr std::size_t most_in_place = 256 * 1024;    // and at once, so that others have their turn
 
 /// Of the configuration, so that who wonders why connections end finds it in the log.
 bool is_a_limit(const error_code& why) noexcept {
@@ -253,13 +252,14 @@ void connection::set_reading(bool on) noexcept {
 
 // Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.
 void connection::begin_to_linger() noexcept {
-  if (state_.receive_ended) return fail({});
+  const duration patience = applied_limits().linger_timeout;
+  if (state_.receive_ended || patience == duration::zero()) return fail({});
   if (!have_extras()) return;
   state_.lingering = true;
   ahead_.clear();
   state_.has_ahead = false;
   if (!state_.shut) loop_.io().shutdown_send(handle_);
-  loop_.start(*extras_, linger_time);
+  loop_.start(*extras_, patience);
   update_reading();
 }
 

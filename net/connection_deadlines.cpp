@@ -42,7 +42,7 @@ void validate(const connection_limits& l) {
   if (l.high_watermark > l.max_output)
     refuse("high_watermark: " + std::to_string(l.high_watermark) + " is above max_output, " +
            std::to_string(l.max_output));
-  for (const duration d : {l.first_byte_timeout, l.idle_timeout, l.send_timeout, l.message_timeout})
+  for (const duration d : {l.first_byte_timeout, l.idle_timeout, l.send_timeout, l.message_timeout, l.linger_timeout})
     if (d < duration{}) refuse("a timeout is negative; 0 is none");
   if (l.min_receive_rate > 0 && l.message_timeout == duration{})
     refuse("min_receive_rate: needs a message_timeout, to which it adds time");

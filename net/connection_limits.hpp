@@ -35,6 +35,11 @@ struct connection_limits {
   duration message_timeout{};
   std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
 
+  /// After close(), when everything has been sent: for the peer to read it, and to close. Zero: the connection is
+  /// closed at once. That saves two system calls, but what the peer sends from then on resets the connection, which may
+  /// destroy what it has not read yet: for protocols in which it sends nothing more.
+  duration linger_timeout = std::chrono::seconds(1);
+
   [[nodiscard]] bool timed() const noexcept {
     return first_byte_timeout > duration{} || idle_timeout > duration{} || send_timeout > duration{} ||
            message_timeout > duration{};

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   config.limits.max_input = http_hello::max_input(limits);
   config.limits.first_byte_timeout = config.limits.idle_timeout = config.limits.message_timeout =
       config.limits.send_timeout = std::chrono::seconds(patience_s);
+  config.limits.linger_timeout = {};  // see session::end
   try {
     const http_hello::replies replies;
     quintet::server server(config, http_hello::session(replies, limits));

@@ -2,10 +2,19 @@
 // session: requests in turn, and what ends a connection.
 #include "session.hpp"
 
+#include <chrono>
+
 namespace http_hello {
 
-std::size_t session::end(quintet::connection& c, bytes in, bytes reply) {
+// Mostly both sides have agreed that nothing follows. A client that may still be sending is given time to read the
+// reply.
+std::size_t session::end(quintet::connection& c, bytes in, bytes reply, bool more_may_come) {
   c.write(reply);
+  if (more_may_come) {
+    auto limits = c.limits();
+    limits.linger_timeout = std::chrono::seconds(1);
+    c.set_limits(limits);
+  }
   c.close();
   return in.size();
 }
@@ -18,11 +27,11 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
         if (reader_->take_continue()) c.write(replies::go_on);
         return used;
       case request_reader::progress::refused:
-        return end(c, in, replies_.refusal(reader_->status()));
+        return end(c, in, replies_.refusal(reader_->status()), true);
       case request_reader::progress::whole:
         const bool keep = reader_->keep_alive() && !c.draining();
         const bytes reply = replies_.to(*reader_, keep);
-        if (!keep) return end(c, in, reply);
+        if (!keep) return end(c, in, reply, used < in.size());
         c.write(reply);
         reader_.emplace(limits_);
     }

@@ -105,6 +105,37 @@ BOOST_DATA_TEST_CASE(our_half_close_leaves_the_peer_talking, bdata::make(shapes)
   BOOST_TEST(log.events == "rre");
 }
 
+// The peer does not close: it has the time that the limit says.
+BOOST_DATA_TEST_CASE(a_closed_connection_waits_for_its_peer, bdata::make(shapes), s) {
+  journal log;
+  world<lines> w(1, s, lines{&log}, {.linger_timeout = 3s});
+  const int client = w.connect();
+  BOOST_TEST(w.converse(client, "a\n") == "<a>");
+  BOOST_TEST(!w.server->connections().close(log.open[0]));
+  w.sim.advance(2900ms);
+  BOOST_TEST(w.ended(client));
+  BOOST_TEST(w.statistics().closed == 0U);
+  w.sim.advance(200ms);
+  BOOST_TEST(w.statistics().closed == 1U);
+  BOOST_TEST(log.events.ends_with("c"));
+}
+
+BOOST_DATA_TEST_CASE(without_a_linger_timeout_it_waits_for_nobody, bdata::make(shapes), s) {
+  journal log;
+  world<lines> w(1, s, lines{&log}, {.linger_timeout = 0s});
+  w.sim.network().window = 4;  // the rest waits until the client reads, and leaves before the end
+  const int client = w.connect();
+  w.send(client, "abc\n");
+  w.send(client, "def\n");
+  BOOST_TEST(!w.server->connections().close(log.open[0]));
+  w.sim.run_until_quiet();
+  BOOST_TEST(w.statistics().closed == 0U);
+  BOOST_TEST(w.received(client) == "<abc><def>");
+  BOOST_TEST(w.ended(client));
+  BOOST_TEST(w.statistics().closed == 1U);
+  BOOST_TEST(log.events.ends_with("c"));
+}
+
 namespace {
 
 // Every request that the kernel has received when draining begins is answered, and none that comes later.
