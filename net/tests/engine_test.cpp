@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_test: what the seam promises of streams, of every engine that this kernel has.
 #include <quintet/net/engine_kind.hpp>
-#include <quintet/net/file_descriptor.hpp>
 
-#include "each_engine.hpp"
+#include "engine_stream.hpp"
 #include "sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -20,102 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::connected_to;
-
-struct stream final : stream_channel {
-  void on_received(bytes arrived) override {
-    received += arrived;
-    if (then) then();
-  }
-  void on_receive_end(error_code reason) override {
-    ended = reason;
-    if (then) then();
-  }
-  void on_sendable() override {
-    ++sendable;
-    if (writes) writes();
-  }
-  std::span<char> receive_space() noexcept override {
-    ++asked;
-    if (asks) asks();
-    return std::span(room).subspan(filled);
-  }
-  void on_received_in_place(std::size_t count) override {
-    filled += count;
-    if (then) then();
-  }
-  std::string received;
-  std::string room;  // to receive in place
-  std::size_t filled = 0;
-  int asked = 0;
-  std::optional<error_code> ended;
-  int sendable = 0;
-  std::function<void()> then, writes, asks;
-};
-
-/// An engine, and both ends of a TCP connection, of which it watches one.
-struct fixture {
-  explicit fixture(engine_kind kind) : io(make_engine(kind)) {
-    const int listener = io->listen("127.0.0.1:0");
-    peer = connected_to(io->local_address(listener));
-    handle = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    io->close(listener);
-  }
-  ~fixture() {
-    if (here.handle() >= 0) io->remove(here);
-    if (handle >= 0) io->close(handle);
-    while (io->poll(0ms)) {
-    }
-  }
-  void watch() { BOOST_REQUIRE(!io->add(here, handle)); }
-  bool until(const std::function<bool()>& done) const { return testing::until(*io, done); }
-  /// Everything that the engine has to say by now.
-  void settle() const {
-    for (int quiet = 0; quiet < 3;) quiet = io->poll(1ms) ? 0 : quiet + 1;
-  }
-  void say(bytes text) const { BOOST_REQUIRE(try_to_say(text)); }
-  /// [any thread] Boost.Test checks in one thread only.
-  bool try_to_say(bytes text) const { return ::send(peer.get(), text.data(), text.size(), 0) > 0; }
-  std::string heard(std::size_t size) const {
-    std::string text(size, '\0');
-    const ssize_t n = ::recv(peer.get(), text.data(), size, MSG_WAITALL);
-    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-    return text;
-  }
-  std::size_t send(bytes text, error_code& broken) {
-    const engine::send_result sent = io->send(here, text);
-    broken = error_code(sent.error, boost::system::system_category());
-    return sent.bytes;
-  }
-  /// Until all of it has been taken.
-  void send_all(const std::string& text) {
-    std::size_t sent = 0;
-    error_code broken;
-    here.writes = [&] {
-      if (sent < text.size()) sent += send(bytes(text).substr(sent), broken);
-    };
-    here.writes();
-    BOOST_TEST(until([&] { return sent == text.size() || broken; }));
-    here.writes = nullptr;
-    BOOST_TEST(!broken);
-  }
-  void reset() {
-    const linger at_once{.l_onoff = 1, .l_linger = 0};
-    ::setsockopt(peer.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    peer.reset();
-  }
-
-  std::unique_ptr<engine> io;
-  file_descriptor peer;
-  int handle = -1;
-  stream here;
-};
-
-std::string numbered(std::size_t size) {
-  std::string text;
-  for (std::size_t i = 0; text.size() < size; ++i) text.append(std::to_string(i)).append(",");
-  text.resize(size);
-  return text;
-}
+using testing::numbered;
+using testing::stream;
+using fixture = testing::engine_stream;
 
 const error_code reset_by_peer{ECONNRESET, boost::system::system_category()};
 
@@ -234,23 +138,6 @@ QUINTET_ENGINE_TEST(several_sends_in_one_turn_keep_their_order) {
   }
   f.settle();
   BOOST_TEST((f.heard(expected.size()) == expected));
-}
-
-QUINTET_ENGINE_TEST(what_was_taken_leaves_before_the_end) {
-  for (const bool closes : {false, true}) {
-    fixture f(kind);
-    f.watch();
-    error_code broken;
-    BOOST_TEST(f.send("goodbye", broken) == 7U);
-    if (closes) {
-      f.io->remove(f.here);
-      f.io->close(std::exchange(f.handle, -1));
-    } else {
-      f.io->shutdown_send(f.handle);
-    }
-    f.settle();
-    BOOST_TEST(f.heard(100) == "goodbye");
-  }
 }
 
 QUINTET_ENGINE_TEST(a_peer_that_is_gone_breaks_a_stream_sooner_or_later) {

@@ -57,6 +57,9 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
       return tell_accepted(w);
     case request::lost:
       return w.of && end_of_input(w, {ECONNABORTED, boost::system::system_category()});
+    case request::patience:
+      if (c.result == -ETIME) lost_patience(w);
+      return false;
     case request::event:
       if (!w.of || c.result < 0) return false;
       static_cast<event_channel&>(*w.of).on_event();

@@ -18,6 +18,8 @@ namespace {
 
 constexpr unsigned cancels = 256;  // added to the number of a request that is put off
 constexpr int most_flushes = 1000;
+constexpr duration longest_end = std::chrono::seconds(1);  // of a loop, for peers to take what is being sent
+constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
 
 }  // namespace
 
@@ -110,10 +112,13 @@ void uring_engine::flush() noexcept {
 }
 
 void uring_engine::finish_closing() noexcept {
+  const time_point end = clock::system().now() + longest_end;
   for (int i = 0; closing_ > 0 && ring_ && i < most_flushes; ++i) {
-    if (!ring_->enter(duration::zero())) return;
-    (void)settle_silent_sends();
-    for (unsigned left = ring_->ready(); left > 0; --left) (void)completed(ring_->take());
+    const duration left = end - clock::system().now();
+    if (left <= duration::zero())
+      for (watched& w : all_)
+        if (w.closes && !std::exchange(w.drops, true)) cancel(w, request::send);
+    (void)poll(std::max(left, duration::zero()));
   }
 }
 
@@ -154,9 +159,14 @@ void uring_engine::close(int handle) noexcept {
   if (!w || w->closes) return socket_engine::close(handle);
   w->closes = true;
   ++closing_;
-  cancel(*w, request::send);  // which has been tried by then, and has only not found room
   await_silent(*w);
+  if (w->has(request::send) && !w->silent) wait_for_room(*w);
   go_on(*w);
+}
+
+void uring_engine::reset_when_closed(int handle) noexcept {
+  socket_engine::reset_when_closed(handle);
+  if (watched* const w = find(handle)) w->drops = true;
 }
 
 void uring_engine::set_reading(channel& c, bool on) noexcept {
@@ -207,6 +217,9 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       break;
     case request::event:
       io_uring_prep_poll_add(s, w.handle, POLLIN);
+      break;
+    case request::patience:
+      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&patience), 0, 0);  // which is only read
       break;
     default:
       io_uring_prep_nop(s);

@@ -32,6 +32,7 @@ class uring_engine final : public socket_engine {
   void finish_closing() noexcept override;
 
   void close(int handle) noexcept override;
+  void reset_when_closed(int handle) noexcept override;
   void shutdown_send(int handle) noexcept override;
 
   error_code add(stream_channel& c, int handle) override { return watch(c, handle); }
@@ -77,6 +78,8 @@ class uring_engine final : public socket_engine {
   bool sent(watched& w, const completion& c);
   void prepare_send(io_uring_sqe& s, watched& w) noexcept;
   void await_silent(const watched& w) noexcept;
+  void wait_for_room(watched& w) noexcept;
+  void lost_patience(watched& w) noexcept;
   bool settle_silent_sends();
   void release_slot(watched& w) noexcept;
   void after_send(watched& w) noexcept;

@@ -41,7 +41,7 @@ error_code ask() noexcept {
   io_uring_probe* const known = io_uring_get_probe_ring(&ring);
   bool all = known != nullptr;
   for (const int operation : {IORING_OP_ACCEPT, IORING_OP_RECV, IORING_OP_SEND, IORING_OP_READ, IORING_OP_POLL_ADD,
-                              IORING_OP_ASYNC_CANCEL, IORING_OP_NOP})
+                              IORING_OP_ASYNC_CANCEL, IORING_OP_TIMEOUT, IORING_OP_NOP})
     all = all && io_uring_opcode_supported(known, operation);
   io_uring_free_probe(known);
   io_uring_queue_exit(&ring);

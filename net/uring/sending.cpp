@@ -4,11 +4,21 @@
 
 #include <quintet/net/system_call.hpp>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
 
 namespace quintet::uring {
+namespace {
+
+int queued_for_peer(int handle) noexcept {
+  int count = 0;
+  return ::ioctl(handle, SIOCOUTQ, &count) == 0 ? count : 0;
+}
+
+}  // namespace
 
 engine::send_result uring_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   watched& w = *find(c.handle());
@@ -81,6 +91,20 @@ bool uring_engine::settle_silent_sends() {
   return dispatched;
 }
 
+// After close(), what has been tried and has found no room: the peer would take what it gets for all there is. It is
+// waited for as long as the peer takes anything.
+void uring_engine::wait_for_room(watched& w) noexcept {
+  if (w.drops) return cancel(w, request::send);
+  w.queued = queued_for_peer(w.handle);
+  if (!w.has(request::patience)) start(w, request::patience);
+}
+
+void uring_engine::lost_patience(watched& w) noexcept {
+  if (!w.has(request::send)) return;
+  w.drops = queued_for_peer(w.handle) == w.queued;
+  wait_for_room(w);
+}
+
 engine::send_result uring_engine::send_now(watched& w, output_pieces pieces) noexcept {
   const send_result sent = result_of_send(system_call::send(w.handle, pieces, MSG_DONTWAIT | MSG_NOSIGNAL));
   if (sent.error == 0 && sent.bytes < size_of(pieces)) {
@@ -96,8 +120,9 @@ bool uring_engine::sent(watched& w, const completion& c) {
   if (std::exchange(w.silent, false)) std::erase(silent_, &w);  // there were more completions than room for them
   if (c.result > 0) w.sent += static_cast<std::uint32_t>(c.result);
   const bool fails = c.result < 0 && !system_call::is_for_now(c.result);
-  if (!fails && w.sent < w.size && !w.closes) {
+  if (!fails && w.sent < w.size && !w.drops) {
     start(w, request::send);
+    if (w.closes) wait_for_room(w);
     return false;
   }
   release_slot(w);
@@ -115,6 +140,7 @@ void uring_engine::release_slot(watched& w) noexcept {
 
 void uring_engine::after_send(watched& w) noexcept {
   if (std::exchange(w.shuts, false)) ::shutdown(w.handle, SHUT_WR);
+  cancel(w, request::patience);
 }
 
 void uring_engine::shutdown_send(int handle) noexcept {

@@ -23,6 +23,7 @@ enum class request : std::uint8_t {
   event,      ///< a descriptor is readable
   held,       ///< what was accepted while accepting was held is to be told
   lost,       ///< nobody knows what a send has done
+  patience,   ///< a time limit: after close(), for what is being sent
   again,      ///< not the kernel's: receiving waits until there are buffers
   wake,       ///< of the engine itself
   unwatched,  ///< nobody waits for it
@@ -41,9 +42,11 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   bool blocked = false;         // on_sendable() is due when there is room
   bool shuts = false;           // the peer is to be told that nothing more comes, after what is being sent
   bool closes = false;          // the handle is to be closed, after everything
+  bool drops = false;           // but for what the peer has no room for
   bool silent = false;          // the send completes only if it is not all taken at once
   int slot = send_slots::none;  // what is being sent: a copy
   std::uint32_t sent = 0, size = 0;
+  int queued = 0;                  // in the kernel, for the peer to take, when `patience` began
   io_uring_sqe* unsent = nullptr;  // the send's request, as long as it is still `turn` and nobody has submitted it
   unsigned turn = 0;
   std::vector<int> accepted;  // while accepting was held
