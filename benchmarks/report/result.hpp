@@ -20,8 +20,9 @@ struct run_result {
   std::optional<std::string> engine;
   std::optional<std::string> handler;  // "callback", "coroutine"
   std::optional<std::string> accept;
-  std::optional<std::string> offload;  // "always", "adaptive", or "automatic", which the model decides
-  std::optional<std::string> peer;     // empty for ours
+  std::optional<std::string> offload;    // "always", "adaptive", or "automatic", which the model decides
+  std::optional<std::string> peer;       // empty for ours
+  std::optional<std::string> allocator;  // that was preloaded, or "glibc" where it was made sure that none is
   unsigned round = 1;
 
   measurement connections, message_bytes, pipeline, duration_s;
