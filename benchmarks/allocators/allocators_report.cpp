@@ -40,12 +40,6 @@ struct block {
   std::vector<standing> all;
 };
 
-bool counts_instructions(const combination& c) { return c[&run_result::instructions_per_request].has_value(); }
-
-measurement run_result::* measured_by(const run_result& r) {
-  return r.instructions_per_request ? &run_result::instructions_per_request : &run_result::server_cpu_us_per_request;
-}
-
 std::vector<block> blocks_of(const comparison& c, const std::vector<combination>& summary) {
   std::vector<block> out;
   for (const combination& row : summary) {
@@ -58,14 +52,14 @@ std::vector<block> blocks_of(const comparison& c, const std::vector<combination>
     const auto of = [&](std::string_view allocator) {
       return [&row, allocator](const run_result& r) { return r.model == row.first.model && r.allocator == allocator; };
     };
-    into.all.back().ratio = paired_ratio(c.results, row.first.workload, measured_by(row.first),
-                                         of(*row.first.allocator), of(own_allocator));
+    into.all.back().ratio =
+        paired_ratio(c.results, row.first.workload, cost_of(row).field, of(*row.first.allocator), of(own_allocator));
   }
   return out;
 }
 
 std::string heading(const block& b) {
-  if (counts_instructions(*b.all.front().row))
+  if (cost_of(*b.all.front().row).counted)
     return fmt::format("  {:<22}{:>14}{:>8}\n", b.model, "instructions", "ratio");
   return fmt::format("  {:<22}{:>10}{:>7}{:>14}{:>12}{:>8}{:>9}{:>9}{:>10}\n", b.model, "CPU/req", "ratio",
                      "its rounds", "requests/s", "spread", "p50", "p99", "memory");
@@ -76,7 +70,7 @@ std::string line(const standing& s) {
   const auto name = "  " + s.allocator();
   if (row.rounds == 0) return fmt::format("  {:<22}  failed: {}\n", name, row.error.value_or("no figures"));
   const auto ratio = s.ratio ? fmt::format("{:.2f}", s.ratio->median) : s.is_reference() ? "1" : "-";
-  if (counts_instructions(row))
+  if (cost_of(row).counted)
     return fmt::format("  {:<22}{:>14}{:>8}\n", name, cell(row, &run_result::instructions_per_request, grouped), ratio);
   const auto& speed = row[&run_result::requests_per_s];
   const auto range = s.ratio && s.ratio->samples > 1 ? fmt::format("{:.2f} to {:.2f}", s.ratio->min, s.ratio->max) : "";
@@ -89,23 +83,21 @@ std::string line(const standing& s) {
 }
 
 std::string sentence(const block& b) {
-  const auto& first = *b.all.front().row;
-  const bool counted = counts_instructions(first);
-  const auto* const what = counted ? "instructions" : "CPU";
+  const auto cost = cost_of(*b.all.front().row);
   std::string out;
   std::vector<std::string> level;
   for (const standing& s : b.all) {
     if (!s.ratio) continue;
-    if (s.differs(counted))
+    if (s.differs(cost.counted))
       out += fmt::format("{}{} needs {}", out.empty() ? "" : "; ", s.allocator(),
-                         ratio_text(*s.ratio, what, own_allocator));
+                         ratio_text(*s.ratio, cost.word, own_allocator));
     else
       level.push_back(s.allocator());
   }
   if (!level.empty()) {
     level.emplace_back(own_allocator);
     out += fmt::format("{}{} {}", out.empty() ? "" : "; ", joined(level),
-                       counted ? "need as many instructions" : "cannot be told apart by CPU");
+                       cost.counted ? "need as many instructions" : "cannot be told apart by CPU");
   }
   return out.empty() ? b.model + ": nothing to compare." : b.model + ": " + out + ".";
 }
@@ -141,15 +133,9 @@ json::object compose_allocators(const comparison& c) {
     verdicts.push_back(json::object{{"workload", b.workload}, {"model", b.model}, {"sentence", sentence(b)}});
     for (const standing& s : b.all) {
       if (!s.ratio) continue;
-      ratios.push_back(json::object{
-          {"workload", b.workload},
-          {"model", b.model},
-          {"allocator", s.allocator()},
-          {"reference", own_allocator},
-          {"metric", counts_instructions(*s.row) ? "instructions_per_request" : "server_cpu_us_per_request"},
-          {"median", number(s.ratio->median)},
-          {"min", number(s.ratio->min)},
-          {"max", number(s.ratio->max)}});
+      ratios.push_back(ratio_json(
+          {{"workload", b.workload}, {"model", b.model}, {"allocator", s.allocator()}, {"reference", own_allocator}},
+          cost_of(*s.row).key, *s.ratio));
     }
   }
   auto out = compose_figures(c);
