@@ -21,6 +21,9 @@ namespace json = boost::json;
 
 namespace {
 
+// All of so many are on the same side by chance in one case of 16; of three it would be one of four.
+constexpr std::size_t enough_rounds = 5;
+
 struct standing {
   const combination* row;
   std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nothing for glibc's
@@ -30,7 +33,7 @@ struct standing {
   // Instructions repeat but for a few.
   bool differs(bool counted) const {
     if (counted) return std::abs(ratio->median - 1) >= 0.005;
-    return ratio->samples > 1 && (ratio->min > 1 || ratio->max < 1);
+    return ratio->samples >= enough_rounds && (ratio->min > 1 || ratio->max < 1);
   }
 };
 
@@ -95,9 +98,12 @@ std::string sentence(const block& b) {
       level.push_back(s.allocator());
   }
   if (!level.empty()) {
+    const bool few = b.all.back().ratio && b.all.back().ratio->samples < enough_rounds;
     level.emplace_back(own_allocator);
     out += fmt::format("{}{} {}", out.empty() ? "" : "; ", joined(level),
-                       cost.counted ? "need as many instructions" : "cannot be told apart by CPU");
+                       cost.counted ? "need as many instructions"
+                       : few        ? "cannot be told apart by CPU in so few rounds"
+                                    : "cannot be told apart by CPU");
   }
   return out.empty() ? b.model + ": nothing to compare." : b.model + ": " + out + ".";
 }

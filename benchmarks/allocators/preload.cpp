@@ -93,7 +93,7 @@ void require_allocator(std::string_view name, pid_t server) {
   if (maps.empty()) throw run_error("the server's /proc/PID/maps cannot be read, so its allocator is not known");
   const auto found = allocators_in(maps);
   for (const auto other : found) {
-    if (other != name) throw run_error(fmt::format("the server has {}, it was built with it; not {}", other, name));
+    if (other != name) throw run_error(fmt::format("the server has {} of its own, so not {}", other, name));
   }
   if (found.empty() && name != own_allocator)
     throw run_error(fmt::format("{} was not preloaded: the server's /proc/PID/maps does not have it", name));

@@ -21,7 +21,7 @@ using arguments = std::vector<std::string>;
 using clock = child_process::clock;
 
 constexpr auto* set_workload = "kv-set";
-constexpr unsigned keys = 100'000;
+constexpr unsigned keys = 1000;
 constexpr std::size_t value_bytes = 64;
 
 arguments server_command(const redis_programs& programs, const run_result& about, const std::string& port) {

@@ -35,7 +35,7 @@ struct server_care {
 
 // PING from 100 connections, one at a time and 16 at a time: "kv" and "kv-pipeline".
 std::vector<workload> redis_workloads();
-// SET of 64 bytes under 100,000 keys from 100 connections, "kv-set": what it stores is allocated, of a PING nothing is.
+// SET of 64 bytes under 1,000 keys from 100 connections, "kv-set": what it stores is allocated, of a PING nothing is.
 workload redis_set_workload();
 
 measure_function measure_redis_load(redis_programs, server_care = {});

@@ -20,8 +20,13 @@ struct planted_counters {
   std::uint64_t increments = 0;  // of each thread
 };
 
-// Time of an increment while both threads were at work, in nanoseconds. Each stays on its CPU. Throws run_error where
-// other programs never let them run at the same time.
-double count_side_by_side(const planted_counters&, counter_layout);
+struct planted_result {
+  double ns = 0;                 // of an increment while both threads were at work
+  std::uint64_t increments = 0;  // of both, all that there were
+};
+
+// Each thread stays on its CPU. They go on beyond what was asked for until both were at work at the same time; throws
+// run_error where other programs do not let them.
+planted_result count_side_by_side(const planted_counters&, counter_layout);
 
 }  // namespace quintet::bench

@@ -49,26 +49,29 @@ std::string counted_output(const arguments& command) {
   return perf_output(all);
 }
 
-// What this very program prints for one layout: "adjacent 12.3 ns".
-double nanoseconds_in(std::string_view printed, counter_layout layout) {
-  const auto name = fmt::format("{} ", to_string(layout));
-  const auto at = printed.find(name);
-  const double ns =
-      at == printed.npos ? 0 : std::strtod(std::string(printed.substr(at + name.size())).c_str(), nullptr);
-  if (ns <= 0) throw run_error("the counting process said nothing");
-  return ns;
+// What this very program prints for one layout: "adjacent 12.3 ns an increment, of 20000000".
+planted_result parse_result(const std::string& printed, counter_layout layout) {
+  const auto line = printed.find(fmt::format("{} ", to_string(layout)));
+  const auto number_behind = [&](std::string_view words) {
+    const auto at = line == printed.npos ? line : printed.find(words, line);
+    const double value = at == printed.npos ? 0 : std::strtod(printed.c_str() + at + words.size(), nullptr);
+    if (value <= 0) throw run_error("the counting process said nothing");
+    return value;
+  };
+  return {number_behind(" "), static_cast<std::uint64_t>(number_behind(", of "))};
 }
 
 sharing_reading read(const sharing_settings& s, counter_layout layout, bool hardware) {
   const auto command = command_of(s, layout);
   const auto printed = hardware ? counted_output(command) : plain_output(command);
-  sharing_reading out{nanoseconds_in(printed, layout), {}, {}};
+  const auto result = parse_result(printed, layout);
+  sharing_reading out{result.ns, {}, {}};
   if (!hardware) return out;
   const auto counts = parse_perf_stat(printed);
   const auto each = [&](std::string_view event) -> std::optional<double> {
     const auto found = counts.find(event);
     if (found == counts.end() || !found->second) return std::nullopt;
-    return *found->second / 2 / static_cast<double>(s.planted.increments);
+    return *found->second / static_cast<double>(result.increments);
   };
   out.references = each("cache-references");
   out.misses = each("cache-misses");

@@ -85,7 +85,8 @@ std::optional<planted_counters> counters_of(const compare_settings& s, const cho
 
 // One layout alone, for perf stat, or a tool of the user's own.
 void count_alone(const planted_counters& planted, counter_layout layout) {
-  fmt::print("{} {:.4f} ns an increment\n", to_string(layout), count_side_by_side(planted, layout));
+  const auto found = count_side_by_side(planted, layout);
+  fmt::print("{} {:.4f} ns an increment, of {}\n", to_string(layout), found.ns, found.increments);
 }
 
 int run_false_sharing(const compare_settings& given, const chosen& c) {

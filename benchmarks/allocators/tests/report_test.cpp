@@ -22,9 +22,9 @@ run_result made_up(const char* model, const char* allocator, unsigned round, dou
 }
 
 // Each round the machine is slower; jemalloc is always better, tcmalloc now and then.
-comparison three_rounds() {
+comparison some_rounds(unsigned count = 5) {
   comparison c;
-  for (unsigned round = 1; round <= 3; ++round) {
+  for (unsigned round = 1; round <= count; ++round) {
     const double slow = round;
     for (const char* model : {"single_reactor", "loop_per_thread"}) {
       c.results.push_back(made_up(model, "glibc", round, 10 * slow));
@@ -40,7 +40,7 @@ comparison three_rounds() {
 BOOST_AUTO_TEST_SUITE(allocators_report)
 
 BOOST_AUTO_TEST_CASE(each_is_compared_with_glibc_of_its_model_and_round) {
-  const auto out = compose_allocators(three_rounds());
+  const auto out = compose_allocators(some_rounds());
   const auto& ratios = out.at("ratios").as_array();
   BOOST_TEST_REQUIRE(ratios.size() == 4u);  // two of each model
   const auto& first = ratios[0].as_object();
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(each_is_compared_with_glibc_of_its_model_and_round) {
   BOOST_TEST(first.at("allocator").as_string() == "tcmalloc");
   BOOST_TEST(first.at("reference").as_string() == "glibc");
   BOOST_TEST(first.at("min").as_double() == 0.9, boost::test_tools::tolerance(1e-6));
-  BOOST_TEST(first.at("max").as_double() == 1.1, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(first.at("max").as_double() == 1.3, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(ratios[1].at("median").as_double() == 0.5);
   BOOST_TEST(out.at("summary").as_array().size() == 6u);
   BOOST_TEST(out.at("results").at(0).at("allocator").as_string() == "glibc");
@@ -56,16 +56,19 @@ BOOST_AUTO_TEST_CASE(each_is_compared_with_glibc_of_its_model_and_round) {
 }
 
 BOOST_AUTO_TEST_CASE(the_table_has_a_block_for_each_model_and_says_what_cannot_be_told_apart) {
-  const auto table = allocators_table(three_rounds());
+  const auto table = allocators_table(some_rounds());
   const std::string verdict =
       "-> loop_per_thread: jemalloc needs 0.50 times the CPU of glibc (rounds from 0.50 to 0.50); tcmalloc and glibc "
       "cannot be told apart by CPU.";
-  for (const auto& part : {verdict, std::string("8.00 MiB"), std::string("0.90 to 1.10"), std::string("Noise")})
+  for (const auto& part : {verdict, std::string("8.00 MiB"), std::string("0.90 to 1.30"), std::string("Noise")})
     BOOST_TEST(table.find(part) != table.npos, part << " is not in\n" << table);
+  const auto few = allocators_table(some_rounds(4));
+  BOOST_TEST(few.find("glibc cannot be told apart by CPU in so few rounds.") != few.npos, few);
+  BOOST_TEST(few.find("needs") == few.npos, few);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_failed_has_no_ratio) {
-  auto c = three_rounds();
+  auto c = some_rounds();
   for (auto& r : c.results) {
     if (r.allocator == "jemalloc") r.error = "jemalloc was not preloaded";
   }

@@ -97,7 +97,7 @@ done
 PERF
   PATH=$work/fake:$tools
   planted
-  grep -qF 'Found by hardware counters: 0.375 cache misses an increment' "$work/table" || fail "planted: $(cat "$work/table")"
+  grep -q 'Found by hardware counters: 0\.[0-9]* cache misses an increment' "$work/table" || fail "planted: $(cat "$work/table")"
   grep -qF '"found": true' "$work/sharing.json" || fail 'sharing.json does not have it'
   sed -i 's/misses=150000/misses=100/' "$work/fake/perf"
   planted
