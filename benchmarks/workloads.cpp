@@ -47,11 +47,13 @@ std::vector<workload> default_workloads() {
       costly("mixed", work_kind::mixed, microseconds(5000)),
       costly("heartbeat", work_kind::mixed, microseconds(5000)),
       plain("ask", 100, 64),
+      plain("timestamp", 100, header_bytes),
   };
   for (workload& w : all) {
     w.short_connections = w.name == "short";
     w.heartbeat = w.name == "heartbeat";
     if (w.name == "ask") w.kind = work_kind::ask;
+    if (w.name == "timestamp") w.kind = work_kind::timestamp;
   }
   return all;
 }
@@ -82,6 +84,12 @@ workload require_workload(std::string_view text) {
                     " (cpu and blocking take any cost, as in cpu:500us)");
 }
 
+void require_possible(const workload& w) {
+  if (w.kind != work_kind::timestamp) return;
+  if (w.message_bytes != header_bytes) throw usage_error("timestamp: a request is a number of 8 bytes, not of others");
+  if (w.short_connections) throw usage_error("timestamp: is not of short connections, which only echo");
+}
+
 std::string title(const workload& w) {
   const auto usual = parse_workload(w.name);
   if (!usual) return w.name;
@@ -102,7 +110,7 @@ bool is_dear(const workload& w, std::string_view message) {
 }
 
 bool is_dear(const workload& w, std::uint32_t sequence) {
-  if (w.kind == work_kind::echo || w.kind == work_kind::ask) return false;
+  if (w.kind == work_kind::echo || w.kind == work_kind::ask || w.kind == work_kind::timestamp) return false;
   return w.kind != work_kind::mixed || sequence % w.dear_every == 0;
 }
 

@@ -19,10 +19,11 @@ enum class work_kind {
   blocking,  ///< sleeps for `cost`
   mixed,     ///< computes for `cost` where the sequence number is divisible by `dear_every`
   ask,       ///< nothing; but for a request of connection `asking_connection`, see there
+  timestamp  ///< adds one: a request is 8 bytes, a time in microseconds, big-endian
 };
 
 /// A request is `message_bytes` long: 4 bytes of connection number, 4 of sequence number (both big-endian), the rest a
-/// pattern. The reply is the same bytes.
+/// pattern. The reply is the same bytes. But for `timestamp`.
 struct workload {
   std::string name;  ///< as it was asked for: "echo", "cpu:200us"
   work_kind kind = work_kind::echo;
@@ -49,7 +50,7 @@ constexpr std::uint32_t asking_connection = 0xfffffffe;
 std::optional<workload> parse_workload(std::string_view text);
 /// The same for a command line: throws usage_error, which lists what there is.
 workload require_workload(std::string_view text);
-/// The eleven workloads, with the costs "cpu:200us" and "blocking:2ms".
+/// The twelve workloads, with the costs "cpu:200us" and "blocking:2ms".
 std::vector<workload> default_workloads();
 
 constexpr std::uint32_t load_big_endian(const char* from) {
@@ -62,8 +63,20 @@ constexpr void store_big_endian(char* to, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift);
 }
 
+constexpr std::uint64_t load_big_endian_64(const char* from) {
+  return std::uint64_t{load_big_endian(from)} << 32 | load_big_endian(from + 4);
+}
+
+constexpr void store_big_endian_64(char* to, std::uint64_t value) {
+  store_big_endian(to, static_cast<std::uint32_t>(value >> 32));
+  store_big_endian(to + 4, static_cast<std::uint32_t>(value));
+}
+
 /// Of the connection number in a reply: the server is overloaded, and has not done what was asked.
 constexpr unsigned char shed_mark = 0x80;
+
+/// Throws usage_error where no client can have this shape of it.
+void require_possible(const workload& w);
 
 /// "echo"; "echo (5 connections, 64 B)" where the shape is another than that of the workload of this name.
 std::string title(const workload& w);

@@ -17,7 +17,8 @@ double seconds(std::chrono::nanoseconds time) { return std::chrono::duration<dou
 }  // namespace
 
 placement place(const workload& work, const cpu_list& allowed) {
-  if (work.kind != work_kind::echo || allowed.size() < 2) return {allowed, allowed};
+  const bool io_alone = work.kind == work_kind::echo || work.kind == work_kind::timestamp;
+  if (!io_alone || allowed.size() < 2) return {allowed, allowed};
   const auto middle = allowed.begin() + static_cast<std::ptrdiff_t>(allowed.size() / 2);
   // The client gets the first half: CPU 0 is where interrupts and other people's work tend to be.
   return {{middle, allowed.end()}, {allowed.begin(), middle}};

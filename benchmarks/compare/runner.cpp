@@ -29,6 +29,7 @@ run_result describe(const compare_settings& s, const planned_run& run, const pla
     out.engine = run.who.engine;
     out.handler = run.who.handler;
     out.accept = run.who.accept;
+    if (!run.who.allocator.empty()) out.allocator = run.who.allocator;
     const auto loops = s.loops.value_or(static_cast<unsigned>(where.server.size()));
     const auto workers = run.work->threads ? count_range{*run.work->threads, *run.work->threads} : s.workers;
     out.loops = run.work->threads.value_or(loops);

@@ -39,19 +39,6 @@ void read_ticks(pid_t pid, server_sample& into) {
   into.system_ticks += system;
 }
 
-// The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks.
-void read_machine(server_sample& into) {
-  std::ifstream file("/proc/stat");
-  std::string name;
-  double ticks = 0;
-  file >> name;
-  for (int field = 0; field < 8 && file >> ticks; ++field) {
-    const double time_s = ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    if (field != 3 && field != 4) into.machine_busy_s += time_s;
-    if (field == 6) into.machine_softirq_s = time_s;
-  }
-}
-
 std::uint64_t read_switches(const fs::path& status_file) {
   std::ifstream file(status_file);
   std::uint64_t sum = 0;
@@ -95,13 +82,15 @@ measurement switches_between(const server_sample& before, const server_sample& a
 server_sample sample_server(pid_t pid) {
   server_sample out;
   out.wall_s = seconds(CLOCK_MONOTONIC);
-  read_machine(out);
+  out.machine = read_machine_seconds();
   add_process(pid, out);
+  out.threads_s = read_thread_seconds(pid);
   out.threads = static_cast<double>(out.switches.size());
   return out;
 }
 
-void fill_server_figures(run_result& result, const server_sample& before, const server_sample& after, double window_s) {
+void fill_server_figures(run_result& result, pid_t server, const server_sample& before, const server_sample& after,
+                         double window_s) {
   result.server_threads = after.threads;
   result.server_rss_bytes = after.rss_bytes;
   const double requests = result.requests.value_or(0);
@@ -115,9 +104,12 @@ void fill_server_figures(run_result& result, const server_sample& before, const 
   constexpr double enough_ticks = 20;  // the kernel looks once a tick who runs: fewer looks say nothing
   if (ticks >= enough_ticks) result.server_user_us_per_request = cpu_us * user / ticks;
   const double client_s = result.client_cpu_us_per_request.value_or(0) * requests / 1e6 / windows;
-  const double foreign_s = after.machine_busy_s - before.machine_busy_s - (after.cpu_s - before.cpu_s) - client_s;
+  const double foreign_s = after.machine.busy - before.machine.busy - (after.cpu_s - before.cpu_s) - client_s;
   const double all_s = wall_s * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  result.machine_softirq_fraction = (after.machine_softirq_s - before.machine_softirq_s) / all_s;
+  result.machine_softirq_fraction = (after.machine.softirq - before.machine.softirq) / all_s;
+  result.machine_busy_fraction = std::min(1.0, (after.machine.busy - before.machine.busy) / all_s);
+  if (!after.threads_s.empty() && !before.threads_s.empty())
+    result.server_busy_fraction = strain_of(server, before.threads_s, after.threads_s, wall_s);
   result.foreign_cpu_fraction = std::clamp(foreign_s / all_s, 0.0, 1.0);
   if (const auto switches = switches_between(before, after)) {
     result.context_switches_per_request = *switches * windows / requests;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "cpu_times.hpp"
 #include "report/result.hpp"
 
 namespace quintet::bench {
@@ -17,9 +18,9 @@ struct server_sample {
   double user_ticks = 0, system_ticks = 0;  // coarse; only their proportion is used
   double threads = 0;
   double rss_bytes = 0;
-  double machine_busy_s = 0;                // of all CPUs together, whoever used them
-  double machine_softirq_s = 0;             // the part of it in which the kernel received packets, and more of the kind
+  machine_seconds machine;
   std::map<pid_t, std::uint64_t> switches;  // context switches of each thread
+  thread_seconds threads_s;                 // CPU time of each
 };
 
 // Throws run_error when the process is gone.
@@ -27,6 +28,7 @@ server_sample sample_server(pid_t);
 
 // Fills in what two samples tell about the requests between them. `window_s` is the client's measured time: the samples
 // are taken a moment later than the client's own, so the CPU time is taken as a rate.
-void fill_server_figures(run_result&, const server_sample& before, const server_sample& after, double window_s);
+// The server is still there.
+void fill_server_figures(run_result&, pid_t, const server_sample& before, const server_sample& after, double window_s);
 
 }  // namespace quintet::bench

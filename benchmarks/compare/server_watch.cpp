@@ -19,7 +19,7 @@ void server_watch::end() {
 }
 
 void server_watch::fill(run_result& result, double window_s) const {
-  fill_server_figures(result, before_, after_, window_s);
+  fill_server_figures(result, server_, before_, after_, window_s);
   const double requests = result.requests.value_or(0);
   if (!counter_ || requests <= 0) return;
   const double windows = window_s / seconds() / requests;

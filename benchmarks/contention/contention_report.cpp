@@ -86,11 +86,7 @@ json::object compose_contention(const comparison& c) {
   json::array ratios;
   const auto add = [&](double threads, const char* key, measurement run_result::* field) {
     if (const auto found = gain(c, threads, field))
-      ratios.push_back(json::object{{"threads", number(threads, true)},
-                                    {"metric", key},
-                                    {"median", number(found->median)},
-                                    {"min", number(found->min)},
-                                    {"max", number(found->max)}});
+      ratios.push_back(ratio_json({{"threads", number(threads, true)}}, key, *found));
   };
   for (const double threads : thread_counts(summarise(c.results))) {
     add(threads, "requests_per_s", &run_result::requests_per_s);

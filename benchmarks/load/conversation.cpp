@@ -27,7 +27,7 @@ bool conversation::note_received(std::string_view in, std::uint64_t now, tally& 
     found.fail(outstanding() + 1, "the server sent more than it was asked for");
     return false;
   }
-  if (spoiled_ || shed_ || !stream_.matches(received_, in)) {
+  if (spoiled_ || shed_ || !matches(received_, in)) {
     note_spoiled(in, now, found);
     return true;
   }
@@ -40,7 +40,7 @@ bool conversation::note_received(std::string_view in, std::uint64_t now, tally& 
 // At the beginning of a reply.
 bool conversation::begins_as_shed(std::string_view part) const {
   const char first = static_cast<char>(static_cast<unsigned char>(part.front()) ^ shed_mark);
-  return stream_.matches(received_, {&first, 1}) && stream_.matches(received_ + 1, part.substr(1));
+  return matches(received_, {&first, 1}) && matches(received_ + 1, part.substr(1));
 }
 
 /// The rare way: message by message, so that only those with a wrong byte count as failed.
@@ -52,7 +52,7 @@ void conversation::note_spoiled(std::string_view in, std::uint64_t now, tally& f
     if (rest == stream_.message_bytes() && begins_as_shed(part))
       shed_ = true;
     else
-      spoiled_ = spoiled_ || !stream_.matches(received_, part);
+      spoiled_ = spoiled_ || !matches(received_, part);
     received_ += part.size();
     in.remove_prefix(part.size());
     if (part.size() < rest) return;

@@ -4,9 +4,11 @@
 
 #include "load/control.hpp"
 #include "load/request_stream.hpp"
+#include "load/stamp_stream.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,14 +24,16 @@ class conversation {
         depth_(c.settings.work.pipeline),
         index_(index),
         count_(count),
-        sent_at_(c.open_loop() ? 0 : depth_) {}
+        sent_at_(c.open_loop() ? 0 : depth_) {
+    if (c.settings.work.kind == work_kind::timestamp) stamps_.emplace(depth_);
+  }
 
   /// Writes what may be sent at `now`, at most `room` bytes, and returns how much that is.
-  std::size_t produce(char* out, std::size_t room, std::uint64_t now) const {
+  std::size_t produce(char* out, std::size_t room, std::uint64_t now) {
     const std::uint64_t limit = sendable_messages(now) * stream_.message_bytes();
     if (limit <= sent_) return 0;
     const std::size_t length = std::min<std::uint64_t>(room, limit - sent_);
-    stream_.produce(sent_, out, length);
+    stamps_ ? stamps_->produce(sent_, out, length) : stream_.produce(sent_, out, length);
     return length;
   }
 
@@ -68,12 +72,16 @@ class conversation {
   [[nodiscard]] std::uint64_t begun_at(std::uint64_t message) const {
     return control_->open_loop() ? due_ns(message) : sent_at_[message % depth_];
   }
+  [[nodiscard]] bool matches(std::uint64_t position, std::string_view in) const {
+    return stamps_ ? stamps_->matches(position, in) : stream_.matches(position, in);
+  }
   void count_reply(std::uint64_t message, std::uint64_t now, tally& found) const;
   [[nodiscard]] bool begins_as_shed(std::string_view part) const;
   void note_spoiled(std::string_view in, std::uint64_t now, tally& found);
 
   control* control_;
   request_stream stream_;
+  std::optional<stamp_stream> stamps_;  ///< of the workload `timestamp`: what is sent instead
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint32_t depth_;

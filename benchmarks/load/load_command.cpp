@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <boost/json.hpp>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
@@ -35,6 +36,7 @@ struct load_options {
   std::optional<std::chrono::nanoseconds> warm_up;
   std::string client = "epoll";
   std::string closing;
+  std::optional<std::chrono::nanoseconds> every;
   bool short_connections = false;
   bool quick = false;
   unsigned rounds = 1;
@@ -67,6 +69,12 @@ load_settings settle(const load_options& o) {
     throw usage_error("--client blocking: has a thread per connection; at most 4000 connections");
   if (s.client == client_kind::blocking && s.spin.count() != 0)
     throw usage_error("--spin: the blocking client waits in receive calls; leave --spin or --client blocking out");
+  require_possible(s.work);
+  if (s.heartbeat && s.work.kind == work_kind::timestamp)
+    throw usage_error("--heartbeat: heartbeats come back as they are, and the workload timestamp adds one");
+  if (o.every && *o.every < std::chrono::milliseconds(100)) throw usage_error("--every: at least 100ms");
+  if (s.server && ::kill(*s.server, 0) != 0 && errno == ESRCH)
+    throw usage_error(fmt::format("--server-pid: there is no process {}", *s.server));
   if (s.http && s.client == client_kind::blocking) throw usage_error("--http: is of the epoll client alone");
   return s;
 }
@@ -112,13 +120,41 @@ void clear_progress() {
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
 }
 
+/// A line for each interval: what was answered in it. The last one, at the end, has the rest, so that all lines
+/// together are the result.
+class interval_lines {
+ public:
+  void show(const load_progress& p) {
+    if (!p.warming) line(p.seconds, p.requests, p.failed);
+  }
+  void finish(const load_result& r) {
+    if (r.measured() && r.seconds() > seconds_) line(r.seconds(), r.requests, r.failed);
+  }
+
+ private:
+  void line(double seconds, std::uint64_t requests, std::uint64_t failed) {
+    const auto ok_now = requests - requests_, failed_now = failed - failed_;
+    const double rate = static_cast<double>(ok_now) / (seconds - seconds_);
+    fmt::print(stderr, "{:.1f} s: {} requests/s  ok {}  failed {}  success {} %\n", seconds,
+               with_commas(static_cast<std::uint64_t>(rate)), with_commas(ok_now), with_commas(failed_now),
+               success_percent(ok_now, failed_now));
+    seconds_ = seconds;
+    requests_ = requests;
+    failed_ = failed;
+  }
+
+  double seconds_ = 0;
+  std::uint64_t requests_ = 0, failed_ = 0;
+};
+
 void say(const char* word) {
   fmt::print("{}\n", word);
   std::fflush(stdout);
 }
 
-load_result run_once(const load_settings& s, int stop_fd) {
+load_result run_once(const load_options& o, const load_settings& s, int stop_fd) {
   load_observer watch;
+  interval_lines lines;
   watch.measuring = [] {
     clear_progress();
     say("measuring");
@@ -129,9 +165,14 @@ load_result run_once(const load_settings& s, int stop_fd) {
   };
   watch.progress = show_progress;
   watch.progress_interval = std::chrono::milliseconds(::isatty(STDERR_FILENO) != 0 ? 200 : 1000);
+  if (o.every) {
+    watch.progress = [&](const load_progress& p) { lines.show(p); };
+    watch.progress_interval = std::chrono::duration_cast<std::chrono::milliseconds>(*o.every);
+  }
   watch.stop_fd = stop_fd;
   const load_result r = run_load(s, watch);
   clear_progress();
+  if (o.every) lines.finish(r);
   return r;
 }
 
@@ -150,7 +191,7 @@ int run_command(const load_options& o) {
   std::uint64_t failed = 0;
   bool interrupted = false;
   for (unsigned round = 1; round <= o.rounds && !interrupted; ++round) {
-    const load_result r = run_once(s, signals.fd());
+    const load_result r = run_once(o, s, signals.fd());
     interrupted = r.interrupted;
     failed += r.failed;
     fmt::print(stderr, "{}", to_text(s, r));
@@ -165,7 +206,7 @@ int run_command(const load_options& o) {
 
 void add_shape_options(CLI::App& app, load_options& o) {
   app.add_option("--workload", o.workload,
-                 "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat")
+                 "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp")
       ->type_name("NAME");
   add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "how many connections")
       ->type_name("N");
@@ -200,6 +241,11 @@ void add_run_options(CLI::App& app, load_options& o) {
   add_parsed(app, "--pin", o.settings.cpus, parse_cpus, "CPUs of the client, such as 0 or 0,2-3")->type_name("CPUS");
   add_parsed(app, "--heartbeat", o.settings.heartbeat, parse_endpoint, "HOST:PORT to probe every 10 ms beside the load")
       ->type_name("HOST:PORT");
+  add_parsed(app, "--every", o.every, parse_duration, "a line of requests, failures and success for each interval: 1s")
+      ->type_name("S");
+  add_parsed(app, "--server-pid", o.settings.server, number_in<pid_t>(1),
+             "the server's process on this machine: whether it was the bottleneck")
+      ->type_name("PID");
   add_parsed(app, "--json", o.json, parse_output,
              "write the result to this file; -: as the last line of the standard output")
       ->type_name("FILE");

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -60,6 +61,59 @@ void add_throughput(boost::json::object& o, const load_settings& s, const load_r
   o["measured_to_ns"] = r.measured_to_ns;
 }
 
+boost::json::value or_null(const std::optional<double>& value) {
+  return value ? boost::json::value(*value) : boost::json::value(nullptr);
+}
+
+std::optional<std::string_view> bottleneck_in(const load_settings& s, const load_result& r) {
+  if (!r.measured()) return std::nullopt;
+  return bottleneck_of(r.spent(s.spin.count() != 0));
+}
+
+void add_limits(boost::json::object& o, const load_settings& s, const load_result& r) {
+  const bool known = r.network && r.requests != 0;
+  const auto requests = static_cast<double>(r.requests);
+  o["interface"] = nullptr;
+  if (r.network) o["interface"] = r.network->interface;
+  o["net_bytes_per_request"] = known ? or_null(r.network->bytes / requests) : nullptr;
+  o["net_packets_per_request"] = known ? or_null(r.network->packets / requests) : nullptr;
+  o["server_busy_fraction"] = or_null(r.server_strain);
+  o["machine_busy_fraction"] = or_null(r.machine_strain);
+  o["bottleneck"] = nullptr;
+  if (const auto name = bottleneck_in(s, r)) o["bottleneck"] = *name;
+}
+
+std::string network_text(const load_settings& s, const load_result& r) {
+  if (!r.network || r.requests == 0 || r.network->packets <= 0) return "";
+  const auto requests = static_cast<double>(r.requests);
+  const workload& w = s.work;
+  const bool as_published = w.message_bytes == 8 && w.pipeline == 1 && !w.short_connections;
+  return fmt::format(
+      "{}: {:.2f} packets and {:.1f} B for a request, {:.1f} B a packet, {:.1f} MB/s, whoever sent them{}\n",
+      r.network->interface, r.network->packets / requests, r.network->bytes / requests,
+      r.network->bytes / r.network->packets, r.network->bytes / r.seconds() / 1e6,
+      as_published ? " (published: 2 packets, 60 B each)" : "");
+}
+
+std::string bottleneck_text(const load_settings& s, const load_result& r) {
+  const strain spent = r.spent(s.spin.count() != 0);
+  std::string parts;
+  const auto add = [&](std::string_view what, const std::optional<double>& part) {
+    if (part) parts += fmt::format("{}{} {:.0f} %", parts.empty() ? "" : ", ", what, 100 * *part);
+  };
+  add("client", spent.client);
+  add("server", spent.server);
+  add("all CPUs", spent.machine);
+  add(r.network ? r.network->interface : "network", spent.network);
+  const auto name = bottleneck_of(spent);
+  const auto* const unknown = "not known";
+  auto text = fmt::format("bottleneck: {} ({})", name ? bottleneck_title(*name) : unknown, parts);
+  if (name == "client_cpu") text += "; the server may be faster than this";
+  if (name == "none") text += "; too few requests under way, waits, or a rate that was asked for";
+  if (!name && !spent.server) text += "; --server-pid PID looks at the server";
+  return text + "\n";
+}
+
 }  // namespace
 
 boost::json::object to_json(const load_settings& s, const load_result& r) {
@@ -83,6 +137,7 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["shed"] = r.shed;
   o["over_1s"] = r.over_1s;
   add_throughput(o, s, r);
+  add_limits(o, s, r);
   for (const auto& [name, percent] : percentiles)
     o[std::string(name) + "_us"] = microseconds(r.latencies, r.latencies.percentile(percent));
   o["max_us"] = microseconds(r.latencies, r.latencies.max());
@@ -128,9 +183,7 @@ std::string to_text(const load_settings& s, const load_result& r) {
                         with_commas(r.due_not_sent));
   const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
   text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
-  if (r.client_bound() && s.spin.count() == 0)  // one that spins is always busy
-    text += "the client itself was the bottleneck (over 95 % busy): the server may be faster than this\n";
-  return text;
+  return text + network_text(s, r) + bottleneck_text(s, r);
 }
 
 std::string success_percent(std::uint64_t ok, std::uint64_t failed) {

@@ -2,6 +2,7 @@
 // run.cpp: starts the client's threads, moves them from phase to phase, adds up what they found.
 #include "load/run.hpp"
 
+#include "load/circumstances.hpp"
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/control.hpp"
@@ -128,6 +129,7 @@ class coordinator {
   bool over() const { return stopped_ || control_.ended >= workers_.size() - (heartbeat_ != nullptr ? 1 : 0); }
 
   void measure() {
+    circumstances around(control_.settings, control_.target);
     const double before = cpu_seconds();
     result_.measured_from_ns = now_ns();
     control_.from_ns = result_.measured_from_ns;
@@ -137,6 +139,7 @@ class coordinator {
     control_.to_ns = result_.measured_to_ns = now_ns();
     move_to(phase::draining);
     result_.client_cpu_s = cpu_seconds() - before;
+    around.fill(result_);
     if (observer_.measured) observer_.measured();
   }
 

@@ -2,9 +2,12 @@
 // settings.hpp: what a load run is to do, and what it found.
 #pragma once
 
+#include "bottleneck.hpp"
 #include "load/histogram.hpp"
 #include "options.hpp"
 #include "workloads.hpp"
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -28,6 +31,13 @@ struct load_settings {
   std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
   cpu_list cpus;
   std::optional<endpoint> heartbeat;
+  std::optional<pid_t> server;  ///< the server's process, where it is on this machine and to be looked at
+};
+
+/// What the kernel counted on the way to the server while it was measured, whoever caused it.
+struct network_use {
+  std::string interface;
+  double bytes = 0, packets = 0;
 };
 
 struct load_result {
@@ -45,6 +55,9 @@ struct load_result {
   std::uint64_t measured_to_ns = 0;
   double client_cpu_s = 0;  ///< user and system time of the whole process within the window
   unsigned busy_limit = 1;  ///< how many CPUs the client could have used at most
+  std::optional<network_use> network;
+  /// Of the parts that can be looked at; of the client by itself: spent().
+  std::optional<double> server_strain, machine_strain, network_strain;
   bool interrupted = false;
 
   bool measured() const { return measured_to_ns > measured_from_ns; }
@@ -54,7 +67,13 @@ struct load_result {
   bool rate_missed() const { return due_not_sent > 10 + requests / 100; }
   /// 1: every thread of the client was busy all the time.
   double cpu_fraction() const { return client_cpu_s / seconds() / busy_limit; }
-  bool client_bound() const { return cpu_fraction() > 0.95; }
+  /// A client that spins is always busy: that tells nothing.
+  strain spent(bool spinning) const {
+    return {.client = spinning ? std::nullopt : std::optional(cpu_fraction()),
+            .server = server_strain,
+            .machine = machine_strain,
+            .network = network_strain};
+  }
 };
 
 }  // namespace quintet::bench

@@ -9,16 +9,13 @@
 #include "compare/valgrind.hpp"
 
 namespace quintet::bench {
-namespace {
 
-double collected(const std::string& log) {
+double collected_instructions(const std::string& log) {
   constexpr std::string_view sign = "Collected : ";
   const auto at = log.rfind(sign);
   if (at == log.npos) throw run_error("callgrind counted nothing: " + log.substr(0, log.find('\n')));
   return std::strtod(log.c_str() + at + sign.size(), nullptr);
 }
-
-}  // namespace
 
 void require_valgrind() {
   if (const auto obstacle = valgrind_obstacle(); !obstacle.empty()) throw usage_error("--count: " + obstacle);
@@ -29,7 +26,7 @@ void measure_instructions(run_result& result, const compare_settings& s, const p
   const auto load = bounded_load_of(*run.work);
   const auto command = server_command(s, run, result);
   const auto count = [&](std::uint64_t turns) {
-    return collected(
+    return collected_instructions(
         log_under_valgrind({"--tool=callgrind", "--callgrind-out-file=/dev/null"}, command, *run.work, turns));
   };
   const double few = count(load.few), many = count(load.many);

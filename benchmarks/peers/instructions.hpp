@@ -2,9 +2,14 @@
 // instructions.hpp: user-space instructions of a server for each request, which no neighbour on the machine disturbs.
 #pragma once
 
+#include <string>
+
 #include "compare/runner.hpp"
 
 namespace quintet::bench {
+
+// Of a log of callgrind's. Throws run_error where it has counted nothing.
+double collected_instructions(const std::string& log);
 
 // Throws usage_error where valgrind is not installed.
 void require_valgrind();

@@ -87,7 +87,7 @@ std::vector<contender> ours(const std::string& model, bool counted) {
 std::vector<workload> parse_echoes(std::string_view text) {
   auto out = parse_workloads(text);
   for (const workload& w : out) {
-    if (w.kind != work_kind::echo) throw usage_error("the peers only echo; \"" + w.name + "\" costs something");
+    if (w.kind != work_kind::echo) throw usage_error("the peers only echo; \"" + w.name + "\" does more");
   }
   return out;
 }

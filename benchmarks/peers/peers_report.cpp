@@ -23,13 +23,8 @@ struct standing {
   std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nothing for the reference itself
 };
 
-bool counts_instructions(const combination& c) { return c[&run_result::instructions_per_request].has_value(); }
-
 std::vector<standing> standings(const comparison& c, const std::vector<combination>& summary,
                                 std::string_view workload) {
-  const auto field = [](const run_result& r) {
-    return r.instructions_per_request ? &run_result::instructions_per_request : &run_result::server_cpu_us_per_request;
-  };
   std::vector<standing> out;
   for (const auto& row : summary) {
     if (row.first.workload != workload) continue;
@@ -37,7 +32,7 @@ std::vector<standing> standings(const comparison& c, const std::vector<combinati
     if (row.first.peer == std::string(reference_in(workload))) continue;
     const auto label = row.label();
     out.back().ratio = paired_ratio(
-        c.results, workload, field(row.first), [&](const run_result& r) { return label_of(r) == label; },
+        c.results, workload, cost_of(row).field, [&](const run_result& r) { return label_of(r) == label; },
         [&](const run_result& r) { return r.peer == std::string(reference_in(workload)); });
   }
   return out;
@@ -49,7 +44,7 @@ std::string line(const standing& s) {
   const auto& row = *s.row;
   if (row.rounds == 0) return fmt::format("  {:<34}  failed: {}\n", row.label(), row.error.value_or("no figures"));
   const auto ratio = s.ratio ? hundredths(s.ratio->median) : "1";
-  if (counts_instructions(row)) {
+  if (cost_of(row).counted) {
     return fmt::format("  {:<34}{:>14}{:>8}\n", row.label(), cell(row, &run_result::instructions_per_request, grouped),
                        ratio);
   }
@@ -78,7 +73,7 @@ std::string memory_lines(const std::vector<standing>& all) {
 }
 
 std::string heading(const combination& first) {
-  if (counts_instructions(first)) return fmt::format("  {:<34}{:>14}{:>8}\n", "", "instructions", "ratio");
+  if (cost_of(first).counted) return fmt::format("  {:<34}{:>14}{:>8}\n", "", "instructions", "ratio");
   return fmt::format("  {:<34}{:>10}{:>7}{:>14}{:>10}{:>12}{:>8}{:>9}{:>9}\n", "", "CPU/req", "ratio", "its rounds",
                      "syscalls", "requests/s", "spread", "p50", "p99");
 }
@@ -104,8 +99,7 @@ std::string peers_sentence(const std::vector<standing>& all) {
 std::string verdict_on(const std::vector<standing>& all, std::string_view workload) {
   for (const auto& s : all) {
     if (s.row->is_peer() || !s.ratio) continue;
-    const auto* what = counts_instructions(*s.row) ? "instructions" : "CPU";
-    return s.row->label() + " needs " + ratio_text(*s.ratio, what, reference_label(workload)) + "." +
+    return s.row->label() + " needs " + ratio_text(*s.ratio, cost_of(*s.row).word, reference_label(workload)) + "." +
            peers_sentence(all);
   }
   return "Nothing to say: one of ours or " + reference_label(workload) + " gave no figures.";
@@ -140,17 +134,13 @@ json::object compose_peers(const comparison& c) {
     for (const auto& s : all) {
       if (!s.ratio) continue;
       const auto& who = s.row->first;
-      ratios.push_back(json::object{
-          {"workload", name},
-          {"model", text_or_null(who.model)},
-          {"engine", text_or_null(who.engine)},
-          {"handler", text_or_null(who.handler)},
-          {"peer", text_or_null(who.peer)},
-          {"reference", reference_in(name)},
-          {"metric", counts_instructions(*s.row) ? "instructions_per_request" : "server_cpu_us_per_request"},
-          {"median", number(s.ratio->median)},
-          {"min", number(s.ratio->min)},
-          {"max", number(s.ratio->max)}});
+      ratios.push_back(ratio_json({{"workload", name},
+                                   {"model", text_or_null(who.model)},
+                                   {"engine", text_or_null(who.engine)},
+                                   {"handler", text_or_null(who.handler)},
+                                   {"peer", text_or_null(who.peer)},
+                                   {"reference", reference_in(name)}},
+                                  cost_of(*s.row).key, *s.ratio));
     }
   }
   auto out = compose_figures(c);

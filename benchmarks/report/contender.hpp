@@ -13,10 +13,12 @@ struct contender {
   std::string engine = "automatic";
   std::string handler = "callback";  // or "coroutine"
   std::string accept = "main_reactor";
+  std::string allocator{};  // that it is told to use instead of its own; empty: it is not told
 
   bool is_peer() const { return !peer.empty(); }
-  // "loop_per_thread", "single_reactor (asio, coroutine)", "loop_per_thread (reuse_port)", "hand-written epoll",
-  // "libuv"; the engine and who accepts are told only if they are not the usual ones.
+  // "loop_per_thread", "single_reactor (asio, coroutine)", "loop_per_thread (reuse_port)",
+  // "loop_per_thread (jemalloc)", "hand-written epoll", "libuv"; the engine, who accepts and the allocator are told
+  // only if they are not the usual ones.
   std::string label() const;
 };
 

@@ -23,6 +23,20 @@ std::optional<sample_summary> paired_ratio(std::span<const run_result> results, 
   return summarise_samples(ratios);
 }
 
+request_cost cost_of(const combination& c) {
+  if (c[&run_result::instructions_per_request])
+    return {&run_result::instructions_per_request, "instructions_per_request", "instructions", true};
+  return {&run_result::server_cpu_us_per_request, "server_cpu_us_per_request", "CPU", false};
+}
+
+boost::json::object ratio_json(boost::json::object about, std::string_view metric, const sample_summary& ratio) {
+  about["metric"] = metric;
+  about["median"] = number(ratio.median);
+  about["min"] = number(ratio.min);
+  about["max"] = number(ratio.max);
+  return about;
+}
+
 std::string ratio_text(const sample_summary& ratio, std::string_view what, std::string_view of_whom) {
   auto text = fmt::format("{:.2f} times the {} of {}", ratio.median, what, of_whom);
   if (ratio.samples < 2) return text;

@@ -61,13 +61,15 @@ std::string contender::label() const {
   const auto add = [&](const std::string& detail) { details += (details.empty() ? "" : ", ") + detail; };
   if (handler != "callback") add(handler);
   if (accept != contender().accept) add(accept);
+  if (!allocator.empty()) add(allocator);
   return details.empty() ? model : model + " (" + details + ")";
 }
 
 std::string label_of(const run_result& r) {
   const contender usual;
-  return contender{r.model.value_or("?"), r.peer.value_or(""), r.engine.value_or(usual.engine),
-                   r.handler.value_or(usual.handler), r.accept.value_or(usual.accept)}
+  return contender{r.model.value_or("?"),           r.peer.value_or(""),
+                   r.engine.value_or(usual.engine), r.handler.value_or(usual.handler),
+                   r.accept.value_or(usual.accept), r.allocator.value_or("")}
       .label();
 }
 
@@ -80,6 +82,7 @@ json::object to_json(const run_result& result) {
   out["accept"] = text_or_null(result.accept);
   out["offload"] = text_or_null(result.offload);
   out["peer"] = text_or_null(result.peer);
+  out["allocator"] = text_or_null(result.allocator);
   out["round"] = result.round;
   for (const auto& m : metrics) out[m.key] = number(result.*m.field, m.whole);
   out["server_cpus"] = result.server_cpus;
@@ -100,6 +103,7 @@ run_result result_from_json(const json::object& object) {
   result.accept = text(object, "accept");
   result.offload = text(object, "offload");
   result.peer = text(object, "peer");
+  result.allocator = text(object, "allocator");
   result.round = static_cast<unsigned>(numeric(object, "round").value_or(1));
   for (const auto& m : metrics) result.*m.field = numeric(object, m.key);
   result.server_cpus = text(object, "server_cpus").value_or("");

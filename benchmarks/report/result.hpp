@@ -20,8 +20,9 @@ struct run_result {
   std::optional<std::string> engine;
   std::optional<std::string> handler;  // "callback", "coroutine"
   std::optional<std::string> accept;
-  std::optional<std::string> offload;  // "always", "adaptive", or "automatic", which the model decides
-  std::optional<std::string> peer;     // empty for ours
+  std::optional<std::string> offload;    // "always", "adaptive", or "automatic", which the model decides
+  std::optional<std::string> peer;       // empty for ours
+  std::optional<std::string> allocator;  // that was preloaded, or "glibc" where it was made sure that none is
   unsigned round = 1;
 
   measurement connections, message_bytes, pipeline, duration_s;
@@ -38,6 +39,9 @@ struct run_result {
   measurement machine_softirq_fraction;     // of the time of all CPUs, whoever caused it
   measurement heartbeat_p50_us, heartbeat_p99_us, heartbeat_max_us;
   measurement client_cpu_fraction;   // near 1: the client was the bottleneck
+  measurement server_busy_fraction;  // of its busiest thread, or of all its CPUs; near 1: it was
+  measurement machine_busy_fraction;
+  measurement net_bytes_per_request, net_packets_per_request;  // over the interface between the two, whoever sent them
   measurement foreign_cpu_fraction;  // the share of all CPUs that neither server nor client used: noise
 
   std::string server_cpus, client_cpus;  // CPU lists such as "0-3,6"
@@ -89,6 +93,10 @@ inline constexpr std::array metrics{
     metric{"heartbeat_p99_us", &run_result::heartbeat_p99_us, false},
     metric{"heartbeat_max_us", &run_result::heartbeat_max_us, false},
     metric{"client_cpu_fraction", &run_result::client_cpu_fraction, false},
+    metric{"server_busy_fraction", &run_result::server_busy_fraction, false},
+    metric{"machine_busy_fraction", &run_result::machine_busy_fraction, false},
+    metric{"net_bytes_per_request", &run_result::net_bytes_per_request, false},
+    metric{"net_packets_per_request", &run_result::net_packets_per_request, false},
     metric{"foreign_cpu_fraction", &run_result::foreign_cpu_fraction, false},
     metric{"loops", &run_result::loops, true},
 };

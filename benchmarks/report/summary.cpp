@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "bottleneck.hpp"
+
 namespace quintet::bench {
 namespace json = boost::json;
 
@@ -42,7 +44,18 @@ const std::optional<sample_summary>& combination::operator[](measurement run_res
 
 bool combination::client_bound() const {
   const auto& busy = (*this)[&run_result::client_cpu_fraction];
-  return busy && busy->median > 0.95;
+  return busy && busy->median > at_its_limit;
+}
+
+std::optional<std::string_view> combination::bottleneck() const {
+  const auto part = [this](measurement run_result::* field) -> std::optional<double> {
+    const auto& found = (*this)[field];
+    return found ? std::optional(found->median) : std::nullopt;
+  };
+  return bottleneck_of({.client = part(&run_result::client_cpu_fraction),
+                        .server = part(&run_result::server_busy_fraction),
+                        .machine = part(&run_result::machine_busy_fraction),
+                        .network = std::nullopt});
 }
 
 bool same_combination(const run_result& a, const run_result& b) {
@@ -94,6 +107,8 @@ json::object to_json(const combination& c) {
   out.erase("round");
   out["rounds"] = c.rounds;
   out["failed_rounds"] = c.failures;
+  const auto bottleneck = c.bottleneck();
+  out["bottleneck"] = bottleneck ? json::value(*bottleneck) : json::value(nullptr);
   out["spread"] = std::move(spread);
   out["range"] = std::move(range);
   return out;

@@ -24,7 +24,8 @@ struct combination {
   const std::optional<sample_summary>& operator[](measurement run_result::* field) const;
   bool is_model(std::string_view name) const { return first.model && *first.model == name; }
   bool is_peer() const { return first.peer.has_value(); }
-  bool client_bound() const;  // the client was the bottleneck
+  bool client_bound() const;                           // the client was the bottleneck
+  std::optional<std::string_view> bottleneck() const;  // as bottleneck_of()
   std::string label() const { return label_of(first); }
 };
 

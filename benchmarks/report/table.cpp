@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
+#include "bottleneck.hpp"
 #include "report/advice.hpp"
 #include "report/summary.hpp"
 #include "report/text.hpp"
@@ -78,6 +81,45 @@ void append_rows(std::string& out, const std::vector<const combination*>& rows) 
   }
 }
 
+// "Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread)."
+std::string bottleneck_line(const std::vector<const combination*>& rows) {
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> groups;
+  for (const auto* row : rows) {
+    const auto name = row->bottleneck();
+    if (!name) continue;
+    const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == *name; });
+    if (found == groups.end())
+      groups.push_back({*name, {row->label()}});
+    else
+      found->second.push_back(row->label());
+  }
+  std::string out;
+  for (const auto& [name, labels] : groups)
+    out += fmt::format("{}{} ({})", out.empty() ? "" : "; ", bottleneck_title(name), joined(labels));
+  return out.empty() ? out : "  -> Bottleneck: " + out + ".\n";
+}
+
+// Of the servers that have the fewest and the most.
+std::string network_line(const std::vector<const combination*>& rows) {
+  std::vector<double> packets, bytes, each;
+  for (const auto* row : rows) {
+    const auto& count = (*row)[&run_result::net_packets_per_request];
+    const auto& size = (*row)[&run_result::net_bytes_per_request];
+    if (!count || !size || count->median <= 0) continue;
+    packets.push_back(count->median);
+    bytes.push_back(size->median);
+    each.push_back(size->median / count->median);
+  }
+  const auto range = [](const std::vector<double>& values) {
+    const auto all = summarise_samples(values);
+    const auto low = significant(all->min), high = significant(all->max);
+    return low == high ? low : low + " to " + high;
+  };
+  if (packets.empty()) return "";
+  return fmt::format("  -> Network: {} packets and {} B for a request, {} B a packet, whoever sent them.\n",
+                     range(packets), range(bytes), range(each));
+}
+
 }  // namespace
 
 std::string shape_text(const run_result& r) {
@@ -134,6 +176,7 @@ std::string console_table(const comparison& c) {
     out += "  -> " + v.sentence + "\n";
     if (!v.also.empty()) out += "  -> " + v.also + "\n";
     if (!v.caution.empty()) out += "  -> " + v.caution + "\n";
+    out += bottleneck_line(rows) + network_line(rows);
     for (const auto& ratio : ratios) {
       if (ratio.workload == name) out += "  -> " + ratio.sentence() + "\n";
     }

@@ -10,6 +10,7 @@
 #include <quintet/net/stream.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ class bench_handler {
       c.write(in);
       return in.size();
     }
+    if (service_->work.kind == work_kind::timestamp) return add_one(c, in);
     const std::size_t size = service_->work.message_bytes;
     const std::size_t whole = in.size() - in.size() % size;
     for (std::size_t at = 0; at < whole; at += size)
@@ -57,7 +59,9 @@ class bench_handler {
   }
   void on_writable(connection& c) { write_on(c); }
   std::size_t on_overload(connection& c, bytes in) {
-    if (service_->work.kind == work_kind::ask) return (*this)(c, in);
+    // An answer of these costs no more than to say that there is no time for it.
+    const auto kind = service_->work.kind;
+    if (kind == work_kind::ask || kind == work_kind::timestamp) return (*this)(c, in);
     const std::size_t size = service_->work.message_bytes;
     std::string replies(in.substr(0, in.size() - in.size() % size));
     for (std::size_t at = 0; at < replies.size(); at += size)
@@ -67,6 +71,19 @@ class bench_handler {
   }
 
  private:
+  static std::size_t add_one(connection& c, bytes in) {
+    std::array<char, 512 * header_bytes> replies;
+    const std::size_t whole = in.size() - in.size() % header_bytes;
+    for (std::size_t at = 0; at < whole;) {
+      const bytes part = in.substr(at, std::min(whole - at, replies.size()));
+      for (std::size_t i = 0; i < part.size(); i += header_bytes)
+        store_big_endian_64(replies.data() + i, load_big_endian_64(part.data() + i) + 1);
+      c.write({replies.data(), part.size()});
+      at += part.size();
+    }
+    return whole;
+  }
+
   void answer(connection& c, bytes message) {
     const char* const connection = message.data();
     const char* const sequence = connection + 4;

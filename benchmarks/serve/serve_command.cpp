@@ -210,6 +210,7 @@ void serve_ours(const serve_options& o) {
   if (o.handler == "coroutine") return serve_ours(o, echo_coroutine);
   workload work = o.work;
   work.message_bytes = o.message_bytes.value_or(work.message_bytes);
+  require_possible(work);
   const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging);
   serve_ours(o, made_by([&shared] { return bench_handler(shared); }));
 }
@@ -248,12 +249,12 @@ void refuse_for_peer(const serve_options& o) {
     throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
   if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers count nothing; leave --stats and --json out");
   if (o.work.kind != work_kind::echo)
-    throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" costs something");
+    throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
 }
 
 void refuse_for_coroutine(const serve_options& o) {
   if (o.work.kind != work_kind::echo)
-    throw usage_error("--handler: the coroutine only echoes; \"" + o.work.name + "\" costs something");
+    throw usage_error("--handler: the coroutine only echoes; \"" + o.work.name + "\" does more");
 }
 
 void refuse_pieces(const serve_options& o) {

@@ -86,7 +86,7 @@ void server_under_stress::tell_foreign_cpu() {
   const server_sample now = sample_server(process_.pid());
   const double ours = now.cpu_s - begun_.cpu_s + bench::cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - own_cpu_s_;
   const double cpus = (now.wall_s - begun_.wall_s) * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  const double foreign = std::clamp((now.machine_busy_s - begun_.machine_busy_s - ours) / cpus, 0.0, 1.0);
+  const double foreign = std::clamp((now.machine.busy - begun_.machine.busy - ours) / cpus, 0.0, 1.0);
   run_.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used", std::round(100 * foreign), "%");
 }
 

@@ -214,7 +214,8 @@ study_outcome study(const compare_settings& s) {
   if (!hardware.empty()) {
     out.not_measured.push_back("hardware counters: " + hardware);
     out.not_measured.emplace_back(
-        "false sharing between cores: only hardware counters show it; a simulation has one cache for all threads");
+        "false sharing between cores: only hardware counters show it; a simulation has one cache for all threads "
+        "(study --false-sharing plants one)");
   }
   if (s.counters && !syscall_counter::obstacle().empty())
     out.not_measured.push_back("system calls and futex calls: " + syscall_counter::obstacle());

@@ -99,6 +99,7 @@ std::vector<workload> vary(const axis& a, const workload& base, const std::vecto
   for (const double value : values) {
     out.push_back(base);
     a.apply(out.back(), value);
+    require_possible(out.back());
   }
   return out;
 }

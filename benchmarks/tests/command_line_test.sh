@@ -52,6 +52,12 @@ refused "is a directory" serve --json /
 refused "--handler" serve --peer epoll --handler coroutine
 refused "only echoes" serve --handler coroutine --workload mixed
 refused "leave --stats" serve --peer epoll --json -
+refused "a number of 8 bytes" load 127.0.0.1:9 --workload timestamp --size 16
+refused "a number of 8 bytes" serve --workload timestamp --size 16
+refused "short connections" load 127.0.0.1:9 --workload timestamp --short
+refused "adds one" load 127.0.0.1:9 --workload timestamp --heartbeat 127.0.0.1:9
+refused "at least 100ms" load 127.0.0.1:9 --every 10ms
+refused "--server-pid" load 127.0.0.1:9 --server-pid 0
 refused "4000" load 127.0.0.1:9 --client blocking --connections 4001
 
 for command in "" serve load; do
@@ -87,6 +93,19 @@ for arguments in "--peer epoll" "--peer blocking" "--model 1" "--model 2" "--mod
     fail "load against $arguments: $(cat "$work/out")"
   grep -q '"failed":0,' "$work/json" || fail "load against $arguments: $(cat "$work/json")"
   [ "$(grep -c '^measur' "$work/out")" -ge 2 ] || fail "load says neither measuring nor measured"
+  stop TERM
+done
+
+# Times that come back one more, a line for each interval, all of which add up, and what the bottleneck was.
+for model in 1 2 3 4 5; do
+  start --model $model --workload timestamp
+  timeout 60 "$bench" load "$address" --workload timestamp --connections 20 --pipeline 3 --duration 0.5 --warm-up 0.05 \
+    --every 200ms --server-pid "$server" --json "$work/json" >"$work/out" 2>&1 || fail "timestamp: $(cat "$work/out")"
+  sum=$(sed -nE 's/^[0-9.]+ s: .* ok ([0-9,]+) .*/\1/p' "$work/out" | tr -d , | awk '{ sum += $1 } END { printf "%d", sum }')
+  grep -q "\"requests\":$sum," "$work/json" || fail "the lines say $sum: $(cat "$work/out" "$work/json")"
+  for part in 'success 100.000 %' 'lo: [0-9.]* packets' 'bottleneck: .*server [0-9]* %'; do
+    grep -q "$part" "$work/out" || fail "load does not say $part: $(cat "$work/out")"
+  done
   stop TERM
 done
 

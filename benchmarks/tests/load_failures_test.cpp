@@ -57,6 +57,36 @@ BOOST_AUTO_TEST_CASE(a_corrupting_server_is_caught_and_the_right_replies_still_c
   }
 }
 
+BOOST_AUTO_TEST_CASE(of_times_each_reply_has_to_be_one_more) {
+  for (const auto client : both) {
+    auto adding = [](std::uint64_t what) {
+      return [what, count = 0](std::string_view in) mutable {
+        std::string out(in);
+        for (std::size_t at = 0; at + header_bytes <= out.size(); at += header_bytes)
+          store_big_endian_64(out.data() + at, load_big_endian_64(out.data() + at) + (++count % 4 == 0 ? what : 1));
+        return out;
+      };
+    };
+    for (const std::uint64_t wrong : {0, 2, 256}) {
+      odd_server server(adding(wrong));  // one reply in four
+      auto s = brief(server.port(), client);
+      s.work = require_workload("timestamp");
+      s.work.connections = 5;
+      const load_result r = run_load(s);
+      BOOST_TEST(r.failed > 0u);
+      BOOST_TEST(r.requests > r.failed);
+      BOOST_TEST(r.first_failure == "wrong bytes in a reply");
+    }
+    odd_server right(adding(1));
+    auto s = brief(right.port(), client);
+    s.work = require_workload("timestamp");
+    s.work.connections = 5;
+    const load_result r = run_load(s);
+    BOOST_TEST(r.failed == 0u, r.first_failure);
+    BOOST_TEST(r.requests > 0u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(short_connections_see_wrong_bytes_too) {
   for (const auto client : both) {
     odd_server server(corrupting(64 * 3 + 1));

@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -127,7 +128,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_come_every_10_ms) {
   BOOST_TEST(std::abs(beats - 100 * r.seconds()) <= 2);
 }
 
-BOOST_AUTO_TEST_CASE(a_client_that_is_busy_all_the_time_is_said_to_be_the_bottleneck) {
+BOOST_AUTO_TEST_CASE(the_bottleneck_has_a_name) {
   const auto s = brief(7007);
   load_result r;
   r.requests = 1000;
@@ -135,10 +136,37 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_busy_all_the_time_is_said_to_be_the_bottle
   r.measured_to_ns = 3'000'000'000;
   r.busy_limit = 2;
   r.client_cpu_s = 3.7;  // of the 4 that two threads have in two seconds
-  BOOST_TEST(to_text(s, r).find("bottleneck") == std::string::npos);
+  const auto says = [&](std::string_view text) { return to_text(s, r).find(text) != std::string::npos; };
+  BOOST_TEST(says("bottleneck: not known (client 92 %); --server-pid"));
+  BOOST_TEST(to_json(s, r).at("bottleneck").is_null());
+  r.server_strain = 0.5;
+  BOOST_TEST(says("bottleneck: none (client 92 %, server 50 %)"));
+  r.server_strain = 0.96;
+  BOOST_TEST(says("bottleneck: server CPU (client 92 %, server 96 %)"));
+  r.network_strain = 0.97;
+  BOOST_TEST(says("bottleneck: network"));
+  r.network_strain = 0.3;
   r.client_cpu_s = 3.9;
-  BOOST_TEST(to_text(s, r).find("bottleneck") != std::string::npos);
+  BOOST_TEST(says("bottleneck: client CPU"));
+  BOOST_TEST(to_json(s, r).at("bottleneck").as_string() == "client_cpu");
   BOOST_TEST(to_json(s, r).at("client_cpu_fraction").as_double() > 0.95);
+}
+
+BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
+  const running_echo<epoll_echo> server;
+  auto s = brief(server.port());
+  s.server = ::getpid();  // client and server are one process here
+  const load_result r = run_load(s);
+  BOOST_TEST(r.server_strain.value() > 0);
+  BOOST_TEST(r.server_strain.value() <= 1);
+  BOOST_TEST(r.machine_strain.value() <= 1);
+  BOOST_TEST_REQUIRE(r.network.has_value());
+  BOOST_TEST(r.network->interface == "lo");
+  const auto requests = static_cast<double>(r.requests);
+  BOOST_TEST(r.network->packets >= 1.9 * requests);  // other programs may have sent more
+  BOOST_TEST(r.network->bytes >= 1.9 * 60 * requests);
+  BOOST_TEST(to_text(s, r).find("lo: ") != std::string::npos);
+  BOOST_TEST(to_json(s, r).at("interface").as_string() == "lo");
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_keeps_what_was_measured) {

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_SUITE(workloads)
 
 BOOST_AUTO_TEST_CASE(all_have_the_documented_shapes) {
   const auto all = default_workloads();
-  BOOST_TEST(all.size() == 11u);
+  BOOST_TEST(all.size() == 12u);
   const auto shape = [](const char* name) {
     const workload w = parse_workload(name).value();
     return std::to_string(w.connections) + " x " + std::to_string(w.message_bytes) + " x " + std::to_string(w.pipeline);
@@ -36,6 +36,7 @@ BOOST_AUTO_TEST_CASE(all_have_the_documented_shapes) {
   BOOST_TEST(shape("large") == "100 x 16384 x 1");
   BOOST_TEST(shape("pipeline") == "50 x 64 x 64");
   BOOST_TEST(shape("many") == "5000 x 8 x 1");
+  BOOST_TEST(shape("timestamp") == "100 x 8 x 1");
   BOOST_TEST(parse_workload("short")->message_bytes == 64u);
   BOOST_TEST(parse_workload("short")->short_connections);
   BOOST_TEST(parse_workload("heartbeat")->heartbeat);

@@ -20,7 +20,7 @@ refused '--bogus' compare --bogus
   --json "$work/results.json" --html "$work/report.html" > "$work/table" 2> "$work/err"
 status=$?
 [ $status -eq 0 ] || fail "comparison: status $status: $(tail -3 "$work/err")"
-for part in single_reactor loop_per_thread 'hand-written epoll' 'requests/s' 'Noise:'; do
+for part in single_reactor loop_per_thread 'hand-written epoll' 'requests/s' 'Noise:' '-> Bottleneck: ' '-> Network: '; do
   grep -q -- "$part" "$work/table" || fail "the table does not mention $part"
 done
 [ "$(grep -c '"workload"' "$work/results.json")" -gt 6 ] || fail "results.json lacks results"

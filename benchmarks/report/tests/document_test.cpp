@@ -116,6 +116,25 @@ BOOST_AUTO_TEST_CASE(a_failed_run_does_not_move_the_median) {
   BOOST_TEST(console_table(c).find("1 of 3 runs failed: the server was killed by signal 11") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_bottleneck_of_each_server_and_the_network_are_told) {
+  comparison c;
+  for (const char* model : {"single_reactor", "reactor_pool", "loop_per_thread"}) {
+    auto r = made_up("echo", model, 1, 100);
+    r.client_cpu_fraction = 0.5;
+    r.server_busy_fraction = r.model == "loop_per_thread" ? 0.5 : 0.99;
+    r.net_packets_per_request = r.model == "loop_per_thread" ? 2.5 : 2;
+    r.net_bytes_per_request = 60 * *r.net_packets_per_request;
+    c.results.push_back(r);
+  }
+  const auto table = console_table(c);
+  for (const auto* part : {"Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread).",
+                           "Network: 2.00 to 2.50 packets and 120 to 150 B for a request, 60.0 B a packet, whoever"})
+    BOOST_TEST(table.find(part) != table.npos, part << " is not in\n" << table);
+  const auto document = compose(c);
+  BOOST_TEST(document.at("summary").at(0).at("bottleneck").as_string() == "server_cpu");
+  BOOST_TEST(console_table(two_rounds()).find("Bottleneck") == std::string::npos);  // nobody looked
+}
+
 BOOST_AUTO_TEST_CASE(what_was_written_can_be_read_back) {
   const auto before = compose(two_rounds());
   const auto text = pretty(before);

@@ -11,6 +11,9 @@ refused '--against: cannot read /nonexistent.json' study --against /nonexistent.
 echo '{"command": "compare", "results": []}' > "$work/other.json"
 refused 'of quintet-bench compare, not of study' study --against "$work/other.json"
 refused '--rounds' study --rounds 0
+refused 'no layout; there are: adjacent, padded' study --false-sharing --layout apart
+refused '--layout' study --layout padded
+refused '--models' study --false-sharing --models 2
 "$bench" study --help | grep -qF 'quintet-bench study --models' || fail '--help has no example'
 
 # studied OPTION...: a short one that succeeds, in $work/table and $work/study.json.
@@ -70,6 +73,43 @@ PATH=$tools
 grep -qE ' 2,000 +100 +5\.000 % .* hardware$' "$work/table" || fail "no hardware counters: $(cat "$work/table")"
 grep -q 'simulated' "$work/table" && fail 'simulated beside hardware'
 grep -qF 'hottest functions of reactor_pool: perf has no permission: as root' "$work/table" || fail "$(cat "$work/table")"
+
+# A planted false sharing is found by such counters, and only by them.
+# planted: a short one that succeeds, in $work/table and $work/sharing.json.
+planted() {
+  timeout 100 "$bench" study --false-sharing --quick --increments 200000 --json "$work/sharing.json" > "$work/table" \
+    2> "$work/err" || fail "study --false-sharing: status $?: $(tail -3 "$work/err")"
+}
+if [ "$(nproc)" -lt 2 ]; then
+  planted
+  grep -qF 'cannot be shown' "$work/table" || fail "false sharing on one CPU: $(cat "$work/table")"
+else
+  cat > "$work/fake/perf" << 'PERF'
+#!/bin/bash
+misses=100
+case $* in *' adjacent '*) misses=150000 ;; esac
+while [ "$1" != -- ] && [ $# -gt 1 ]; do shift; done
+[ "$1" = -- ] && shift
+"$@" || exit
+for event in cache-references:200000 cache-misses:$misses cycles:9000 instructions:8000; do
+  echo "${event#*:},,${event%:*},1000,100.00,," >&2
+done
+PERF
+  PATH=$work/fake:$tools
+  planted
+  grep -q 'Found by hardware counters: 0\.[0-9]* cache misses an increment' "$work/table" || fail "planted: $(cat "$work/table")"
+  grep -qF '"found": true' "$work/sharing.json" || fail 'sharing.json does not have it'
+  sed -i 's/misses=150000/misses=100/' "$work/fake/perf"
+  planted
+  grep -qF 'Not found, though there are hardware counters' "$work/table" || fail "made up: $(cat "$work/table")"
+  PATH=$work/empty
+  "$timeout" 100 "$bench" study --false-sharing --quick --increments 200000 > "$work/table" 2> "$work/err"
+  status=$?
+  PATH=$tools
+  [ $status -eq 0 ] || fail "false sharing without perf: status $status: $(tail -3 "$work/err")"
+  grep -qF 'without hardware counters: perf is not installed' "$work/table" || fail "without perf: $(cat "$work/table")"
+  grep -qF 'cachegrind does not show it either' "$work/table" || fail 'the simulation is not spoken of'
+fi
 
 # Ctrl-C: what was measured is shown and written.
 interrupted ' 2 of ' study --models 2 --rounds 50 --duration 200ms --warm-up 50ms --json "$work/partial.json"

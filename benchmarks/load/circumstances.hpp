@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+// circumstances.hpp: how busy server, machine and network were while a load was measured.
+#pragma once
+
+#include "cpu_times.hpp"
+#include "load/settings.hpp"
+#include "load/traffic.hpp"
+
+#include <optional>
+#include <string>
+
+namespace quintet::bench {
+
+/// Looks when it is made, and again in fill().
+class circumstances {
+ public:
+  circumstances(const load_settings& s, const socket_address& target);
+  /// What concerns the time since then.
+  void fill(load_result& into) const;
+
+ private:
+  std::optional<pid_t> server_;
+  std::string interface_;
+  std::uint64_t begun_ns_;
+  machine_seconds machine_;
+  thread_seconds threads_;
+  std::optional<interface_counts> counts_;
+};
+
+}  // namespace quintet::bench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+// cpu_times_test.cpp: CPU time of threads and of the machine, and how near a server is to its limit.
+#include "cpu_times.hpp"
+
+#include "load/clock.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+using namespace quintet::bench;
+
+namespace {
+
+void be_busy(double seconds) {
+  const double begun = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+  while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - begun < seconds) {
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cpu_times)
+
+BOOST_AUTO_TEST_CASE(what_a_thread_has_used_is_its_own) {
+  const auto before = read_thread_seconds(::getpid());
+  const auto machine_before = read_machine_seconds();
+  be_busy(0.1);
+  const auto after = read_thread_seconds(::getpid());
+  const auto me = ::gettid();
+  BOOST_TEST_REQUIRE(before.contains(me));
+  BOOST_TEST(after.at(me) - before.at(me) >= 0.09);
+  BOOST_TEST(read_machine_seconds().busy > machine_before.busy);
+}
+
+BOOST_AUTO_TEST_CASE(children_belong_to_a_process) {
+  if (!std::filesystem::exists("/proc/thread-self/children")) return;  // this kernel does not tell
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  BOOST_TEST(read_thread_seconds(::getpid()).contains(child));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  BOOST_TEST(read_thread_seconds(child).empty());  // gone
+}
+
+BOOST_AUTO_TEST_CASE(a_server_is_at_its_limit_with_one_busy_thread_or_with_all_its_cpus_busy) {
+  const pid_t me = ::getpid();
+  BOOST_TEST(strain_of(me, {{1, 5.0}, {2, 7.0}}, {{1, 6.9}, {2, 7.0}}, 2.0) == 0.95,
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(strain_of(me, {{1, 5.0}}, {{2, 1.0}}, 2.0) == 0.5);  // a thread that has come
+  BOOST_TEST(strain_of(me, {}, {{1, 9.0}}, 2.0) == 1.0);          // more than the time: a moment's difference
+  cpu_set_t set;
+  BOOST_REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
+  thread_seconds many;
+  for (int thread = 0; thread < 10 * CPU_COUNT(&set); ++thread) many[thread] = 0.1;
+  BOOST_TEST(strain_of(me, {}, many, 1.0) == 1.0, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
