@@ -35,7 +35,7 @@ class acceptors {
   }
 
  private:
-  double vary(double us) { return us * (1 + costs_.spread * (2 * sim_.random() - 1)); }
+  double vary(double us) { return sim_.vary(us, costs_.spread); }
 
   process serve(sim_thread& t) {
     while (true) {

@@ -57,7 +57,8 @@ class server_sim {
     client_cost_ = of_.client.at(static_cast<double>(s.connections) / s.client_threads);
     dear_ = s.handler > dear_from;
     pooled_ = s.model == 3 || (s.model == 5 && dear_);
-    work_ = s.handler * of_.work_factor;
+    if (dear_) loop_cost_ += of_.dear_loop - of_.loop.at_few;
+    work_ = s.handler * costs.work_factor;
     start_server();
     start_client();
   }
@@ -84,8 +85,7 @@ class server_sim {
             }};
   }
 
-  // What does the same takes not always equally long, or else everything would go in step.
-  double vary(double us) { return us * (1 + costs_.spread * (2 * sim_.random() - 1)); }
+  double vary(double us) { return sim_.vary(us, costs_.spread); }
 
   void start_server();
   void start_client();
@@ -127,12 +127,10 @@ class server_sim {
 
   // What a batch that is on another core than before has to fetch from there.
   double crossing(unsigned c, const sim_thread& t) {
-    return std::exchange(connections_[c].last_core, t.core()) == t.core() ? 0 : costs_.lines * costs_.line;
+    return fetching(connections_[c].last_core, t, costs_.lines * costs_.line);
   }
   // A lock is dearer to who did not have it last.
-  double holding(const sim_thread& t) {
-    return costs_.lock + (std::exchange(lock_core_, t.core()) == t.core() ? 0 : 2 * costs_.line);
-  }
+  double holding(const sim_thread& t) { return costs_.lock + fetching(lock_core_, t, 2 * costs_.line); }
 
   // Who is to be woken because of what waits, as worker_pool decides it.
   double call_worker() {
@@ -221,7 +219,7 @@ process server_sim::connection_thread(unsigned c, sim_thread& t) {
 
 process server_sim::loop(loop_state& l) {
   sim_thread& t = l.thread;
-  const double each = pooled_ ? (dear_ ? of_.dear_loop : loop_cost_) / 2 : loop_cost_;  // with a pool: in, and out
+  const double each = pooled_ ? loop_cost_ / 2 : loop_cost_;  // with a pool: in, and out
   while (true) {
     while (l.readable.empty() && l.home.empty()) co_await t.sleep();
     co_await t.run(costs_.turn);

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <deque>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "forecast/simulation.hpp"
@@ -118,6 +119,11 @@ class sim_thread {
   unsigned core_ = 0;
   double demand_ = 0, chunk_ = 0, slice_left_ = 0, used_ = 0;
 };
+
+// Nothing if it was last touched on this core, or else what fetching it costs.
+inline double fetching(unsigned& last_core, const sim_thread& t, double cost) {
+  return std::exchange(last_core, t.core()) == t.core() ? 0 : cost;
+}
 
 // Use:  while (!lock.try_take()) co_await lock.wait(thread);   // sleeps: a mutex
 //       if (!lock.try_take()) co_await lock.spin(thread);      // keeps its core: a spin lock, first come first served

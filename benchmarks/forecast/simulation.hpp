@@ -62,6 +62,9 @@ class simulation {
   // From 0 to 1, 1 excluded. By hand: the distributions of the standard library differ between libraries.
   double random() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   double exponential(double mean);
+  // What does the same takes not always equally long, or else everything would go in step: up to `spread` of it more,
+  // or less.
+  double vary(double us, double spread) { return us * (1 + spread * (2 * random() - 1)); }
 
  private:
   struct event {
