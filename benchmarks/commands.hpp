@@ -22,5 +22,6 @@ void add_diff(CLI::App& app);
 void add_study(CLI::App& app);
 void add_contention(CLI::App& app);
 void add_memlat(CLI::App& app);
+void add_forecast(CLI::App& app);
 
 }  // namespace quintet::bench
