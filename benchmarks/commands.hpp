@@ -23,5 +23,6 @@ void add_study(CLI::App& app);
 void add_contention(CLI::App& app);
 void add_memlat(CLI::App& app);
 void add_allocators(CLI::App& app);
+void add_forecast(CLI::App& app);
 
 }  // namespace quintet::bench

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   quintet::bench::add_contention(app);
   quintet::bench::add_memlat(app);
   quintet::bench::add_allocators(app);
+  quintet::bench::add_forecast(app);
 #endif
   try {
     app.parse(argc, argv);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// forecast_command.cpp: `quintet-bench forecast`: its options, and the way from probes and runs to table and JSON.
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "compare/conclusion.hpp"
+#include "compare/measuring_options.hpp"
+#include "forecast/forecast_report.hpp"
+#include "forecast/probes.hpp"
+
+namespace quintet::bench {
+namespace forecasting {
+namespace {
+
+constexpr unsigned most_cores = 256, most_connections = 20'000;
+
+constexpr auto* footer =
+    "Costs are measured here, on two CPUs; a simulation says what N cores would do with them, and how far it is off "
+    "in\n"
+    "runs that were measured and not used. Everything else that it prints is a forecast, and says so.\n"
+    "Numbers that two CPUs cannot tell are assumed, and can be given: --assume lines=10,away=200. There are: lines, "
+    "spread,\n"
+    "slice, spin-share, accept-locked, away; what they are is in the list of costs.\n"
+    "Examples:\n"
+    "  quintet-bench forecast --json forecast.json\n"
+    "  quintet-bench forecast --cores 1,4,16,64 --connections 5000 --handler 50us --assume lines=10";
+
+constexpr usual_runs default_runs{
+    .rounds = 5, .duration = std::chrono::milliseconds(400), .warm_up = std::chrono::milliseconds(100)};
+constexpr usual_runs quick_runs{
+    .rounds = 2, .duration = std::chrono::milliseconds(150), .warm_up = std::chrono::milliseconds(50)};
+
+struct assumption {
+  std::string_view name;
+  double value;
+};
+
+struct chosen {
+  question asked;
+  std::vector<assumption> assumed;
+  std::chrono::nanoseconds patience{0};
+  measuring_options measuring;
+};
+
+struct assumable {
+  std::string_view name;
+  double& (*field)(machine_costs&, question&);
+  double most;
+};
+constexpr std::array assumables{
+    assumable{"lines", [](machine_costs& c, question&) -> double& { return c.lines; }, 1000},
+    assumable{"spread", [](machine_costs& c, question&) -> double& { return c.spread; }, 1},
+    assumable{"slice", [](machine_costs& c, question&) -> double& { return c.slice; }, 1e6},
+    assumable{"spin-share", [](machine_costs& c, question&) -> double& { return c.spin_share; }, 100},
+    assumable{"accept-locked", [](machine_costs& c, question&) -> double& { return c.accept_locked; }, 100},
+    assumable{"away", [](machine_costs&, question& q) -> double& { return q.away; }, 1e6}};
+
+const assumable& find_assumable(std::string_view name) {
+  std::string allowed;
+  for (const assumable& a : assumables) {
+    if (a.name == name) return a;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(a.name);
+  }
+  throw usage_error(fmt::format("\"{}\" is not assumed; there are: {}", name, allowed));
+}
+
+std::vector<assumption> parse_assumptions(const std::string& text) {
+  std::vector<assumption> out;
+  for (const auto part : split(text)) {
+    const auto equals = part.find('=');
+    const assumable& what = find_assumable(part.substr(0, equals));
+    const std::string number(equals == part.npos ? "" : part.substr(equals + 1));
+    char* end = nullptr;
+    const double value = std::strtod(number.c_str(), &end);
+    if (number.empty() || *end != '\0' || !(value >= 0 && value <= what.most))
+      throw usage_error(
+          fmt::format("\"{}\" is not {}=NUMBER, with a number from 0 to {:.0f}", part, what.name, what.most));
+    out.push_back({what.name, value});
+  }
+  return out;
+}
+
+std::vector<unsigned> parse_cores(const std::string& text) {
+  std::vector<unsigned> out;
+  for (const auto part : split(text)) out.push_back(static_cast<unsigned>(parse_number(part, 1, most_cores)));
+  return out;
+}
+
+double parse_handler(const std::string& text) {
+  const auto us = std::chrono::duration<double, std::micro>(parse_duration(text)).count();
+  if (us < 1 || us > 50'000) throw usage_error(fmt::format("\"{}\" is out of range; allowed are 1us to 50ms", text));
+  return us;
+}
+
+int run_command(compare_settings s, const chosen& c) {
+  const auto cpus = allowed_cpus();
+  if (cpus.size() < 2) throw std::runtime_error("measuring costs takes two CPUs, and this process may use one");
+  machine_costs costs;
+  question asked = c.asked;
+  for (const auto& [name, value] : c.assumed) find_assumable(name).field(costs, asked) = value;
+  quiet_moments moments(c.patience);
+  moments.wait();
+  measure_probes(costs, cpus[0], cpus[1], std::chrono::milliseconds(s.quick ? 20 : 100));
+  auto seen = observe(s, moments);
+  seen.runs.found.command = "forecast";
+  auto f = conclude_forecast(asked, std::move(costs), std::move(seen));
+  f.seen.runs.interrupted = f.interrupted;
+  f.seen.runs.found.settings["interrupted"] = f.interrupted;
+  return conclude(s, f.seen.runs,
+                  {[&](const comparison&) { return forecast_table(f); },
+                   [&](const comparison&) { return compose_forecast(f); },
+                   {}});
+}
+
+}  // namespace
+}  // namespace forecasting
+
+void add_forecast(CLI::App& app) {
+  using namespace forecasting;
+  auto* sub = app.add_subcommand("forecast", "What more cores would do: costs measured here, the rest simulated");
+  const auto s = std::make_shared<compare_settings>();
+  const auto c = std::make_shared<chosen>();
+  sub->add_flag("--quick", s->quick, "Short runs: the errors are then those of the noise");
+  add_parsed(*sub, "--cores", c->asked.cores, parse_cores, "Comma-separated (default: 1,2,4,8,16,24,32)");
+  add_parsed(*sub, "--connections", c->asked.connections, number_in<unsigned>(1, most_connections), "(default: 1000)");
+  add_parsed(*sub, "--handler", c->asked.handler, parse_handler,
+             "What a handler computes for a request, beside the echo (default: 200us)");
+  add_parsed(*sub, "--assume", c->assumed, parse_assumptions, "Other numbers than those that are assumed, see below");
+  add_parsed(*sub, "--patience", c->patience, positive_duration,
+             "Waits, at most so long altogether, for moments without other programs, and repeats runs that they have "
+             "disturbed (default: does not)");
+  add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
+  sub->footer(footer);
+  sub->callback([s, c] {
+    complete_measuring(*s, c->measuring, default_runs, quick_runs);
+    if (const int status = run_command(*s, *c)) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+// forecast_report.hpp: costs, errors, forecast and shapes as text for a terminal and as JSON.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <vector>
+
+#include "forecast/findings.hpp"
+#include "report/result.hpp"
+
+namespace quintet::bench::forecasting {
+
+std::string forecast_table(const findings&);
+// What every command writes, and beside it "costs", "fitted", "held_out", "errors", "forecast", "shapes".
+boost::json::object compose_forecast(const findings&);
+
+// One number that the simulation works with.
+struct cost_line {
+  std::string name;
+  unsigned model = 0;  // that it is of; 0: of the machine
+  measurement value;
+  std::string unit, source;  // "measured here", "fitted to runs measured here", "assumed"
+};
+std::vector<cost_line> cost_lines(const findings&);
+
+}  // namespace quintet::bench::forecasting
