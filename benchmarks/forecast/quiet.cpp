@@ -39,7 +39,7 @@ void quiet_moments::wait() {
     std::this_thread::sleep_for(look);
     const auto after = sample_server(::getpid());
     if (interruption_guard::happened()) throw interrupted();
-    if ((after.machine_busy_s - before.machine_busy_s) / (after.wall_s - before.wall_s) / cpus < quiet) return;
+    if ((after.machine.busy - before.machine.busy) / (after.wall_s - before.wall_s) / cpus < quiet) return;
     left_ -= look;
   }
 }
