@@ -198,8 +198,9 @@ shape shard_shape(const machine_costs& costs, unsigned connections) {
   }
   const auto &first = out.rows.front(), &last = out.rows.back();
   out.conclusion = fmt::format(
-      "{:.1f} times one core with {}: linear, since nothing is shared; memory, sockets of CPUs "
-      "and the network, which bend the published curve, are not simulated",
+      "{:.1f} times one core with {}: nothing is shared, and fewer connections for a core fit its caches better; "
+      "memory, "
+      "sockets of CPUs and the network, which bend the published curve, are not simulated",
       last.separate / first.separate, last.cores);
   return out;
 }
