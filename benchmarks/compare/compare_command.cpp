@@ -11,6 +11,7 @@
 #include "compare/measuring_options.hpp"
 #include "compare/plan.hpp"
 #include "compare/settings.hpp"
+#include "report/others.hpp"
 #include "report/page.hpp"
 #include "report/table.hpp"
 
@@ -24,7 +25,7 @@ constexpr auto* footer =
     "Examples:\n"
     "  quintet-bench compare --quick\n"
     "  quintet-bench compare --workloads echo,cpu:500us --rounds 5 --json results.json --html report.html\n"
-    "  quintet-bench compare --from results.json --html report.html";
+    "  quintet-bench compare --from results.json --with sweep.json --with study.json --html report.html";
 
 constexpr usual_runs default_runs{
     .rounds = 3, .duration = std::chrono::seconds(1), .warm_up = std::chrono::milliseconds(200)};
@@ -53,9 +54,23 @@ comparison read_results(const std::string& path) {
   }
 }
 
+// Before anything is measured.
+boost::json::array read_others(const compare_settings& s) {
+  if (!s.with_files.empty() && s.html_file.empty())
+    throw usage_error("--with: its sections are of the report: give --html as well");
+  boost::json::array others;
+  try {
+    for (const std::string& file : s.with_files) others.push_back(read_other(file));
+  } catch (const std::invalid_argument& e) {
+    throw usage_error(std::string("--with: ") + e.what());
+  }
+  return others;
+}
+
 int run_command(const compare_settings& s) {
+  const auto others = read_others(s);
   const auto outcome = s.from_file.empty() ? compare(s) : comparison_outcome{read_results(s.from_file), false};
-  return conclude(s, outcome, {console_table, compose, html_page});
+  return conclude(s, outcome, {console_table, compose, [&](const comparison& c) { return html_page(c, others); }});
 }
 
 }  // namespace
@@ -79,6 +94,11 @@ void add_compare(CLI::App& app) {
   sub->add_flag("--no-counters", c->no_counters, "Leave out the pass that counts system calls");
   add_html(*sub, *s);
   add_parsed(*sub, "--from", s->from_file, same, "Measure nothing: table and report of an earlier --json file");
+  sub->add_option("--with", s->with_files,
+                  "A section of the report for what sweep, study, contention, memlat, allocators, accept, peers, "
+                  "forecast or stress wrote with --json; several times for several files")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   sub->footer(footer);
   sub->callback([s, c] {
     complete(*s, *c);

@@ -32,7 +32,8 @@ struct compare_settings {
   bool quick = false;
   std::string program;  // what serves and loads; by default this very program
   std::string json_file, html_file;
-  std::string from_file;  // measure nothing, show these results
+  std::string from_file;                // measure nothing, show these results
+  std::vector<std::string> with_files;  // what other commands have written, for sections of the page
 };
 
 // "echo,cpu:500us" and "4,single_reactor", or "all": throw usage_error, which says what there is.

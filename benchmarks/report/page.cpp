@@ -10,6 +10,7 @@ extern "C" {
 extern const char quintet_template_html[], quintet_template_html_end[];
 extern const char quintet_style_css[], quintet_style_css_end[];
 extern const char quintet_plots_js[], quintet_plots_js_end[];
+extern const char quintet_others_js[], quintet_others_js_end[];
 extern const char quintet_report_js[], quintet_report_js_end[];
 extern const char quintet_chart_js[], quintet_chart_js_end[];
 }
@@ -33,6 +34,7 @@ namespace embedded {
 std::string_view template_html() { return between(quintet_template_html, quintet_template_html_end); }
 std::string_view style_css() { return between(quintet_style_css, quintet_style_css_end); }
 std::string_view plots_js() { return between(quintet_plots_js, quintet_plots_js_end); }
+std::string_view others_js() { return between(quintet_others_js, quintet_others_js_end); }
 std::string_view report_js() { return between(quintet_report_js, quintet_report_js_end); }
 std::string_view chart_js() { return between(quintet_chart_js, quintet_chart_js_end); }
 }  // namespace embedded
@@ -53,13 +55,15 @@ std::string fill_template(std::string_view text, std::initializer_list<part> par
   }
 }
 
-std::string html_page(const comparison& c) {
+std::string html_page(const comparison& c, const boost::json::array& others) {
   const auto data = without_markup(pretty(compose(c)));
   return fill_template(embedded::template_html(), {{"style", embedded::style_css()},
                                                    {"chart_js", embedded::chart_js()},
                                                    {"plots_js", embedded::plots_js()},
+                                                   {"others_js", embedded::others_js()},
                                                    {"report_js", embedded::report_js()},
-                                                   {"data", data}});
+                                                   {"data", data},
+                                                   {"others", without_markup(pretty(others))}});
 }
 
 }  // namespace quintet::bench

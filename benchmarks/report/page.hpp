@@ -2,6 +2,7 @@
 // page.hpp: the report, one HTML file that needs nothing beside itself.
 #pragma once
 
+#include <boost/json/array.hpp>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,13 @@ namespace embedded {
 std::string_view template_html();
 std::string_view style_css();
 std::string_view plots_js();
+std::string_view others_js();
 std::string_view report_js();
 std::string_view chart_js();  // empty when the charting library was not there at build time
 }  // namespace embedded
 
-std::string html_page(const comparison&);
+// With a section for each of the others: see read_other().
+std::string html_page(const comparison&, const boost::json::array& others = {});
 
 // For what stands inside a script element, where nothing may look like markup.
 std::string without_markup(std::string json);

@@ -6,7 +6,7 @@ const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot'];
 
 const cssValue = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const byHand = ['epoll', 'epoll-edge', 'blocking'];
-const labelOf = (row) => byHand.includes(row.peer) ? `hand-written ${row.peer}` : row.peer || row.model;
+const labelOf = (row) => row.label || (byHand.includes(row.peer) ? `hand-written ${row.peer}` : row.peer || row.model);
 const colourNameOf = (row) => row.peer ? '--peer' : `--m${modelNames.indexOf(row.model) + 1}`;
 const colourOf = (row) => cssValue(colourNameOf(row)) || cssValue('--peer');
 

@@ -209,7 +209,8 @@ function drawAll() {
   const canvases = [...document.querySelectorAll('canvas[data-plot]')];
   for (const canvas of canvases) {
     const workload = canvas.dataset.plot.split(' ')[0];
-    charts.push(canvas.draw(canvas, rowsOf(workload).filter((row) => !hidden.has(labelOf(row)))));
+    const rows = canvas.hasOwnRows ? [] : rowsOf(workload).filter((row) => !hidden.has(labelOf(row)));
+    charts.push(canvas.draw(canvas, rows));
     canvas.dataset.drawn = String(hasDrawn(canvas));
   }
   document.documentElement.dataset.plots = `${canvases.filter((c) => c.dataset.drawn === 'true').length} of ${canvases.length}`;
@@ -220,6 +221,7 @@ fillHead();
 fillAdvice();
 fillLegend();
 fillWorkloads();
+fillOthers();
 fillPeers();
 fillEnvironment();
 byId('download').addEventListener('click', (event) => {

@@ -18,7 +18,9 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$bench" compare --from "$here/canned_results.json" --html "$work/report.html" > "$work/table.txt"
+others=()
+for file in "$here"/canned_others/*.json; do others+=(--with "$file"); done
+"$bench" compare --from "$here/canned_results.json" "${others[@]}" --html "$work/report.html" > "$work/table.txt"
 grep -q 'single_reactor' "$work/table.txt"
 
 timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
@@ -41,9 +43,12 @@ if grep -q 'without Chart.js' <(grep -o '<p class="note" id="no-plots">.*' "$wor
 fi
 drawn=$(grep -o '<canvas[^>]*data-drawn="true"' "$work/dom.html" | wc -l)
 all=$(grep -o '<canvas[^>]*>' "$work/dom.html" | wc -l)
-# echo, cpu: three plots each; heartbeat: four.
-if [ "$all" -ne 10 ] || [ "$drawn" -ne "$all" ]; then
-  echo "$drawn of $all plots have drawn; 10 were expected"
+# echo, cpu: three plots each; heartbeat: four. allocators: four; forecast: two; memlat and sweep: one each.
+if [ "$all" -ne 18 ] || [ "$drawn" -ne "$all" ]; then
+  echo "$drawn of $all plots have drawn; 18 were expected"
   exit 1
 fi
+for section in allocators forecast memlat stress study sweep; do
+  grep -q "<section id=\"o-$section-" "$work/dom.html" || { echo "no section of $section"; exit 1; }
+done
 echo "all $all plots have drawn"
