@@ -73,10 +73,10 @@ void measure_nginx(const http_programs& programs, run_result& result, const comp
 
 void measure_hello(const http_programs& programs, run_result& result, const compare_settings& s, const planned_run& run,
                    const placement& where) {
-  child_process server("http_hello",
-                       pinned(result.server_cpus,
-                              {programs.http_hello, "--port", "0", "--model", *result.model, "--engine", *result.engine,
-                               "--accept", *result.accept, "--loops", fmt::format("{:.0f}", *result.loops)}));
+  child_process server(
+      "http_hello", pinned(result.server_cpus, {programs.http_hello, "--port", "0", "--linger", "0", "--model",
+                                                *result.model, "--engine", *result.engine, "--accept", *result.accept,
+                                                "--loops", fmt::format("{:.0f}", *result.loops)}));
   const auto address = server.await_line("http_hello: " + *result.model + ", ", clock::now() + 15s);
   load_server(result, s, run, where, server, address, client_arguments(where));
 }

@@ -9,12 +9,14 @@
 int main(int argc, char** argv) {
   quintet::config config{.listen = {"127.0.0.1:8080"}};
   http_hello::limits limits;
-  std::size_t patience_s = 20;
+  std::size_t patience_s = 20, linger_s = 1;
   example::command_line("http_hello", "An HTTP server with one object of 64 bytes, whatever is asked for.")
       .server(config)
       .number("--max-header", limits.header, 64, 1024 * 1024, "bytes of a request line and its fields")
       .number("--max-body", limits.body, 0, 1024 * 1024 * 1024, "bytes of a request's body, which nobody reads")
       .number("--patience", patience_s, 1, 3600, "seconds that a request, and the silence before one, may take")
+      .number("--linger", linger_s, 0, 60,
+              "seconds that a closed connection waits for its client; 0: none, as nginx does it after a whole request")
       .try_it(
           "  http_hello --model loop_per_thread &\n  curl -i http://127.0.0.1:8080/\n"
           "  wrk -c 100 -d 5 http://127.0.0.1:8080/\n  ab -k -c 100 -n 100000 http://127.0.0.1:8080/")
@@ -22,7 +24,7 @@ int main(int argc, char** argv) {
   config.limits.max_input = http_hello::max_input(limits);
   config.limits.first_byte_timeout = config.limits.idle_timeout = config.limits.message_timeout =
       config.limits.send_timeout = std::chrono::seconds(patience_s);
-  config.limits.linger_timeout = {};  // see session::end
+  config.limits.linger_timeout = std::chrono::seconds(linger_s);
   try {
     const http_hello::replies replies;
     quintet::server server(config, http_hello::session(replies, limits));

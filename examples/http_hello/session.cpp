@@ -6,12 +6,10 @@
 
 namespace http_hello {
 
-// Mostly both sides have agreed that nothing follows. A client that may still be sending is given time to read the
-// reply.
+// A client that may still be sending is given time to read the reply, also with --linger 0.
 std::size_t session::end(quintet::connection& c, bytes in, bytes reply, bool more_may_come) {
   c.write(reply);
-  if (more_may_come) {
-    auto limits = c.limits();
+  if (auto limits = c.limits(); more_may_come && limits.linger_timeout == quintet::duration::zero()) {
     limits.linger_timeout = std::chrono::seconds(1);
     c.set_limits(limits);
   }

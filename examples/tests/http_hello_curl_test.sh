@@ -57,6 +57,10 @@ for model in "${models[@]}"; do
   echo "$model: ok"
 done
 
+start http_hello --linger 0
+by_curl
+stop
+
 # A request that does not get on is given up.
 start http_hello --patience 1
 [[ -z $(talk "$port" 'GET / HTTP/1.1\r\n' 10) ]] || fail 'half a request was answered'
