@@ -82,9 +82,9 @@ class connection_data : public work_item {
   const bool keeps_baton_ : 1;
   const bool runs_here_ : 1;
   const bool is_watched_ : 1;
+  bool can_move_ : 1 = false;  // constant once it is made, so any thread may look
   bool : 0;
   bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
-  bool can_move_ : 1 = false;       // constant once it is made
   bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time

@@ -254,9 +254,9 @@ BOOST_DATA_TEST_CASE(what_coroutines_wait_for, data::make(all_models), kind) {
 
 BOOST_AUTO_TEST_CASE(timers_of_the_loop) {
   listener_to_stalls stalls;
+  gate at;  // outlives the server, whose thread may still be in it
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   running<server<decltype(handler)>> srv(config{.stalls = stalls.options()}, handler);
-  gate at;
   srv->main_loop().after(milliseconds(1), [&] { (void)at.wait(); });
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "a timer");
