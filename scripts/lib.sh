@@ -20,7 +20,9 @@ step() {
   status=$?
   set -e
   if ((status != 0)); then
-    printf '%s: %s: failed after %d s\n' "${0##*/}" "$what" $((SECONDS - begun)) >&2
+    local how=failed
+    ((status != 130)) || how=interrupted
+    printf '%s: %s: %s after %d s\n' "${0##*/}" "$what" "$how" $((SECONDS - begun)) >&2
     exit "$status"
   fi
   printf '    %s: %d s\n' "$what" $((SECONDS - begun))
