@@ -23,14 +23,6 @@ struct waiting_found {
   double worst_delay_ms = 0;  ///< from the moment that descriptors were free to the last reply
 };
 
-double cpu_while_full(const stress_run& run, server_under_stress& server, asking& round) {
-  const auto before = server.cpu_seconds();
-  const auto from = now_ns();
-  round.listen(~std::size_t{0}, std::max<std::chrono::nanoseconds>(run.settings.window, 200ms));
-  const auto after = server.cpu_seconds();
-  return busiest(before, after) * 1e9 / static_cast<double>(now_ns() - from);
-}
-
 /// So many of those that are served leave.
 void leave(std::vector<unique_fd>& peers, asking& round, std::size_t count) {
   for (std::size_t i = 0; i < peers.size() && count > 0; ++i) {
@@ -50,7 +42,9 @@ void have_too_many(const stress_run& run, server_under_stress& server, good_clie
   good.now_beside(company::others);
   round.listen(~std::size_t{0}, run.settings.window);
   good.now_beside(company::none);
-  found.most_cpu = std::max(found.most_cpu, cpu_while_full(run, server, round));
+  const double cpu = server.busiest_while(
+      [&] { round.listen(~std::size_t{0}, std::max<std::chrono::nanoseconds>(run.settings.window, 200ms)); });
+  found.most_cpu = std::max(found.most_cpu, cpu);
   found.expected_at_limit += room;
   found.served_at_limit += round.count(fate::answered);
   found.waiting += round.count(fate::waiting);

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <map>
 #include <utility>
 
 namespace quintet::bench {
@@ -36,7 +35,7 @@ void flood_client::work(const std::stop_token& stop) {
     look(look_around_ns);
     if (leaving_ && !std::exchange(were_leaving, true))
       for (peer& p : peers_)
-        if (p.is_answered && p.fd) part_with(p);
+        if (p.is_answered) p.fd.reset();  // with a FIN, as clients do
   }
   for (peer& p : peers_)
     if (p.fd) close_with_reset(p.fd);
@@ -64,7 +63,6 @@ void flood_client::attend_to(std::uint32_t index) {
   if (p.is_connected) return receive(index);
   if (connect_error(p.fd) != 0) return fail(p);
   p.is_connected = true;
-  ++connected_;
   ready_.modify(p.fd.get(), EPOLLIN, index);
   ask(index);
 }
@@ -90,7 +88,7 @@ void flood_client::receive(std::uint32_t index) {
   if (p.received < request_bytes) return;
   p.is_answered = true;
   ++answered_;
-  if (leaving_) part_with(p);
+  if (leaving_) p.fd.reset();
 }
 
 // One that was answered and is closed by the server has failed as well.
@@ -101,18 +99,43 @@ void flood_client::fail(peer& p) {
   p.fd.reset();
 }
 
-// With a FIN, as clients do.
-void flood_client::part_with(peer& p) { p.fd.reset(); }
-
 namespace {
 
 struct two_clients {
   two_clients(const socket_address& to, unsigned peers) : first(to, peers / 2, 0), second(to, peers - peers / 2, 1) {}
   [[nodiscard]] std::size_t answered() const { return first.answered() + second.answered(); }
   [[nodiscard]] std::size_t failed() const { return first.failed() + second.failed(); }
-  [[nodiscard]] std::size_t connected() const { return first.connected() + second.connected(); }
   flood_client first, second;
 };
+
+struct flood_found {
+  std::size_t at_limit = 0, afterwards = 0, failed = 0;
+  double most_cpu = 0;  // of the busiest thread, as a part of a CPU
+};
+
+void be_flooded(const stress_run& run, server_under_stress& server, good_client& good, std::size_t expected,
+                flood_found& found) {
+  good.now_beside(company::changing);
+  const std::size_t before = server.descriptors();
+  two_clients clients(server.target(), run.peers);
+  run.wait(20s, [&] { return clients.answered() >= expected; });
+  good.now_beside(company::others);
+  run.wait(run.settings.window);
+  found.at_limit += clients.answered();
+  good.now_beside(company::none);
+  run.wait(200ms);
+  const double cpu =
+      server.busiest_while([&] { run.wait(std::max<std::chrono::nanoseconds>(run.settings.window, 200ms)); });
+  found.most_cpu = std::max(found.most_cpu, cpu);
+  good.now_beside(company::changing);
+  clients.first.leave();
+  clients.second.leave();
+  run.wait(60s, [&] { return clients.answered() + clients.failed() >= run.peers; });
+  server.check();
+  found.afterwards += clients.answered();
+  found.failed += clients.failed();
+  run.wait(10s, [&] { return server.descriptors() <= before; });
+}
 
 }  // namespace
 
@@ -121,40 +144,19 @@ void stress_flood(stress_run& run) {
   server_under_stress server(run, {"--max-connections", std::to_string(room), "--files", std::to_string(room + 1000),
                                    "--max-threads", std::to_string(room + 100)});
   good_client good(run, server.target(), good_connections, 500);
-  std::size_t at_limit = 0, afterwards = 0, failed = 0;
-  double most_cpu = 0;
+  flood_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     good.begin_round();
-    good.now_beside(company::changing);
-    const std::size_t before = server.descriptors();
-    two_clients clients(server.target(), run.peers);
-    const std::size_t expected = room - good_connections;
-    run.wait(20s, [&] { return clients.answered() >= expected; });
-    good.now_beside(company::others);
-    run.wait(run.settings.window);
-    at_limit += clients.answered();
-    good.now_beside(company::none);
-    run.wait(200ms);
-    const auto cpu = server.cpu_seconds();
-    const auto from = now_ns();
-    run.wait(std::max<std::chrono::nanoseconds>(run.settings.window, 200ms));
-    most_cpu = std::max(most_cpu, busiest(cpu, server.cpu_seconds()) * 1e9 / static_cast<double>(now_ns() - from));
-    good.now_beside(company::changing);
-    clients.first.leave();
-    clients.second.leave();
-    run.wait(60s, [&] { return clients.answered() + clients.failed() >= run.peers; });
-    server.check();
-    afterwards += clients.answered();
-    failed += clients.failed();
-    run.wait(10s, [&] { return server.descriptors() <= before; });
+    be_flooded(run, server, good, room - good_connections, found);
   }
   const auto whole = [](std::size_t n) { return static_cast<double>(n); };
   findings& f = run.found;
-  f.exactly("served_at_limit", "peers served when it had max_connections", whole(at_limit),
+  f.exactly("served_at_limit", "peers served when it had max_connections", whole(found.at_limit),
             whole(run.settings.rounds * (room - good_connections)));
-  f.at_most("accepting_cpu_percent", "CPU of the busiest thread while the others waited", 100 * most_cpu, 5, "%");
-  f.exactly("failed", "peers refused, closed by the server, or answered falsely", whole(failed), 0);
-  f.exactly("served_afterwards", "peers served in the end", whole(afterwards), whole(run.settings.rounds * run.peers));
+  f.at_most("accepting_cpu_percent", "CPU of the busiest thread while the others waited", 100 * found.most_cpu, 5, "%");
+  f.exactly("failed", "peers refused, closed by the server, or answered falsely", whole(found.failed), 0);
+  f.exactly("served_afterwards", "peers served in the end", whole(found.afterwards),
+            whole(run.settings.rounds * run.peers));
   good.report(0);
   (void)server.stop();
 }

@@ -29,8 +29,6 @@ class flood_client {
   /// closed by the server before or after an answer, or answered falsely.
   [[nodiscard]] std::size_t answered() const { return answered_; }
   [[nodiscard]] std::size_t failed() const { return failed_; }
-  /// Whose connection the kernel has made. The server may not have accepted it.
-  [[nodiscard]] std::size_t connected() const { return connected_; }
 
  private:
   struct peer {
@@ -45,7 +43,6 @@ class flood_client {
   void ask(std::uint32_t index);
   void receive(std::uint32_t index);
   void fail(peer& p);
-  void part_with(peer& p);
 
   const socket_address to_;
   const unsigned number_;
@@ -53,7 +50,7 @@ class flood_client {
   epoll_set ready_;
   std::vector<peer> peers_;
   std::atomic<bool> leaving_{false};
-  std::atomic<std::size_t> connected_{0}, answered_{0}, failed_{0};
+  std::atomic<std::size_t> answered_{0}, failed_{0};
   std::jthread thread_;
 };
 

@@ -144,13 +144,16 @@ std::map<pid_t, double> server_under_stress::cpu_seconds() {
   return out;
 }
 
-double busiest(const std::map<pid_t, double>& before, const std::map<pid_t, double>& after) {
+double server_under_stress::busiest_while(const std::function<void()>& done) {
+  const auto before = cpu_seconds();
+  const auto from = now_ns();
+  done();
   double most = 0;
-  for (const auto& [thread, seconds] : after) {
+  for (const auto& [thread, seconds] : cpu_seconds()) {
     const auto then = before.find(thread);
     most = std::max(most, seconds - (then == before.end() ? 0 : then->second));
   }
-  return most;
+  return most * 1e9 / static_cast<double>(now_ns() - from);
 }
 
 }  // namespace quintet::bench

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ class server_under_stress {
   [[nodiscard]] double resident_bytes();
   [[nodiscard]] double most_resident_bytes();
   [[nodiscard]] std::map<pid_t, double> cpu_seconds();  ///< of each thread, to the nanosecond
+  /// Of the thread that has used most CPU time while this was done: the part of one CPU.
+  [[nodiscard]] double busiest_while(const std::function<void()>& done);
   [[nodiscard]] const std::optional<memory_group>& group() const { return group_; }
 
  private:
@@ -58,8 +61,5 @@ class server_under_stress {
   server_sample begun_;
   double own_cpu_s_ = 0;  // of this process, then
 };
-
-/// Of two readings of cpu_seconds(): what the thread has used that has used most.
-[[nodiscard]] double busiest(const std::map<pid_t, double>& before, const std::map<pid_t, double>& after);
 
 }  // namespace quintet::bench
