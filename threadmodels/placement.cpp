@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <span>
 
 #include <boost/system/system_error.hpp>
 
@@ -80,12 +81,14 @@ event_loop& on_own_loop::place() {
   if (!s.idle.empty()) {
     event_loop* loop = s.idle.back();
     s.idle.pop_back();
+    s.fewest_idle = std::min(s.fewest_idle, s.idle.size());
     return *loop;
   }
   if (s.all.size() >= max_threads_)
     throw boost::system::system_error(errc::too_many_threads, std::to_string(max_threads_) + " connections");
-  for (auto* list : {&s.idle, &s.leaving}) list->reserve(s.all.size() + 1);
+  s.idle.reserve(s.all.size() + 1);
   s.all.reserve(s.all.size() + 1);
+  s.ending.reserve(ending_at_once);
   auto running = std::make_unique<running_loop>(make_blocking_engine(), options_);
   running->thread.emplace(running->loop, "qnt-conn-" + std::to_string(s.next_number++));
   return s.all.emplace_back(std::move(running))->loop;
@@ -94,27 +97,42 @@ event_loop& on_own_loop::place() {
 void on_own_loop::release(event_loop& loop) noexcept {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (s.stopping || s.idle.size() < spare_threads) return s.idle.push_back(&loop);
-  loop.stop();
-  s.leaving.push_back(&loop);
-  if (s.leaving.size() == 1) s.main->post(s);  // under the lock: stop() must not overtake it
+  s.idle.push_back(&loop);
+  if (s.stopping || s.watched || s.idle.size() <= spare_threads) return;
+  s.watched = true;
+  s.main->post(s);  // under the lock: stop() must not overtake it
 }
 
-// On the main loop: joins the threads that are ending, which takes them no time.
-void on_own_loop::state::reap(work_item& item) noexcept {
+// On the main loop.
+void on_own_loop::state::watch(work_item& item) noexcept {
   auto& s = static_cast<state&>(item);
-  thread_list gone;
+  const std::lock_guard lock(s.mutex);
+  s.fewest_idle = s.idle.size();
+  if (!s.stopping) s.main->start(s, spare_time);
+}
+
+void on_own_loop::state::expired() noexcept {
   {
-    const std::lock_guard lock(s.mutex);
-    const auto is_leaving = [&](const auto& running) { return std::ranges::count(s.leaving, &running->loop) > 0; };
-    const auto first = std::partition(s.all.begin(), s.all.end(), std::not_fn(is_leaving));
-    gone.reserve(s.leaving.size());
-    std::move(first, s.all.end(), std::back_inserter(gone));
-    s.all.erase(first, s.all.end());
-    s.leaving.clear();
-    for (const auto& running : gone) s.past.add(running->loop.counters());
+    const std::lock_guard lock(mutex);
+    if (fewest_idle > spare_threads) end_spare(std::min(fewest_idle - spare_threads, ending_at_once));
+    fewest_idle = idle.size();
+    watched = idle.size() > spare_threads;
+    if (watched) main->start(*this, spare_time);
   }
-  for (auto& running : gone) running->thread.reset();
+  ending.clear();  // joins their threads; they have been told, and are on their way
+}
+
+// Those that have been idle for longest. Under the lock.
+void on_own_loop::state::end_spare(std::size_t count) noexcept {
+  const std::span spare(idle.data(), count);
+  for (event_loop* loop : spare) loop->stop();
+  std::ranges::sort(spare);
+  const auto stays = [&](const auto& running) { return !std::ranges::binary_search(spare, &running->loop); };
+  const auto first = std::partition(all.begin(), all.end(), stays);
+  std::for_each(first, all.end(), [&](const auto& running) { past.add(running->loop.counters()); });
+  std::move(first, all.end(), std::back_inserter(ending));
+  all.erase(first, all.end());
+  idle.erase(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 void on_own_loop::stop() noexcept {
@@ -122,6 +140,7 @@ void on_own_loop::stop() noexcept {
     const std::lock_guard lock(state_->mutex);
     state_->stopping = true;
   }
+  state_->cancel();
   // Not under the lock: connections that end now release their loops.
   for (auto& running : state_->all) running->loop.stop();
   for (auto& running : state_->all) running->thread.reset();

@@ -88,10 +88,13 @@ class on_loop_ring {
 };
 
 /// A blocking loop and a thread for each connection. The thread of a connection that has gone waits for the next one,
-/// if not too many are waiting already; else it ends.
+/// the one that has waited for the shortest time first. Making and ending threads costs more than a short connection.
 class on_own_loop {
  public:
-  static constexpr std::size_t spare_threads = 64;  ///< that wait for a connection
+  static constexpr std::size_t spare_threads = 64;  ///< wait for a connection however long that takes
+  /// Who waits beyond that ends when nobody has needed it for this long; not all at once: the main loop joins them.
+  static constexpr duration spare_time = std::chrono::seconds(1);
+  static constexpr std::size_t ending_at_once = 256;
 
   explicit on_own_loop(std::size_t max_threads = 4096, const loop_options& options = {})
       : max_threads_(max_threads), options_(options), state_(std::make_unique<state>()) {}
@@ -109,14 +112,18 @@ class on_own_loop {
 
  private:
   using thread_list = std::vector<std::unique_ptr<running_loop>>;
-  struct state final : work_item {
-    state() noexcept : work_item(&state::reap) {}
-    static void reap(work_item& item) noexcept;
+  struct state final : work_item, timer {
+    state() noexcept : work_item(&state::watch) {}
+    static void watch(work_item& item) noexcept;
+    void expired() noexcept override;
+    void end_spare(std::size_t count) noexcept;
     event_loop* main = nullptr;
     std::mutex mutex;
-    std::vector<event_loop*> idle;     // both with capacity for all, so that release() cannot fail
-    std::vector<event_loop*> leaving;  // their threads are ending; the main loop joins them
+    std::vector<event_loop*> idle;  // the last one is the next to be used; with capacity for all: release() cannot fail
+    std::size_t fewest_idle = 0;    // while they are watched: nobody has needed so many of them
+    bool watched = false;           // there are more than spare_threads of them
     thread_list all;
+    thread_list ending;  // the main loop's, with capacity for ending_at_once
     loop_counters past;  // of loops that are no more
     std::size_t next_number = 0;
     bool stopping = false;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSL-1.0
+// spare_threads_test: threads of model 1 that have no connection stay while somebody may need them, and end in time.
+#include <boost/test/unit_test.hpp>
+
+#include <quintet/threadmodels/placement.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet::test {
+namespace {
+
+constexpr std::size_t spare = on_own_loop::spare_threads;
+
+/// The threads are real, the main loop is driven by hand.
+struct fixture {
+  explicit fixture(std::size_t max_threads = 4096) : placement(max_threads) {
+    main.emplace(make_default_engine(), time);
+    placement.start(*main);
+  }
+  ~fixture() { placement.stop(); }
+
+  void place(std::size_t count) {
+    while (placed.size() < count) placed.push_back(&placement.place());
+  }
+  void release_all() {
+    for (event_loop* loop : placed) placement.release(*loop);
+    placed.clear();
+    main->poll();
+  }
+  void pass(duration d) {
+    time.advance(d);
+    main->poll();
+  }
+  std::size_t threads() const {
+    std::size_t counters = 0;
+    placement.each_counters([&](const auto&) { ++counters; });
+    return counters - 1;  // one is of those that are no more
+  }
+
+  manual_clock time;
+  on_own_loop placement;
+  std::optional<event_loop> main;  // destroyed before what it may have been given
+  std::vector<event_loop*> placed;
+};
+
+BOOST_AUTO_TEST_SUITE(spare_threads)
+
+BOOST_AUTO_TEST_CASE(those_that_nobody_needs_end) {
+  fixture f;
+  f.place(spare + 10);
+  f.release_all();
+  f.pass(on_own_loop::spare_time / 2);
+  BOOST_TEST(f.threads() == spare + 10);
+  f.pass(on_own_loop::spare_time / 2);
+  BOOST_TEST(f.threads() == spare);
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare);
+}
+
+BOOST_AUTO_TEST_CASE(those_that_are_needed_again_stay) {
+  fixture f;
+  f.place(spare + 10);
+  f.release_all();
+  for (int round = 0; round < 3; ++round) {
+    f.place(spare + 8);
+    f.release_all();
+    f.pass(on_own_loop::spare_time);
+  }
+  BOOST_TEST(f.threads() == spare + 10);  // two of them idle all the time, as they may
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare);
+}
+
+BOOST_AUTO_TEST_CASE(not_too_many_end_at_once) {
+  fixture f;
+  f.place(spare + on_own_loop::ending_at_once + 10);
+  f.release_all();
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare + 10);
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare);
+}
+
+BOOST_AUTO_TEST_CASE(they_come_and_go_again_and_again) {
+  fixture f;
+  for (int round = 0; round < 3; ++round) {
+    f.place(spare + 3);
+    f.release_all();
+    f.pass(on_own_loop::spare_time);
+    BOOST_TEST(f.threads() == spare);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(at_the_limit_the_idle_ones_are_used) {
+  fixture f(2);
+  f.place(2);
+  BOOST_CHECK_THROW(f.placement.place(), boost::system::system_error);
+  f.release_all();
+  f.place(2);
+  BOOST_TEST(f.threads() == 2U);
+}
+
+// As when connections end while the server does: the main loop will not look any more.
+BOOST_AUTO_TEST_CASE(the_end_may_come_before_the_first_look) {
+  fixture f;
+  f.place(spare + 2);
+  for (event_loop* loop : f.placed) f.placement.release(*loop);
+  f.placement.stop();
+  f.main.reset();
+}
+
+BOOST_AUTO_TEST_CASE(the_end_may_come_before_the_second_look) {
+  fixture f;
+  f.place(spare + 2);
+  f.release_all();
+  f.placement.stop();
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare + 2);  // which stop() has joined
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace quintet::test
