@@ -15,12 +15,14 @@ struct strain {
   std::optional<double> client, server;  ///< of the client's threads; of the server's (strain_of())
   std::optional<double> machine;         ///< of all CPUs, whoever used them
   std::optional<double> network;         ///< of what the line can carry; lo has no such limit, its work is CPU time
+  std::optional<double> disk;            ///< of the time, in which all that had something to do waited for one
 };
 
-/// "client_cpu", "server_cpu", "machine_cpu", "network", "none"; nothing where that cannot be told.
+/// "client_cpu", "server_cpu", "machine_cpu", "network", "disk", "none"; nothing where that cannot be told.
 constexpr std::optional<std::string_view> bottleneck_of(const strain& s) {
   const auto exhausted = [](const std::optional<double>& part) { return part.value_or(0) > at_its_limit; };
   if (exhausted(s.network)) return "network";
+  if (exhausted(s.disk)) return "disk";
   if (exhausted(s.client)) return "client_cpu";  // before the server: beside another client that might do more
   if (exhausted(s.server)) return "server_cpu";
   if (exhausted(s.machine)) return "machine_cpu";

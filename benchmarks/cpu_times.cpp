@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// cpu_times.cpp: /proc/stat, and /proc/PID/task/*/schedstat.
+// cpu_times.cpp: /proc/stat, /proc/PID/task/*/schedstat, and the threads' names.
 #include "cpu_times.hpp"
 
 #include <fmt/core.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 namespace quintet::bench {
@@ -25,6 +26,19 @@ void add_threads(pid_t process, thread_seconds& into) {
     std::ifstream children(task.path() / "children");
     for (pid_t child = 0; children >> child;) add_threads(child, into);
   }
+}
+
+double seconds_of(pid_t thread, const thread_seconds& in) {
+  const auto found = in.find(thread);
+  return found == in.end() ? 0 : found->second;
+}
+
+// Not among the entries of /proc, but there for every thread.
+std::string name_of(pid_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/comm", thread));
+  std::string name;
+  std::getline(file, name);
+  return name;
 }
 
 }  // namespace
@@ -53,14 +67,21 @@ thread_seconds read_thread_seconds(pid_t process) {
 double strain_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s) {
   double most = 0, all = 0;
   for (const auto& [thread, used] : after) {
-    const auto earlier = before.find(thread);
-    const double now = used - (earlier == before.end() ? 0 : earlier->second);
+    const double now = used - seconds_of(thread, before);
     most = std::max(most, now);
     all += now;
   }
   cpu_set_t set;
   const int cpus = ::sched_getaffinity(process, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
   return std::min(1.0, std::max(most, cpus > 0 ? all / cpus : 0) / wall_s);
+}
+
+std::vector<thread_use> busiest_threads(const thread_seconds& before, const thread_seconds& after, double wall_s) {
+  std::vector<thread_use> out;
+  for (const auto& [thread, used] : after)
+    out.push_back({.name = name_of(thread), .fraction = (used - seconds_of(thread, before)) / wall_s});
+  std::ranges::stable_sort(out, std::greater(), &thread_use::fraction);
+  return out;
 }
 
 }  // namespace quintet::bench

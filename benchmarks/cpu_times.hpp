@@ -5,6 +5,8 @@
 #include <sys/types.h>
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace quintet::bench {
 
@@ -23,5 +25,12 @@ thread_seconds read_thread_seconds(pid_t process);
 /// How near a server was to its limit in `wall_s`, as a fraction of 1: its busiest thread, which cannot be on two CPUs,
 /// or all of its threads on the CPUs that the process may use.
 double strain_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s);
+
+struct thread_use {
+  std::string name;     ///< as ps and perf show it; empty: the thread is gone
+  double fraction = 0;  ///< of one CPU
+};
+/// The busiest first. Reads the names, so soon after `after`.
+std::vector<thread_use> busiest_threads(const thread_seconds& before, const thread_seconds& after, double wall_s);
 
 }  // namespace quintet::bench

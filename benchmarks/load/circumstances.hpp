@@ -19,12 +19,16 @@ class circumstances {
   void fill(load_result& into) const;
 
  private:
+  void fill_disk(load_result& into, double seconds) const;
+
   std::optional<pid_t> server_;
   std::string interface_;
   std::uint64_t begun_ns_;
   machine_seconds machine_;
   thread_seconds threads_;
   std::optional<interface_counts> counts_;
+  std::optional<disk_bytes> disk_;
+  std::optional<double> disk_stall_s_;
 };
 
 }  // namespace quintet::bench

@@ -70,6 +70,17 @@ std::optional<std::string_view> bottleneck_in(const load_settings& s, const load
   return bottleneck_of(r.spent(s.spin.count() != 0));
 }
 
+void add_server(boost::json::object& o, const load_result& r) {
+  boost::json::array threads;
+  for (const thread_use& t : r.server_threads)
+    threads.push_back(boost::json::object{{"name", t.name}, {"cpu_fraction", t.fraction}});
+  o["server_threads"] = std::move(threads);
+  o["server_read_bytes"] = o["server_written_bytes"] = nullptr;
+  if (!r.server_disk) return;
+  o["server_read_bytes"] = r.server_disk->read;
+  o["server_written_bytes"] = r.server_disk->written;
+}
+
 void add_limits(boost::json::object& o, const load_settings& s, const load_result& r) {
   const bool known = r.network && r.requests != 0;
   const auto requests = static_cast<double>(r.requests);
@@ -79,6 +90,8 @@ void add_limits(boost::json::object& o, const load_settings& s, const load_resul
   o["net_packets_per_request"] = known ? or_null(r.network->packets / requests) : nullptr;
   o["server_busy_fraction"] = or_null(r.server_strain);
   o["machine_busy_fraction"] = or_null(r.machine_strain);
+  o["disk_wait_fraction"] = or_null(r.disk_strain);
+  add_server(o, r);
   o["bottleneck"] = nullptr;
   if (const auto name = bottleneck_in(s, r)) o["bottleneck"] = *name;
 }
@@ -95,6 +108,27 @@ std::string network_text(const load_settings& s, const load_result& r) {
       as_published ? " (published: 2 packets, 60 B each)" : "");
 }
 
+std::string server_text(const load_result& r) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  double rest = 0;
+  for (std::size_t i = 0; i < r.server_threads.size(); ++i) {
+    const thread_use& t = r.server_threads[i];
+    if (i >= shown)
+      rest += t.fraction;
+    else
+      text += fmt::format("{}{} {:.0f} %", i == 0 ? "server's threads: " : ", ", t.name, 100 * t.fraction);
+  }
+  if (r.server_threads.size() > shown)
+    text += fmt::format(", {} more {:.0f} %", r.server_threads.size() - shown, 100 * rest);
+  if (!text.empty()) text += " of a CPU\n";
+  if (r.server_disk)
+    text += fmt::format("server's disks: {} B read, {} B written\n",
+                        with_commas(static_cast<std::uint64_t>(r.server_disk->read)),
+                        with_commas(static_cast<std::uint64_t>(r.server_disk->written)));
+  return text;
+}
+
 std::string bottleneck_text(const load_settings& s, const load_result& r) {
   const strain spent = r.spent(s.spin.count() != 0);
   std::string parts;
@@ -105,6 +139,7 @@ std::string bottleneck_text(const load_settings& s, const load_result& r) {
   add("server", spent.server);
   add("all CPUs", spent.machine);
   add(r.network ? r.network->interface : "network", spent.network);
+  add("disk", spent.disk);
   const auto name = bottleneck_of(spent);
   const auto* const unknown = "not known";
   auto text = fmt::format("bottleneck: {} ({})", name ? bottleneck_title(*name) : unknown, parts);
@@ -183,7 +218,7 @@ std::string to_text(const load_settings& s, const load_result& r) {
                         with_commas(r.due_not_sent));
   const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
   text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
-  return text + network_text(s, r) + bottleneck_text(s, r);
+  return text + server_text(r) + network_text(s, r) + bottleneck_text(s, r);
 }
 
 std::string success_percent(std::uint64_t ok, std::uint64_t failed) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "bottleneck.hpp"
+#include "cpu_times.hpp"
+#include "load/disk.hpp"
 #include "load/histogram.hpp"
 #include "options.hpp"
 #include "workloads.hpp"
@@ -57,7 +59,9 @@ struct load_result {
   unsigned busy_limit = 1;  ///< how many CPUs the client could have used at most
   std::optional<network_use> network;
   /// Of the parts that can be looked at; of the client by itself: spent().
-  std::optional<double> server_strain, machine_strain, network_strain;
+  std::optional<double> server_strain, machine_strain, network_strain, disk_strain;
+  std::vector<thread_use> server_threads;  ///< the busiest first; like what follows, where the process may be looked at
+  std::optional<disk_bytes> server_disk;
   bool interrupted = false;
 
   bool measured() const { return measured_to_ns > measured_from_ns; }
@@ -72,7 +76,8 @@ struct load_result {
     return {.client = spinning ? std::nullopt : std::optional(cpu_fraction()),
             .server = server_strain,
             .machine = machine_strain,
-            .network = network_strain};
+            .network = network_strain,
+            .disk = disk_strain};
   }
 };
 

@@ -55,7 +55,8 @@ std::optional<std::string_view> combination::bottleneck() const {
   return bottleneck_of({.client = part(&run_result::client_cpu_fraction),
                         .server = part(&run_result::server_busy_fraction),
                         .machine = part(&run_result::machine_busy_fraction),
-                        .network = std::nullopt});
+                        .network = std::nullopt,
+                        .disk = std::nullopt});
 }
 
 bool same_combination(const run_result& a, const run_result& b) {

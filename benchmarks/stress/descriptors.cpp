@@ -40,10 +40,10 @@ void have_too_many(const stress_run& run, server_under_stress& server, good_clie
   asking round(run, peers);
   round.listen(room, 10s);
   good.now_beside(company::others);
-  round.listen(~std::size_t{0}, run.settings.window);
+  round.listen(~std::size_t{0}, run.window);
   good.now_beside(company::none);
   const double cpu = server.busiest_while(
-      [&] { round.listen(~std::size_t{0}, std::max<std::chrono::nanoseconds>(run.settings.window, 200ms)); });
+      [&] { round.listen(~std::size_t{0}, std::max<std::chrono::nanoseconds>(run.window, 200ms)); });
   found.most_cpu = std::max(found.most_cpu, cpu);
   found.expected_at_limit += room;
   found.served_at_limit += round.count(fate::answered);

@@ -120,12 +120,11 @@ void be_flooded(const stress_run& run, server_under_stress& server, good_client&
   two_clients clients(server.target(), run.peers);
   run.wait(20s, [&] { return clients.answered() >= expected; });
   good.now_beside(company::others);
-  run.wait(run.settings.window);
+  run.wait(run.window);
   found.at_limit += clients.answered();
   good.now_beside(company::none);
   run.wait(200ms);
-  const double cpu =
-      server.busiest_while([&] { run.wait(std::max<std::chrono::nanoseconds>(run.settings.window, 200ms)); });
+  const double cpu = server.busiest_while([&] { run.wait(std::max<std::chrono::nanoseconds>(run.window, 200ms)); });
   found.most_cpu = std::max(found.most_cpu, cpu);
   good.now_beside(company::changing);
   clients.first.leave();

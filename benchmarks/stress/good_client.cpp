@@ -49,7 +49,7 @@ good_client::good_client(const stress_run& run, const socket_address& to, unsign
 void good_client::begin_round() {
   run_.progress(fmt::format("round {} of {}", begun_ + 1, rounds_.size()));
   now_beside(company::nobody);
-  run_.wait(run_.settings.window);
+  run_.wait(run_.window);
 }
 
 void good_client::now_beside(company c) {

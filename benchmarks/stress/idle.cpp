@@ -43,7 +43,7 @@ void have_idle_ones(const stress_run& run, server_under_stress& server, good_cli
   const double after = server.resident_bytes();
   found.most_threads = std::max(found.most_threads, server.threads());
   active.now_beside(company::others);
-  peers.stay(run.settings.window);
+  peers.stay(run.window);
   active.now_beside(company::changing);
   const std::size_t answered = peers.count(fate::answered);
   if (first) found.bytes_each = (after - before) / static_cast<double>(std::max<std::size_t>(answered, 1));

@@ -6,6 +6,7 @@
 #include "stress/memory_group.hpp"
 #include "stress/peers.hpp"
 #include "stress/server_under_stress.hpp"
+#include "stress/window_probes.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -58,13 +59,14 @@ void stress_non_readers(stress_run& run) {
   server_under_stress server(run, limits(run.settings.memory), memory_group::make(run.settings.memory));
   good_client good(run, server.target(), 8, 1000);
   std::size_t closed = 0;
+  const auto probes_before = window_probes();
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     good.begin_round();
     const std::size_t before = server.descriptors();  // of the good client too, who is known by now
     good.now_beside(company::others);
     auto peers = open_peers(run, server.target(), run.peers);
     ask_for_much(peers);
-    run.wait(run.settings.window, [&] { return server.check(), false; });
+    run.wait(run.window, [&] { return server.check(), false; });
     closed += count_closed(peers);
     reset_all(peers);
     good.now_beside(company::changing);
@@ -73,6 +75,8 @@ void stress_non_readers(stress_run& run) {
   tell_memory(run, server);
   run.found.tell("asked", "times that 64 MiB were asked for", static_cast<double>(run.peers) * run.settings.rounds);
   run.found.tell("closed", "of these peers the server has closed (max_output_total)", static_cast<double>(closed));
+  if (const auto probes = window_probes(); probes && probes_before)
+    run.found.tell("window_probes", "times that the kernel asked a peer whether it has room", *probes - *probes_before);
   good.report(2);
   (void)server.stop();
 }

@@ -18,7 +18,7 @@ load_settings overload(const stress_run& run, const server_under_stress& server)
   s.target = server.where();
   s.work = require_workload(overloading_work);
   s.work.connections = run.peers;
-  s.duration = run.settings.window;
+  s.duration = run.window;
   s.warm_up = std::chrono::seconds(2);  // the first ones have all come at once
   return s;
 }

@@ -68,7 +68,7 @@ void stress_resets(stress_run& run) {
   {
     good_client good(run, server.target(), 4, 1000);
     good.now_beside(company::nobody);
-    run.wait(run.settings.window);
+    run.wait(run.window);
     good.now_beside(company::others);
     seconds = open_and_reset(run, server);
     good.report(0);

@@ -18,32 +18,40 @@ using std::chrono::seconds;
 
 constexpr unsigned own_descriptors = 200;
 
-seconds rounds_of(const stress_settings& s, std::chrono::nanoseconds round) {
-  return seconds(30) + std::chrono::ceil<seconds>(s.rounds * (2 * s.window + round));
+seconds rounds_of(const stress_run& r, std::chrono::nanoseconds round) {
+  return seconds(30) + std::chrono::ceil<seconds>(r.settings.rounds * (2 * r.window + round));
 }
 
 // A server that accepts no more than 2,000 connections a second has a defect.
-seconds limit_of_resets(const stress_settings&, unsigned peers) { return seconds(60 + peers / 2000); }
-seconds limit_of_slow_writers(const stress_settings& s, unsigned) { return rounds_of(s, 2 * s.deadline + seconds(5)); }
-seconds limit_of_others(const stress_settings& s, unsigned) { return rounds_of(s, seconds(20)); }
+seconds limit_of_resets(const stress_run& r) { return seconds(60 + r.peers / 2000); }
+seconds limit_of_slow_writers(const stress_run& r) { return rounds_of(r, 2 * r.settings.deadline + seconds(5)); }
+seconds limit_of_others(const stress_run& r) { return rounds_of(r, seconds(20)); }
 
 // A SYN that the kernel has dropped comes again after 1, 3, 7, ... seconds.
-seconds limit_of_floods(const stress_settings& s, unsigned) { return rounds_of(s, seconds(60)); }
+seconds limit_of_floods(const stress_run& r) { return rounds_of(r, seconds(60)); }
+
+constexpr seconds short_window{2};
+// The kernel asks peers without a window again after 0.2, 0.4, 0.8, ... seconds: all of them at once, if they came at
+// once. In the first two seconds that is four times, in the next eight twice.
+constexpr seconds long_window{10};
 
 }  // namespace
 
 const std::array<scenario, 7> scenarios{{
-    {"resets", "peers that connect and reset the connection, as fast as they can", 100'000, false, limit_of_resets,
-     stress_resets},
-    {"slow-writers", "peers that send one byte a second of a message that never ends", 1000, true,
+    {"resets", "peers that connect and reset the connection, as fast as they can", 100'000, short_window, false,
+     limit_of_resets, stress_resets},
+    {"slow-writers", "peers that send one byte a second of a message that never ends", 1000, short_window, true,
      limit_of_slow_writers, stress_slow_writers},
-    {"non-readers", "peers that ask for 64 MiB each and never read", 500, true, limit_of_others, stress_non_readers},
-    {"idle", "peers that have spoken once and stay, beside 100 that are active", 10'000, true, limit_of_others,
-     stress_idle},
-    {"descriptors", "more peers than the server has descriptors", 100, true, limit_of_others, stress_descriptors},
-    {"flood", "connections that two clients open as fast as they can, for half of which there is no room", 10'000, true,
-     limit_of_floods, stress_flood},
-    {"overload", "connections that ask for more than the server can do", 2000, true, limit_of_others, stress_overload},
+    {"non-readers", "peers that ask for 64 MiB each and never read", 500, long_window, true, limit_of_others,
+     stress_non_readers},
+    {"idle", "peers that have spoken once and stay, beside 100 that are active", 10'000, short_window, true,
+     limit_of_others, stress_idle},
+    {"descriptors", "more peers than the server has descriptors", 100, short_window, true, limit_of_others,
+     stress_descriptors},
+    {"flood", "connections that two clients open as fast as they can, for half of which there is no room", 10'000,
+     short_window, true, limit_of_floods, stress_flood},
+    {"overload", "connections that ask for more than the server can do", 2000, short_window, true, limit_of_others,
+     stress_overload},
 }};
 
 const scenario& require_scenario(std::string_view name) {
@@ -83,9 +91,12 @@ void stress_run::progress(const std::string& what) const {
 
 findings perform(const scenario& s, const stress_settings& settings, const std::string& model) {
   findings found;
-  const unsigned peers = settings.peers.value_or(s.default_peers);
-  const auto limit = settings.within.value_or(s.limit(settings, peers));
-  stress_run run{settings, model, peers, now_ns() + static_cast<std::uint64_t>(limit.count()), found};
+  stress_run run{.settings = settings,
+                 .model = model,
+                 .peers = settings.peers.value_or(s.default_peers),
+                 .window = settings.window.value_or(s.default_window),
+                 .found = found};
+  run.deadline_ns = now_ns() + static_cast<std::uint64_t>(settings.within.value_or(s.limit(run)).count());
   try {
     s.run(run);
   } catch (const interrupted&) {

@@ -28,7 +28,7 @@ struct stress_settings {
   std::optional<unsigned> peers;  ///< otherwise as many as the scenario has by default
   std::optional<std::chrono::nanoseconds> within;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< slow-writers: the server's message_timeout
-  std::chrono::nanoseconds window = std::chrono::seconds(2);    ///< of measuring, each time
+  std::optional<std::chrono::nanoseconds> window;               ///< of measuring, each time; as with peers
   unsigned rounds = 3;
   std::size_t memory = std::size_t{512} << 20U;  ///< non-readers: of the server's memory group
   std::string program;                           ///< what serves; by default this very program
@@ -44,7 +44,8 @@ struct stress_run {
   const stress_settings& settings;
   std::string model;
   unsigned peers = 0;
-  std::uint64_t deadline_ns = 0;  ///< of the whole run
+  std::chrono::nanoseconds window{};  ///< of measuring, each time
+  std::uint64_t deadline_ns = 0;      ///< of the whole run
   findings& found;
 
   /// Throws run_error when the run takes longer than it may, and interrupted.
@@ -53,14 +54,15 @@ struct stress_run {
   bool wait(std::chrono::nanoseconds length, const std::function<bool()>& done = nullptr) const;
   /// A line on standard error, so that nobody wonders what is going on.
   void progress(const std::string& what) const;
-  [[nodiscard]] std::uint64_t window_ns() const { return static_cast<std::uint64_t>(settings.window.count()); }
+  [[nodiscard]] std::uint64_t window_ns() const { return static_cast<std::uint64_t>(window.count()); }
 };
 
 struct scenario {
   std::string_view name, help;
   unsigned default_peers;
-  bool keeps_peers;                                                       ///< all peers are open at the same time
-  std::chrono::seconds (*limit)(const stress_settings&, unsigned peers);  ///< of time, by default
+  std::chrono::seconds default_window;
+  bool keeps_peers;                                        ///< all peers are open at the same time
+  std::chrono::seconds (*limit)(const stress_run& begun);  ///< of time, by default
   void (*run)(stress_run&);
 };
 

@@ -127,7 +127,8 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
              "How often the peers come and go; the good client is alone in between (3)")
       ->type_name("N");
-  add_parsed(app, "--window", s.window, positive_duration, "How long the good client is measured each time (2)")
+  add_parsed(app, "--window", s.window, positive_duration,
+             "How long the good client is measured each time (2; non-readers: 10)")
       ->type_name("S");
   add_parsed(app, "--deadline", s.deadline, parse_deadline, "slow-writers: the server's message_timeout (5)")
       ->type_name("S");

@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,18 @@ BOOST_AUTO_TEST_CASE(a_server_is_at_its_limit_with_one_busy_thread_or_with_all_i
   thread_seconds many;
   for (int thread = 0; thread < 10 * CPU_COUNT(&set); ++thread) many[thread] = 0.1;
   BOOST_TEST(strain_of(me, {}, many, 1.0) == 1.0, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(threads_have_their_names_and_the_busiest_comes_first) {
+  const pid_t me = ::gettid();
+  const auto found = busiest_threads({{me, 1.0}, {0x3fffffff, 1.0}}, {{me, 2.0}, {0x3fffffff, 2.5}}, 2.0);
+  BOOST_TEST_REQUIRE(found.size() == 2u);
+  BOOST_TEST(found[0].fraction == 0.75);
+  BOOST_TEST(found[0].name.empty());  // gone
+  BOOST_TEST(found[1].fraction == 0.5);
+  char name[16];
+  BOOST_REQUIRE(::pthread_getname_np(::pthread_self(), name, sizeof name) == 0);
+  BOOST_TEST(found[1].name == name);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -143,6 +143,15 @@ BOOST_AUTO_TEST_CASE(the_bottleneck_has_a_name) {
   BOOST_TEST(says("bottleneck: none (client 92 %, server 50 %)"));
   r.server_strain = 0.96;
   BOOST_TEST(says("bottleneck: server CPU (client 92 %, server 96 %)"));
+  BOOST_TEST(!says("threads"));
+  r.server_threads.assign(10, {.name = "loop", .fraction = 0.5});
+  r.server_disk = {.read = 0, .written = 4096};
+  BOOST_TEST(says("server's threads: loop 50 %, loop 50 %"));
+  BOOST_TEST(says(", 2 more 100 % of a CPU\n"));
+  BOOST_TEST(says("server's disks: 0 B read, 4,096 B written\n"));
+  r.disk_strain = 0.96;
+  BOOST_TEST(says("bottleneck: disk (client 92 %, server 96 %, disk 96 %)"));
+  r.disk_strain = 0;
   r.network_strain = 0.97;
   BOOST_TEST(says("bottleneck: network"));
   r.network_strain = 0.3;
@@ -167,6 +176,12 @@ BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
   BOOST_TEST(r.network->bytes >= 1.9 * 60 * requests);
   BOOST_TEST(to_text(s, r).find("lo: ") != std::string::npos);
   BOOST_TEST(to_json(s, r).at("interface").as_string() == "lo");
+  BOOST_TEST_REQUIRE(r.server_threads.size() >= 2u);  // somebody serves, somebody asks
+  BOOST_TEST(r.server_threads.front().fraction >= r.server_threads.back().fraction);
+  BOOST_TEST(r.server_threads.front().fraction > 0);
+  BOOST_TEST(to_text(s, r).find("server's threads: ") != std::string::npos);
+  BOOST_TEST(to_json(s, r).at("server_threads").as_array().size() == r.server_threads.size());
+  BOOST_TEST(to_json(s, r).at("server_written_bytes").is_double());
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_keeps_what_was_measured) {

@@ -55,13 +55,15 @@ BOOST_AUTO_TEST_CASE(this_machine_is_reached_over_lo) {
 
 BOOST_AUTO_TEST_CASE(a_bottleneck_is_what_is_busy_and_nobody_where_it_is_not_known) {
   using maybe = std::optional<double>;
-  const auto named = [](maybe client, maybe server, maybe machine, maybe network) {
-    return bottleneck_of({client, server, machine, network}).value_or("not known");
+  const auto named = [](maybe client, maybe server, maybe machine, maybe network, maybe disk = {}) {
+    return bottleneck_of({client, server, machine, network, disk}).value_or("not known");
   };
   BOOST_TEST(named(0.99, 0.99, 0.99, 0.1) == "client_cpu");
   BOOST_TEST(named(0.5, 0.99, 0.99, {}) == "server_cpu");
   BOOST_TEST(named(0.5, 0.5, 0.99, {}) == "machine_cpu");
   BOOST_TEST(named(0.99, 0.99, 0.99, 0.96) == "network");
+  BOOST_TEST(named(0.5, 0.99, 0.99, {}, 0.96) == "disk");
+  BOOST_TEST(named(0.5, 0.99, 0.99, {}, 0.94) == "server_cpu");
   BOOST_TEST(named(0.5, 0.5, 0.6, {}) == "none");
   BOOST_TEST(named(0.5, {}, 0.6, {}) == "not known");
   BOOST_TEST(named({}, 0.5, 0.6, {}) == "not known");

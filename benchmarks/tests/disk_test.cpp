@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// disk_test.cpp: what /proc/PID/io and /proc/pressure/io say.
+#include "load/disk.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+using namespace quintet::bench;
+
+namespace {
+
+constexpr auto* process_io =
+    "rchar: 5000\nwchar: 700\nsyscr: 9\nsyscw: 3\nread_bytes: 4096\nwrite_bytes: 123456789012\n"
+    "cancelled_write_bytes: 8192\n";
+constexpr auto* pressure =
+    "some avg10=0.00 avg60=0.18 avg300=0.12 total=8469751\nfull avg10=0.00 avg60=0.14 avg300=0.10 total=7166944\n";
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(disk)
+
+BOOST_AUTO_TEST_CASE(bytes_are_those_of_devices_and_written_ones_are_not_the_cancelled) {
+  const auto found = parse_process_io(process_io).value();
+  BOOST_TEST(found.read == 4096);
+  BOOST_TEST(found.written == 123456789012.0);
+  BOOST_TEST(!parse_process_io("rchar: 5000\nread_bytes: 4096\n").has_value());
+  BOOST_TEST(!parse_process_io("").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_is_that_of_all) {
+  BOOST_TEST(parse_disk_stall(pressure).value() == 7.166944);
+  BOOST_TEST(!parse_disk_stall("some avg10=0.00 avg60=0.18 avg300=0.12 total=8469751\n").has_value());
+  BOOST_TEST(!parse_disk_stall("").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_gone_has_no_disks) {
+  BOOST_TEST(read_disk_bytes(::getpid()).has_value());
+  BOOST_TEST(!read_disk_bytes(0x3fffffff).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
