@@ -74,7 +74,7 @@ void add_server(boost::json::object& o, const load_result& r) {
   boost::json::array threads;
   for (const thread_use& t : r.server_threads)
     threads.push_back(boost::json::object{{"name", t.name}, {"cpu_fraction", t.fraction}});
-  o["server_threads"] = std::move(threads);
+  o["server_thread_cpu"] = std::move(threads);
   o["server_read_bytes"] = o["server_written_bytes"] = nullptr;
   if (!r.server_disk) return;
   o["server_read_bytes"] = r.server_disk->read;

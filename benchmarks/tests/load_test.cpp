@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
   BOOST_TEST(r.server_threads.front().fraction >= r.server_threads.back().fraction);
   BOOST_TEST(r.server_threads.front().fraction > 0);
   BOOST_TEST(to_text(s, r).find("server's threads: ") != std::string::npos);
-  BOOST_TEST(to_json(s, r).at("server_threads").as_array().size() == r.server_threads.size());
+  BOOST_TEST(to_json(s, r).at("server_thread_cpu").as_array().size() == r.server_threads.size());
   BOOST_TEST(to_json(s, r).at("server_written_bytes").is_double());
 }
 
