@@ -148,7 +148,9 @@ function fillOthers() {
   others.forEach((doc, i) => {
     const [title, fill] = about[doc.command], id = `o-${doc.command}-${i}`;
     const environment = doc.environment || {};
-    const heading = doc.command === 'sweep' ? `${title}: ${doc.settings.axis}` : title;
+    const scenarios = doc.command === 'stress' ? [...new Set(doc.results.map((r) => r.scenario))] : [];
+    const of = doc.command === 'sweep' ? doc.settings.axis : scenarios.length === 1 ? scenarios[0] : null;
+    const heading = of ? `${title}: ${of}` : title;
     byId('others').append(element('section', {id}, element('h2', {}, heading),
       element('p', {class: 'facts'}, [`quintet-bench ${doc.command}`, environment.cpu_model, environment.cores && `${environment.cores} cores`,
         (environment.date || '').slice(0, 16).replace('T', ' ')].filter(Boolean).join(' · ')),
