@@ -114,10 +114,13 @@ void on_own_loop::state::watch(work_item& item) noexcept {
 void on_own_loop::state::expired() noexcept {
   {
     const std::lock_guard lock(mutex);
-    if (fewest_idle > spare_threads) end_spare(std::min(fewest_idle - spare_threads, ending_at_once));
-    fewest_idle = idle.size();
+    const std::size_t unneeded = std::max(fewest_idle, spare_threads) - spare_threads;
+    const std::size_t ends = std::min(unneeded, ending_at_once);
+    end_spare(ends);
+    const bool more = ends < unneeded;
+    fewest_idle = more ? fewest_idle - ends : idle.size();
     watched = idle.size() > spare_threads;
-    if (watched) main->start(*this, spare_time);
+    if (watched) main->start(*this, more ? ending_interval : spare_time);
   }
   ending.clear();  // joins their threads; they have been told, and are on their way
 }

@@ -92,9 +92,11 @@ class on_loop_ring {
 class on_own_loop {
  public:
   static constexpr std::size_t spare_threads = 64;  ///< wait for a connection however long that takes
-  /// Who waits beyond that ends when nobody has needed it for this long; not all at once: the main loop joins them.
+  /// Who waits beyond that ends when nobody has needed it for this long.
   static constexpr duration spare_time = std::chrono::seconds(1);
-  static constexpr std::size_t ending_at_once = 256;
+  /// A few at a time: the main loop joins them, and accepts nobody meanwhile.
+  static constexpr std::size_t ending_at_once = 16;
+  static constexpr duration ending_interval = spare_time / 16;
 
   explicit on_own_loop(std::size_t max_threads = 4096, const loop_options& options = {})
       : max_threads_(max_threads), options_(options), state_(std::make_unique<state>()) {}

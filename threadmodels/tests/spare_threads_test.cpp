@@ -75,12 +75,29 @@ BOOST_AUTO_TEST_CASE(those_that_are_needed_again_stay) {
   BOOST_TEST(f.threads() == spare);
 }
 
-BOOST_AUTO_TEST_CASE(not_too_many_end_at_once) {
+BOOST_AUTO_TEST_CASE(they_end_a_few_at_a_time) {
+  constexpr std::size_t few = on_own_loop::ending_at_once;
   fixture f;
-  f.place(spare + on_own_loop::ending_at_once + 10);
+  f.place(spare + 2 * few + 3);
   f.release_all();
   f.pass(on_own_loop::spare_time);
-  BOOST_TEST(f.threads() == spare + 10);
+  BOOST_TEST(f.threads() == spare + few + 3);
+  f.pass(on_own_loop::ending_interval);
+  BOOST_TEST(f.threads() == spare + 3);
+  f.pass(on_own_loop::ending_interval);
+  BOOST_TEST(f.threads() == spare);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_needed_while_others_end_stays) {
+  constexpr std::size_t few = on_own_loop::ending_at_once;
+  fixture f;
+  f.place(spare + 2 * few);
+  f.release_all();
+  f.pass(on_own_loop::spare_time);
+  f.place(spare + few);  // all that are left
+  f.release_all();
+  f.pass(on_own_loop::ending_interval);
+  BOOST_TEST(f.threads() == spare + few);
   f.pass(on_own_loop::spare_time);
   BOOST_TEST(f.threads() == spare);
 }
