@@ -2,12 +2,12 @@
 // preload.cpp: the list of allocators, and whether a process has one of them.
 #include "allocators/preload.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 
 #include "compare/child_process.hpp"
 #include "options.hpp"
@@ -88,8 +88,7 @@ std::vector<std::string_view> allocators_in(std::string_view maps) {
 }
 
 void require_allocator(std::string_view name, pid_t server) {
-  std::ifstream file(fmt::format("/proc/{}/maps", server));
-  const std::string maps((std::istreambuf_iterator<char>(file)), {});
+  const std::string maps = read_if_possible(fmt::format("/proc/{}/maps", server));
   if (maps.empty()) throw run_error("the server's /proc/PID/maps cannot be read, so its allocator is not known");
   const auto found = allocators_in(maps);
   for (const auto other : found) {

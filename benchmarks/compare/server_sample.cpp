@@ -2,6 +2,8 @@
 // server_sample.cpp: CPU time, threads, memory and context switches of another process.
 #include "compare/server_sample.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,8 +28,7 @@ double seconds(clockid_t clock) {
 
 // utime and stime, the 14th and 15th field; the second one, the name, may contain spaces.
 void read_ticks(pid_t pid, server_sample& into) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_if_possible(fmt::format("/proc/{}/stat", pid));
   const auto after_name = text.rfind(')');
   if (after_name == std::string::npos) return;
   std::istringstream fields(text.substr(after_name + 1));

@@ -2,19 +2,15 @@
 // disk.cpp: /proc/PID/io and /proc/pressure/io.
 #include "load/disk.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/core.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
 
 namespace quintet::bench {
 namespace {
-
-std::string content_of(const std::string& name) {
-  std::ifstream file(name);
-  return {(std::istreambuf_iterator<char>(file)), {}};
-}
 
 /// Of the first "key value" in the text, whatever stands between.
 std::optional<double> number_after(std::string_view text, std::string_view key) {
@@ -34,7 +30,7 @@ std::optional<disk_bytes> parse_process_io(std::string_view text) {
 }
 
 std::optional<disk_bytes> read_disk_bytes(pid_t process) {
-  return parse_process_io(content_of(fmt::format("/proc/{}/io", process)));
+  return parse_process_io(read_if_possible(fmt::format("/proc/{}/io", process)));
 }
 
 std::optional<double> parse_disk_stall(std::string_view text) {
@@ -43,6 +39,6 @@ std::optional<double> parse_disk_stall(std::string_view text) {
   return us ? std::optional(*us / 1e6) : std::nullopt;
 }
 
-std::optional<double> read_disk_stall_seconds() { return parse_disk_stall(content_of("/proc/pressure/io")); }
+std::optional<double> read_disk_stall_seconds() { return parse_disk_stall(read_if_possible("/proc/pressure/io")); }
 
 }  // namespace quintet::bench

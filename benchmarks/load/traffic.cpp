@@ -2,6 +2,7 @@
 // traffic.cpp: /proc/net/dev, and which of its interfaces is on the way.
 #include "load/traffic.hpp"
 
+#include "input_file.hpp"
 #include "load/connect.hpp"
 #include "unique_fd.hpp"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -62,8 +62,7 @@ std::optional<interface_counts> parse_net_dev(std::string_view text, std::string
 }
 
 std::optional<interface_counts> read_interface(const std::string& name) {
-  std::ifstream file("/proc/net/dev");
-  return parse_net_dev(std::string((std::istreambuf_iterator<char>(file)), {}), name);
+  return parse_net_dev(read_if_possible("/proc/net/dev"), name);
 }
 
 // A datagram socket that is connected asks the routes, and sends nothing.

@@ -2,11 +2,12 @@
 // document.cpp: the JSON object of a command, there and back.
 #include "report/document.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/json/stream_parser.hpp>
-#include <fstream>
 #include <stdexcept>
 
 #include "report/advice.hpp"
@@ -93,9 +94,7 @@ comparison parse_comparison(std::string_view text) {
 }
 
 comparison read_comparison(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::invalid_argument("cannot read " + path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_input(path);
   try {
     return parse_comparison(text);
   } catch (const std::invalid_argument& e) {

@@ -2,14 +2,14 @@
 // others.cpp: reading what other commands have written. How it is shown is in others.js, by the same names.
 #include "report/others.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -39,9 +39,7 @@ std::string names() {
 }  // namespace
 
 json::object read_other(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::invalid_argument(path + ": cannot be read");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_input(path);
   boost::system::error_code bad;
   const json::value parsed = json::parse(text, bad);
   const json::object* const document = bad ? nullptr : parsed.if_object();

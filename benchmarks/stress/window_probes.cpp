@@ -2,7 +2,8 @@
 // window_probes.cpp: /proc/net/netstat.
 #include "stress/window_probes.hpp"
 
-#include <fstream>
+#include "input_file.hpp"
+
 #include <sstream>
 #include <string>
 
@@ -22,8 +23,7 @@ std::optional<double> parse_netstat(std::string_view text, std::string_view grou
 }
 
 std::optional<double> window_probes() {
-  std::ifstream file("/proc/net/netstat");
-  return parse_netstat(std::string((std::istreambuf_iterator<char>(file)), {}), "TcpExt", "TCPWinProbe");
+  return parse_netstat(read_if_possible("/proc/net/netstat"), "TcpExt", "TCPWinProbe");
 }
 
 }  // namespace quintet::bench

@@ -2,6 +2,8 @@
 // proc_reading.cpp: /proc/PID/task/*/{status,sched,schedstat}, /proc/PID/stat, /proc/softirqs and /proc/stat.
 #include "study/proc_reading.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,8 +45,7 @@ task_reading read_task(const fs::path& task, proc_reading& of) {
 
 // minflt and majflt, the 10th and 12th field, of all threads, those that have ended included.
 double read_faults(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_if_possible(fmt::format("/proc/{}/stat", pid));
   const auto after_name = text.rfind(')');
   if (after_name == text.npos) throw run_error("the server has ended");
   std::istringstream fields(text.substr(after_name + 1));

@@ -2,12 +2,13 @@
 // study_document.cpp: a study as JSON, there and back.
 #include "study/study_document.hpp"
 
+#include "input_file.hpp"
+
 #include <fmt/format.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value_to.hpp>
-#include <fstream>
 #include <stdexcept>
 
 #include "report/statistics.hpp"
@@ -92,8 +93,7 @@ std::vector<subject> read_study(const std::string& path) {
   const auto found = read_comparison(path);  // refuses what is none of ours
   if (found.command != "study")
     throw std::invalid_argument(fmt::format("{}: of quintet-bench {}, not of study", path, found.command));
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = read_input(path);
   try {
     std::vector<subject> out;
     const auto all = json::parse(text);

@@ -33,7 +33,7 @@ refused "no --engine" serve --peer epoll --engine asio
 refused "there are: automatic, epoll" compare --quick --engine kqueue
 refused "there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
 refused "give --html as well" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with x.json
-refused "cannot be read" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with nowhere.json --html "$work/page"
+refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with nowhere.json --html "$work/page"
 refused "has no section" compare --with "$(dirname "$0")/../report/tests/canned_results.json" --html "$work/page"
 refused "--model" serve --peer epoll --model 2
 refused "only echo" serve --peer epoll --workload cpu:200us
