@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -130,16 +129,9 @@ double server_under_stress::bytes_in(const char* file_name, const std::string& n
 double server_under_stress::resident_bytes() { return bytes_in("smaps_rollup", "Rss:"); }
 double server_under_stress::most_resident_bytes() { return bytes_in("status", "VmHWM:"); }
 
-// The first field of schedstat: nanoseconds on a CPU. utime and stime come in ticks of 10 ms.
-std::map<pid_t, double> server_under_stress::cpu_seconds() {
+thread_seconds server_under_stress::cpu_seconds() {
   check();
-  std::map<pid_t, double> out;
-  std::error_code gone;
-  for (const auto& task : fs::directory_iterator(proc() / "task", gone)) {
-    std::ifstream file(task.path() / "schedstat");
-    double nanoseconds = 0;
-    if (file >> nanoseconds) out[static_cast<pid_t>(std::stol(task.path().filename()))] = nanoseconds / 1e9;
-  }
+  auto out = read_thread_seconds(process_.pid());
   if (out.empty()) throw run_error("the kernel has no schedstat of threads");
   return out;
 }
@@ -148,12 +140,8 @@ double server_under_stress::busiest_while(const std::function<void()>& done) {
   const auto before = cpu_seconds();
   const auto from = now_ns();
   done();
-  double most = 0;
-  for (const auto& [thread, seconds] : cpu_seconds()) {
-    const auto then = before.find(thread);
-    most = std::max(most, seconds - (then == before.end() ? 0 : then->second));
-  }
-  return most * 1e9 / static_cast<double>(now_ns() - from);
+  const auto after = cpu_seconds();
+  return busiest_threads(before, after, static_cast<double>(now_ns() - from) / 1e9).front().fraction;
 }
 
 }  // namespace quintet::bench

@@ -5,6 +5,7 @@
 #include "compare/child_process.hpp"
 #include "compare/scratch_file.hpp"
 #include "compare/server_sample.hpp"
+#include "cpu_times.hpp"
 #include "load/control.hpp"
 #include "stress/memory_group.hpp"
 #include "stress/scenario.hpp"
@@ -14,7 +15,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +42,6 @@ class server_under_stress {
   [[nodiscard]] std::size_t threads();
   [[nodiscard]] double resident_bytes();
   [[nodiscard]] double most_resident_bytes();
-  [[nodiscard]] std::map<pid_t, double> cpu_seconds();  ///< of each thread, to the nanosecond
   /// Of the thread that has used most CPU time while this was done: the part of one CPU.
   [[nodiscard]] double busiest_while(const std::function<void()>& done);
   [[nodiscard]] const std::optional<memory_group>& group() const { return group_; }
@@ -50,6 +49,7 @@ class server_under_stress {
  private:
   [[nodiscard]] std::filesystem::path proc() const;
   void tell_foreign_cpu();
+  [[nodiscard]] thread_seconds cpu_seconds();
   [[nodiscard]] double bytes_in(const char* file_name, const std::string& name);
 
   const stress_run& run_;
