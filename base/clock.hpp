@@ -9,6 +9,12 @@ namespace quintet {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::steady_clock::duration;
 
+/// Returns `from + by`, or the last (or first) time_point where that would overflow: duration::max() means "never".
+[[nodiscard]] constexpr time_point later(time_point from, duration by) noexcept {
+  if (by > duration::zero()) return from > time_point::max() - by ? time_point::max() : from + by;
+  return from < time_point::min() - by ? time_point::min() : from + by;
+}
+
 /// Monotonic time. The default is the system's; a loop keeps a reference, so the clock must outlive the loop.
 class clock {
  public:

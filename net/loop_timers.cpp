@@ -6,11 +6,6 @@
 #include <quintet/net/event_loop.hpp>
 
 namespace quintet {
-namespace {
-
-time_point later(time_point t, duration by) noexcept { return by > time_point::max() - t ? time_point::max() : t + by; }
-
-}  // namespace
 
 timer_id loop_timers::launch(std::unique_ptr<node> fresh, duration first) {
   const bool here = loop_.in_this_thread();

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+// clock_test: deadlines that lie beyond the end of time.
+#include <quintet/base/clock.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace quintet;
+using namespace std::chrono_literals;
+
+BOOST_AUTO_TEST_CASE(a_deadline_in_reach_is_exact) {
+  constexpr time_point noon{12h};
+  static_assert(later(noon, 1ns) - noon == 1ns);
+  static_assert(later(noon, -1ns) - noon == -1ns);
+  static_assert(later(noon, 0ns) == noon);
+  static_assert(later(time_point::max() - 1ns, 1ns) == time_point::max());
+  static_assert(later(time_point::min() + 1ns, -1ns) == time_point::min());
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_out_of_reach_is_the_end_of_time) {
+  constexpr time_point noon{12h}, before_boot{-12h};
+  BOOST_TEST((later(noon, duration::max()) == time_point::max()));
+  BOOST_TEST((later(noon, duration::max() - 12h + 1ns) == time_point::max()));
+  BOOST_TEST((later(time_point::max(), 1ns) == time_point::max()));
+  BOOST_TEST((later(before_boot, duration::min()) == time_point::min()));
+  BOOST_TEST((later(time_point::min(), -1ns) == time_point::min()));
+  BOOST_TEST((later(before_boot, duration::max()) == time_point(duration::max() - 12h)));
+}
