@@ -21,13 +21,13 @@ constexpr std::size_t most_in_place = 256 * 1024;    // and at once, so that oth
 /// Of the configuration, so that who wonders why connections end finds it in the log.
 bool is_a_limit(const error_code& why) noexcept {
   return why && why.category() == quintet_category() && why != errc::end_of_stream && why != errc::stopped &&
-         why != errc::handler_threw;
+         why != errc::handler_threw && why != errc::aborted;
 }
 
 /// It does not read. What the kernel still holds for it would stay there for minutes after an orderly end, and the peer
 /// would take what it has of a reply for all of it.
 bool gives_up_on_the_peer(const error_code& why) noexcept {
-  return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout;
+  return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
 
 }  // namespace
@@ -51,10 +51,14 @@ bool connection::have_extras() noexcept {
   return extras_ != nullptr;
 }
 
+bool connection::make_baton_extras() noexcept {
+  if (!baton_extras_) baton_extras_.reset(new (std::nothrow) baton_extras);
+  return baton_extras_ != nullptr;
+}
+
 // With the baton at home.
 bool connection::have_baton_extras() noexcept {
-  if (!baton_extras_) baton_extras_.reset(new (std::nothrow) baton_extras);
-  if (!baton_extras_) out_of_memory();
+  if (!make_baton_extras()) out_of_memory();
   return baton_extras_ != nullptr;
 }
 
@@ -86,10 +90,10 @@ void connection::open(int handle, wishes told) noexcept {
   } catch (const std::exception&) {
     return out_of_memory();
   }
-  begun_ = true;
   if (is_watched_) host_.watchdog->watch_this_thread();
   use_limits();
   if (state_.failing) return;
+  begun_ = true;
   if (told_.open) {
     told_.open = false;
     send_out(&connection::process_open);
@@ -190,8 +194,25 @@ void connection::abort() noexcept {
   if (state_.baton_out) interrupt();
 }
 
-// The baton is at home and nothing more can be sent now: what comes next?
+// The baton is at home and nothing more can be sent now: what comes next? Each step may ask for this again (a message
+// closes the connection, or begins to drain it; a handler is called and returns the baton): the call that is on the
+// stack already then looks at everything anew, from the beginning, when the step is over.
 void connection::settle() noexcept {
+  settles_again_ = true;
+  if (settling_) return;
+  settling_ = true;
+  while (settles_again_ && !state_.failing && !state_.baton_out) {
+    settles_again_ = false;
+    take_next_step();
+  }
+  settling_ = false;
+  if (connection_deadlines* const d = deadlines()) {
+    if (!state_.baton_out) d->hold(holds_input(), loop_.now());
+    watch_time();
+  }
+}
+
+void connection::take_next_step() noexcept {
   if (state_.close_asked) baton_.close_wanted = true;
   state_.close_asked = false;
   if (baton_.close_wanted) {
@@ -199,7 +220,7 @@ void connection::settle() noexcept {
     return;
   }
   sort_messages();
-  if (state_.failing || state_.baton_out) return;
+  if (state_.failing || settles_again_) return;
   if (baton_.has_calls) return send_out(&connection::process_messages);
   if (baton_.shutdown_wanted && !state_.shut && !state_.sending) {
     state_.shut = true;
@@ -212,8 +233,10 @@ void connection::settle() noexcept {
   if (is_stuck()) return;
   if (extras_ && extras_->goes_to && move_on()) return;
   if (state_.failing) return;
-  if (state_.has_ahead && !holds_input()) {
+  if ((state_.has_ahead || has_unseen_) && !holds_input()) {
+    has_unseen_ = false;
     take_input();
+    if (state_.failing) return;
     if (!is_expecting_more()) return deliver();
   }
   update_reading();
@@ -239,9 +262,9 @@ void connection::settle_end() noexcept {
   if (!state_.sending && (state_.shut || !stays_half_open_)) fail(errc::end_of_stream);
 }
 
-// With the baton at home, or held by who asks.
-void connection::update_reading() noexcept {
-  set_reading(state_.lingering || (!state_.held && ahead_.size() < read_ahead_limit && !baton_.pause_wanted));
+// With the baton at home, or held by the caller.
+void connection::update_reading(bool pauses) noexcept {
+  set_reading(state_.lingering || (!state_.held && ahead_.size() < read_ahead_limit && !pauses));
 }
 
 void connection::set_reading(bool on) noexcept {
@@ -274,7 +297,8 @@ void connection::out_of_memory() noexcept { fail(make_error_code(boost::system::
 
 void connection::fail(error_code why) noexcept {
   if (state_.failing) return;
-  if (!state_.baton_out && baton_.has_reason && !gives_up_on_the_peer(why)) why = baton_extras_->close_reason;
+  if (!state_.baton_out && baton_.has_reason && !gives_up_on_the_peer(why))
+    why = baton_extras_ ? baton_extras_->close_reason : make_error_code(boost::system::errc::not_enough_memory);
   state_.failing = true;
   host_.registry.remove(id_);  // first: nobody looks any more at what the reason takes the place of
   silence_or_reason_.reason = why.value();

@@ -81,10 +81,10 @@ class connection : private stream_channel, private loop_member, private detail::
   }
   /// [baton] Closes when everything written has left. Input that still arrives is discarded.
   void close() noexcept { held().close_wanted = true; }
-  /// [baton] The same because of an error, which on_close and the log are told.
-  void close(error_code why) {
+  /// [baton] The same because of an error, which on_close and the log are told; without memory they are told that.
+  void close(error_code why) noexcept {
     held().close_wanted = baton_.has_reason = true;
-    extras_of_baton().close_reason = why;
+    if (make_baton_extras()) baton_extras_->close_reason = why;
   }
   /// [baton] Whether close() was called.
   [[nodiscard]] bool closing() const noexcept { return held().close_wanted; }
@@ -95,11 +95,19 @@ class connection : private stream_channel, private loop_member, private detail::
   void pause_reading() noexcept { held().pause_wanted = true; }
   void resume_reading() noexcept { held().pause_wanted = false; }
   /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the rest is put behind it, and
-  /// the handler is not called before that is there. What is above `max_input` ends the connection as ever.
-  void expect_input(std::size_t size) {
+  /// the handler is not called before that is there. What is above `max_input` ends the connection as ever. Without
+  /// memory to note the size, the handler is called for each arrival.
+  void expect_input(std::size_t size) noexcept {
     const std::size_t most = limits().max_input;
-    extras_of_baton().expected = size > most ? most + 1 : size;
-    baton_.expects = true;
+    baton_.expects = make_baton_extras();
+    if (baton_.expects) baton_extras_->expected = size > most ? most + 1 : size;
+  }
+  /// [baton] This batch has used input of a message that has not ended: the clock of `message_timeout` runs on although
+  /// no input is left unused. `anew`: the message began in this batch, after the end of another one.
+  void mark_incomplete(bool anew = false) noexcept {
+    if (!held().timed) return;
+    incomplete_ = true;
+    begun_anew_ = anew;
   }
   /// [baton] What applies now: the server's, or this connection's own.
   [[nodiscard]] const connection_limits& limits() const noexcept {
@@ -160,14 +168,8 @@ class connection : private stream_channel, private loop_member, private detail::
     input_buffer_.consume(count);
     baton_.has_input = !input_buffer_.empty();
   }
-  [[nodiscard]] bool has_news() const noexcept { return baton_.has_input || state_.has_ahead || at_end(); }
-  /// Nothing will arrive any more.
-  [[nodiscard]] bool nothing_will_arrive() const noexcept {
-    return state_.failing || ((state_.receive_ended || drained_) && !state_.has_ahead);
-  }
-  [[nodiscard]] bool at_end() const noexcept {
-    return state_.failing || (nothing_will_arrive() && input_buffer_.empty());
-  }
+  using connection_data::at_end, connection_data::nothing_will_arrive, connection_data::needs_return;
+  using connection_data::has_input, connection_data::has_unseen_, connection_data::got_on_, connection_data::has_got_on;
   void give_back() noexcept;
   [[nodiscard]] bool is_full() const noexcept {
     return baton_.had_its_share || output_.size() > event_loop::turn_share || is_above_watermark() ||
@@ -252,7 +254,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// [loop] The loop stops while the baton is out: what the holder waits for should be cancelled.
   virtual void interrupt() noexcept {}
 
-  // The baton's stations (connection_baton.cpp).
+  // connection_baton.cpp: the baton's stations.
   static void process_open(work_item& item) noexcept;
   static void process_batch(work_item& item) noexcept;
   static void process_messages(work_item& item) noexcept;
@@ -260,6 +262,7 @@ class connection : private stream_channel, private loop_member, private detail::
   static void process_read_eof(work_item& item) noexcept;
   static void process_drain(work_item& item) noexcept;
   static void process_close(work_item& item) noexcept;
+  static void process_lost_batch(work_item& item) noexcept;
   static void prepare_to_travel(work_item& item) noexcept;
   static void come_home(work_item& item) noexcept;
   static void bury(work_item& item) noexcept;
@@ -305,8 +308,10 @@ class connection : private stream_channel, private loop_member, private detail::
   void on_sendable() noexcept override;
   void abort() noexcept override;
   void settle() noexcept;
+  void take_next_step() noexcept;
   void settle_end() noexcept;
-  void update_reading() noexcept;
+  void update_reading() noexcept { update_reading(baton_.pause_wanted); }
+  void update_reading(bool pauses) noexcept;
   void set_reading(bool on) noexcept;
   void finish_drain() noexcept;
   void begin_to_linger() noexcept;
@@ -323,6 +328,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void sort_messages() noexcept;
   static void drop_messages(work_fifo& from) noexcept;
   void close_from_outside() noexcept;
+  void abort_from_outside() noexcept;
   void hold_reading(int change) noexcept;
   void drain() noexcept;
   void expired() noexcept;
@@ -331,7 +337,7 @@ class connection : private stream_channel, private loop_member, private detail::
 
   // Output (connection_output.cpp).
   enum class admission : std::uint8_t { taken, dropped, refused };
-  [[nodiscard]] bool takes_bytes_now() const noexcept { return !state_.mid_message; }
+  [[nodiscard]] bool takes_bytes_now() const noexcept { return !state_.mid_message && !state_.has_messages; }
   bool write_more(bytes data);
   void append_output(bytes data);
   void has_written();
@@ -372,13 +378,6 @@ class connection : private stream_channel, private loop_member, private detail::
   std::size_t gone(engine::send_result sent) noexcept;
   admission ask(std::size_t count);
   admission admit(std::size_t count);
-  [[nodiscard]] bool is_above_watermark() const noexcept {
-    return output_.size() + waiting_now() > applied_limits().high_watermark;
-  }
-  [[nodiscard]] std::size_t waiting_now() const noexcept {
-    if (loop_.in_this_thread()) return sending_.size();
-    return baton_extras_ ? baton_extras_->waiting : 0;
-  }
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
   void tell_source(bool hold) noexcept;
@@ -393,6 +392,7 @@ class connection : private stream_channel, private loop_member, private detail::
   [[nodiscard]] error_code why_not_sent() const noexcept;
 
   bool have_extras() noexcept;
+  bool make_baton_extras() noexcept;
   bool have_baton_extras() noexcept;
   baton_extras& extras_of_baton();
 };

@@ -82,6 +82,15 @@ void connection::process_batch(work_item& item) noexcept {
   c.give_back();
 }
 
+// There was no memory for input that had to travel: the handler has nothing to look at.
+void connection::process_lost_batch(work_item& item) noexcept {
+  connection& c = with_baton(item);
+  c.lost_batch_ = true;
+  c.fail_handler();
+  c.set_hints({});
+  c.give_back();
+}
+
 void connection::use_input(bytes input, std::size_t count) {
   const bool all = count >= input.size();
   if (baton_.timed) got_on_ = count > 0;
@@ -131,6 +140,7 @@ void connection::keep_sending(engine::send_result sent) noexcept {
 std::size_t connection::gone(engine::send_result sent) noexcept {
   loop_.counters().sent(sent.bytes);
   note_taken(sent.bytes);
+  if (connection_deadlines* const d = deadlines(); d && sent.bytes > 0) d->sent(loop_.now());
   if (sent.error != 0) fail({sent.error, boost::system::system_category()});
   return sent.bytes;
 }

@@ -40,10 +40,14 @@ void connection::send_out(work_item::function station, hints for_queue) noexcept
 void connection::prepare_to_travel(work_item& item) noexcept {
   connection& c = of(item);
   if (!c.input_is_lent_) return;
-  c.loop_.buffers().equip(c.input_buffer_);
-  c.input_buffer_.append(c.loop_.lent_input());
   c.input_is_lent_ = false;
-  c.baton_.has_input = true;
+  try {
+    c.loop_.buffers().equip(c.input_buffer_);
+    c.input_buffer_.append(c.loop_.lent_input());
+    c.baton_.has_input = true;
+  } catch (const std::bad_alloc&) {
+    c.become(&connection::process_lost_batch);
+  }
 }
 
 void connection::report_exception() const noexcept {
@@ -85,13 +89,16 @@ void connection::process_open(work_item& item) noexcept {
 void connection::process_messages(work_item& item) noexcept {
   connection& c = with_baton(item);
   c.baton_.has_calls = false;
+  std::size_t done = 0;
   while (work_item* next = c.baton_extras_->calls.pop()) {
     const std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
     c.guarded([&] {
       const activity::scope now = c.calling(callback::message);
       message->run(c);
     });
+    done += message->cost_;
   }
+  c.host_.registry.release(c.id_, done);
   c.give_back();
 }
 
@@ -137,7 +144,8 @@ void connection::bury(work_item& item) noexcept {
   connection& c = of(item);
   if (c.extras_ && c.extras_->end.due) return c.loop_.defer(item);
   c.tell_all_notices();
-  if (c.baton_.handler_failed) c.loop_.counters().handler_errors.add();  // in on_close
+  if (c.baton_extras_) (void)c.host_.output.changed(std::exchange(c.baton_extras_->charged, 0), 0);  // in on_close
+  if (c.baton_.handler_failed) c.loop_.counters().handler_errors.add();                              // in on_close
   c.loop_.counters().closed.add();
   c.destroy();
 }
@@ -147,29 +155,31 @@ void connection::come_home_otherwise() noexcept {
   if (state_.writes_on) loop_.turn_comes_home();
   state_.baton_out = state_.mid_message = state_.writes_on = baton_.had_its_share = false;
   baton_.drain_begun = state_.drain_asked;
-  const bool threw = baton_.handler_failed;
+  const bool threw = baton_.handler_failed && !lost_batch_;
   baton_.handler_failed = false;
   if (threw) loop_.counters().handler_errors.add();
   if (state_.failing) return begin_to_close();
+  if (lost_batch_) return out_of_memory();
   if (threw) return fail(errc::handler_threw);
   if (baton_.overflowed) return fail(errc::output_overflow);
   end_of_batch();
   if (state_.failing) return;
   if (input_buffer_.size() > applied_limits().max_input) return fail(errc::message_too_big);
   settle();
-  watch_time();
 }
 
 void connection::end_of_batch() noexcept {
   if (baton_.has_changes) adopt_settings();
+  if (state_.failing) return;  // on_close may be at work on another thread
   if (baton_.has_dropped) loop_.counters().dropped.add(std::exchange(baton_extras_->dropped, 0));
   baton_.has_dropped = false;
-  if (connection_deadlines* const d = deadlines()) {
-    const bool got_on = got_on_ || (keeps_baton_ && !output_.empty());
-    const std::size_t unused = keeps_baton_ ? !got_on : input_buffer_.size();  // a coroutine keeps it to itself
-    d->batch_ended(got_on, unused, loop_.now());
-  }
-  got_on_ = false;
+  if (connection_deadlines* const d = deadlines())
+    d->batch_ended({.got_on = keeps_baton_ ? has_got_on() : got_on_,
+                    .incomplete = incomplete_,
+                    .begun_anew = begun_anew_,
+                    .unused = input_buffer_.size() + ahead_.size()},
+                   loop_.now());
+  got_on_ = incomplete_ = begun_anew_ = false;
   send_output();
 }
 

@@ -31,7 +31,7 @@ void connection::adopt_settings() noexcept {
   if (event_loop* const to = std::exchange(baton_extras_->goes_to, nullptr); to && have_extras())
     if (!extras_->goes_to || extras_->goes_to != host_.lane) extras_->goes_to = to;
   baton_.has_changes = false;
-  if (!baton_extras_->changed) return;
+  if (!baton_extras_->changed || state_.failing) return;
   if (state_.above_watermark) tell_source(false);
   own_ = std::move(baton_extras_->changed);
   if (state_.above_watermark) tell_source(true);
@@ -48,7 +48,7 @@ void connection::use_limits() noexcept {
   if (!baton_.timed) {
     if (extras_) extras_->deadlines.reset();
   } else if (have_extras() && !extras_->deadlines) {
-    extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now()));
+    extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), state_.sending));
     if (!extras_->deadlines) out_of_memory();
   }
 }
@@ -58,8 +58,11 @@ void connection::use_limits() noexcept {
 // On the loop. What needs the baton waits for it; what does not waits only for the end of a message that is being
 // written, so that bytes from outside never come to lie within it.
 void connection::take(std::unique_ptr<connection_message> message) noexcept {
-  if (state_.failing || state_.lingering || (!state_.baton_out && baton_.close_wanted)) return;
-  if (!message->needs_baton_ && takes_bytes_now()) return message->run(*this);
+  const bool at_once = !message->needs_baton_ && takes_bytes_now();
+  if (state_.failing) return;
+  if (state_.lingering || (!state_.baton_out && baton_.close_wanted))
+    return at_once ? void() : host_.registry.release(id_, message->cost_);
+  if (at_once) return message->run(*this);
   if (!have_extras()) return;
   extras_->messages.push(*message.release());
   state_.has_messages = true;
@@ -70,15 +73,18 @@ void connection::take(std::unique_ptr<connection_message> message) noexcept {
 void connection::sort_messages() noexcept {
   if (!state_.has_messages) return;
   state_.has_messages = false;
-  while (work_item* next = extras_->messages.pop()) {
+  std::size_t done = 0;
+  while (work_item* next = state_.failing ? nullptr : extras_->messages.pop()) {
     std::unique_ptr<connection_message> message(static_cast<connection_message*>(next));
     if (!message->needs_baton_) {
+      done += message->cost_;
       message->run(*this);
     } else if (have_baton_extras()) {
       baton_extras_->calls.push(*message.release());
       baton_.has_calls = true;
     }
   }
+  if (done > 0) host_.registry.release(id_, done);
 }
 
 void connection::drop_messages(work_fifo& from) noexcept {
@@ -94,14 +100,17 @@ void connection::close_from_outside() noexcept {
   settle();
 }
 
+void connection::abort_from_outside() noexcept {
+  fail(errc::aborted);
+  if (state_.baton_out) interrupt();
+}
+
 void connection::hold_reading(int change) noexcept {
   if (state_.failing || state_.lingering || !have_extras()) return;
   extras_->holds += change;
   state_.held = extras_->holds > 0;
-  if (state_.baton_out)
-    update_reading();
-  else
-    settle();
+  if (!state_.baton_out) return settle();
+  update_reading(false);  // whether the handler pauses is the baton's to say
 }
 
 // ---- Time -----------------------------------------------------------------------------------------------------------
@@ -110,7 +119,7 @@ void connection::hold_reading(int change) noexcept {
 void connection::watch_time() noexcept {
   const connection_deadlines* const d = deadlines();
   if (!d || state_.failing || state_.lingering) return;
-  const auto due = d->next(applied_limits(), !state_.baton_out, state_.sending);
+  const auto due = d->next(applied_limits(), !state_.baton_out);
   if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
   loop_.start(*extras_, due.when - loop_.now());
 }
@@ -121,7 +130,7 @@ void connection::expired() noexcept {
   if (state_.lingering) return fail({});
   const connection_deadlines* const d = deadlines();
   if (!d) return;
-  const auto due = d->next(applied_limits(), !state_.baton_out, state_.sending);
+  const auto due = d->next(applied_limits(), !state_.baton_out);
   if (due.when <= loop_.now()) return fail(due.why);
   watch_time();
 }

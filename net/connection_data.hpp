@@ -68,6 +68,31 @@ class connection_data : public work_item {
   [[nodiscard]] bool holds_input() const noexcept {
     return baton_.wants_writable || is_stuck() || baton_.pause_wanted || state_.held;
   }
+  // [baton], of a coroutine's connection: on the loop.
+  /// Nothing will arrive any more.
+  [[nodiscard]] bool nothing_will_arrive() const noexcept {
+    return state_.failing || ((state_.receive_ended || drained_) && !state_.has_ahead);
+  }
+  [[nodiscard]] bool at_end() const noexcept {
+    return state_.failing || (nothing_will_arrive() && input_buffer_.empty());
+  }
+  [[nodiscard]] bool has_input() const noexcept { return baton_.has_input; }
+  /// Input was used up to the end of a message, or something was written.
+  [[nodiscard]] bool has_got_on() const noexcept { return got_on_ || !output_.empty(); }
+  /// Whether the next read has to give the baton back, although there is input: more has arrived since this batch
+  /// began, something waits for the baton, or as much is written as one may before others have their turn.
+  [[nodiscard]] bool needs_return() const noexcept {
+    if (state_.failing) return false;
+    return state_.has_ahead || state_.has_messages || state_.close_asked || baton_.overflowed || baton_.had_its_share ||
+           is_above_watermark();
+  }
+  [[nodiscard]] bool is_above_watermark() const noexcept {
+    return output_.size() + waiting_now() > applied_limits().high_watermark;
+  }
+  [[nodiscard]] std::size_t waiting_now() const noexcept {
+    if (loop_.in_this_thread()) return sending_.size();
+    return baton_extras_ ? baton_extras_->waiting : 0;
+  }
   [[nodiscard]] connection_deadlines* deadlines() const noexcept {
     return extras_ ? extras_->deadlines.get() : nullptr;
   }
@@ -86,6 +111,9 @@ class connection_data : public work_item {
   bool : 0;
   bool input_is_lent_ : 1 = false;  // baton: the batch is the engine's, and its loop's for now
   bool got_on_ : 1 = false;         // baton: input was used, or something was written; kept for deadlines
+  bool incomplete_ : 1 = false;     // baton: the batch has ended within a message, which
+  bool begun_anew_ : 1 = false;     // baton: has begun in this batch; both for deadlines
+  bool lost_batch_ : 1 = false;     // baton: there was no memory to hand the batch over
   bool begun_ = false;              // the handler knows of it, and will be told of its end
   int handle_ = -1;                 // open until the baton is at home for the last time
   union silence_or_reason {
@@ -96,6 +124,9 @@ class connection_data : public work_item {
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
+  bool settling_ : 1 = false;         // loop: settle() is on the stack,
+  bool settles_again_ : 1 = false;    // loop: and has to look once more
+  bool has_unseen_ : 1 = false;       // loop: a coroutine gave the baton back before it looked at all input
   bool refuses_sends_ = false;        // the registry's, under its lock
   wishes told_;                       // each is cleared when it has been fulfilled
   event_loop& loop_;

@@ -8,7 +8,7 @@ namespace quintet {
 namespace {
 
 void earlier(connection_deadlines::deadline& best, time_point from, duration limit, errc why) noexcept {
-  if (limit > duration{} && from + limit < best.when) best = {from + limit, why};
+  if (limit > duration{} && later(from, limit) < best.when) best = {later(from, limit), why};
 }
 
 duration time_for(std::size_t count, std::size_t rate) noexcept {
@@ -19,16 +19,19 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
 
 }  // namespace
 
-connection_deadlines::deadline connection_deadlines::next(const connection_limits& limits, bool at_rest,
-                                                          bool output_waits) const noexcept {
+connection_deadlines::deadline connection_deadlines::next(const connection_limits& limits,
+                                                          bool at_rest) const noexcept {
   deadline best;
-  if (output_waits) earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
+  if (output_waits_) earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
   if (!at_rest) return best;
   if (!any_received_) earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
-  if (message_since_ != never && limits.message_timeout > duration{})
-    earlier(best, message_since_, limits.message_timeout + time_for(message_bytes_, limits.min_receive_rate),
+  if (message_since_ != never && held_since_ == never && limits.message_timeout > duration{})
+    earlier(best, later(message_since_, time_for(message_bytes_, limits.min_receive_rate)), limits.message_timeout,
             errc::message_timeout);
-  if (!output_waits) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
+  if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
+  // Where nothing else limits how long a peer may take nothing.
+  if (output_waits_ && limits.send_timeout == duration{})
+    earlier(best, send_progress_, limits.idle_timeout, errc::idle_timeout);
   return best;
 }
 

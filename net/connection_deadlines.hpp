@@ -1,59 +1,88 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: when a connection has been too slow. Notes times; the timer that looks at them is another's.
+// connection_deadlines: when a connection has been too slow: notes what counts as activity. The timer is another's.
 #pragma once
 
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
 #include <quintet/net/connection_limits.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace quintet {
 
 /// Exists only for connections with a time limit. Pushing a deadline back is a store: the timer that was started for
-/// the old one finds, when it fires, that there is time left (doc/decisions/0005-timers.md).
+/// the old one finds, when it fires, that there is time left (doc/decisions/0005-timers.md). What counts as activity
+/// for which limit is decided here and nowhere else (doc/connections.md has it as a table).
 class connection_deadlines {
  public:
-  explicit connection_deadlines(time_point now) noexcept : opened_(now), last_active_(now), send_progress_(now) {}
+  connection_deadlines(time_point now, bool output_waits) noexcept
+      : opened_(now), last_active_(now), send_progress_(now), output_waits_(output_waits) {}
 
+  /// Bytes have arrived from the peer.
   void received(std::size_t count, time_point now) noexcept {
     any_received_ = true;
     last_active_ = now;
-    if (message_since_ == never) message_since_ = now;
     message_bytes_ += count;
+    if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
-  /// The handler is done with a batch: whether it got on, and how much input is left over.
-  void batch_ended(bool got_on, std::size_t unused, time_point now) noexcept {
+  /// The kernel has taken bytes for the peer, whoever wrote them.
+  void sent(time_point now) noexcept { last_active_ = send_progress_ = now; }
+  /// There is output that waits, or none. More of it is no progress of the peer. True when it begins to wait.
+  bool output(bool waits, time_point now) noexcept {
+    const bool begins = waits && !output_waits_;
+    if (begins) send_progress_ = now;
+    output_waits_ = waits;
+    return begins;
+  }
+
+  struct batch {
+    bool got_on;         ///< input was used (a coroutine: a message was read, or something written)
+    bool incomplete;     ///< what was used is not the whole of a message,
+    bool begun_anew;     ///< which has begun in this batch, after the end of another one
+    std::size_t unused;  ///< bytes of input that are left
+  };
+  /// The handler is done with a batch.
+  void batch_ended(const batch& b, time_point now) noexcept {
     last_active_ = now;
-    if (!got_on && unused > 0) {
-      if (message_since_ == never) message_since_ = now;  // it had come while the batch before was under way
-      return;
+    if (b.got_on && (b.begun_anew || !b.incomplete)) {
+      message_bytes_ = b.unused;
+      message_since_ = b.unused > 0 || b.incomplete ? now : never;
+    } else if (message_bytes_ > 0 && message_since_ == never) {
+      message_since_ = now;  // it had come while the batch before was under way, or while nobody looked
     }
-    message_since_ = unused > 0 ? now : never;
-    message_bytes_ = unused;
   }
-  /// A coroutine keeps what it has not used yet to itself: only when it answers is it known to have got on.
+  /// Whether the server looks at input at all. The time in which it does not is not the peer's.
+  void hold(bool holds, time_point now) noexcept {
+    if (holds == (held_since_ != never)) return;
+    if (!holds && message_since_ != never)
+      message_since_ += now - std::max(held_since_, message_since_);
+    else if (!holds && message_bytes_ > 0)
+      message_since_ = now;
+    held_since_ = holds ? now : never;
+  }
+  /// What has arrived was answered, and is no beginning of a message.
   void answered() noexcept {
     message_since_ = never;
     message_bytes_ = 0;
   }
-  /// Output begins to wait, or some of it has been taken.
-  void sending(time_point now) noexcept { last_active_ = send_progress_ = now; }
 
   struct deadline {
     time_point when = time_point::max();
     errc why = errc::idle_timeout;
   };
   /// The earliest, given what the connection does now. `at_rest`: no handler is at work.
-  [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest, bool output_waits) const noexcept;
+  [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept;
 
  private:
   static constexpr time_point never = time_point::max();
 
   time_point opened_, last_active_, send_progress_;
   time_point message_since_ = never;
+  time_point held_since_ = never;
   std::size_t message_bytes_ = 0;
   bool any_received_ = false;
+  bool output_waits_;
 };
 
 }  // namespace quintet

@@ -27,11 +27,14 @@ struct connection_limits {
   when_full full = when_full::pause;
 
   duration first_byte_timeout{};  ///< from the beginning to the first byte; then errc::first_byte_timeout
-  duration idle_timeout{};        ///< neither input nor output, and no handler at work; then errc::idle_timeout
-  duration send_timeout{};        ///< output waits and the peer takes none of it; then errc::send_timeout
+  /// No byte received, none taken by the kernel, and no handler at work; then errc::idle_timeout. While output waits it
+  /// counts only bytes that are taken, and only where there is no send_timeout.
+  duration idle_timeout{};
+  duration send_timeout{};  ///< output waits and the kernel takes none of it; then errc::send_timeout
   /// From the first byte of a message to its last, and in addition the time that its bytes may take at
-  /// `min_receive_rate`; then errc::message_timeout. A message is unfinished while a callback leaves input unused, or
-  /// until a coroutine writes again.
+  /// `min_receive_rate`; then errc::message_timeout. A message goes on while a callback leaves input unused or calls
+  /// connection::mark_incomplete(); a coroutine's until read_message() returns it, or the coroutine writes. The time in
+  /// which the server does not look at input does not count.
   duration message_timeout{};
   std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
 

@@ -113,7 +113,7 @@ void connection::inherit(connection& from) noexcept {
   cost_ = from.cost_;
   if (from.deadlines()) extras_.reset(new (std::nothrow) loop_extras(*this));
   if (extras_) extras_->deadlines = std::move(from.extras_->deadlines);
-  if (from.baton_.expects && have_baton_extras()) {
+  if (from.baton_.expects && make_baton_extras()) {  // else the handler is called for each arrival
     baton_extras_->expected = from.expected();
     baton_.expects = true;
   }

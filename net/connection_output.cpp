@@ -66,7 +66,7 @@ void connection::flush() {
 bool connection::send_now(counter& reason) {
   if (!loop_.in_this_thread() || state_.failing || output_.empty() || !sending_.empty()) return false;
   if (baton_extras_ && baton_extras_->corks > 0) return false;
-  if (baton_.timed) got_on_ = true;
+  if (baton_.timed && keeps_baton_) got_on_ = true;
   count_sends(reason, [this] { send_output(); });
   loop_.chunks().try_equip(output_);
   gauge_writes();
@@ -228,10 +228,7 @@ void connection::output_waits() noexcept {
   if (now == 0 && !extras_) return;
   if (!have_extras()) return;
   const std::size_t before = std::exchange(extras_->charged, now);
-  if (extras_->deadlines && now != before) {
-    extras_->deadlines->sending(loop_.now());
-    watch_time();
-  }
+  if (extras_->deadlines && extras_->deadlines->output(now > 0, loop_.now())) watch_time();
   if (!host_.output.changed(before, now)) return fail(errc::output_overflow);
   watch_watermarks();
 }

@@ -33,7 +33,7 @@ connection_registry::connection_registry(std::size_t max_under_way) noexcept
 // On the loop.
 void connection_message::arrive(work_item& item) noexcept {
   std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
-  if (connection* c = self->registry_.arrived(self->to_, self->cost_)) c->take(std::move(self));
+  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_)) c->take(std::move(self));
 }
 
 // To connections of one loop. One whose handler is in the middle of writing gets a message of its own.
@@ -42,7 +42,7 @@ class connection_registry::broadcast_message final : public work_item {
   broadcast_message(connection_registry& r, shared_bytes data)
       : work_item(&broadcast_message::arrive), registry_(r), data_(std::move(data)) {}
   [[nodiscard]] static std::size_t cost_of(const shared_bytes& data) noexcept {
-    return data->size() + connection_message::overhead;
+    return data->size() + sizeof(shared_bytes) + connection_message::overhead;
   }
   std::vector<connection_id> to;
 
@@ -55,7 +55,8 @@ class connection_registry::broadcast_message final : public work_item {
   void send(connection& c, connection_id id) noexcept try {
     if (c.takes_bytes_now()) return c.send_from_outside(data_);
     auto later = [data = data_](connection& when_it_may) { when_it_may.send_from_outside(data); };
-    c.take(std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), 0));
+    static_assert(sizeof later == sizeof data_);  // so that it costs what was counted
+    c.take(std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), data_->size()));
   } catch (const std::bad_alloc&) {
     c.out_of_memory();
   }
@@ -64,30 +65,40 @@ class connection_registry::broadcast_message final : public work_item {
   shared_bytes data_;
 };
 
-// Straight to the connection, whose baton may be anywhere: that is what it is asked.
-class connection_registry::suspicion final : public work_item {
+// f(connection&) on the loop, straight away: wherever the baton is, and also in the middle of a message.
+template <class F>
+class connection_registry::errand final : public work_item {
  public:
-  suspicion(connection_registry& r, connection_id of, std::uint32_t silent_for) noexcept
-      : work_item(&suspicion::arrive), registry_(r), of_(of), silent_for_(silent_for) {}
+  errand(connection_registry& r, connection_id to, F f) noexcept
+      : work_item(&errand::arrive), registry_(r), to_(to), function_(f) {}
 
  private:
   static void arrive(work_item& item) noexcept {
-    const std::unique_ptr<suspicion> self(static_cast<suspicion*>(&item));
-    if (connection* c = self->registry_.arrived(self->of_, 0)) c->end_if_silent(self->silent_for_);
+    const std::unique_ptr<errand> self(static_cast<errand*>(&item));
+    if (connection* c = self->registry_.arrived(self->to_, 0)) self->function_(*c);
   }
   connection_registry& registry_;
-  connection_id of_;
-  std::uint32_t silent_for_;
+  connection_id to_;
+  F function_;
 };
 
-error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
-  auto message = std::make_unique<suspicion>(*this, which, silent_for);
-  shard& s = shard_of(which);
+template <class F>
+error_code connection_registry::run_errand(connection_id to, F f) {
+  auto message = std::make_unique<errand<F>>(*this, to, f);
+  shard& s = shard_of(to);
   const std::lock_guard lock(s.mutex);
-  const slot* const found = living(s, which);
+  const slot* const found = living(s, to);
   if (!found) return errc::no_such_connection;
   found->holder->loop().post(static_cast<work_item&>(*message.release()));
   return {};
+}
+
+error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
+  return run_errand(which, [silent_for](connection& c) { c.end_if_silent(silent_for); });
+}
+
+error_code connection_registry::abort(connection_id which) {
+  return run_errand(which, [](connection& c) { c.abort_from_outside(); });
 }
 
 template <class F>
@@ -227,15 +238,21 @@ void connection_registry::set_full(connection_id id, bool full) noexcept {
   if (const slot* found = living(s, id)) found->holder->refuses_sends_ = full;
 }
 
-connection* connection_registry::arrived(connection_id id, std::size_t cost) noexcept {
+connection* connection_registry::arrived(connection_id id, std::size_t cost, bool needs_baton) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, id);
   if (!found) return nullptr;
-  found->under_way -= cost;
   // Nothing that counts is on its way to one that moves to another loop.
-  if (!found->holder->loop().in_this_thread()) return nullptr;
-  return found->holder;
+  connection* const holder = found->holder->loop().in_this_thread() ? found->holder : nullptr;
+  if (!holder || (!needs_baton && holder->takes_bytes_now())) found->under_way -= cost;
+  return holder;
+}
+
+void connection_registry::release(connection_id id, std::size_t cost) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  if (slot* const found = living(s, id)) found->under_way -= cost;
 }
 
 connection_id connection_registry::id_of(std::size_t in_shard, std::size_t at) const noexcept {

@@ -50,14 +50,15 @@ class connection_message : public work_item {
 
   connection_registry& registry_;
   connection_id to_;
-  std::size_t cost_;
+  std::size_t cost_;  // counts against the limit of its connection until it has run
   bool needs_baton_;
 };
 
 /// A server has one, and so has each of its connections (connection::registry()). Each function finds the connection
 /// alive or returns errc::no_such_connection; if it closes after that, before what was sent has arrived, it is as if
-/// the peer had gone a moment earlier: what was sent is dropped. What is under way to one connection is bounded by its
-/// server's `max_output`; more is refused with errc::output_full.
+/// the peer had gone a moment earlier: what was sent is dropped. What is on its way to one connection, and what waits
+/// there for its handler, is bounded by its server's `max_output`: bytes, functions with what they capture, and 128
+/// bytes for each. More is refused with errc::output_full.
 ///
 /// A lock for each shard is held for the time of a look-up and a post; the way from a socket through a handler and back
 /// takes none.
@@ -74,8 +75,12 @@ class connection_registry {
   error_code send(connection_id to, shared_bytes data);
   /// [any thread] The same bytes to each of them; returns to how many they are on their way. One post for each loop.
   std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
-  /// [any thread] As if the handler had called connection::close() after its batch.
+  /// [any thread] As if the handler had called connection::close() after its batch: what was written leaves first, for
+  /// which the peer has to read it.
   error_code close(connection_id which);
+  /// [any thread] Ends it at once with errc::aborted: what waits to be sent is dropped, and the peer sees a reset. What
+  /// a coroutine awaits is cancelled; a handler that is at work ends its batch.
+  error_code abort(connection_id which);
   /// [any thread] Runs f(connection&) as a batch of the connection's handler would run: holding its baton, where the
   /// model runs handlers (a coroutine's connection: on its loop, while it waits in read()). What f throws closes the
   /// connection with errc::handler_threw. When the connection closes before, f is destroyed without having run.
@@ -127,7 +132,7 @@ class connection_registry {
   struct slot {
     connection* holder = nullptr;
     std::uint64_t generation = 0;
-    // Sent to the holder, and not arrived at its loop yet. Without a holder: the next slot that is free.
+    // Sent to the holder, and not run yet. Without a holder: the next slot that is free.
     std::size_t under_way = 0;
   };
   struct shard {
@@ -141,7 +146,10 @@ class connection_registry {
   };
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   class broadcast_message;
-  class suspicion;
+  template <class F>
+  class errand;
+  template <class F>
+  error_code run_errand(connection_id to, F f);
   template <class F>
   class call_message;
 
@@ -166,8 +174,12 @@ class connection_registry {
   void set_full(connection_id id, bool full) noexcept;
   /// [loop] One more (or less) that `source` feeds can take no more.
   void hold(connection_id source, int change);
-  /// [loop] Something has arrived: for whom, if it is still there; it is of the loop whose thread asks.
-  connection* arrived(connection_id id, std::size_t cost) noexcept;
+  /// [loop] Something has arrived: for whom, if it is still there; it is of the loop whose thread asks. What runs at
+  /// once has arrived for good; what has to wait for the baton, or for the end of a message, goes on to count until
+  /// release().
+  connection* arrived(connection_id id, std::size_t cost, bool needs_baton = false) noexcept;
+  /// [any thread] What has waited has run.
+  void release(connection_id id, std::size_t cost) noexcept;
   [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.under_way <= max_under_way_; }
   enum class kind { data, call, control };  // control is never refused
   /// f(connection&) on the connection's loop, for a call with its baton. `size`: of the bytes that it carries.
@@ -192,7 +204,7 @@ template <class F>
 class connection_registry::call_message final : public connection_message {
  public:
   call_message(connection_registry& r, connection_id to, bool needs_baton, F f, std::size_t size)
-      : connection_message(r, to, needs_baton, size), function_(std::move(f)) {}
+      : connection_message(r, to, needs_baton, size + sizeof(F)), function_(std::move(f)) {}
 
  private:
   void run(connection& c) override { function_(c); }

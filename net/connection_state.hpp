@@ -143,7 +143,7 @@ struct connection_baton_extras {
   work_fifo calls;
   send_notices notices;  // their positions are places in output_
   std::unique_ptr<connection_settings> changed;
-  error_code close_reason;
+  error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // if there was none to note it
   std::size_t expected = 0;
   std::size_t charged = 0;        // how much of output_ the server's budget knows of
   std::size_t waiting = 0;        // sending_.size() when the baton left

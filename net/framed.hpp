@@ -103,15 +103,18 @@ class framed {
   template <class F>
   std::size_t for_each_message(connection& c, bytes in, F&& call) {
     std::size_t used = 0;
+    bool any = false;  // has ended in this batch
     while (!c.closing()) {
       const frame found = wire_.parse(in.substr(used));
       if (found.is == frame::state::incomplete) {
         unfinished_ = used < in.size() || within_message(wire_);
+        if (within_message(wire_)) c.mark_incomplete(any);
         if (found.size > c.limits().max_input) c.close(errc::message_too_big);
         if (used < in.size()) c.expect_input(found.size);
         return used;
       }
       used += found.size;
+      any = any || found.is == frame::state::complete;
       if (found.is == frame::state::complete)
         call(c, found.message);
       else if (found.is == frame::state::failed)

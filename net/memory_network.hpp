@@ -51,6 +51,8 @@ class memory_network {
   [[nodiscard]] std::size_t open_handles() const noexcept { return streams_.size() + listeners_.size(); }
   /// Bytes that may be on their way in one direction before a sender is held up.
   std::size_t window = 16 * 1024;
+  /// A send takes all that there is room for, as a kernel does; else only some of it.
+  bool takes_all = false;
 
  private:
   friend class memory_engine;

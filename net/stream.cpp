@@ -39,13 +39,17 @@ void stream::ended(bool by_exception) noexcept {
     give_back();
 }
 
+// Input of the batch at hand comes without suspending. What has arrived since comes with the next batch, for which the
+// baton goes home first: else a coroutine that awaits something else between its reads would keep it for as long as the
+// peer sends, and nobody would look at limits, messages, or the end.
 bool stream::begin_read() {
   used(std::exchange(lent_, 0));
-  return has_news();
+  return (has_input() || at_end()) && !needs_return();
 }
 
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
+  has_unseen_ = has_input();
   give_back();
 }
 
@@ -53,6 +57,7 @@ void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
 void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   ask_for_writable();
+  has_unseen_ = false;
   give_back();
 }
 
@@ -70,10 +75,11 @@ std::optional<bytes> stream::end_read() {
 
 bool stream::begin_message(message_wait& wanted) noexcept {
   used(std::exchange(lent_, 0));
-  return look_for(wanted);
+  return !needs_return() && look_for(wanted);
 }
 
 bool stream::look_for(message_wait& wanted) noexcept {
+  wanted.has_looked_ = true;
   try {
     wanted.found_ = next_frame(wanted);
     return wanted.found_.is != frame::state::incomplete;
@@ -103,7 +109,13 @@ frame stream::next_frame(message_wait& wanted) {
 void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   wanted_ = &wanted;
-  expect_input(wanted.found_.size);
+  wait_for_more(wanted);
+}
+
+void stream::wait_for_more(message_wait& wanted) noexcept {
+  has_unseen_ = !wanted.has_looked_;
+  if (!has_unseen_) expect_input(wanted.found_.size);
+  if (wanted.within_message()) mark_incomplete(has_got_on());
   give_back();
 }
 
@@ -113,6 +125,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
     flush();
     return wanted.found_.error;
   }
+  got_on_ = true;
   lent_ = wanted.found_.size;
   return wanted.found_.message;
 }
@@ -121,8 +134,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
 
 std::size_t stream::run_batch(bytes) noexcept {
   if (wanted_ && !look_for(*wanted_)) {
-    expect_input(wanted_->found_.size);
-    give_back();
+    wait_for_more(*wanted_);
   } else {
     resume_waiting();
   }

@@ -26,8 +26,9 @@ class stream : public connection, private coroutine_host {
  public:
   /// [baton] What has arrived, at least a byte (others call this read_some), or nullopt at the end of the stream (also:
   /// when the connection has failed or the server stops). What was written leaves first, in one send, if there is
-  /// anything to wait for; input that is there already is returned without suspending. The bytes are valid until the
-  /// next read of any kind.
+  /// anything to wait for. Input that came with the same batch is returned without suspending; for what has arrived
+  /// since then, and where somebody waits for the connection (a message, the end, its watermark), this coroutine waits
+  /// for a moment. The bytes are valid until the next read of any kind.
   auto read() noexcept {
     struct awaiter {
       stream& s;
@@ -133,6 +134,7 @@ class stream : public connection, private coroutine_host {
 
     stream& stream_;
     frame found_;
+    bool has_looked_ = false;    // there is something in found_
     std::exception_ptr thrown_;  // by parse()
   };
 
@@ -141,6 +143,7 @@ class stream : public connection, private coroutine_host {
   bool look_for(message_wait& wanted) noexcept;
   frame next_frame(message_wait& wanted);
   void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
+  void wait_for_more(message_wait& wanted) noexcept;
   boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;

@@ -3,6 +3,8 @@
 // hand.
 #include "world.hpp"
 
+#include <quintet/net/framed.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 using namespace quintet;
@@ -157,6 +159,191 @@ BOOST_DATA_TEST_CASE(a_peer_that_takes_nothing, bdata::make(shapes), s) {
   BOOST_TEST(!f.closed());
   f.w.sim.advance(200ms);
   f.check(errc::send_timeout);
+}
+
+// The peer takes nothing, and more is written every now and then, by the handler or from elsewhere.
+BOOST_DATA_TEST_CASE(new_output_is_no_progress_of_a_peer_that_does_not_read, bdata::make(shapes) * bdata::xrange(2), s,
+                     from_outside) {
+  fixture<> f(s, {.send_timeout = 5s});
+  f.w.send(f.client, "big\n");
+  const connection_id id = f.w.server->connections().all().at(0);
+  for (int i = 0; i < 6 && !f.closed(); ++i) {
+    f.w.sim.advance(900ms);
+    if (from_outside)
+      (void)f.w.server->connections().send(id, std::string(10'000, 'n'));
+    else
+      f.w.send(f.client, "big\n");
+    f.w.sim.run_until_quiet();
+  }
+  f.check(errc::send_timeout);
+}
+
+// News for a subscriber, which the kernel takes at once.
+BOOST_DATA_TEST_CASE(output_from_outside_is_activity,
+                     bdata::make(shapes) * bdata::make({std::size_t{5}, std::size_t{8192}}), s, size) {
+  fixture<> f(s, {.idle_timeout = 2s});
+  f.w.sim.network().takes_all = true;
+  const connection_id id = f.w.server->connections().all().at(0);
+  for (int i = 0; i < 20; ++i) {
+    f.w.sim.advance(1500ms);
+    BOOST_TEST(!f.w.server->connections().send(id, std::string(size, 'n')));
+    BOOST_TEST(f.w.received(f.client).size() == size);
+  }
+  BOOST_TEST(!f.closed());
+  f.w.sim.advance(2100ms);
+  f.check(errc::idle_timeout);
+}
+
+BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, bdata::make(shapes), s) {
+  fixture<> f(s, {.idle_timeout = 5s});
+  f.w.send(f.client, "big\n");
+  for (int i = 0; i < 4; ++i) {  // as long as it reads it is not
+    f.w.sim.advance(4s);
+    BOOST_TEST(!f.w.sim.network().receive(f.client).empty());
+    f.w.sim.run_until_quiet();
+  }
+  BOOST_TEST(!f.closed());
+  f.w.send(f.client, "x");
+  f.w.sim.advance(4s);
+  f.w.send(f.client, "x");
+  f.w.sim.advance(1100ms);
+  f.check(errc::idle_timeout);
+}
+
+BOOST_DATA_TEST_CASE(closing_does_not_keep_a_peer_that_does_not_read, bdata::make(shapes), s) {
+  fixture<> f(s, {.idle_timeout = 5s});
+  f.w.send(f.client, "big\n");
+  BOOST_TEST(!f.w.server->connections().close(f.w.server->connections().all().at(0)));
+  f.w.sim.advance(5100ms);
+  f.check(errc::idle_timeout);
+}
+
+BOOST_DATA_TEST_CASE(aborted_from_outside_it_ends_at_once, bdata::make(shapes), s) {
+  fixture<> f(s, {});
+  f.w.send(f.client, "big\n");
+  BOOST_TEST(!f.w.server->connections().abort(f.w.server->connections().all().at(0)));
+  f.w.sim.run_until_quiet();
+  f.check(errc::aborted);
+  BOOST_TEST(f.w.sim.network().was_reset(f.client));
+}
+
+namespace {
+
+/// Uses each byte at once, as the body of an upload: ten make a message.
+struct uploads {
+  journal* log;
+  std::size_t have = 0;
+  void operator()(connection& c, bytes in) {
+    const std::size_t before = have / 10;
+    have += in.size();
+    for (std::size_t i = before; i < have / 10; ++i) c.write("done\n");
+    if (have % 10 != 0) c.mark_incomplete(have / 10 != before);
+  }
+  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
+};
+
+struct of_frames {
+  journal* log;
+  void operator()(connection& c, bytes) const { c.write("done\n"); }
+  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_message_that_is_used_byte_by_byte_has_to_end, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, uploads{&log}, {.message_timeout = 5s});
+  const int slow = w.connect();
+  const int steady = w.connect();
+  for (int i = 0; i < 4; ++i) {
+    w.send(slow, "z");
+    w.send(steady, "0123456789012");  // ends within a message each time, and never within the same
+    w.sim.advance(1s);
+    w.send(steady, "3456789");
+  }
+  BOOST_TEST(w.statistics().closed == 0U);
+  w.send(slow, "z");
+  for (int i = 0; i < 10; ++i) {
+    w.send(steady, "01234567890123");
+    w.sim.advance(1s);
+    w.send(steady, "456789");
+  }
+  BOOST_TEST((log.closed == std::vector<error_code>{errc::message_timeout}));
+  BOOST_TEST(w.ended(slow));
+}
+
+BOOST_DATA_TEST_CASE(frames_that_say_that_more_follows_do_not_go_on_for_ever, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), of_frames{&log}), {.message_timeout = 5s});
+  const int slow = w.connect();
+  for (int i = 0; i < 6 && !w.ended(slow); ++i) {
+    w.send(slow, bytes("\0\2\1z", 4));
+    w.sim.advance(1s);
+  }
+  BOOST_TEST((log.closed == std::vector<error_code>{errc::message_timeout}));
+}
+
+// Whole messages behind one another, cut anywhere: each begins anew.
+BOOST_DATA_TEST_CASE(a_stream_of_messages_in_several_frames_may_go_on, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), of_frames{&log}), {.message_timeout = 5s});
+  const int c = w.connect();
+  w.send(c, bytes("\0\2\1z", 4));
+  for (int i = 0; i < 20; ++i) {
+    w.sim.advance(1s);
+    w.send(c, bytes("\0\2\0z\0\2\1z", 8));  // the end of one, the beginning of the next
+  }
+  BOOST_TEST(log.closed.empty());
+  BOOST_TEST(w.received(c).size() == 20 * 5U);
+  w.sim.advance(5100ms);
+  BOOST_TEST((log.closed == std::vector<error_code>{errc::message_timeout}));
+}
+
+// The whole second request is there; it is the server that does not look, since the peer reads slowly.
+BOOST_DATA_TEST_CASE(a_message_that_the_server_does_not_look_at_takes_no_time, bdata::make(shapes) * bdata::xrange(2),
+                     s, together) {
+  fixture<> f(s, {.high_watermark = 30'000, .low_watermark = 10'000, .message_timeout = 3s});
+  if (together) {
+    f.w.send(f.client, "big\nx");
+  } else {
+    f.w.send(f.client, "big\n");
+    f.w.send(f.client, "x");
+  }
+  std::size_t taken = 0;
+  for (int i = 0; i < 5; ++i) {
+    f.w.sim.advance(2s);
+    taken += f.w.sim.network().receive(f.client).size();
+    f.w.sim.run_until_quiet();
+  }
+  BOOST_TEST(!f.closed());
+  BOOST_TEST(taken < 100'000U);
+  taken += f.w.received(f.client).size();
+  BOOST_TEST(taken == 100'000U);
+  BOOST_TEST(f.w.converse(f.client, "\n") == "x\n");
+  BOOST_TEST(!f.closed());
+  f.w.send(f.client, "y");  // and from now on it looks
+  f.w.sim.advance(3100ms);
+  f.check(errc::message_timeout);
+}
+
+BOOST_DATA_TEST_CASE(a_message_begins_with_a_byte_and_not_with_a_read, bdata::make(shapes), s) {
+  fixture<lines_coroutine> f(s, {.message_timeout = 10s});
+  f.w.sim.advance(60s);
+  BOOST_TEST(!f.closed());
+  f.w.send(f.client, "x");
+  f.w.sim.advance(9s);
+  BOOST_TEST(!f.closed());
+  f.w.sim.advance(1100ms);
+  f.check(errc::message_timeout);
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_time_is_no_limit) {
+  constexpr duration most = duration::max();
+  fixture<> f(shapes[0],
+              {.first_byte_timeout = most, .idle_timeout = most, .send_timeout = most, .message_timeout = most});
+  f.w.send(f.client, "big\nx");
+  f.w.sim.advance(1h, 1min);
+  BOOST_TEST(!f.closed());
 }
 
 BOOST_DATA_TEST_CASE(a_connection_has_limits_of_its_own, bdata::make(shapes), s) {

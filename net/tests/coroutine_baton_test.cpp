@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// coroutine_baton_test: coroutines that await something else than input hold the baton: what others want of the
+// connection meanwhile, and that they get it as soon as the coroutine reads again.
+#include "world.hpp"
+
+#include <boost/test/data/test_case.hpp>
+
+#include <coroutine>
+#include <string>
+#include <vector>
+
+using namespace quintet;
+using namespace quintet::testing;
+using namespace std::chrono_literals;
+namespace bdata = boost::unit_test::data;
+
+namespace {
+
+/// Something that coroutines wait for until the test lets one go on: a database, a timer, another server.
+class elsewhere {
+ public:
+  class awaiter {
+   public:
+    awaiter(elsewhere& place, stream& s) noexcept : place_(place), stream_(s) {}
+    static constexpr bool await_ready() noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) const { place_.waiting_.push_back({&stream_.loop(), waiting}); }
+    static constexpr void await_resume() noexcept {}
+
+   private:
+    elsewhere& place_;
+    stream& stream_;
+  };
+  awaiter answer_for(stream& s) { return awaiter(*this, s); }
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+  void answer_one() {
+    const auto [loop, coroutine] = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    loop->post([coroutine] { coroutine.resume(); });
+  }
+
+ private:
+  struct entry {
+    event_loop* loop;
+    std::coroutine_handle<> coroutine;
+  };
+  std::vector<entry> waiting_;
+};
+
+struct diary {
+  elsewhere place;
+  int reads = 0, ends = 0, calls = 0;
+  connection_id last;
+};
+
+/// Answers with a long reply, of which the second part comes from elsewhere.
+struct in_two_parts {
+  diary* log;
+  awaitable<> operator()(stream& s) const {
+    log->last = s.id();
+    while (const auto in = co_await s.read()) {
+      log->reads += !in->empty();
+      s.write(std::string(70'000, 'a'));
+      co_await log->place.answer_for(s);
+      s.write("the rest");
+    }
+    ++log->ends;
+  }
+};
+
+/// Asks elsewhere for each piece of input.
+struct relay_of_questions {
+  diary* log;
+  std::size_t reply;
+  awaitable<> operator()(stream& s) const {
+    log->last = s.id();
+    while (const auto in = co_await s.read()) {
+      log->reads += !in->empty();
+      co_await log->place.answer_for(s);
+      s.write(std::string(reply, 'r'));
+    }
+    ++log->ends;
+  }
+};
+
+template <class Handler>
+struct fixture {
+  fixture(shape s, std::size_t reply, std::uint64_t seed, const connection_limits& l = {})
+      : w(seed, s, make(reply), l), client(w.connect()) {}
+  ~fixture() {
+    w.server->stop();
+    w.sim.run_until_quiet();
+    while (log.place.waiting() > 0) answer();
+  }
+  Handler make(std::size_t reply) {
+    if constexpr (std::is_same_v<Handler, relay_of_questions>)
+      return {&log, reply};
+    else
+      return {&log};
+  }
+  void answer() {
+    log.place.answer_one();
+    w.sim.run_until_quiet();
+  }
+  connection_registry& registry() { return w.server->connections(); }
+  diary log;
+  world<Handler> w;
+  int client;
+};
+
+constexpr int seeds = 10;
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(draining_in_the_middle_of_a_reply_ends_the_coroutine_once,
+                     bdata::make(shapes) * bdata::xrange(seeds), s, seed) {
+  fixture<in_two_parts> f(s, 0, static_cast<std::uint64_t>(seed));
+  f.w.send(f.client, "x");
+  BOOST_TEST(f.log.place.waiting() == 1U);
+  std::size_t received = f.w.received(f.client).size();
+  f.w.server->drain(10s);
+  f.w.sim.run_until_quiet();
+  f.answer();
+  received += f.w.received(f.client).size();
+  BOOST_TEST(received == 70'008U);
+  BOOST_TEST(f.log.ends == 1);
+  BOOST_TEST(f.w.ended(f.client));
+}
+
+BOOST_DATA_TEST_CASE(closed_in_the_middle_of_a_reply_it_gets_no_more_input, bdata::make(shapes) * bdata::xrange(seeds),
+                     s, seed) {
+  fixture<in_two_parts> f(s, 0, static_cast<std::uint64_t>(seed));
+  f.w.send(f.client, "x");
+  BOOST_TEST(!f.registry().close(f.log.last));
+  f.w.send(f.client, "y");
+  f.answer();
+  const std::size_t received = f.w.received(f.client).size();
+  BOOST_TEST(received == 70'008U);
+  BOOST_TEST(f.log.reads == 1);
+  BOOST_TEST(f.w.ended(f.client));
+}
+
+// Input has always arrived when it reads: that must not keep everybody else waiting.
+BOOST_DATA_TEST_CASE(a_full_pipeline_keeps_nobody_from_the_connection, bdata::make(shapes) * bdata::xrange(seeds), s,
+                     seed) {
+  fixture<relay_of_questions> f(s, 10, static_cast<std::uint64_t>(seed));
+  f.w.send(f.client, "x");
+  for (int i = 0; i < 5; ++i) {
+    f.w.send(f.client, "x");
+    f.answer();
+    BOOST_TEST(f.log.place.waiting() == 1U);
+  }
+  BOOST_TEST(f.w.received(f.client).size() == 50U);  // each batch's output leaves when the next one begins
+  int& calls = f.log.calls;
+  BOOST_TEST(!f.registry().post(f.log.last, [&calls](connection&) { ++calls; }));
+  f.w.send(f.client, "x");
+  f.answer();
+  BOOST_TEST(f.log.calls == 1);
+  BOOST_TEST(!f.registry().close(f.log.last));
+  f.w.send(f.client, "x");
+  const int before = f.log.reads;
+  f.answer();
+  BOOST_TEST(f.log.reads == before);
+  BOOST_TEST(f.w.received(f.client).size() == 20U);
+  BOOST_TEST(f.w.ended(f.client));
+}
+
+// A peer that sends and never reads.
+BOOST_DATA_TEST_CASE(what_a_coroutine_writes_is_bounded_by_the_watermark, bdata::make(shapes) * bdata::xrange(seeds), s,
+                     seed) {
+  constexpr std::size_t reply = 10'000, watermark = 200'000;
+  fixture<relay_of_questions> f(s, reply, static_cast<std::uint64_t>(seed),
+                                {.high_watermark = watermark, .low_watermark = watermark / 2});
+  f.w.send(f.client, "x");
+  for (int i = 0; i < 100; ++i) {
+    f.w.send(f.client, "x");
+    if (f.log.place.waiting() == 0) break;
+    f.answer();
+  }
+  BOOST_TEST(f.log.place.waiting() == 0U);  // it waits for the peer
+  const std::size_t written = static_cast<std::size_t>(f.log.reads) * reply;
+  BOOST_TEST(written <= watermark + f.w.sim.network().window + 2 * reply);
+  (void)f.w.received(f.client);  // and goes on as soon as the peer reads
+  BOOST_TEST(f.log.place.waiting() == 1U);
+}
+
+BOOST_DATA_TEST_CASE(more_output_than_allowed_ends_it_at_the_next_read, bdata::make(shapes) * bdata::xrange(seeds), s,
+                     seed) {
+  fixture<relay_of_questions> f(
+      s, 30'000, static_cast<std::uint64_t>(seed),
+      {.max_output = 20'000, .high_watermark = 10'000, .low_watermark = 5'000, .full = when_full::drop});
+  f.w.send(f.client, "x");
+  f.w.send(f.client, "x");
+  f.answer();
+  BOOST_TEST(f.log.reads == 1);
+  BOOST_TEST(f.log.ends == 1);
+  BOOST_TEST(f.w.ended(f.client));
+}
