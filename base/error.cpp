@@ -56,6 +56,8 @@ class category final : public boost::system::error_category {
         return "nobody answered within connecting.timeout";
       case errc::heartbeat_timeout:
         return "nothing was received for heartbeat.evict_after";
+      case errc::input_overflow:
+        return "more unused input would be kept than max_input_total allows";
       case errc::aborted:
         return "the connection was aborted by the server";
     }

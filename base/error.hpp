@@ -34,6 +34,7 @@ enum class errc {
   malformed_message,      ///< what has arrived is no message, or what is to be sent would not arrive as one
   bad_checksum,           ///< a message is not what its checksum says
   heartbeat_timeout,      ///< nothing was received for `heartbeat.evict_after`, and no handler was at work
+  input_overflow,         ///< more unused input would be kept in all connections than `max_input_total`
   aborted,                ///< connection_registry::abort() ended it
 };
 

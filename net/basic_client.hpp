@@ -25,7 +25,7 @@ class basic_client {
   /// Throws config_error.
   basic_client(client_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, options_.max_output_total, options_.log, options_.offload),
+        host_(options_.limits, {options_.max_output_total, options_.max_input_total}, options_.log, options_.offload),
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(make_engine(options_), *options_.time, loop_options_of(options_)),

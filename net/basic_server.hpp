@@ -29,7 +29,7 @@ class basic_server {
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
   basic_server(server_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, options_.max_output_total, options_.log, options_.offload),
+        host_(options_.limits, {options_.max_output_total, options_.max_input_total}, options_.log, options_.offload),
         watchdog_(make_watchdog(options_, host_)),
         model_(std::move(model)),
         source_{std::move(handler)},

@@ -36,8 +36,9 @@ struct client_options {
   /// [loop] The main loop's. Called for each failure; must not block. What it throws is ignored.
   std::function<void(const connect_failure&)> on_connect_failed = {};
   connection_limits limits = {};  ///< of each connection, unless it changes its own
-  /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
+  /// Output waiting in all connections together, and unused input; see server_options.
   std::size_t max_output_total = std::size_t{4} << 30U;
+  std::size_t max_input_total = std::size_t{4} << 30U;
   /// A connection made while at least so many are open gets bounded socket buffers, as in a server (accept_limits).
   /// Buffers that `connecting` names go first.
   std::size_t tuned_sockets = 64;

@@ -206,6 +206,7 @@ void connection::settle() noexcept {
     take_next_step();
   }
   settling_ = false;
+  if (!state_.baton_out) charge_input();
   if (connection_deadlines* const d = deadlines()) {
     if (!state_.baton_out) d->hold(holds_input(), loop_.now());
     watch_time();
@@ -245,6 +246,14 @@ void connection::take_next_step() noexcept {
   if (state_.drain_asked && (extras_->drain_left == 0 || state_.receive_ended || baton_.pause_wanted))
     return finish_drain();
   if (state_.receive_ended && !state_.has_ahead) settle_end();
+}
+
+// On the loop, with the baton at home. What is short is not worth counting.
+void connection::charge_input() noexcept {
+  const std::size_t kept = input_buffer_.size() + ahead_.size(), now = kept > read_ahead_limit ? kept : 0;
+  if (state_.failing || (now == 0 && (!extras_ || extras_->input_charged == 0)) || !have_extras()) return;
+  const std::size_t before = std::exchange(extras_->input_charged, now);
+  if (!host_.input.changed(before, now, host_.registry.count())) fail(errc::input_overflow);
 }
 
 // The peer has finished sending, and everything it sent has been seen.
@@ -307,7 +316,8 @@ void connection::fail(error_code why) noexcept {
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
   loop_.chunks().take_back(sending_);
   state_.sending = false;
-  if (extras_) (void)host_.output.changed(std::exchange(extras_->charged, 0), 0);
+  if (extras_) host_.output.released(std::exchange(extras_->charged, 0));
+  if (extras_) host_.input.released(std::exchange(extras_->input_charged, 0));
   if (state_.above_watermark) tell_source(false);
   state_.above_watermark = false;
   loop_.io().remove(*this);
@@ -322,7 +332,7 @@ void connection::fail(error_code why) noexcept {
 void connection::begin_to_close() noexcept {
   if (gives_up_on_the_peer(reason())) loop_.io().reset_when_closed(handle_);
   loop_.chunks().take_back(output_);
-  if (baton_extras_) (void)host_.output.changed(std::exchange(baton_extras_->charged, 0), 0);
+  if (baton_extras_) host_.output.released(std::exchange(baton_extras_->charged, 0));
   loop_.io().close(std::exchange(handle_, -1));
   tell_all_notices();
   send_out(&connection::process_close);

@@ -208,13 +208,11 @@ class connection : private stream_channel, private loop_member, private detail::
   }
   /// [baton] Calls f: what the handler lets out ends its connection, and nothing else.
   template <class F>
-  void guarded(F f) noexcept {
-    try {
-      f();
-    } catch (...) {
-      report_exception();
-      fail_handler();
-    }
+  void guarded(F f) noexcept try {
+    f();
+  } catch (...) {
+    report_exception();
+    fail_handler();
   }
   /// [baton] Whether the handler may be given to a successor.
   void allow_moves() noexcept { can_move_ = true; }
@@ -315,6 +313,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void set_reading(bool on) noexcept;
   void finish_drain() noexcept;
   void begin_to_linger() noexcept;
+  void charge_input() noexcept;
   void fail(error_code why) noexcept;
   void report_limit() const noexcept;
   void out_of_memory() noexcept;

@@ -117,7 +117,11 @@ void connection::give_back() noexcept {
 void connection::come_home(work_item& item) noexcept {
   connection& c = of(item);
   c.state_.baton_out = c.baton_.had_its_share = false;
-  if (c.input_buffer_.equipped() && !c.baton_.has_input) c.loop_.buffers().take_back(c.input_buffer_);
+  if (c.input_buffer_.equipped() && !c.baton_.has_input) {
+    c.loop_.buffers().take_back(c.input_buffer_);
+    if (c.extras_ && c.extras_->input_charged > 0) [[unlikely]]
+      c.charge_input();
+  }
   if (c.is_calm_but_for_detours()) return c.send_output();
   c.come_home_otherwise();
 }

@@ -144,8 +144,8 @@ void connection::bury(work_item& item) noexcept {
   connection& c = of(item);
   if (c.extras_ && c.extras_->end.due) return c.loop_.defer(item);
   c.tell_all_notices();
-  if (c.baton_extras_) (void)c.host_.output.changed(std::exchange(c.baton_extras_->charged, 0), 0);  // in on_close
-  if (c.baton_.handler_failed) c.loop_.counters().handler_errors.add();                              // in on_close
+  if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->charged, 0));  // in on_close
+  if (c.baton_.handler_failed) c.loop_.counters().handler_errors.add();                      // in on_close
   c.loop_.counters().closed.add();
   c.destroy();
 }

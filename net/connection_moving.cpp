@@ -89,6 +89,7 @@ bool connection::move_on() noexcept {
   if (!tried) return false;
   extras_->goes_to = nullptr;  // also when there is no room for it, or no memory: then it stays as it is
   if (!next) return false;
+  host_.input.released(std::exchange(extras_->input_charged, 0));
   loop_.counters().moved_away.add();
   state_.failing = true;  // of no use to anybody from now on; nobody is told of an end
   extras_->cancel();

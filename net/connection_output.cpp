@@ -109,8 +109,9 @@ connection::admission connection::admit(std::size_t count) {
   }
   const std::size_t written = output_.size() + count;
   baton_.checks_writes = true;
-  baton_.overflowed = baton_.overflowed || waits + count > applied_limits().max_output ||
-                      !host_.output.changed(std::exchange(extras_of_baton().charged, written), written);
+  baton_.overflowed =
+      baton_.overflowed || waits + count > applied_limits().max_output ||
+      !host_.output.changed(std::exchange(extras_of_baton().charged, written), written, host_.registry.count());
   return baton_.overflowed ? admission::refused : admission::taken;
 }
 
@@ -194,7 +195,7 @@ void connection::join_sending(bool kernel_is_full) noexcept {
   loop_.chunks().take_back(output_);
   note_sending();
   if (charged > 0) {
-    if (!have_extras()) return (void)host_.output.changed(charged, 0);
+    if (!have_extras()) return host_.output.released(charged);
     extras_->charged += charged;
   }
   if (waits)
@@ -229,7 +230,7 @@ void connection::output_waits() noexcept {
   if (!have_extras()) return;
   const std::size_t before = std::exchange(extras_->charged, now);
   if (extras_->deadlines && extras_->deadlines->output(now > 0, loop_.now())) watch_time();
-  if (!host_.output.changed(before, now)) return fail(errc::output_overflow);
+  if (!host_.output.changed(before, now, host_.registry.count())) return fail(errc::output_overflow);
   watch_watermarks();
 }
 

@@ -219,6 +219,7 @@ connection_registry::added connection_registry::add(connection& c) {
   s.first_free = s.slots[index].under_way;
   s.slots[index] = {&c, s.next_generation++};
   ++s.size;
+  count_.fetch_add(1, std::memory_order_relaxed);
   return {id_of(number, index), s.draining};
 }
 
@@ -230,6 +231,7 @@ void connection_registry::remove(connection_id id) noexcept {
   *found = {.under_way = s.first_free};
   s.first_free = id.slot;
   --s.size;
+  count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void connection_registry::set_full(connection_id id, bool full) noexcept {

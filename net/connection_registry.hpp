@@ -8,6 +8,7 @@
 #include <quintet/net/connection_id.hpp>
 
 #include <array>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -87,8 +88,9 @@ class connection_registry {
   template <std::invocable<connection&> F>
   error_code post(connection_id to, F f);
 
-  /// [any thread] How many there are, and the ids of all of them.
+  /// [any thread] How many there are, and the ids of all of them. count() takes no lock, and may be a moment old.
   [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::vector<connection_id> all() const;
   // For heartbeat_monitor.
   /// Where a look at all connections goes on.
@@ -197,6 +199,7 @@ class connection_registry {
 
   const std::size_t max_under_way_;
   const std::uint32_t number_;  // no other registry of this process has it
+  std::atomic<std::size_t> count_{0};
   std::array<shard, connection_shards> shards_;
 };
 

@@ -134,6 +134,7 @@ struct connection_loop_extras final : timer, turn_taker {
   std::uint64_t taken = 0;  // by the kernel of what there are notices for; their positions are counted by it
   std::unique_ptr<connection_deadlines> deadlines;
   std::size_t charged = 0;        // how much of sending_ the server's budget knows of
+  std::size_t input_charged = 0;  // the same of unused input
   std::size_t drain_left = 0;     // received by the kernel when draining began, and not by us yet
   event_loop* goes_to = nullptr;  // as soon as nothing is under way
   int holds = 0;                  // connections that this one feeds and whose output is full

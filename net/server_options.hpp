@@ -32,8 +32,11 @@ struct server_options {
   heartbeat_options heartbeat = {};  ///< whether silent connections are pinged and closed
   rebalance_options rebalance = {};  ///< whether connections move to loops that have less to do
   connection_limits limits = {};     ///< of each connection, unless it changes its own
-  /// Output waiting in all connections together; the one that exceeds it ends with errc::output_overflow.
+  /// Output waiting in all connections together. One that exceeds it ends with errc::output_overflow, unless it keeps
+  /// no more than its share of a quarter beyond.
   std::size_t max_output_total = std::size_t{4} << 30U;
+  /// The same for unused input, of connections that keep more than 64 KiB: errc::input_overflow.
+  std::size_t max_input_total = std::size_t{4} << 30U;
   offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
   log_hook log = {};             ///< what the server has to say; nothing, unless there is one
   stall_options stalls = {};     ///< who tells of handlers that keep a thread busy; needs the system's clock

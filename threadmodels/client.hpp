@@ -26,6 +26,7 @@ struct client_config {
   std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
   connection_limits limits = {};                         ///< of each connection, unless it changes its own
   std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
+  std::size_t max_input_total = std::size_t{4} << 30U;   ///< unused input of all that keep more than 64 KiB
   std::size_t tuned_sockets = 64;                        ///< connections beyond so many have bounded buffers:
   int bounded_socket_buffer = 64 * 1024;                 ///< bytes in each direction; 0: never bounded
   std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
@@ -43,6 +44,7 @@ class client : public basic_client<any_model, Handler> {
                                           .on_connect_failed = c.on_connect_failed,
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
+                                          .max_input_total = c.max_input_total,
                                           .tuned_sockets = c.tuned_sockets,
                                           .bounded_socket_buffer = c.bounded_socket_buffer,
                                           .offload = offload_options_of(c),

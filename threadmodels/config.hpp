@@ -44,6 +44,7 @@ struct config {
   bool own_descriptors = false;
   connection_limits limits = {};                         ///< of each connection, unless it changes its own
   std::size_t max_output_total = std::size_t{4} << 30U;  ///< output waiting in all connections together
+  std::size_t max_input_total = std::size_t{4} << 30U;   ///< unused input of all that keep more than 64 KiB
   std::size_t max_threads = 4096;                        ///< model 1: connections that may have a thread
   log_hook log = {};                                     ///< what the server has to say; nothing, unless there is one
   stall_options stalls = {};                             ///< who tells of handlers that keep a thread busy

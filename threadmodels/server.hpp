@@ -25,6 +25,7 @@ class server : public basic_server<any_model, Handler> {
                                           .rebalance = c.rebalance,
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
+                                          .max_input_total = c.max_input_total,
                                           .offload = offload_options_of(c),
                                           .log = c.log,
                                           .stalls = c.stalls,
