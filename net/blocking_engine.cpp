@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t receive_size = 64 * 1024;
 constexpr duration shortest = std::chrono::microseconds(1);
+constexpr int looks_until_blocked = 10'000;  // for a signal that has been sent; then it seems to be blocked
 
 // ThreadSanitizer puts off the handler of a signal that arrives as recv begins, and with it the time-out that
 // would end the call. Under it no call waits for longer than this, so that what is lost is found again.
@@ -27,7 +28,7 @@ constexpr duration longest_call = thread_sanitizer ? std::chrono::milliseconds(1
 /// What a signal handler may know of its thread.
 struct waiting {
   blocking_engine* volatile engine = nullptr;  // in whose call the thread is
-  bool known = false;                          // this is the thread's target of the signal
+  bool known = false;                          // the signal finds this target, and the thread lets it in
 };
 constinit thread_local waiting here;
 
@@ -53,6 +54,7 @@ error_code blocking_engine::add(stream_channel& c, int handle) {
   if (stream_) return {EBUSY, boost::system::system_category()};
   bind(c, handle);
   stream_ = &c;
+  here.known = false;  // a handler of the stream before may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
   reading_ = true;
   detours_ = {};
@@ -149,10 +151,16 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
   return {sent};
 }
 
+// Threads inherit the signal mask, and many programs block all signals in main() to wait for them in one thread.
+bool blocking_engine::become_reachable() noexcept {
+  wakes.unblock();
+  return wakes.set_target(&here);
+}
+
 // False: somebody wants the loop's attention, which comes before waiting.
 bool blocking_engine::enter_call() noexcept {
   // Nobody may wait whom the signal cannot find: without memory for that, the loop goes round.
-  if (!here.known && !(here.known = wakes.set_target(&here))) [[unlikely]]
+  if (!here.known && !(here.known = become_reachable())) [[unlikely]]
     return false;
   // Written once, since a waker may still be reading it.
   if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
@@ -172,7 +180,10 @@ bool blocking_engine::leave_call() noexcept {
   }
   // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
   // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
-  while (!delivered_.load(std::memory_order_acquire)) std::this_thread::yield();
+  for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
+    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler has blocked it since become_reachable()
+    std::this_thread::yield();
+  }
   here.engine = nullptr;
   delivered_.store(false, std::memory_order_relaxed);
   set_timeout(SO_RCVTIMEO, receive_timeout_ = forever);

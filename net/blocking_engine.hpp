@@ -56,6 +56,7 @@ class blocking_engine final : public socket_engine {
 
   static error_code unsupported() noexcept;
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
+  static bool become_reachable() noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool take_detour(duration longest);

@@ -36,7 +36,15 @@ void shared_signal::on_signal(int signal, siginfo_t* info, void* context) {
   if (!target || !self.take_(target, *info, context)) self.pass_on(signal, info, context);
 }
 
+void shared_signal::unblock() const noexcept {
+  sigset_t just_this{};
+  sigemptyset(&just_this);
+  sigaddset(&just_this, signal_);
+  ::pthread_sigmask(SIG_UNBLOCK, &just_this, nullptr);
+}
+
 void shared_signal::install(int signal) {
+  signal_ = signal;
   if (const int failed = ::pthread_key_create(&targets_, nullptr); failed != 0)
     throw std::system_error(failed, std::generic_category(), "pthread_key_create");
   keep_loaded(reinterpret_cast<const void*>(&shared_signal::on_signal));

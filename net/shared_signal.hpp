@@ -31,6 +31,8 @@ class shared_signal {
   /// [any thread] What the taker is given on the calling thread from now on; nothing: signals here are for others.
   /// After use(). False: no memory, and nothing has changed.
   bool set_target(void* target) noexcept { return ::pthread_setspecific(targets_, target) == 0; }
+  /// [any thread] Lets the signal reach the calling thread, whatever signal mask the thread has inherited. After use().
+  void unblock() const noexcept;
 
  private:
   void install(int signal);
@@ -39,6 +41,7 @@ class shared_signal {
 
   const taker take_;
   const int flags_;
+  int signal_ = 0;  // written by install()
   std::once_flag installed_;
   // Not a thread_local, which costs an allocation where a thread first looks at it, if this code is in an object that
   // was opened by dlopen; and that may be in the handler, in the middle of an allocation.

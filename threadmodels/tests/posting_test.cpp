@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include <signal.h>
+
 namespace quintet::test {
 namespace {
 
@@ -59,6 +61,60 @@ BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_is_silent, data::make(all_mod
   f.peer.send("5");
   BOOST_TEST(f.peer.receive(5) == "xxxxx");
   BOOST_TEST(post_arrives(*f.loop));
+}
+
+/// Blocks all signals in the calling thread, and in the threads that it starts, while it lives.
+struct all_signals_blocked {
+  all_signals_blocked() {
+    sigset_t all{};
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  }
+  ~all_signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+  sigset_t before{};
+};
+
+// As in a program that waits for its signals in one thread.
+BOOST_DATA_TEST_CASE(a_post_and_stop_arrive_where_all_signals_are_blocked, data::make(all_models), kind) {
+  const all_signals_blocked blocked;
+  fixture f(kind);
+  for (int i = 0; i < 10; ++i) BOOST_REQUIRE(post_arrives(*f.loop));
+  f.peer.send("5");
+  BOOST_TEST(f.peer.receive(5) == "xxxxx");
+  f.srv.stop();
+  f.srv.join();
+}
+
+/// Blocks all signals for good in each of its calls.
+struct blocking_publisher : publisher {
+  void operator()(connection& c, bytes in) const {
+    sigset_t all{};
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    publisher::operator()(c, in);
+  }
+};
+
+// What is posted before the peer's next bytes may wait for them; after them the thread is reachable again.
+BOOST_AUTO_TEST_CASE(a_thread_recovers_from_a_handler_that_leaves_signals_blocked) {
+  std::promise<event_loop*> opened;
+  auto loop = opened.get_future();
+  running<server<blocking_publisher>> srv(config{.model = model::thread_per_connection},
+                                          blocking_publisher{publisher{&opened}});
+  client peer(srv->port());
+  peer.send("1");
+  BOOST_TEST(peer.receive(1) == "x");
+  event_loop& at = *loop.get();
+  std::atomic<int> ran{0};
+  for (int i = 1; i <= 50; ++i) {  // most of them find the thread in recv
+    at.post([&] { ++ran; });
+    peer.send("1");
+    BOOST_REQUIRE(peer.receive(1) == "x");
+    BOOST_REQUIRE(eventually([&] { return ran == i; }));
+  }
+  peer = client(srv->port());  // the first one's thread ends its wait
 }
 
 // In model 1 the thread is blocked in send, again and again.
