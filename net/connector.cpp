@@ -18,6 +18,7 @@
 namespace quintet {
 
 void validate(const connect_options& options) {
+  validate(keep_alive_settings{options.keep_alive, options.user_timeout}, "connecting.");
   if (options.timeout < duration::zero()) throw config_error("connecting.timeout: it is negative, zero means no limit");
   if (options.attempt_delay <= duration::zero()) throw config_error("connecting.attempt_delay: it must be above zero");
   for (const auto& [name, size] :
@@ -103,7 +104,8 @@ void connector::found(error_code failed, const std::vector<address>& candidates)
 void connector::try_next() {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
-    const int handle = loop_.io().connect(candidates_[tried_++], last_failure_);
+    const keep_alive_settings how{options_.keep_alive, options_.user_timeout};
+    const int handle = loop_.io().connect(candidates_[tried_++], last_failure_, how);
     if (handle < 0) continue;
     loop_.io().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
     auto* const a = new (std::nothrow) attempt(*this, handle);

@@ -154,8 +154,8 @@ class engine {
   /// Nobody listens there any more, even where descriptors of the same socket are still open.
   virtual void stop_listening(int) noexcept {}
   /// Begins to connect, which add() watches; returns a handle, which the caller owns, or -1 and the reason. Once it is
-  /// connected, any engine of the same kind of handles can watch it as a stream.
-  virtual int connect(const address& to, error_code& failed) noexcept = 0;
+  /// connected, any engine of the same kind of handles can watch it as a stream. The settings are valid.
+  virtual int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept = 0;
   /// Where a handle listens, or is connected from; the port is never 0.
   [[nodiscard]] virtual address local_address(int handle) const = 0;
   /// Of kind none when the peer is gone already.

@@ -53,6 +53,8 @@ void validate(const listen_options& o) {
   if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
   if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
     refuse(o, "defer_accept", static_cast<int>(o.defer_accept.count()), "it must be from 0 to 3600 seconds");
+  const std::string owner = o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at;
+  validate(keep_alive_settings{o.keep_alive, o.user_timeout}, owner + ": ");
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);

@@ -31,7 +31,7 @@ class memory_engine final : public engine {
   [[nodiscard]] bool lets_go() const noexcept override { return true; }
 
   int listen(const listen_options& options) override;
-  int connect(const address& to, error_code& failed) noexcept override;
+  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override;
   [[nodiscard]] address local_address(int handle) const override { return net_.listeners_.at(handle).at; }
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int, int, int) noexcept override {}  // the window is the network's
@@ -179,7 +179,7 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   return {taken};
 }
 
-int memory_engine::connect(const address& to, error_code& failed) noexcept try {
+int memory_engine::connect(const address& to, error_code& failed, const keep_alive_settings&) noexcept try {
   net_.attempts_.push_back(to);
   const int handle = net_.next_handle_++;
   net_.streams_[handle].connecting = to;

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include <boost/system/system_error.hpp>
@@ -36,10 +37,23 @@ void set_buffer(int fd, int option, int bytes) noexcept {
   if (bytes > 0) (void)::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
 }
 
+bool set_tcp(int fd, int option, std::int64_t value) noexcept {
+  const int number = static_cast<int>(value);
+  return number == 0 || ::setsockopt(fd, IPPROTO_TCP, option, &number, sizeof number) == 0;
+}
+
 /// What somebody has asked for, and has to be told when it cannot be had.
-void set_tcp(int fd, int option, int value, const address& at) {
-  if (value > 0 && ::setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value) != 0)
-    fail(errno, "cannot listen on " + at.to_string() + (option == TCP_FASTOPEN ? ": fast_open" : ": defer_accept"));
+void require(bool done, const std::string& listener, const char* option) {
+  if (!done) fail(errno, "cannot listen on " + listener + ": " + option);
+}
+
+/// Of a TCP socket: for itself, or for the connections that it accepts, which inherit all of it.
+bool set_keep_alive(int fd, const keep_alive_settings& how) noexcept {
+  if (!set_tcp(fd, TCP_USER_TIMEOUT, how.user_timeout.count())) return false;
+  if (how.keep_alive.count() == 0) return true;
+  enable(fd, SOL_SOCKET, SO_KEEPALIVE);
+  return set_tcp(fd, TCP_KEEPIDLE, how.keep_alive.count()) && set_tcp(fd, TCP_KEEPINTVL, how.interval().count()) &&
+         set_tcp(fd, TCP_KEEPCNT, how.probes);
 }
 
 /// getsockname or getpeername.
@@ -70,6 +84,9 @@ int adopt(const listen_options& o) {
   enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // in vain for a Unix socket
   set_buffer(o.descriptor, SO_SNDBUF, o.send_buffer);
   set_buffer(o.descriptor, SO_RCVBUF, o.receive_buffer);
+  if (ask(::getsockname, o.descriptor).is_ip())
+    require(set_keep_alive(o.descriptor, {o.keep_alive, o.user_timeout}), "descriptor " + std::to_string(o.descriptor),
+            "keep_alive or user_timeout");
   return o.descriptor;
 }
 
@@ -105,8 +122,10 @@ int socket_engine::listen(const listen_options& options) {
     return fd.release();
   }
   if (at.is_ip()) {
-    set_tcp(fd.get(), TCP_DEFER_ACCEPT, static_cast<int>(options.defer_accept.count()), at);
-    set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open, at);
+    require(set_tcp(fd.get(), TCP_DEFER_ACCEPT, options.defer_accept.count()), options.at, "defer_accept");
+    require(set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open), options.at, "fast_open");
+    require(set_keep_alive(fd.get(), {options.keep_alive, options.user_timeout}), options.at,
+            "keep_alive or user_timeout");
     enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // listen again at once although old connections are in TIME_WAIT
     // Accepted sockets inherit it. Replies leave as whole batches already, so that waiting would only add latency.
     enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
@@ -120,10 +139,11 @@ int socket_engine::listen(const listen_options& options) {
 }
 
 // Not to wait for the peer is for connecting only: finish_connect() takes it back.
-int socket_engine::connect(const address& to, error_code& failed) noexcept {
+int socket_engine::connect(const address& to, error_code& failed, const keep_alive_settings& how) noexcept {
   file_descriptor fd(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted ones: batches leave whole
-  if (fd && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
+  const bool set = fd && (!to.is_ip() || set_keep_alive(fd.get(), how));
+  if (set && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
     return fd.release();
   failed = last_error();
   return -1;

@@ -22,7 +22,7 @@ class socket_engine : public engine {
   error_code steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept override;
   [[nodiscard]] int receiving_cpu(int handle) const noexcept override;
   void stop_listening(int handle) noexcept override;
-  int connect(const address& to, error_code& failed) noexcept override;
+  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int handle, int send, int receive) noexcept override;

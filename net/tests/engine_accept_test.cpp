@@ -12,6 +12,8 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 
 namespace quintet {
@@ -30,7 +32,8 @@ struct listening final : accept_channel {
 
 /// An engine that watches a listener.
 struct fixture {
-  explicit fixture(engine_kind kind) : io(make_engine(kind)), handle(io->listen("127.0.0.1:0")) {
+  explicit fixture(engine_kind kind, const listen_options& how = "127.0.0.1:0")
+      : io(make_engine(kind)), handle(io->listen(how)) {
     BOOST_REQUIRE(!io->add(l, handle));
   }
   ~fixture() {
@@ -86,6 +89,67 @@ QUINTET_ENGINE_TEST(accepting_without_descriptors_says_so_and_goes_on_later) {
   BOOST_TEST(f.l.accepted.empty());
   f.io->set_reading(f.l, true);
   BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));
+}
+
+/// What the kernel says of a socket.
+struct liveness {
+  explicit liveness(int fd)
+      : is_on(testing::get_option(fd, SOL_SOCKET, SO_KEEPALIVE)),
+        idle(testing::get_option(fd, IPPROTO_TCP, TCP_KEEPIDLE)),
+        interval(testing::get_option(fd, IPPROTO_TCP, TCP_KEEPINTVL)),
+        probes(testing::get_option(fd, IPPROTO_TCP, TCP_KEEPCNT)),
+        user_timeout(testing::get_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT)) {}
+  void must_be_set() const {
+    BOOST_TEST(is_on == 1);
+    BOOST_TEST(idle == 40);
+    BOOST_TEST(interval == 10);
+    BOOST_TEST(probes == 4);
+    BOOST_TEST(user_timeout == 30'500);
+  }
+  void must_be_off() const {
+    BOOST_TEST(is_on == 0);
+    BOOST_TEST(user_timeout == 0);
+  }
+  int is_on, idle, interval, probes, user_timeout;
+};
+
+QUINTET_ENGINE_TEST(an_accepted_connection_inherits_keep_alive_and_user_timeout) {
+  fixture on(kind, {"127.0.0.1:0", {.keep_alive = 40s, .user_timeout = 30'500ms}}), off(kind);
+  for (fixture* const f : {&on, &off}) {
+    const file_descriptor client = connected_to(f->at);
+    BOOST_REQUIRE(until(*f->io, [&] { return f->l.accepted.size() == 1U; }));
+    const liveness accepted(f->l.accepted.front().get());
+    f == &on ? accepted.must_be_set() : accepted.must_be_off();
+  }
+}
+
+QUINTET_ENGINE_TEST(a_connection_that_is_made_has_keep_alive_and_user_timeout) {
+  fixture f(kind);
+  error_code failed;
+  const file_descriptor made(f.io->connect(f.at, failed, {.keep_alive = 40s, .user_timeout = 30'500ms}));
+  BOOST_REQUIRE(made);
+  liveness(made.get()).must_be_set();
+  const file_descriptor plain(f.io->connect(f.at, failed));
+  BOOST_REQUIRE(plain);
+  liveness(plain.get()).must_be_off();
+}
+
+QUINTET_ENGINE_TEST(a_socket_of_the_parent_gets_keep_alive_and_a_unix_socket_ignores_it) {
+  const auto io = make_engine(kind);
+  const listener_settings how{.keep_alive = 40s, .user_timeout = 30'500ms};
+  fixture f(kind);
+  listener_settings again = how;
+  again.descriptor = ::fcntl(f.handle, F_DUPFD_CLOEXEC, 0);
+  const file_descriptor adopted(io->listen({"", again}));
+  liveness(adopted.get()).must_be_set();
+  const int unix_one = io->listen({"unix:@quintet-keep-alive-test", how});
+  error_code failed;
+  const file_descriptor made(io->connect(io->local_address(unix_one), failed, {.keep_alive = 40s}));
+  BOOST_TEST(!!made);
+  again.descriptor = ::fcntl(unix_one, F_DUPFD_CLOEXEC, 0);
+  const file_descriptor adopted_unix(io->listen({"", again}));
+  BOOST_TEST(!!adopted_unix);
+  io->close(unix_one);
 }
 
 // Who watches a descriptor reads it by itself, perhaps by calls that are to wait.

@@ -48,7 +48,9 @@ class recording_engine final : public engine {
   void wake() noexcept override { ++record_.wakes; }
   int pollable() noexcept override { return -1; }
   int listen(const listen_options& o) override { return rest_->listen(o); }
-  int connect(const address& to, error_code& ec) noexcept override { return rest_->connect(to, ec); }
+  int connect(const address& to, error_code& ec, const keep_alive_settings& how = {}) noexcept override {
+    return rest_->connect(to, ec, how);
+  }
   address local_address(int h) const override { return rest_->local_address(h); }
   address remote_address(int h) const override { return rest_->remote_address(h); }
   void bound_buffers(int, int, int) noexcept override {}

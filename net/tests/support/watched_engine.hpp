@@ -23,7 +23,9 @@ class watched_engine final : public engine {
   void wake() noexcept override { of_->wake(); }
   [[nodiscard]] int pollable() noexcept override { return of_->pollable(); }
   int listen(const listen_options& options) override { return of_->listen(options); }
-  int connect(const address& to, error_code& failed) noexcept override { return of_->connect(to, failed); }
+  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override {
+    return of_->connect(to, failed, how);
+  }
   [[nodiscard]] address local_address(int handle) const override { return of_->local_address(handle); }
   [[nodiscard]] address remote_address(int handle) const override { return of_->remote_address(handle); }
   void bound_buffers(int handle, int send, int receive) noexcept override { of_->bound_buffers(handle, send, receive); }
