@@ -2,9 +2,12 @@
 // store: keys and values in shards, each under a lock of its own, since handlers of several threads share it.
 #pragma once
 
+#include "keyed_hash.hpp"
 #include "resp.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -47,6 +50,16 @@ class store {
     return true;
   }
 
+  /// Keys in the fullest bucket of all: what a lookup compares at most.
+  [[nodiscard]] std::size_t fullest_bucket() {
+    std::size_t most = 0;
+    for (shard& s : shards_) {
+      const std::lock_guard lock(s.mutex);
+      for (std::size_t i = 0; i < s.values.bucket_count(); ++i) most = std::max(most, s.values.bucket_size(i));
+    }
+    return most;
+  }
+
   enum class increment_error { none, not_a_number, overflow };
   /// Adds one to a number, which is 0 when the key is new.
   std::pair<std::int64_t, increment_error> increment(bytes key) {
@@ -64,7 +77,7 @@ class store {
   /// Finds by a view, without making a string of it.
   struct hash {
     using is_transparent = void;
-    std::size_t operator()(bytes key) const noexcept { return std::hash<bytes>()(key); }
+    std::size_t operator()(bytes key) const noexcept { return keyed_hash(key); }
   };
   struct alignas(64) shard {
     std::mutex mutex;

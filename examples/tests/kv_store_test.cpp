@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// kv_store_test: what clients may do to the store of kv: no choice of keys makes lookups slow.
+#include "kv/store.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+
+namespace {
+
+// ---- libstdc++'s std::hash of strings: Murmur with a constant seed, run backwards -----------------------------------
+
+constexpr std::uint64_t mul = 0xc6a4a7935bd1e995U, seed = 0xc70f6907U;
+
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {
+  std::uint64_t x = odd;
+  for (int i = 0; i < 6; ++i) x *= 2 - odd * x;
+  return x;
+}
+constexpr std::uint64_t shift_mix(std::uint64_t v) { return v ^ v >> 47U; }  // its own inverse
+constexpr std::uint64_t mixed(std::uint64_t word) { return shift_mix(word * mul) * mul; }
+constexpr std::uint64_t unmixed(std::uint64_t data) { return shift_mix(data * inverse_of(mul)) * inverse_of(mul); }
+static_assert(mul * inverse_of(mul) == 1 && unmixed(mixed(12345)) == 12345);
+
+// The second word undoes what the first has done, so that the hashes of all these keys are equal.
+std::string colliding_key(std::uint64_t n) {
+  const std::uint64_t after_first = ((seed ^ 16 * mul) ^ mixed(n)) * mul;
+  const std::uint64_t words[2] = {n, unmixed(after_first)};
+  std::string key(sizeof words, '\0');
+  std::memcpy(key.data(), words, sizeof words);
+  return key;
+}
+
+// Some thousand keys over 64 shards: by chance no bucket has more than a handful.
+constexpr std::size_t key_count = 8192, handful = 12;
+
+BOOST_AUTO_TEST_CASE(keys_of_one_hash_do_not_share_a_bucket) {
+  BOOST_REQUIRE_EQUAL(std::hash<kv::bytes>()(colliding_key(1)), std::hash<kv::bytes>()(colliding_key(2)));
+  kv::store store;
+  for (std::size_t n = 0; n < key_count; ++n) store.set(colliding_key(n), "value");
+  BOOST_TEST(store.fullest_bucket() <= handful);
+  for (std::size_t n = 0; n < key_count; ++n) BOOST_TEST_REQUIRE(store.get(colliding_key(n)) != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(similar_keys_do_not_share_a_bucket) {
+  for (const std::size_t padding : {0U, 5U, 100U, 300U}) {  // XXH3 has a way of its own for each of these lengths
+    kv::store store;
+    for (std::size_t n = 0; n < key_count; ++n) store.set(std::string(padding, 'x') + std::to_string(n), "value");
+    BOOST_TEST(store.fullest_bucket() <= handful);
+  }
+}
+
+}  // namespace
