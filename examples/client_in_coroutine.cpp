@@ -81,7 +81,7 @@ struct gateway {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7011"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7011"});
   gateway handler;
   example::command_line("client_in_coroutine", "Forwards lines to another server, and gives up when it is slow.")
       .server(config)

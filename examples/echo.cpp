@@ -3,7 +3,7 @@
 #include "common/options.hpp"
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7007"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7007"});
   example::command_line("echo", "Sends back what it receives.")
       .server(config)
       .try_it("  echo --model reactor_pool &\n  nc 127.0.0.1 7007")

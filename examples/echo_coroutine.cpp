@@ -11,7 +11,7 @@ quintet::awaitable<> echo(quintet::stream& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7007"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7007"});
   example::command_line("echo_coroutine", "Sends back what it receives; its handler is a coroutine.")
       .server(config)
       .try_it("  echo_coroutine --model thread_per_connection &\n  nc 127.0.0.1 7007")

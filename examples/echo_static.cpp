@@ -13,15 +13,18 @@ struct echo {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7007"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7007"});
   example::command_line("echo_static", "Sends back what it receives, in one thread; no other model is compiled in.")
       .server(config, false)
       .try_it("  echo_static &\n  nc 127.0.0.1 7007")
       .parse(argc, argv);
   try {
-    quintet::basic_server<quintet::single_reactor, echo> server(
-        {.listen = config.listen, .accepting = config.accepting, .limits = config.limits, .engine = config.engine},
-        quintet::single_reactor(), echo());
+    quintet::basic_server<quintet::single_reactor, echo> server({.listen = config.listen,
+                                                                 .accepting = config.accepting,
+                                                                 .limits = config.limits,
+                                                                 .max_output_total = config.max_output_total,
+                                                                 .engine = config.engine},
+                                                                quintet::single_reactor(), echo());
     example::serve("echo_static", config, server, false);
   } catch (...) {
     return example::report_exception("echo_static");

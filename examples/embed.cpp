@@ -104,7 +104,7 @@ void run_until_finished(business& own, Server& driven) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7041"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7041"});
   std::size_t report_port = 7042, tick_ms = 100;
   example::command_line("embed",
                         "A program with a loop of its own, an echo server beside it, and another inside of it.")
@@ -117,9 +117,10 @@ int main(int argc, char** argv) {
   try {
     business own(tick_ms);
     quintet::server echo(config, [](quintet::connection& c, quintet::bytes in) { c.write(in); });
-    quintet::server reports({.listen = {quintet::join_address("127.0.0.1", static_cast<std::uint16_t>(report_port))},
-                             .model = quintet::model::single_reactor},
-                            report{&own});
+    auto inside =
+        quintet::config::public_defaults({quintet::join_address("127.0.0.1", static_cast<std::uint16_t>(report_port))});
+    inside.model = quintet::model::single_reactor;
+    quintet::server reports(inside, report{&own});
     const quintet::signal_guard drainer(reports.main_loop(), {SIGINT, SIGTERM}, [&] {
       echo.drain(example::drain_time);
       reports.drain(example::drain_time);

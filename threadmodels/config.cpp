@@ -5,7 +5,11 @@
 
 #include <sched.h>
 
+#include <chrono>
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace quintet {
 namespace {
@@ -36,6 +40,25 @@ void validate_own_descriptors(const config& c) {
 }
 
 }  // namespace
+
+config config::public_defaults(std::vector<listen_options> listen) {
+  using namespace std::chrono_literals;
+  constexpr std::size_t kib = 1024, mib = 1024 * kib;
+  config c;
+  c.listen = std::move(listen);
+  c.accepting.max_connections = 10'000;
+  c.limits.max_input = mib;
+  c.limits.max_output = 8 * mib;  // more than io_uring receives for an echo before it is told to pause
+  c.limits.high_watermark = 256 * kib;
+  c.limits.low_watermark = 128 * kib;
+  c.limits.first_byte_timeout = 30s;
+  c.limits.idle_timeout = 5min;
+  c.limits.send_timeout = 30s;
+  c.limits.message_timeout = 20s;
+  c.limits.min_receive_rate = kib;
+  c.max_output_total = 512 * mib;
+  return c;
+}
 
 model_options model_options_of(const config& c) {
   validate_own_descriptors(c);

@@ -12,6 +12,11 @@
 namespace quintet {
 
 struct config {
+  /// What a server begins with that strangers can reach: everything a peer may hold, and every wait for a peer, has a
+  /// limit. The values and their reasons are a table in doc/connections.md. `config{}` has no time limits, and sizes
+  /// that suit peers one knows.
+  [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());
+
   std::vector<listen_options> listen = default_listeners();            ///< where; see listen_options.hpp
   quintet::model model = quintet::model::loop_per_thread;              ///< the one word that changes the threading
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors

@@ -144,11 +144,12 @@ struct command_line::parser {
       config->listen = std::move(inherited);
       return;
     }
-    config->listen.assign(listen.begin(), listen.end());
-    if (listen.empty()) config->listen.emplace_back(quintet::join_address(host, port));
-    if (priority_port)
-      config->listen.emplace_back(quintet::join_address(host, *priority_port),
-                                  quintet::listener_settings{.priority = true});
+    quintet::listener_settings settings = config->listen.front();
+    config->listen.clear();
+    for (const std::string& at : listen) config->listen.emplace_back(at, settings);
+    if (listen.empty()) config->listen.emplace_back(quintet::join_address(host, port), settings);
+    settings.priority = true;
+    if (priority_port) config->listen.emplace_back(quintet::join_address(host, *priority_port), settings);
   }
 
   void settle_destinations() const {

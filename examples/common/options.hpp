@@ -30,8 +30,8 @@ class command_line {
   command_line(const command_line&) = delete;
   command_line& operator=(const command_line&) = delete;
 
-  /// --port, --address, --priority-port, --listen, --engine; and --model, --loops, --workers, --accept unless the model
-  /// is fixed.
+  /// --port, --address, --priority-port, --listen, each with the settings of the first listener that `into` has;
+  /// --engine; and --model, --loops, --workers, --accept unless the model is fixed.
   command_line& server(quintet::config& into, bool with_model = true);
   command_line& number(const std::string& name, std::size_t& into, std::size_t min, std::size_t max,
                        const std::string& help);

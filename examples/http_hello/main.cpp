@@ -7,7 +7,7 @@
 #include <chrono>
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:8080"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:8080"});
   http_hello::limits limits;
   std::size_t patience_s = 20, linger_s = 1;
   example::command_line("http_hello", "An HTTP server with one object of 64 bytes, whatever is asked for.")

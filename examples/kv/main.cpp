@@ -5,7 +5,7 @@
 #include "common/options.hpp"
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:6380"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:6380"});
   kv::limits limits;
   constexpr std::size_t gigabyte = 1024 * 1024 * 1024;
   example::command_line("kv",

@@ -6,7 +6,8 @@
 #include "common/options.hpp"
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7009"}, .limits = {.max_input = 64 * 1024}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7009"});
+  config.limits.max_input = 64 * 1024;
   bool demo = false;
   example::command_line("slow_query",
                         "Answers 'ping', 'sleep MS' and 'spin MS', a line each, on the thread that the model gives it. "

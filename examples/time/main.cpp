@@ -77,7 +77,7 @@ struct pinger {
 }  // namespace
 
 int main(int argc, char** argv) {
-  quintet::config config{.listen = {"127.0.0.1:7037"}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7037"});
   pinger ping;
   example::command_line("time", "A server that tells the time, and a client of its own that measures the round trips.")
       .server(config)
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
       .try_it("  time --count 0          # Ctrl-C ends it\n  echo | nc 127.0.0.1 7037    # meanwhile")
       .parse(argc, argv);
   try {
-    quintet::server server(config, quintet::framed(quintet::delimiter("\n"), time_server()));
+    quintet::server server(config, quintet::framed(quintet::delimiter("\n", 256), time_server()));
     ping.done = [&server] { server.stop(); };
     quintet::client client({.model = config.model, .loops = config.loops, .workers = config.workers}, ping);
     const quintet::stop_on_signals stopper(server);

@@ -142,6 +142,44 @@ BOOST_AUTO_TEST_CASE(addresses_are_those_that_were_bound_in_the_order_given) {
   BOOST_TEST(srv.port() != 0);
 }
 
+// What a stranger may hold, and each wait for one, has a limit that no unlimited default of config{} exceeds.
+BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
+  const config c = config::public_defaults({"127.0.0.1:0"}), plain;
+  BOOST_TEST(c.listen.size() == 1U);
+  BOOST_TEST(c.listen[0].at == "127.0.0.1:0");
+  BOOST_TEST(c.accepting.max_connections > 0U);
+  for (const duration d : {c.limits.first_byte_timeout, c.limits.idle_timeout, c.limits.send_timeout,
+                           c.limits.message_timeout, c.limits.linger_timeout})
+    BOOST_TEST((d > duration::zero() && d <= 1h));
+  BOOST_TEST(c.limits.min_receive_rate > 0U);
+  BOOST_TEST(c.limits.max_input < plain.limits.max_input);
+  BOOST_TEST(c.limits.max_output < plain.limits.max_output);
+  BOOST_TEST(c.limits.high_watermark < plain.limits.high_watermark);
+  BOOST_TEST(c.limits.low_watermark < plain.limits.low_watermark);
+  BOOST_TEST(c.max_output_total < plain.max_output_total);
+}
+
+BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test::data::make(all_models), kind) {
+  config c = config::public_defaults();
+  BOOST_TEST(c.listen[0].at == default_listeners()[0].at);
+  c.model = kind;
+  BOOST_CHECK_NO_THROW(server(c, &ignore));
+}
+
+BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
+  const config c;
+  BOOST_TEST(c.accepting.max_connections == 0U);
+  BOOST_TEST(!c.limits.timed());
+  BOOST_TEST((c.limits.linger_timeout == 1s));
+  BOOST_TEST(c.limits.min_receive_rate == 0U);
+  BOOST_TEST(c.limits.max_input == 64U << 20U);
+  BOOST_TEST(c.limits.max_output == 256U << 20U);
+  BOOST_TEST(c.limits.high_watermark == 1U << 20U);
+  BOOST_TEST(c.limits.low_watermark == 512U << 10U);
+  BOOST_TEST((c.limits.full == when_full::pause));
+  BOOST_TEST(c.max_output_total == std::size_t{4} << 30U);
+}
+
 BOOST_AUTO_TEST_CASE(models_have_names_and_numbers) {
   const std::vector<std::string> names{"thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread",
                                        "loop_per_thread_pool"};
