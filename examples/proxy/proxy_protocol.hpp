@@ -27,7 +27,8 @@ struct header_reading {
 };
 
 /// What stands at the beginning of `in`. Strict: what the specification does not allow is malformed, and what exceeds
-/// the limits is so before it has arrived; extensions of version 2 are skipped, but for a checksum, which is verified.
+/// the limits is so before it has arrived; extensions of version 2 are skipped, but for a checksum, which is verified
+/// and may come once.
 [[nodiscard]] header_reading read_header(quintet::bytes in);
 
 /// Empty for none. Without addresses of one family of IP it says that they are unknown.

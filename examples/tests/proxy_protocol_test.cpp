@@ -6,8 +6,12 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace example::proxy {
@@ -129,17 +133,75 @@ BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
   BOOST_TEST((read_header(header).result == outcome::malformed));
 }
 
-// Of HAProxy 2.6 with proxy-v2-options crc32c: the checksum is that of the header with zeros in its place.
-BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
-  std::string header = v2(0x21, 0x11, block_4 + std::string("\x03\0\x04\0\0\0\0", 7));
+// Bit by bit, and not by a table.
+std::uint32_t crc_of(const std::string& text) {
   std::uint32_t crc = ~0U;
-  for (const char c : header) {
+  for (const char c : text) {
     crc ^= static_cast<std::uint8_t>(c);
     for (int bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0x82F63B78U : 0U);
   }
-  for (unsigned i = 0; i < 4; ++i) header[header.size() - 4 + i] = static_cast<char>(~crc >> (24U - 8U * i));
+  return ~crc;
+}
+
+const std::string checksum_of_zeros("\x03\0\x04\0\0\0\0", 7);
+
+void put_checksum(std::string& header, std::size_t at, std::uint32_t crc) {
+  for (unsigned i = 0; i < 4; ++i) header[at + i] = static_cast<char>(crc >> (24U - 8U * i));
+}
+
+// Of HAProxy 2.6 with proxy-v2-options crc32c: the checksum is that of the header with zeros in its place.
+BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
+  std::string header = v2(0x21, 0x11, block_4 + checksum_of_zeros);
+  put_checksum(header, header.size() - 4, crc_of(header));
   check_every_cut(header);
   header.back() = static_cast<char>(header.back() ^ 1);
+  BOOST_TEST((read_header(header).result == outcome::malformed));
+}
+
+/// x of matrix * x = constant, over bits; column i is what bit i of x does. Bits that may be anything are zero.
+std::uint32_t solve(const std::array<std::uint32_t, 32>& columns, std::uint32_t constant) {
+  std::array<std::uint64_t, 32> rows{};
+  for (unsigned row = 0; row < 32; ++row) {
+    for (unsigned i = 0; i < 32; ++i) rows[row] |= std::uint64_t{columns[i] >> row & 1U} << i;
+    rows[row] |= std::uint64_t{constant >> row & 1U} << 32U;
+  }
+  std::uint32_t x = 0;
+  std::vector<std::pair<unsigned, std::size_t>> pivots;  // bit and row
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    const std::size_t rank = pivots.size();
+    const auto has_bit = [bit](std::uint64_t row) { return (row >> bit & 1U) != 0; };
+    const auto pivot = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(rank), rows.end(), has_bit);
+    if (pivot == rows.end()) continue;
+    std::swap(rows[rank], *pivot);
+    for (std::size_t row = 0; row < 32; ++row)
+      if (row != rank && has_bit(rows[row])) rows[row] ^= rows[rank];
+    pivots.emplace_back(bit, rank);
+  }
+  for (const auto& [bit, row] : pivots) x |= static_cast<std::uint32_t>(rows[row] >> 32U) << bit;
+  return x;
+}
+
+// A CRC is linear in each bit, so a client can solve for checksums that are right together; each would cost the server
+// a pass over the header. Here two: each is that of the header with the other in its place.
+BOOST_AUTO_TEST_CASE(a_second_checksum_is_refused_also_when_both_are_right) {
+  std::string header = v2(0x21, 0x11, block_4 + checksum_of_zeros + checksum_of_zeros);
+  const std::size_t second = header.size() - 4, first = second - 7;
+  const std::uint32_t base = crc_of(header);
+  const auto effect = [&](std::size_t at, std::uint32_t value) {  // on the checksum, of this value at this place
+    std::string changed = header;
+    put_checksum(changed, at, value);
+    return crc_of(changed) ^ base;
+  };
+  std::array<std::uint32_t, 32> columns{};
+  for (unsigned i = 0; i < 32; ++i) columns[i] = (1U << i) ^ effect(second, effect(first, 1U << i));
+  const std::uint32_t one = solve(columns, base ^ effect(second, base)), other = base ^ effect(first, one);
+  put_checksum(header, first, one);
+  put_checksum(header, second, other);
+  for (const auto& [hole, said] : {std::pair(first, one), {second, other}}) {
+    std::string with_hole = header;
+    put_checksum(with_hole, hole, 0);
+    BOOST_TEST_REQUIRE(crc_of(with_hole) == said);
+  }
   BOOST_TEST((read_header(header).result == outcome::malformed));
 }
 
