@@ -5,20 +5,33 @@
 
 #include <quintet/net/framed.hpp>
 
+#include <chrono>
+#include <cstddef>
+
 int main(int argc, char** argv) {
-  using namespace std::chrono_literals;
-  quintet::config config{.listen = {"127.0.0.1:7011"},
-                         .limits = {.max_output = 4U << 20U,
-                                    .high_watermark = 1U << 20U,
-                                    .full = quintet::when_full::close,
-                                    .send_timeout = 30s}};
+  auto config = quintet::config::public_defaults({"127.0.0.1:7011"});
+  config.limits.full = quintet::when_full::close;  // a reader must not miss a line
+  config.limits.high_watermark = 1U << 20U;
+  config.limits.max_output = 4U << 20U;
+  example::chat::manners manners;
+  std::size_t line = 4096, per_address = 16, send_timeout_s = 30;
   example::command_line("chat", "A room: what one connection says, all others read.")
       .server(config)
+      .number("--max-guests", manners.guests, 1, 100'000, "guests in the room")
+      .number("--max-per-address", per_address, 0, 100'000, "connections from one address; 0: no limit")
+      .number("--max-line", line, 64, 65'536, "bytes of a line")
+      .number("--lines-per-second", manners.lines_per_second, 1, 1'000'000, "of one guest; more are not heard")
+      .number("--burst", manners.burst, 1, 1'000'000, "lines at once after a silence")
+      .number("--idle-timeout-s", manners.idle_s, 1, 1'000'000, "seconds in which a guest says and hears nothing")
+      .number("--send-timeout-s", send_timeout_s, 1, 3600, "seconds in which a guest reads nothing of what waits")
       .try_it("  chat &\n  nc 127.0.0.1 7011      # in two terminals")
       .parse(argc, argv);
+  config.accepting.max_connections_per_address = per_address;
+  config.limits.send_timeout = std::chrono::seconds(send_timeout_s);
   try {
-    example::chat::room room;
-    quintet::server server(config, quintet::framed(quintet::delimiter("\n", 4096), example::chat::guest(room)));
+    example::chat::room room(manners.guests);
+    quintet::server server(config,
+                           quintet::framed(quintet::delimiter("\n", line), example::chat::guest(room, manners)));
     example::serve("chat", config, server);
   } catch (...) {
     return example::report_exception("chat");

@@ -4,12 +4,26 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace example::chat {
 
-void room::enter(quintet::connection& c) {
+namespace {
+
+/// What a guest says is shown by terminals, which would obey control characters.
+std::string printable(quintet::bytes text) {
+  std::string shown(text);
+  std::ranges::replace_if(shown, [](unsigned char ch) { return ch < ' ' || ch == 0x7F; }, '?');
+  return shown;
+}
+
+}  // namespace
+
+bool room::enter(quintet::connection& c) {
   const std::lock_guard lock(mutex_);
+  if (present_.size() >= most_) return false;
   present_.push_back(c.id());
+  return true;
 }
 
 void room::leave(quintet::connection_id who) {
@@ -33,18 +47,46 @@ std::size_t room::size() const {
   return present_.size();
 }
 
+guest::guest(room& r, const manners& m) noexcept
+    : room_(&r), idle_(m.idle_s), lines_(static_cast<unsigned>(m.lines_per_second), static_cast<unsigned>(m.burst)) {}
+
 void guest::on_open(quintet::connection& c) { c.write("your name?\n"); }
 
+// After close() no line comes any more.
 void guest::operator()(quintet::connection& c, quintet::bytes text) {
   if (text.ends_with('\r')) text.remove_suffix(1);  // telnet
   if (text == "/quit") return c.close();
-  if (!name_.empty()) return room_->say(c, name_ + ": " + std::string(text) + "\n");
-  if (text.empty() || text.size() > 32) {
+  if (is_too_fast(c)) return;
+  if (name_.empty()) return introduce(c, printable(text));
+  room_->say(c, name_ + ": " + printable(text) + "\n");
+}
+
+// One warning, not one for each line: an answer to each line would be output for a guest that does not read.
+bool guest::is_too_fast(quintet::connection& c) {
+  const quintet::time_point now = c.loop().time().now();
+  if (lines_.wait(now) > quintet::duration::zero()) {
+    if (!std::exchange(warned_, true)) c.write("too fast: nobody hears you\n");
+    return true;
+  }
+  lines_.take(now);
+  warned_ = false;
+  return false;
+}
+
+void guest::introduce(quintet::connection& c, std::string name) {
+  if (name.empty() || name.size() > 32) {
     c.write("a name has 1 to 32 characters\n");
+    if (++attempts_ == manners::attempts) c.close();
     return;
   }
-  name_ = text;
-  room_->enter(c);
+  if (!room_->enter(c)) {
+    c.write("the room is full\n");
+    return c.close();
+  }
+  name_ = std::move(name);
+  auto limits = c.limits();
+  limits.idle_timeout = idle_;  // a guest may just listen
+  c.set_limits(limits);
   c.write("welcome, there are " + std::to_string(room_->size()) + " of us\n");
   room_->say(c, name_ + " has come\n");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# chat_test <build tree>: in each model, what one says all others read; a reader that is stuck harms nobody.
+# chat_test <build tree>: in each model, what one says all others read; a reader that is stuck harms nobody. And each
+# limit of a guest ends or silences one that exceeds it.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +16,7 @@ speech='' said='' farewell='stuck has gone'
 for ((i = 0; i < 50; ++i)); do speech+=$word$'\n' said+="ann: $word"$'\n'; done
 
 for model in "${models[@]}"; do
-  start chat --model "$model"
+  start chat --model "$model" --lines-per-second 1000000 --burst 1000000
   exec 4<> "/dev/tcp/127.0.0.1/$port" 5<> "/dev/tcp/127.0.0.1/$port"
   expect 4 'your name?'
   expect 5 'your name?'
@@ -50,3 +51,43 @@ for model in "${models[@]}"; do
   expect 5 'the server is going down'
   exec 4<&- 5<&-
 done
+
+# ---- What a stranger may do -----------------------------------------------------------------------------------------
+
+model='limits'
+# conversation <printf format>: all lines that come back until the server closes.
+conversation() { talk "$port" "$1" 20 2> /dev/null | tr '\n' '|'; }
+is() { [[ $2 == "$1" ]] || fail "'$2' came instead of '$1'"; }
+too_long=$(printf '%0200d' 0)
+
+start chat --max-guests 2 --max-per-address 3 --max-line 100 --lines-per-second 1 --burst 30 --idle-timeout-s 600
+is 'your name?|a name has 1 to 32 characters|a name has 1 to 32 characters|a name has 1 to 32 characters|' \
+  "$(conversation '\n\n\n\nann\n')"
+is 'your name?|' "$(conversation "$too_long\\n")"  # longer than a line may be
+exec 4<> "/dev/tcp/127.0.0.1/$port" 5<> "/dev/tcp/127.0.0.1/$port"
+expect 4 'your name?'
+expect 5 'your name?'
+printf 'ann\n' >&4
+expect 4 'welcome, there are 1 of us'
+printf 'bob\n' >&5
+expect 5 'welcome, there are 2 of us'
+expect 4 'bob has come'
+is 'your name?|the room is full|' "$(conversation 'eve\n')"
+
+# Of 1,000 lines at once Ann hears those of a burst, and what has been allowed since; Bob is told once for each silence.
+for ((i = 0; i < 1000; ++i)); do printf 'line\n'; done >&5
+expect 5 'too fast: nobody hears you'
+printf '\e[2Jred\n/quit\n' >&4  # Ann's terminal code, as Bob sees it, and her end
+expect 5 'ann: ?[2Jred'
+expect 5 'ann has gone'
+heard=$(timeout 20 cat <&4 | grep -c '^bob: line$')
+((heard >= 20 && heard <= 60)) || fail "of 1000 lines at once $heard were heard"
+exec 4<&-
+
+# One address has three connections: Bob's and two more.
+exec 4<> "/dev/tcp/127.0.0.1/$port" 6<> "/dev/tcp/127.0.0.1/$port"
+expect 4 'your name?'
+expect 6 'your name?'
+is '' "$(conversation 'eve\n')"
+exec 4<&- 5<&- 6<&-
+stop
