@@ -16,7 +16,7 @@ constexpr std::size_t kib = 1024;
 
 struct numbers {
   std::optional<std::size_t> first_cpu;
-  std::size_t window_kib = 256, connect_ms = 3000, header_ms = 5000, idle_s = 300;
+  std::size_t window_kib = 256, connect_ms = 3000, header_ms = 5000, idle_s = 300, send_s = 30;
 };
 struct headers {
   bool v1 = false, v2 = false;
@@ -25,6 +25,19 @@ struct headers {
 [[noreturn]] void refuse(const char* why) {
   std::fprintf(stderr, "proxy: %s\n", why);
   std::exit(2);
+}
+
+void set_relay_limits(command& c, const numbers& n) {
+  auto& limits = c.config.limits;
+  // A relay knows of no messages, and in some protocols the server speaks first.
+  limits.first_byte_timeout = limits.message_timeout = quintet::duration::zero();
+  limits.min_receive_rate = 0;
+  // Never reached: a connection above its watermark is not read from, and the windows bound what waits, but for what an
+  // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
+  limits.high_watermark = limits.max_output = 8 * (c.relaying.window + kib * kib);
+  c.relaying.limits = limits;
+  if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
+    limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
 }
 
 void settle(command& c, const numbers& n, const headers& send) {
@@ -36,13 +49,8 @@ void settle(command& c, const numbers& n, const headers& send) {
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
-  // Never reached: a connection above its watermark is not read from, and the windows bound what waits, but for what an
-  // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
-  c.config.limits.high_watermark = c.config.limits.max_output = 8 * (c.relaying.window + kib * kib);
-  c.relaying.limits = c.config.limits;
-  if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
-    c.config.limits.first_byte_timeout = c.config.limits.message_timeout = c.config.limits.idle_timeout =
-        std::chrono::milliseconds(n.header_ms);
+  c.config.limits.send_timeout = std::chrono::seconds(n.send_s);
+  if (!c.relaying.upstreams.empty()) set_relay_limits(c, n);
   const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
   for (std::size_t i = 0; n.first_cpu && i < c.config.loops; ++i)
     c.config.cpus.push_back(static_cast<int>((*n.first_cpu + i) % cpus));
@@ -77,6 +85,10 @@ command parse(int argc, const char* const* argv) {
       .number("--header-timeout-ms", n.header_ms, 1, 600'000, "for a client's PROXY header")
       .number("--idle-timeout-s", n.idle_s, 0, 1'000'000,
               "until a connection on which nothing moves is closed; 0: never")
+      .number("--send-timeout-s", n.send_s, 0, 1'000'000,
+              "until a connection is closed whose peer takes nothing of what waits for it; 0: never")
+      .number("--max-connections", c.config.accepting.max_connections, 0, 10'000'000,
+              "clients at a time, others wait in the backlog; 0: no limit")
       .flag("--keep-alive", c.keep_alive, "without --upstream: do not close after the page")
       .text("--log", c.log, "where warnings and what is noteworthy goes [standard error, and only warnings]", "FILE")
       .flag("--verbose", c.verbose, "print statistics each second")

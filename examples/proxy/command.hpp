@@ -11,7 +11,7 @@
 namespace example::proxy {
 
 struct command {
-  quintet::config config{.listen = {"127.0.0.1:7080"}};
+  quintet::config config = quintet::config::public_defaults({"127.0.0.1:7080"});
   settings relaying;  ///< without upstreams it is a server of one page
   std::string log;    ///< a file; empty: standard error
   bool verbose = false, debug = false, keep_alive = false;

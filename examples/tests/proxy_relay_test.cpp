@@ -15,11 +15,15 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <unistd.h>
 
 namespace quintet {
 inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_string(m); }
@@ -225,6 +229,42 @@ BOOST_DATA_TEST_CASE(what_is_no_header_is_closed_and_no_upstream_is_bothered, bd
   peer good = peer::connected_to(proxy.port());
   good.send("PROXY UNKNOWN\r\nhello");
   BOOST_TEST(behind.accept().receive(5) == "hello");  // the first that the upstream gets to see
+}
+
+/// A file that nobody else has, gone with this object.
+struct log_of_proxy {
+  std::string path = (std::filesystem::temp_directory_path() / "quintet-proxy-XXXXXX").string();
+  log_of_proxy() {
+    if (const int fd = ::mkstemp(path.data()); fd >= 0) ::close(fd);
+  }
+  ~log_of_proxy() { std::filesystem::remove(path); }
+  [[nodiscard]] std::size_t lines_with(std::string_view words) const {
+    std::ifstream in(path);
+    std::size_t count = 0;
+    for (std::string line; std::getline(in, line);) count += line.find(words) != std::string::npos ? 1U : 0U;
+    return count;
+  }
+};
+
+// With no idle timeout: the send timeout ends a relay one of whose peers never reads. The other peer sees the end, and
+// the log says which limit it was.
+BOOST_DATA_TEST_CASE(a_peer_that_never_reads_is_closed_by_the_send_timeout,
+                     bdata::make(quintet::all_models) * bdata::make({false, true}), m, upstream_reads) {
+  const log_of_proxy log;
+  listening behind;
+  program proxy("proxy", relaying(m, behind, {"--send-timeout-s", "1", "--idle-timeout-s", "0", "--log", log.path}));
+  {
+    pair ends(proxy, behind);
+    peer& writer = upstream_reads ? ends.upstream : ends.client;
+    peer& never_reads = upstream_reads ? ends.client : ends.upstream;
+    const std::string piece = noise(6).next(64 * kib);
+    while (writer.send(piece)) {  // until the buffers on the way are full, and then the relay has ended
+    }
+    (void)never_reads.receive_rest();  // comes to an end
+  }
+  proxy.signal(SIGTERM);
+  BOOST_TEST(proxy.wait() == 0);
+  BOOST_TEST(log.lines_with("the peer took no output for send_timeout") == 1U);
 }
 
 BOOST_DATA_TEST_CASE(a_signal_lets_relays_end, bdata::make(quintet::all_models), m) {
