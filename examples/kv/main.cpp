@@ -4,10 +4,14 @@
 
 #include "common/options.hpp"
 
+#include <chrono>
+#include <cstddef>
+
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:6380"});
   kv::limits limits;
-  constexpr std::size_t gigabyte = 1024 * 1024 * 1024;
+  constexpr std::size_t megabyte = 1024 * 1024, gigabyte = 1024 * megabyte;
+  std::size_t max_memory_mib = 256, send_timeout_s = 30, idle_timeout_s = 300;
   example::command_line("kv",
                         "Keys and values in memory, over the Redis protocol: PING ECHO GET SET DEL EXISTS INCR "
                         "CONFIG GET, COMMAND, QUIT.")
@@ -15,13 +19,19 @@ int main(int argc, char** argv) {
       .number("--max-arguments", limits.arguments, 4, 1'000'000, "arguments of one request")
       .number("--max-bulk", limits.bulk, 1, gigabyte, "bytes of one argument")
       .number("--max-request", limits.request, 1, gigabyte, "bytes of all arguments of one request")
+      .number("--max-memory-mib", max_memory_mib, 1, 1024 * 1024, "MiB of all keys and values; then SET is refused")
+      .number("--send-timeout-s", send_timeout_s, 1, 3600, "until a client is closed that reads none of its replies")
+      .number("--idle-timeout-s", idle_timeout_s, 0, 1'000'000, "until a silent client is closed; 0: never")
       .try_it(
           "  kv --model loop_per_thread &\n  redis-cli -p 6380 set planet Mars\n"
           "  redis-benchmark -p 6380 -t ping,set,get -c 100 -n 100000 -P 16")
       .parse(argc, argv);
+  config.limits.send_timeout = std::chrono::seconds(send_timeout_s);
+  config.limits.idle_timeout = std::chrono::seconds(idle_timeout_s);
   config.limits.max_input = kv::max_input(limits);
+  config.limits.max_output = kv::max_output(limits, config.limits.high_watermark);
   try {
-    kv::store store;
+    kv::store store(max_memory_mib * megabyte);
     quintet::server server(config, kv::session(store, limits));
     example::serve("kv", config, server);
   } catch (...) {

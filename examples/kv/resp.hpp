@@ -18,8 +18,8 @@ using quintet::bytes;
 /// What a client may ask of the server's memory. Sizes are refused when they are announced, before their bytes arrive.
 struct limits {
   std::size_t arguments = 1024;               ///< of one request
-  std::size_t bulk = 8 * 1024 * 1024;         ///< bytes of one argument
-  std::size_t request = 32 * 1024 * 1024;     ///< bytes of all arguments of one request
+  std::size_t bulk = 1024 * 1024;             ///< bytes of one argument
+  std::size_t request = 2 * 1024 * 1024;      ///< bytes of all arguments of one request
   static constexpr std::size_t line = 65536;  ///< bytes of an inline command, or of the line that announces a size
 };
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: from requests to replies. Nothing is allocated for a reply: its pieces go to the connection's buffer.
+// session: from requests to replies. Small replies are copied into the connection's buffer; a large value is shared.
 #include "session.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
+#include <utility>
 
 namespace kv {
 namespace {
 
-using quintet::connection;
 using request = std::span<const bytes>;
 
 // ---- Replies --------------------------------------------------------------------------------------------------------
 
-void write_number(connection& c, char prefix, std::int64_t n) {
+void write_number(replies& c, char prefix, std::int64_t n) {
   std::array<char, 32> line{prefix};
   char* end = std::to_chars(line.data() + 1, line.data() + line.size() - 2, n).ptr;
   *end++ = '\r';
@@ -22,14 +23,21 @@ void write_number(connection& c, char prefix, std::int64_t n) {
   c.write({line.data(), static_cast<std::size_t>(end - line.data())});
 }
 
-void write_bulk(connection& c, bytes value) {
+void write_bulk(replies& c, bytes value) {
   write_number(c, '$', static_cast<std::int64_t>(value.size()));
   c.write(value);
   c.write("\r\n");
 }
 
+// Without a copy, so that a value is in memory once, whoever is to be sent it.
+void write_bulk(replies& c, store::value found) {
+  write_number(c, '$', static_cast<std::int64_t>(found->size()));
+  c.write(std::move(found));
+  c.write("\r\n");
+}
+
 // The client's own bytes within a line: none of them may end it.
-void write_quoted(connection& c, bytes text) {
+void write_quoted(replies& c, bytes text) {
   c.write("'");
   for (char ch : text) {
     if (ch == '\r' || ch == '\n') ch = ' ';
@@ -38,41 +46,42 @@ void write_quoted(connection& c, bytes text) {
   c.write("'");
 }
 
+constexpr bytes store_is_full = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+
 // ---- Commands -------------------------------------------------------------------------------------------------------
 
-void ping(store&, request r, connection& c) {
+void ping(store&, request r, replies& c) {
   if (r.size() == 1)
     c.write("+PONG\r\n");
   else
     write_bulk(c, r[1]);
 }
 
-void reply(connection& c, bytes text) { c.write(text); }
+void reply(replies& c, bytes text) { c.write(text); }
 
-void echo(store&, request r, connection& c) { write_bulk(c, r[1]); }
+void echo(store&, request r, replies& c) { write_bulk(c, r[1]); }
 
-void get(store& s, request r, connection& c) {
-  if (const store::value found = s.get(r[1]))
-    write_bulk(c, *found);
+void get(store& s, request r, replies& c) {
+  if (store::value found = s.get(r[1]))
+    write_bulk(c, std::move(found));
   else
     c.write("$-1\r\n");
 }
 
-void set(store& s, request r, connection& c) {
+void set(store& s, request r, replies& c) {
   if (r.size() > 3) return reply(c, "-ERR syntax error\r\n");  // none of SET's options is implemented
-  s.set(r[1], r[2]);
-  c.write("+OK\r\n");
+  c.write(s.set(r[1], r[2]) ? "+OK\r\n" : store_is_full);
 }
 
-void del(store& s, request r, connection& c) {
+void del(store& s, request r, replies& c) {
   write_number(c, ':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return s.erase(key); }));
 }
 
-void exists(store& s, request r, connection& c) {
+void exists(store& s, request r, replies& c) {
   write_number(c, ':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return s.get(key) != nullptr; }));
 }
 
-void incr(store& s, request r, connection& c) {
+void incr(store& s, request r, replies& c) {
   const auto [value, error] = s.increment(r[1]);
   switch (error) {
     case store::increment_error::none:
@@ -81,6 +90,8 @@ void incr(store& s, request r, connection& c) {
       return reply(c, "-ERR value is not an integer or out of range\r\n");
     case store::increment_error::overflow:
       return reply(c, "-ERR increment or decrement would overflow\r\n");
+    case store::increment_error::store_full:
+      return reply(c, store_is_full);
   }
 }
 
@@ -90,7 +101,7 @@ bool equal_ignoring_case(bytes a, bytes lower) noexcept {
 }
 
 // What redis-benchmark asks before it begins: this store is never saved.
-void config(store&, request r, connection& c) {
+void config(store&, request r, replies& c) {
   if (!equal_ignoring_case(r[1], "get")) return reply(c, "-ERR only CONFIG GET is known here\r\n");
   if (r.size() < 3) return reply(c, "-ERR wrong number of arguments for 'config|get' command\r\n");
   if (equal_ignoring_case(r[2], "save")) return reply(c, "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
@@ -99,9 +110,9 @@ void config(store&, request r, connection& c) {
 }
 
 // What redis-cli asks when it is interactive, to help with typing: there is nothing to tell.
-void command(store&, request, connection& c) { c.write("*0\r\n"); }
+void command(store&, request, replies& c) { c.write("*0\r\n"); }
 
-void quit(store&, request, connection& c) {
+void quit(store&, request, replies& c) {
   c.write("+OK\r\n");
   c.close();
 }
@@ -109,7 +120,7 @@ void quit(store&, request, connection& c) {
 struct known_command {
   bytes name;
   std::size_t min, max;  // arguments, the name included
-  void (*run)(store&, request, connection&);
+  void (*run)(store&, request, replies&);
 };
 constexpr std::size_t any = SIZE_MAX;
 constexpr std::array<known_command, 10> commands{{
@@ -126,7 +137,7 @@ constexpr std::array<known_command, 10> commands{{
 }};
 
 // As Redis says it: enough of the arguments to recognise them.
-void unknown(request r, connection& c) {
+void unknown(request r, replies& c) {
   constexpr std::size_t shown = 128;
   c.write("-ERR unknown command ");
   write_quoted(c, r[0].substr(0, shown));
@@ -143,7 +154,7 @@ void unknown(request r, connection& c) {
 
 }  // namespace
 
-bool execute(store& data, request r, connection& c) {
+bool execute(store& data, request r, replies& c) {
   const auto* const found =
       std::ranges::find_if(commands, [&](const known_command& k) { return equal_ignoring_case(r[0], k.name); });
   if (found == commands.end()) {
@@ -159,19 +170,52 @@ bool execute(store& data, request r, connection& c) {
   return true;
 }
 
-std::size_t session::operator()(connection& c, bytes in) {
+// The connection keeps what is unused, but offers it again only when more arrives: a client that has sent all of its
+// requests would wait for ever. So what is put off is kept here.
+std::size_t session::operator()(quintet::connection& c, bytes in) {
+  if (!put_off_.empty()) {
+    put_off_.erase(0, std::exchange(put_off_used_, 0));
+    put_off_.append(in);
+    carry_out_put_off(c);
+    return in.size();
+  }
+  bool full = false;
+  const std::size_t used = carry_out(c, in, full);
+  if (!full) return used;
+  put_off_.assign(in.substr(used));
+  return in.size();
+}
+
+void session::on_writable(quintet::connection& c) { carry_out_put_off(c); }
+
+void session::carry_out_put_off(quintet::connection& c) {
+  bool full = false;
+  put_off_used_ += carry_out(c, bytes(put_off_).substr(put_off_used_), full);
+  if (put_off_used_ < put_off_.size()) return;
+  std::string().swap(put_off_);
+  put_off_used_ = 0;
+}
+
+// Whether the client reads is asked after each 16 KiB of replies, not after each reply.
+std::size_t session::carry_out(quintet::connection& c, bytes in, bool& full) {
+  constexpr std::size_t between_looks = 16 * 1024;
+  replies to(c);
   for (std::size_t used = 0;; used += parser_.used()) {
+    if (to.written() >= between_looks) {
+      to.begin_again();
+      if (full = !c.writable(); full) return used;
+    }
     switch (parser_.parse(in.substr(used))) {
       case outcome::incomplete:
         return used;
       case outcome::malformed:
-        c.write("-ERR ");
-        c.write(parser_.error());
-        c.write("\r\n");
+        to.write("-ERR ");
+        to.write(parser_.error());
+        to.write("\r\n");
         c.close();
         return in.size();
       case outcome::request:
-        if (!parser_.arguments().empty() && !execute(store_, parser_.arguments(), c)) return in.size();
+        if (!parser_.arguments().empty() && !execute(store_, parser_.arguments(), to)) return in.size();
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // session: the handler of one client: every whole request in the batch is carried out, and the replies leave together.
+// It stops while the client does not read its replies.
 #pragma once
 
 #include "resp.hpp"
@@ -7,9 +8,33 @@
 
 #include <quintet/net/connection.hpp>
 
+#include <cstddef>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace kv {
+
+/// Where replies go. It counts them.
+class replies {
+ public:
+  explicit replies(quintet::connection& to) noexcept : to_(to) {}
+  void write(bytes data) {
+    written_ += data.size();
+    to_.write(data);
+  }
+  void write(store::value data) {
+    written_ += data->size();
+    to_.write(std::move(data));
+  }
+  void close() noexcept { to_.close(); }
+  [[nodiscard]] std::size_t written() const noexcept { return written_; }
+  void begin_again() noexcept { written_ = 0; }
+
+ private:
+  quintet::connection& to_;
+  std::size_t written_ = 0;
+};
 
 class session {
  public:
@@ -17,19 +42,31 @@ class session {
 
   /// Returns how much of `in` it used: all but the beginning of a request whose end is still to come.
   std::size_t operator()(quintet::connection& c, bytes in);
+  void on_writable(quintet::connection& c);
 
  private:
+  /// Returns how much of `in` it used. `full`: it stopped because the client does not read.
+  std::size_t carry_out(quintet::connection& c, bytes in, bool& full);
+  void carry_out_put_off(quintet::connection& c);
+
   store& store_;
   request_parser parser_;
+  std::string put_off_;  // requests that came while the client did not read
+  std::size_t put_off_used_ = 0;
 };
 
 /// Carries out one request and writes its reply. Arguments: the command's name and what follows it; at least one.
 /// False when it was the connection's last (QUIT).
-bool execute(store& data, std::span<const bytes> arguments, quintet::connection& c);
+bool execute(store& data, std::span<const bytes> arguments, replies& to);
 
 /// Input that must be kept for a connection so that a request of the largest size fits.
 [[nodiscard]] constexpr std::size_t max_input(const limits& l) noexcept {
   return l.request + l.arguments * 32 + 256 * 1024;
+}
+
+/// Output that a connection must be allowed so that the largest reply fits behind what may wait before it.
+[[nodiscard]] constexpr std::size_t max_output(const limits& l, std::size_t high_watermark) noexcept {
+  return high_watermark + l.request + 256 * 1024;
 }
 
 }  // namespace kv

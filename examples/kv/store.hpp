@@ -5,8 +5,11 @@
 #include "keyed_hash.hpp"
 #include "resp.hpp"
 
+#include <quintet/base/byte_chain.hpp>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,7 +27,11 @@ namespace kv {
 /// [any thread]
 class store {
  public:
-  using value = std::shared_ptr<const std::string>;
+  using value = quintet::shared_bytes;
+
+  /// `most`: bytes of all keys and values together, each entry with `entry_cost` bytes more.
+  explicit store(std::size_t most = SIZE_MAX) noexcept : most_(most) {}
+  static constexpr std::size_t entry_cost = 128;
 
   /// The value, or nullptr.
   [[nodiscard]] value get(bytes key) {
@@ -34,11 +41,12 @@ class store {
     return found == s.values.end() ? nullptr : found->second;
   }
 
-  void set(bytes key, bytes to) {
+  /// False: that would exceed what the store may hold, and nothing happens.
+  bool set(bytes key, bytes to) {
     value fresh = std::make_shared<const std::string>(to);
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
-    slot(s, key).swap(fresh);  // the old value goes after the lock has been given back
+    return put(s, key, fresh);  // the old value goes after the lock has been given back
   }
 
   bool erase(bytes key) {
@@ -46,10 +54,13 @@ class store {
     const std::lock_guard lock(s.mutex);
     const auto found = s.values.find(key);
     if (found == s.values.end()) return false;
+    held_.fetch_sub(cost(key, *found->second), std::memory_order_relaxed);
     s.values.erase(found);
     return true;
   }
 
+  /// Bytes of all entries, as the limit counts them.
+  [[nodiscard]] std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   /// Keys in the fullest bucket of all: what a lookup compares at most.
   [[nodiscard]] std::size_t fullest_bucket() {
     std::size_t most = 0;
@@ -60,7 +71,7 @@ class store {
     return most;
   }
 
-  enum class increment_error { none, not_a_number, overflow };
+  enum class increment_error { none, not_a_number, overflow, store_full };
   /// Adds one to a number, which is 0 when the key is new.
   std::pair<std::int64_t, increment_error> increment(bytes key) {
     shard& s = shard_of(key);
@@ -69,7 +80,8 @@ class store {
     const auto before = found == s.values.end() ? std::optional<std::int64_t>(0) : to_integer(*found->second);
     if (!before) return {0, increment_error::not_a_number};
     if (*before == INT64_MAX) return {0, increment_error::overflow};
-    slot(s, key) = std::make_shared<const std::string>(std::to_string(*before + 1));
+    value fresh = std::make_shared<const std::string>(std::to_string(*before + 1));
+    if (!put(s, key, fresh)) return {0, increment_error::store_full};
     return {*before + 1, increment_error::none};
   }
 
@@ -83,13 +95,35 @@ class store {
     std::mutex mutex;
     std::unordered_map<std::string, value, hash, std::equal_to<>> values;
   };
-  static value& slot(shard& s, bytes key) {
+  static std::size_t cost(bytes key, bytes of) noexcept { return key.size() + of.size() + entry_cost; }
+
+  // With the lock. `fresh` is what was there before.
+  bool put(shard& s, bytes key, value& fresh) {
     const auto found = s.values.find(key);
-    return found != s.values.end() ? found->second : s.values.emplace(key, nullptr).first->second;
+    const std::size_t before = found == s.values.end() ? 0 : cost(key, *found->second);
+    const std::size_t after = cost(key, *fresh);
+    if (!hold(after, before)) return false;
+    if (found != s.values.end()) return found->second.swap(fresh), true;
+    try {
+      s.values.emplace(key, std::move(fresh));
+    } catch (...) {
+      held_.fetch_sub(after, std::memory_order_relaxed);
+      throw;
+    }
+    return true;
+  }
+  // What makes an entry smaller is always possible.
+  bool hold(std::size_t more, std::size_t less) noexcept {
+    const std::size_t held = held_.fetch_add(more - less, std::memory_order_relaxed) + more - less;
+    if (more <= less || held <= most_) return true;
+    held_.fetch_sub(more - less, std::memory_order_relaxed);
+    return false;
   }
   // By the hash's upper bits: the lower ones choose the bucket within the shard.
   shard& shard_of(bytes key) noexcept { return shards_[hash()(key) >> 58]; }
 
+  const std::size_t most_;
+  std::atomic<std::size_t> held_{0};
   std::array<shard, 64> shards_;
   static_assert(sizeof(std::size_t) == 8);
 };

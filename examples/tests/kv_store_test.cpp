@@ -53,4 +53,21 @@ BOOST_AUTO_TEST_CASE(similar_keys_do_not_share_a_bucket) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_store_holds_no_more_than_it_may) {
+  constexpr std::size_t most = 10 * (kv::store::entry_cost + 1 + 100);
+  const std::string value(100, 'v');
+  kv::store store(most);
+  for (int i = 0; i < 10; ++i) BOOST_TEST(store.set(std::to_string(i), value));
+  BOOST_TEST(store.held() == most);
+  BOOST_TEST(!store.set("a", ""));
+  BOOST_TEST((store.increment("a").second == kv::store::increment_error::store_full));
+  BOOST_TEST(!store.set("0", value + "v"));  // nor may one of them grow
+  BOOST_TEST(*store.get("0") == value);
+  BOOST_TEST(store.set("0", "1"));  // it may change, and become smaller
+  BOOST_TEST((store.increment("0").first == 2));
+  BOOST_TEST(!store.erase("a"));
+  for (int i = 0; i < 10; ++i) BOOST_TEST(store.erase(std::to_string(i)));
+  BOOST_TEST(store.held() == 0U);
+}
+
 }  // namespace

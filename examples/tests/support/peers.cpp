@@ -102,6 +102,8 @@ std::string peer::receive_rest() {
 
 void peer::finish_sending() { (void)::shutdown(fd_.get(), SHUT_WR); }
 
+void peer::await_reset() const { wait_for(fd_.get(), 0); }
+
 std::uint16_t peer::port() const { return port_of(fd_.get()); }
 
 listening::listening() : fd_(open_socket()) {

@@ -26,6 +26,8 @@ class peer {
   std::string receive(std::size_t count);
   std::string receive_rest();
   void finish_sending();
+  /// Waits for a reset, without reading.
+  void await_reset() const;
   /// 127.0.0.1's port of this side.
   [[nodiscard]] std::uint16_t port() const;
 
