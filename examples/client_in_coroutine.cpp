@@ -35,7 +35,7 @@ class line_client {
     }
     co_await asio::async_write(socket_, asio::buffer(line), asio::use_awaitable);
     const auto size =
-        co_await asio::async_read_until(socket_, asio::dynamic_buffer(received_), '\n', asio::use_awaitable);
+        co_await asio::async_read_until(socket_, asio::dynamic_buffer(received_, longest), '\n', asio::use_awaitable);
     std::string reply = received_.substr(0, size);
     received_.erase(0, size);
     co_return reply;
@@ -44,6 +44,8 @@ class line_client {
     socket_ = tcp::socket(socket_.get_executor());
     received_.clear();
   }
+
+  static constexpr std::size_t longest = 64 * 1024;  ///< bytes of a line, in either direction
 
  private:
   tcp::socket socket_;
@@ -54,10 +56,14 @@ struct gateway {
   example::endpoint upstream{"127.0.0.1", "7009"};
   std::size_t limit_ms = 200;
 
-  // Each connection has a client of its own, which lives in this coroutine.
+  // Each connection has a client of its own, which lives in this coroutine. A peer that does not read its answers is
+  // asked for no further line: what it may leave unread is bounded, and for how long is send_timeout's.
   quintet::awaitable<> operator()(quintet::stream& s) const {
     line_client client(s.get_executor());
-    while (auto line = co_await s.read_until("\n")) s.write(co_await forward(s, client, std::string(*line)));
+    while (auto line = co_await s.read_until("\n")) {
+      s.write(co_await forward(s, client, std::string(*line)));
+      if (!co_await s.until_writable()) co_return;
+    }
   }
 
  private:
@@ -82,6 +88,8 @@ struct gateway {
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:7011"});
+  config.limits.max_input = line_client::longest;
+  config.accepting.max_connections = 1000;  // each has a connection to the upstream
   gateway handler;
   example::command_line("client_in_coroutine", "Forwards lines to another server, and gives up when it is slow.")
       .server(config)

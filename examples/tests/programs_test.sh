@@ -52,12 +52,14 @@ start echo_static
 [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo_static: no echo'
 stop INT
 
+too_long=$(printf '%070000d' 0)
 # A gateway in each model, before a server that is too slow for one of three queries.
 for model in "${models[@]}"; do
   start slow_query --model thread_per_connection
   upstream_pid=$server_pid upstream_port=$port
   start client_in_coroutine --model "$model" --upstream "127.0.0.1:$upstream_port" --limit-ms 300
   answers=$(talk "$port" 'ping\nsleep 5\nsleep 700\nwhat\n' 0.8)
+  [[ -z $(talk "$port" "$too_long" 10) ]] || fail "$model: a line without an end was answered"
   [[ $answers == $'pong\ndone sleep 5\nerror: no answer within 300 ms\nerror: a query is'* ]] || fail "$model: $answers"
   stop
   server_pid=$upstream_pid
