@@ -43,16 +43,20 @@ class message_buffer {
   [[nodiscard]] static bytes header() noexcept { return {}; }
   [[nodiscard]] bytes payload() const noexcept { return data(); }
 
-  /// By copying; grows when it has to. Throws std::bad_alloc, and is then unchanged.
+  /// Copies `more` behind the message; grows if it has to. `more` may be a part of the message itself. Throws
+  /// std::bad_alloc, and is then unchanged.
   void append(bytes more) {
     if (more.empty()) return;
-    if (capacity_ - end_ < more.size()) move_to(headroom(), std::max(2 * size(), size() + more.size()));
+    block old;
+    if (capacity_ - end_ < more.size()) old = move_to(headroom(), std::max(2 * size(), size() + more.size()));
     std::memcpy(storage_.get() + end_, more.data(), more.size());
     end_ += more.size();
   }
+  /// The same before the message.
   void prepend(bytes more) {
     if (more.empty()) return;
-    if (begin_ < more.size()) move_to(more.size() + headroom_, size());
+    block old;
+    if (begin_ < more.size()) old = move_to(more.size() + headroom_, size());
     begin_ -= more.size();
     std::memcpy(storage_.get() + begin_, more.data(), more.size());
   }
@@ -67,17 +71,21 @@ class message_buffer {
   }
 
  private:
-  void move_to(std::size_t begin, std::size_t room) {
+  using block = std::unique_ptr<char[]>;
+
+  /// Returns the old storage, in which the caller may still have to read.
+  [[nodiscard]] block move_to(std::size_t begin, std::size_t room) {
     const std::size_t used = size();
-    std::unique_ptr<char[]> fresh = std::make_unique_for_overwrite<char[]>(begin + room);
+    block fresh = std::make_unique_for_overwrite<char[]>(begin + room);
     if (used) std::memcpy(fresh.get() + begin, storage_.get() + begin_, used);
-    storage_ = std::move(fresh);
+    storage_.swap(fresh);
     capacity_ = begin + room;
     begin_ = begin;
     end_ = begin + used;
+    return fresh;
   }
 
-  std::unique_ptr<char[]> storage_;
+  block storage_;
   std::size_t headroom_, capacity_ = 0, begin_ = 0, end_ = 0;
 };
 

@@ -56,6 +56,17 @@ BOOST_AUTO_TEST_CASE(cleared_it_has_its_headroom_and_its_memory_again) {
   m.append(std::string(500, 'y'));
   BOOST_TEST((m.data().data() == place + 6));
 }
+BOOST_AUTO_TEST_CASE(it_takes_parts_of_itself) {
+  message_buffer m(bytes("abc"), 0);
+  std::string expected = "abc";
+  for (int i = 0; i < 8; ++i) {
+    m.append(m.data().substr(1));
+    expected += expected.substr(1);
+    m.prepend(m.data().substr(0, 2));
+    expected.insert(0, expected.substr(0, 2));
+    BOOST_TEST(m.data() == expected);
+  }
+}
 BOOST_AUTO_TEST_CASE(moved_from_it_is_empty_and_of_use) {
   message_buffer a("text", 3);
   message_buffer& emptied = a;
