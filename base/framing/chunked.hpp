@@ -85,13 +85,20 @@ class chunked {
     return more ? frame::taken(size) : frame::complete(begun_.message, size);
   }
 
-  /// What has arrived of a message in several frames; of no other stream.
+  /// What has arrived of a message in several frames. A copy is for another stream; a move is for the same one, whose
+  /// connection goes to another loop.
   struct beginning {
     beginning() noexcept = default;
     beginning(const beginning&) noexcept {}
+    beginning(beginning&& other) noexcept : message(std::move(other.message)), more(std::exchange(other.more, false)) {}
     beginning& operator=(const beginning&) noexcept {
       more = false;
       forget();
+      return *this;
+    }
+    beginning& operator=(beginning&& other) noexcept {
+      message = std::move(other.message);
+      more = std::exchange(other.more, false);
       return *this;
     }
     ~beginning() = default;

@@ -42,8 +42,8 @@ struct frame {
 
 /// parse() is given all unused input, from its first byte on. After `incomplete` it is called again with the same bytes
 /// and more behind them; so it may remember how far it has looked. A codec belongs to one direction of one connection;
-/// its copies begin anew, with nothing remembered. Those here allocate nothing for a message (chunked: only for one in
-/// several frames).
+/// its copies begin anew, with nothing remembered, and a move keeps all: a connection moves with its codec. Those here
+/// allocate nothing for a message (chunked: only for one in several frames).
 template <class C>
 concept codec = requires(C& c, bytes input) {
   { c.parse(input) } -> std::same_as<frame>;

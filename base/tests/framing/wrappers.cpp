@@ -9,6 +9,7 @@
 #include "support.hpp"
 
 #include <string>
+#include <utility>
 
 using namespace quintet;
 using namespace quintet::testing;
@@ -138,6 +139,16 @@ BOOST_AUTO_TEST_CASE(a_copy_begins_anew) {
     BOOST_TEST(!fresh->within_message());
     BOOST_TEST(fresh->parse(bytes("\2\0y", 3)).message == "y");
   }
+}
+// As a connection does that goes to another loop in the middle of a message.
+BOOST_AUTO_TEST_CASE(a_moved_one_goes_on) {
+  chunked first(length_prefix<1>(10), both);
+  BOOST_TEST(first.parse("\2\1x").is == frame::state::taken);
+  chunked second(std::move(first)), third(length_prefix<1>(10), both);
+  BOOST_TEST(second.within_message());
+  third = std::move(second);
+  BOOST_TEST(third.within_message());
+  BOOST_TEST(third.parse(bytes("\2\0y", 3)).message == "xy");
 }
 BOOST_AUTO_TEST_CASE(frames_that_cannot_be_are_malformed) {
   const chunked wire(length_prefix<1>(), both);
