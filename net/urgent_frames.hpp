@@ -93,6 +93,9 @@ class urgent_sieve {
     std::size_t from = 0;  // where what is left, and not in `rest` yet, begins
   };
 
+  /// By its length, if the codec knows that beforehand: how the frame was cut when it arrived must not decide.
+  static bool may_be_urgent(const frame& f) noexcept { return !transparent_codec<Codec> || f.size <= most_held; }
+
   // False: what is there is no whole frame.
   template <class Handler>
   bool step(walk& w, urgent_findings& found) {
@@ -101,14 +104,15 @@ class urgent_sieve {
     const frame next = wire_.parse(in);
     if (next.is == frame::state::incomplete) {
       // One that says how long its messages are: this one goes on for so many bytes.
-      if (!transparent_codec<Codec> || next.size <= most_held) return false;
+      if (may_be_urgent(next)) return false;
       passing_ = next.size - in.size();
       w.at = w.in.size();
     } else if (next.is == frame::state::failed) {
       passing_ = std::string::npos;  // for the handler's codec to find
       w.at = w.in.size();
     } else {
-      if (next.is == frame::state::complete && whole && found.may_answer && Handler::is_urgent(next.message)) {
+      if (next.is == frame::state::complete && whole && found.may_answer && may_be_urgent(next) &&
+          Handler::is_urgent(next.message)) {
         found.rest.append(w.in.substr(w.from, w.at - w.from));
         w.from = w.at + next.size;
         ++found.answered;

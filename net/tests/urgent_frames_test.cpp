@@ -102,6 +102,21 @@ BOOST_DATA_TEST_CASE(byte_by_byte_as_well, bdata::make(shapes), s) {
   BOOST_TEST(f.w.statistics().urgent == 1U);
 }
 
+// One whose length is announced, and is above what is held back for it. In two parts it cannot be urgent; so it is not
+// urgent in one either.
+BOOST_DATA_TEST_CASE(a_long_one_comes_to_the_handler_however_it_is_cut, bdata::make(shapes), s) {
+  const std::string longest = "!" + std::string(4096 - 4 - 1, 'x'), longer = longest + "x";
+  const std::string all = on_wire<prefix>({longest, longer});
+  for (const std::size_t cut : {std::size_t{0}, std::size_t{3}, all.size() - 1, all.size()}) {
+    fixture<prefix> f(s);
+    f.w.send(f.client, all.substr(0, cut));
+    f.w.send(f.client, all.substr(cut));
+    BOOST_TEST(f.w.received(f.client).size() == all.size());
+    BOOST_TEST((f.messages == std::vector<std::string>{longer}));
+    BOOST_TEST(f.w.statistics().urgent == 1U);
+  }
+}
+
 BOOST_DATA_TEST_CASE(a_stream_that_ends_within_a_message_tells_the_handler, bdata::make(shapes), s) {
   fixture<line> f(s);
   f.w.send(f.client, "a\r\n!unfinish");
