@@ -7,6 +7,7 @@
 #include "compare/settings.hpp"
 #include "output_file.hpp"
 #include "report/document.hpp"
+#include "stress/attack.hpp"
 #include "stress/scenario.hpp"
 
 #include <fmt/core.h>
@@ -21,14 +22,22 @@ namespace quintet::bench {
 namespace {
 
 constexpr auto* footer =
-    "Exit status: 0 when every demand is met, 1 when the server fails one.\n"
+    "With --server nothing is started: the attacks go to a server that is running, whoever wrote it. An innocent "
+    "client\n"
+    "asks beside them, 50 times a second. An attack has passed when each of its requests was answered within --bound, "
+    "and\n"
+    "so was a new client's afterwards.\n"
+    "Exit status: 0 when every demand is met, 1 when the server fails one, 130 after Ctrl-C.\n"
     "Examples:\n"
     "  quintet-bench stress resets --model 4 --peers 1000000\n"
     "  quintet-bench stress idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors\n"
-    "  quintet-bench stress all --json stress.json";
+    "  quintet-bench stress all --json stress.json\n"
+    "  quintet-bench stress --server 127.0.0.1:6379 --protocol resp\n"
+    "  quintet-bench stress non-readers --server 127.0.0.1:7007 --peers 200 --window 10";
 
 struct chosen {
   std::string scenario, models;
+  std::string protocol = "echo";
 };
 
 std::chrono::nanoseconds parse_deadline(const std::string& text) {
@@ -40,6 +49,7 @@ std::chrono::nanoseconds parse_deadline(const std::string& text) {
 }
 
 void complete(stress_settings& s, const chosen& c) {
+  if (c.scenario.empty()) throw usage_error("a scenario is required, or all; or --server HOST:PORT");
   if (c.scenario == "all")
     for (const scenario& one : scenarios) s.scenarios.emplace_back(one.name);
   else
@@ -58,12 +68,13 @@ void complete(stress_settings& s, const chosen& c) {
 
 class report {
  public:
-  void add(const scenario& s, const std::string& model, const findings& found) {
-    fmt::print("{}, {}: {}\n{}", s.name, model, found.passed() ? "passed" : "FAILED", found.text());
+  /// `against`: which model, or which server.
+  void add(std::string_view name, std::string_view what, const std::string& against, const findings& found) {
+    fmt::print("{}, {}: {}\n{}", name, against, found.passed() ? "passed" : "FAILED", found.text());
     std::fflush(stdout);
     auto one = found.json();
-    one["scenario"] = s.name;
-    one["model"] = model;
+    one["scenario"] = name;
+    one[what] = against;
     results_.push_back(std::move(one));
     passed_ = passed_ && found.passed();
   }
@@ -92,7 +103,7 @@ int run_all(const stress_settings& s) {
     for (const std::string& name : s.scenarios) {
       const scenario& one = require_scenario(name);
       fmt::print(stderr, "{}: {}, {} of them\n", one.name, one.help, s.peers.value_or(one.default_peers));
-      for (const std::string& model : s.models) all.add(one, model, perform(one, s, model));
+      for (const std::string& model : s.models) all.add(one.name, "model", model, perform(one, s, model));
     }
   } catch (const interrupted&) {
     all.write(s.json_file, true);
@@ -102,15 +113,76 @@ int run_all(const stress_settings& s) {
   return all.passed() ? 0 : 1;
 }
 
+std::vector<const attack*> complete(attack_settings& a, const stress_settings& s, const chosen& c) {
+  std::vector<const attack*> list;
+  for (const attack& one : attacks)
+    if (c.scenario.empty() || c.scenario == "all" || &require_attack(c.scenario) == &one) list.push_back(&one);
+  a.target = require_target(a.server, a.allow_remote);
+  a.speaks = parse_dialect(c.protocol);
+  a.peers = s.peers;
+  a.window = s.window.value_or(std::chrono::seconds(3));
+  if (a.window < 2 * a.bound || a.window > std::chrono::minutes(1))
+    throw usage_error("--window: with --server from twice --bound to 1min");
+  if (a.peers.value_or(1) > most_hostile_peers)
+    throw usage_error(fmt::format("--peers: with --server at most {}", most_hostile_peers));
+  for (const attack* one : list) {
+    const unsigned peers = a.peers.value_or(one->default_peers);
+    require_files(fmt::format("--peers: {} peers of {}", peers, one->name), std::size_t{peers} + 100);
+  }
+  return list;
+}
+
+int run_attacks(attack_settings a, const std::vector<const attack*>& list, const std::string& json_file) {
+  raise_file_limit();
+  const interruption_guard guard;
+  a.check = [] {
+    if (interruption_guard::happened()) throw interrupted();
+  };
+  report all;
+  try {
+    for (const attack* one : list) {
+      fmt::print(stderr, "{}: {} peers {}\n", one->name, a.peers.value_or(one->default_peers), one->help);
+      all.add(one->name, "server", a.server, perform(*one, a));
+    }
+  } catch (const interrupted&) {
+    all.write(json_file, true);
+    return 130;
+  }
+  all.write(json_file, false);
+  return all.passed() ? 0 : 1;
+}
+
 std::string scenario_list() {
   std::string out = "Scenarios, and how many peers each has by default:\n";
   for (const scenario& s : scenarios) out += fmt::format("  {:<13}{} ({})\n", s.name, s.help, s.default_peers);
+  out += "Attacks on --server, and how many peers each has by default (all of them, unless one is named):\n";
+  for (const attack& a : attacks) out += fmt::format("  {:<13}peers that {} ({})\n", a.name, a.help, a.default_peers);
   return out;
+}
+
+void add_server_options(CLI::App& app, attack_settings& a, chosen& c) {
+  const auto same = [](const std::string& text) { return text; };
+  const auto bound = [](const std::string& text) {
+    return std::chrono::ceil<std::chrono::milliseconds>(positive_duration(text));
+  };
+  auto* server = add_parsed(app, "--server", a.server, same, "Attack this server, which is running, and start none");
+  server->type_name("HOST:PORT");
+  for (const char* ours : {"--model", "--engine", "--accept", "--loops", "--own-descriptors", "--rounds", "--deadline",
+                           "--memory", "--within", "--program"})
+    server->excludes(app.get_option(ours));
+  const auto of_server = [&](CLI::Option* option) { return option->needs(server); };
+  of_server(add_parsed(
+                app, "--protocol", c.protocol, [](const std::string& t) { return parse_dialect(t), t; },
+                "What it speaks: echo (the same bytes come back), resp (Redis), http (GET /) (echo)"))
+      ->type_name("NAME");
+  of_server(add_parsed(app, "--bound", a.bound, bound, "Within which the innocent client wants each answer (1)"))
+      ->type_name("S");
+  of_server(app.add_flag("--allow-remote", a.allow_remote, "Also a server that is not on the loopback interface"));
 }
 
 void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   const auto same = [](const std::string& text) { return text; };
-  app.add_option("scenario", c.scenario, "One of those below, or all of them: all")->required()->type_name("NAME");
+  app.add_option("scenario", c.scenario, "One of those below, or all of them: all")->type_name("NAME");
   add_parsed(
       app, "--model,--models", c.models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers (all five)");
@@ -127,8 +199,9 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
              "How often the peers come and go; the good client is alone in between (3)")
       ->type_name("N");
-  add_parsed(app, "--window", s.window, positive_duration,
-             "How long the good client is measured each time (2; non-readers: 10)")
+  add_parsed(
+      app, "--window", s.window, positive_duration,
+      "How long the good client is measured each time (2; non-readers: 10); with --server: length of an attack (3)")
       ->type_name("S");
   add_parsed(app, "--deadline", s.deadline, parse_deadline, "slow-writers: the server's message_timeout (5)")
       ->type_name("S");
@@ -149,11 +222,15 @@ void add_stress(CLI::App& app) {
   auto* sub = app.add_subcommand("stress", "A server beside hostile or very many peers: what becomes of the others");
   const auto s = std::make_shared<stress_settings>();
   const auto c = std::make_shared<chosen>();
+  const auto a = std::make_shared<attack_settings>();
   add_options(*sub, *s, *c);
+  add_server_options(*sub, *a, *c);
   sub->footer(scenario_list() + footer);
-  sub->callback([s, c] {
-    complete(*s, *c);
-    if (const int status = run_all(*s)) throw CLI::RuntimeError(status);
+  sub->callback([s, c, a] {
+    const bool attacks_one = !a->server.empty();
+    if (!attacks_one) complete(*s, *c);
+    if (const int status = attacks_one ? run_attacks(*a, complete(*a, *s, *c), s->json_file) : run_all(*s))
+      throw CLI::RuntimeError(status);
   });
 }
 

@@ -89,7 +89,7 @@ status=$?
 grep -q 'FAILED: it did not end in time' "$work/out" || fail "too long: $(cat "$work/out")"
 interrupted 'round 1 of' stress idle --model 4 --peers 10 --rounds 1000 --json "$work/raw"
 grep -q '"interrupted": true' "$work/raw" || fail "interrupted: no results written"
-pgrep -f "quintet-bench-$pid.stress" > /dev/null && fail "interrupted: the server is still there"
+grep -la "[q]uintet-bench-$pid.stress" /proc/[0-9]*/cmdline 2> /dev/null && fail "interrupted: the server is still there"
 
 [ $failures -eq 0 ] && echo "stress behaves"
 exit $((failures > 0))

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// dialect.hpp: the protocols that a server under attack may speak: a request, and when its reply is complete.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace quintet::bench {
+
+enum class reply_state : std::uint8_t {
+  incomplete,
+  complete,
+  last,  ///< complete, and the server closes the connection behind it
+  wrong,
+};
+
+struct dialect {
+  std::string_view name, help;
+  std::string (*request)(unsigned number);                                 ///< differs from number to number
+  reply_state (*judge)(std::string_view reply, std::string_view request);  ///< all that has come so far
+  std::string (*large_request)();  ///< one with a long reply, as long as the protocol offers
+};
+
+extern const std::array<dialect, 3> dialects;
+
+/// "echo, resp, http". Throws usage_error.
+const dialect* parse_dialect(std::string_view name);
+
+}  // namespace quintet::bench
