@@ -5,6 +5,7 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <array>
 #include <coroutine>
 #include <string>
 #include <vector>
@@ -162,6 +163,35 @@ BOOST_DATA_TEST_CASE(a_full_pipeline_keeps_nobody_from_the_connection, bdata::ma
   BOOST_TEST(f.log.reads == before);
   BOOST_TEST(f.w.received(f.client).size() == 20U);
   BOOST_TEST(f.w.ended(f.client));
+}
+
+// What has arrived and waits for the coroutine counts as what is still on its way.
+BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(shapes) * bdata::xrange(2), s, posts) {
+  constexpr int most = 200'000 / 1000;
+  fixture<in_two_parts> f(s, 0, 1, {.max_output = 200'000, .high_watermark = 100'000, .low_watermark = 50'000});
+  f.w.send(f.client, "x");
+  const auto offer = [&] {
+    int& calls = f.log.calls;
+    const std::array<char, 1000> captured{};
+    return posts ? f.registry().post(f.log.last, [&calls, captured](connection&) { calls += captured[0] == 0; })
+                 : f.registry().send(f.log.last, std::string(1000, 'n'));
+  };
+  int taken = 0;
+  for (int i = 0; i < 2 * most; ++i) {
+    const error_code ec = offer();
+    if (ec) BOOST_TEST(ec == errc::output_full);
+    taken += !ec;
+    f.w.sim.run_until_quiet();
+  }
+  BOOST_TEST(taken > most / 2);
+  BOOST_TEST(taken <= most);
+  std::size_t received = f.w.received(f.client).size();
+  f.answer();
+  received += f.w.received(f.client).size();
+  BOOST_TEST(f.log.calls == (posts ? taken : 0));
+  BOOST_TEST(received == 70'008U + (posts ? 0U : 1000U * static_cast<std::size_t>(taken)));
+  BOOST_TEST(!offer());  // there is room again
+  f.w.sim.run_until_quiet();
 }
 
 // A peer that sends and never reads.

@@ -33,12 +33,14 @@ class world {
   static constexpr std::uint16_t port = 7;
 
   world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U,
-        const offload_options& offload = {}, const rebalance_options& rebalance = {})
+        const offload_options& offload = {}, const rebalance_options& rebalance = {},
+        std::size_t max_input_total = 1U << 30U)
       : sim(seed) {
     server_options o{.listen = {"127.0.0.1:7"},
                      .rebalance = rebalance,
                      .limits = limits,
                      .max_output_total = max_total,
+                     .max_input_total = max_input_total,
                      .offload = offload};
     o.make_engine = [this] { return sim.network().make_engine(); };
     o.time = &sim.time();
