@@ -38,7 +38,13 @@ class coroutine_host {
   }
   void add(cancellable& operation) noexcept { operations_.push_back(operation); }
   void cancel_operations() noexcept {
-    for (auto i = operations_.begin(); i != operations_.end();) (i++)->cancel();
+    operation_list asked;
+    asked.swap(operations_);
+    while (!asked.empty()) {  // a cancellation may end any other operation
+      cancellable& next = asked.front();
+      operations_.splice(operations_.end(), asked, asked.begin());
+      next.cancel();
+    }
   }
 
  protected:
@@ -50,8 +56,9 @@ class coroutine_host {
   }
 
  private:
+  using operation_list = boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>>;
   event_loop& host_loop_;
-  boost::intrusive::list<cancellable, boost::intrusive::constant_time_size<false>> operations_;
+  operation_list operations_;
 };
 
 }  // namespace quintet

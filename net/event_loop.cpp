@@ -54,7 +54,7 @@ event_loop::~event_loop() {
   stopping_ = true;
   run_posted();
   callbacks_.clear();  // before the services that they may use
-  services_ = {};
+  services_.clear();
   run_posted();  // by the services
   drop_guest();
   run_posted();  // by what the guest's handlers held
@@ -201,7 +201,12 @@ bool event_loop::give_turns() noexcept {
 void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
   now_is_known_ = false;
-  for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
+  // What abort() calls may take away any other member, and bring new ones.
+  while (!members_.empty()) {
+    loop_member& next = members_.front();
+    told_.splice(told_.end(), members_, members_.begin());
+    next.abort();
+  }
 }
 
 void event_loop::stop() noexcept {

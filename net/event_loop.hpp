@@ -86,7 +86,9 @@ class event_loop {
   /// [any thread] Every member is told to abort; run() returns when all have left. Before run(): run() returns soon.
   void stop() noexcept;
   /// [loop] Whether stop() has taken effect and the last member has left.
-  [[nodiscard]] bool finished() const noexcept { return stopping_ && members_.empty() && deferred_.empty(); }
+  [[nodiscard]] bool finished() const noexcept {
+    return stopping_ && members_.empty() && told_.empty() && deferred_.empty();
+  }
   /// [loop]
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
 
@@ -150,7 +152,7 @@ class event_loop {
   }
   void leave(loop_member& m) noexcept {
     check_here();
-    members_.erase(members_.iterator_to(m));
+    members_.erase(member_list::s_iterator_to(m));  // of whichever list it is in: they do not count
   }
   /// [loop] Runs the item when this turn's dispatching is over: an object that might still have an event in the batch
   /// at hand must not be destroyed before.
@@ -238,7 +240,8 @@ class event_loop {
   bool now_is_known_ = false;
   bool stopping_ = false;
   bytes lent_;
-  boost::intrusive::list<loop_member> members_;
+  using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
+  member_list members_, told_;  // those that have been told that the loop stops
   buffer_cache buffers_;
   chunk_cache chunks_;
   loop_counters counters_;

@@ -18,6 +18,10 @@ class loop_services {
     if (!slot) slot = std::make_shared<T>(loop);  // shared_ptr<void> remembers how to destroy a T
     return *static_cast<T*>(slot.get());
   }
+  /// Destroys all of them, one by one: a destructor may use others, which are made again if they have gone.
+  void clear() noexcept {
+    while (!slots_.empty()) (void)slots_.extract(slots_.begin());
+  }
 
  private:
   std::unordered_map<std::type_index, std::shared_ptr<void>> slots_;

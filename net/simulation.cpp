@@ -16,7 +16,9 @@ event_loop& simulation::make_loop() {
 bool simulation::step_once() {
   bool worked = false;
   std::shuffle(driven_.begin(), driven_.end(), random_);
-  for (event_loop* loop : driven_) {
+  round_ = driven_;
+  for (event_loop* loop : round_) {
+    if (std::ranges::find(driven_, loop) == driven_.end()) continue;  // forgotten in this round
     worked |= loop->poll();
     if (offloaded_.empty() || random_() % 2 == 0) continue;
     std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());

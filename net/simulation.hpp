@@ -43,7 +43,7 @@ class simulation {
   memory_network network_;
   std::mt19937_64 random_;
   std::deque<event_loop> loops_;
-  std::vector<event_loop*> driven_;
+  std::vector<event_loop*> driven_, round_;  // the second: those of the round at hand
   std::vector<work_item*> offloaded_;
 };
 

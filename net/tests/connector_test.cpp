@@ -5,10 +5,13 @@
 #include <quintet/net/simulation.hpp>
 
 #include "sockets.hpp"
+#include "world.hpp"
 
+#include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cerrno>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -181,6 +184,32 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stops_ends_it) {
   BOOST_REQUIRE(s.result);
   BOOST_TEST((s.result->failed == errc::stopped));
   BOOST_TEST(s.sim.network().open_handles() == 0U);
+}
+
+namespace {
+
+/// Begins an attempt for itself, which is the loop's next member, and gives it up when it is closed.
+struct caller {
+  std::shared_ptr<std::optional<connector>> dialling = std::make_shared<std::optional<connector>>();
+  int* called;
+  void on_open(connection& c) const {
+    dialling->emplace(c.loop(), connect_options{}, [count = called](error_code, int) { ++*count; });
+    (*dialling)->start(address("127.0.0.1:99"));
+  }
+  void operator()(connection&, bytes) const {}
+  void on_close(connection&, error_code) const { dialling->reset(); }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_handler_gives_one_up_while_the_loop_stops, boost::unit_test::data::make(testing::shapes), form) {
+  if (form.pooled) return;  // on_close is not on the loop's thread then
+  int called = 0;
+  testing::world<caller> w(1, form, caller{.called = &called});
+  w.sim.network().set_silent(address("127.0.0.1:99"), true);
+  for (int i = 0; i < 3; ++i) w.connect();
+  w.stop();
+  BOOST_TEST(called == 0);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {

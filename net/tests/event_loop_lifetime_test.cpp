@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,83 @@ struct service {
   std::shared_ptr<std::string> said;
 };
 
+/// Leaves when it is told to abort, and does what its test wants before.
+struct member : loop_member {
+  explicit member(event_loop& l, std::function<void()> f = {}) : loop(l), first(std::move(f)) { loop.join(*this); }
+  ~member() {
+    if (here) loop.leave(*this);
+  }
+  void abort() noexcept override {
+    BOOST_TEST(here);
+    ++told;
+    if (first) first();
+    if (std::exchange(here, false)) loop.leave(*this);
+  }
+  event_loop& loop;
+  std::function<void()> first;
+  bool here = true;
+  int told = 0;
+};
+
+/// Uses another service while it is destroyed, as one does that gives back what it has borrowed.
+struct borrower {
+  struct lender {
+    explicit lender(event_loop&) {}
+    int given_back = 0;
+  };
+  explicit borrower(event_loop& l) : loop(l) {}
+  ~borrower() { ++loop.use<lender>().given_back; }
+  event_loop& loop;
+};
+
 }  // namespace
+
+// What a connection is closed for may end any other member: a connector, a pool of them.
+BOOST_AUTO_TEST_CASE(who_is_told_that_a_loop_stops_may_take_others_away) {
+  constexpr std::size_t count = 5;
+  for (std::size_t taker = 0; taker < count; ++taker)
+    for (std::size_t taken = 0; taken < count; ++taken) {
+      event_loop loop;
+      std::vector<std::unique_ptr<member>> all;
+      for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_unique<member>(loop));
+      all[taker]->first = [&] {
+        if (taken != taker) all[taken].reset();
+      };
+      loop.stop();
+      loop.run();
+      BOOST_TEST(loop.finished());
+      for (const auto& m : all)
+        if (m) BOOST_TEST(m->told == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_but_one_are_taken_away_by_the_first) {
+  event_loop loop;
+  std::vector<std::unique_ptr<member>> others;
+  const member first(loop, [&] { others.clear(); });
+  for (int i = 0; i < 3; ++i) others.push_back(std::make_unique<member>(loop));
+  loop.stop();
+  loop.run();
+  BOOST_TEST(first.told == 1);
+  BOOST_TEST(loop.finished());
+}
+
+BOOST_AUTO_TEST_CASE(who_joins_while_others_are_told_is_told_too) {
+  event_loop loop;
+  std::optional<member> late;
+  const member first(loop, [&] { late.emplace(loop); });
+  loop.stop();
+  loop.run();
+  BOOST_REQUIRE(late);
+  BOOST_TEST(late->told == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_service_may_use_another_while_the_loop_goes) {
+  event_loop loop;
+  loop.post([&]() noexcept { loop.use<borrower>(); });
+  loop.stop();
+  loop.run();
+}
 
 BOOST_AUTO_TEST_CASE(what_is_left_runs_when_a_loop_goes_that_never_ran) {
   const auto said = std::make_shared<std::string>();
