@@ -128,7 +128,7 @@ class asio_engine final : public socket_engine {
   operation_memory wake_memory_;
   bool woken_ = false;
   unsigned turns_ = 0;
-  std::size_t last_batch_ = 0, room_in_batch_ = 0;
+  std::size_t last_batch_ = 0;
 };
 
 template <wait_type What>
@@ -195,10 +195,8 @@ bool asio_engine::poll(duration longest) {
 // then when it did not: a lone connection pays for that in one request of sixteen.
 std::size_t asio_engine::run_batch() {
   if (last_batch_ < worth_a_look && ++turns_ % 16 != 0) return 0;
-  room_in_batch_ = longest_batch;
-  last_batch_ = context_->poll();
-  room_in_batch_ = 0;
-  if (context_->stopped()) context_->restart();
+  // One by one: a handler that posts itself again is ready at once, and would keep the loop for itself.
+  for (last_batch_ = 0; last_batch_ < longest_batch && context_->poll_one() > 0;) ++last_batch_;
   return last_batch_;
 }
 
@@ -266,7 +264,6 @@ void asio_engine::wait(watch& w) {
 template <wait_type What>
 void asio_engine::waited(watch& w, const error_code& ec) {
   w.waiting[What] = false;
-  if (room_in_batch_ > 0 && --room_in_batch_ == 0) context_->stop();  // timers and posts have their turn
   if (w.of) dispatch<What>(w, ec);
   if (--w.outstanding == 0 && !w.of) give_up(w);
 }

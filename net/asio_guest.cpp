@@ -9,10 +9,18 @@ namespace quintet {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// Handlers in one poll. Those that post themselves again are ready at once, and would keep the loop for themselves.
+constexpr unsigned most_a_turn = 64;
+
+}  // namespace
+
 // UNSAFE_IO: an I/O object is touched by one thread at a time, which is the loop's rule anyway, so Asio need not lock
 // its descriptors; posting from other threads stays safe.
-asio_guest::asio_guest(context_type* of_engine)
-    : own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
+asio_guest::asio_guest(context_type* of_engine, counter& errors)
+    : errors_(errors),
+      own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
       context_(of_engine ? *of_engine : *own_) {}
 
 asio_guest::~asio_guest() { unwatch(); }
@@ -23,16 +31,27 @@ void asio_guest::open_descriptors() { const asio::steady_timer first(context_); 
 bool asio_guest::poll() {
   if (!own_) return false;
   if (context_.stopped()) context_.restart();
-  const bool ran = context_.poll() > 0;
+  unsigned ran = 0;
+  while (ran < most_a_turn && run_one([this] { return context_.poll_one(); })) ++ran;
   active_ = !context_.stopped();
   if (!active_) unwatch();
-  return ran;
+  return ran > 0;
 }
 
 bool asio_guest::wait(int engine_fd, duration longest) {
   watch(engine_fd);
-  const std::size_t ran = longest == duration::max() ? context_.run_one() : context_.run_one_for(longest);
-  return ran > 0;
+  return run_one(
+      [&] { return longest == duration::max() ? context_.run_one() : context_.run_one_for(longest); });
+}
+
+template <class Run>
+bool asio_guest::run_one(Run run) {
+  try {
+    return run() > 0;
+  } catch (...) {  // of a handler, which is over
+    errors_.add();
+    return true;
+  }
 }
 
 void asio_guest::watch(int engine_fd) {

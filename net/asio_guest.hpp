@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/base/clock.hpp>
+#include <quintet/base/counter.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -18,8 +19,9 @@ class asio_guest {
  public:
   using context_type = boost::asio::io_context;
 
-  /// `of_engine`: the engine's own, if it has one; it outlives the guest.
-  explicit asio_guest(context_type* of_engine);
+  /// `of_engine`: the engine's own, if it has one; it outlives the guest. `errors` counts handlers that leave with an
+  /// exception.
+  asio_guest(context_type* of_engine, counter& errors);
   ~asio_guest();
   asio_guest(const asio_guest&) = delete;
   asio_guest& operator=(const asio_guest&) = delete;
@@ -27,7 +29,7 @@ class asio_guest {
 
   /// What it waits with is otherwise opened when it is first needed.
   void open_descriptors();
-  /// [loop] Runs what is ready; returns whether anything ran.
+  /// [loop] Runs handlers that are ready, a limited number of them; returns whether any ran.
   bool poll();
   /// [loop] After poll(): whether operations or posted work are outstanding, so that completions may come.
   [[nodiscard]] bool active() const noexcept { return active_; }
@@ -41,7 +43,10 @@ class asio_guest {
  private:
   using descriptor = boost::asio::posix::basic_stream_descriptor<context_type::executor_type>;
   void watch(int engine_fd);
+  template <class Run>
+  bool run_one(Run run);
 
+  counter& errors_;
   std::unique_ptr<context_type> own_;
   context_type& context_;
   std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed

@@ -143,9 +143,8 @@ bool event_loop::attention_wanted() const noexcept {
 // Whether something came, so that there is no need to wait; else how long the wait may be now. All the while the loop
 // counts as awake: it sees for itself what is posted to it.
 bool event_loop::spin(asio_guest* guest, duration& longest) {
-  const auto outcome = spin_.spin(clock_, longest, [&] {
-    return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
-  });
+  const auto outcome = spin_.spin(
+      clock_, longest, [&] { return poll_engine(duration::zero()) || (guest && guest->poll()) || attention_wanted(); });
   using enum spin_budget::outcome;
   if (outcome == paid) counters_.spins_paid.add();
   if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
@@ -156,29 +155,40 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
   return spin_budget::found(outcome);
 }
 
+// Handlers of Asio's, which may throw anything, run in the engine where that is where the guest lives.
+bool event_loop::poll_engine(duration longest) {
+  try {
+    return engine_->poll(longest);
+  } catch (...) {
+    if (!engine_->context()) throw;
+    counters_.handler_errors.add();
+    return true;
+  }
+}
+
 bool event_loop::wait_in_engine(duration longest) {
-  if (longest == duration::zero()) return engine_->poll(longest);
+  if (longest == duration::zero()) return poll_engine(longest);
   // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
   // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
     if (spin_.enabled() && spin(nullptr, longest)) return true;
-    if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
+    if (always_wake_) return poll_engine(attention_wanted() ? duration::zero() : longest);
   }
   sleep_.store(sleep::in_engine);
-  const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
+  const bool worked = poll_engine(attention_wanted() ? duration::zero() : longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
   return worked;
 }
 
 bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
-  if (engine_->poll(duration::zero())) return true;
+  if (poll_engine(duration::zero())) return true;
   if (longest == duration::zero()) return false;
   if (spin_.enabled() && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
   if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
-  return engine_->poll(duration::zero()) || worked;
+  return poll_engine(duration::zero()) || worked;
 }
 
 bool event_loop::run_deferred() noexcept {
@@ -254,7 +264,7 @@ time_point event_loop::now() noexcept {
 
 asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<asio_guest>(engine_->context());
+  auto fresh = std::make_unique<asio_guest>(engine_->context(), counters_.handler_errors);
   asio_guest* expected = nullptr;
   if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
   return *fresh.release();

@@ -11,6 +11,9 @@
 
 #include <atomic>
 #include <latch>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -132,6 +135,70 @@ BOOST_DATA_TEST_CASE(timers_fire_in_order_and_a_cancelled_one_does_not, bdata::m
   never.cancel();
   loop.run();
   BOOST_TEST(order == "12");
+}
+
+namespace {
+
+/// Posts itself again and again, as a coroutine does that yields by asio::post, until it is told to end.
+struct chain {
+  static constexpr int far_too_many = 300'000;
+  void begin() {
+    boost::asio::post(loop.get_executor(), [this] {
+      if (++links < far_too_many && !ends) begin();
+    });
+  }
+  event_loop& loop;
+  int links = 0;
+  bool ends = false;
+};
+
+void others_have_their_turn(event_loop& loop) {
+  const resident r(loop);
+  chain posting{loop};
+  std::string order;
+  int links_before_stop = 0;
+  posting.begin();
+  loop.post([&]() noexcept {
+    order += 'p';
+    loop.after(0s, [&] {
+      order += 't';
+      links_before_stop = posting.links;
+      loop.stop();
+      posting.ends = true;
+    });
+  });
+  loop.run();
+  BOOST_TEST(order == "pt");
+  BOOST_TEST(links_before_stop > 0);
+  BOOST_TEST(links_before_stop < chain::far_too_many);
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(what_asio_posts_to_itself_leaves_others_their_turn, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  others_have_their_turn(loop);
+}
+
+BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, true}), blocking) {
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  int ran = 0;
+  std::optional<boost::asio::steady_timer> late(std::in_place, loop.get_executor(), 1ms);
+  late->async_wait([&](const error_code&) {  // while the loop waits in the guest, or in Asio's engine
+    ++ran;
+    loop.stop();
+    throw std::runtime_error("late");
+  });
+  for (int i = 0; i < 3; ++i)
+    boost::asio::post(loop.get_executor(), [&] {
+      ++ran;
+      throw std::runtime_error("at once");
+    });
+  loop.run();
+  BOOST_TEST(ran == 4);
+  BOOST_TEST(loop.counters().handler_errors.value() == 4U);
+  late.reset();
 }
 
 BOOST_AUTO_TEST_CASE(a_service_is_made_once_for_each_loop_and_dies_on_it) {
