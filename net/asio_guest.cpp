@@ -40,8 +40,8 @@ bool asio_guest::poll() {
 
 bool asio_guest::wait(int engine_fd, duration longest) {
   watch(engine_fd);
-  return run_one(
-      [&] { return longest == duration::max() ? context_.run_one() : context_.run_one_for(longest); });
+  const time_point end = later(std::chrono::steady_clock::now(), longest);
+  return run_one([&] { return end == time_point::max() ? context_.run_one() : context_.run_one_until(end); });
 }
 
 template <class Run>

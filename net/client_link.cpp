@@ -110,7 +110,7 @@ void client_link::tell(error_code why, std::optional<duration> again) const noex
 std::optional<duration> client_link::try_again() noexcept {
   event_loop& main = all_.main_;
   if (!backoff_ || cancelled_ || main.stopping() || all_.draining_) return std::nullopt;
-  const duration wait = std::max(duration::zero(), began_ + backoff_->next(all_.random_) - main.now());
+  const duration wait = std::max(duration::zero(), later(began_, backoff_->next(all_.random_)) - main.now());
   main.start(next_, wait);
   return wait;
 }

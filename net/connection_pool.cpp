@@ -113,11 +113,11 @@ void connection_pool::dialled(dial_list::iterator which, error_code failed, int 
 
 void connection_pool::watch_time() noexcept {
   if (idle_.empty() || options_.idle_timeout == duration::zero()) return cancel();
-  loop_.start(*this, idle_.front().since + options_.idle_timeout - loop_.now());
+  loop_.start(*this, later(idle_.front().since, options_.idle_timeout) - loop_.now());
 }
 
 void connection_pool::expired() noexcept {
-  while (!idle_.empty() && idle_.front().since + options_.idle_timeout <= loop_.now()) idle_.pop_front();
+  while (!idle_.empty() && later(idle_.front().since, options_.idle_timeout) <= loop_.now()) idle_.pop_front();
   watch_time();
 }
 

@@ -12,6 +12,8 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
+// Of a loop that has a timer: whoever waits may add it to the present.
+constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
 }  // namespace
 
@@ -131,9 +133,10 @@ bool event_loop::turn(bool may_wait) {
 
 duration event_loop::longest_wait(bool may_wait) noexcept {
   if (!may_wait || finished() || !deferred_.empty() || turns_wait()) return duration::zero();
-  if (timers_.empty()) return engine::forever;
+  const time_point next = timers_.next();
+  if (next == time_point::max()) return engine::forever;
   now_is_known_ = false;
-  return std::max(duration::zero(), timers_.next() - now());
+  return std::clamp(next - now(), duration::zero(), longest_sleep);
 }
 
 bool event_loop::attention_wanted() const noexcept {

@@ -108,10 +108,10 @@ class event_loop {
 
   /// [loop] The time at which this turn began to dispatch.
   [[nodiscard]] time_point now() noexcept;
-  /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates.
+  /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates. duration::max() is never.
   void start(timer& t, duration after) noexcept {
     check_here();
-    timers_.start(t, now() + after);
+    timers_.start(t, later(now(), after));
   }
 
   /// [any thread] Calls f() once on the loop's thread, when the time has passed; at once means in the next turn. The

@@ -2,6 +2,8 @@
 // heartbeat_monitor: the look, and what follows from it.
 #include <quintet/net/heartbeat_monitor.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <new>
 
 namespace quintet {
@@ -10,7 +12,9 @@ namespace {
 constexpr std::size_t at_once = 256;  // connections, under one lock: some microseconds
 
 std::uint32_t in_intervals(duration d, duration interval) noexcept {
-  return interval == duration::zero() ? 0 : static_cast<std::uint32_t>((d + interval - duration(1)) / interval);
+  if (interval == duration::zero() || d == duration::zero()) return 0;
+  constexpr auto most = std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+  return static_cast<std::uint32_t>(std::min(most, std::int64_t{(d - duration(1)) / interval + 1}));
 }
 
 /// Again and again, since one that was not told (there was no memory) or was busy is to be told later.
@@ -33,7 +37,7 @@ heartbeat_monitor::heartbeat_monitor(event_loop& loop, connection_registry& watc
 }
 
 void heartbeat_monitor::start() noexcept {
-  due_ = loop_.time().now() + interval_;
+  due_ = later(loop_.time().now(), interval_);
   loop_.start(*this, due_ - loop_.now());
 }
 
@@ -42,7 +46,7 @@ void heartbeat_monitor::start() noexcept {
 void heartbeat_monitor::expired() noexcept {
   const duration late = loop_.time().now() - due_;
   measure(late);
-  due_ += interval_ * (1 + late / interval_);
+  due_ = later(due_, interval_ * (1 + late / interval_));
   loop_.start(*this, due_ - loop_.now());
   loop_.line_up(*this);
 }

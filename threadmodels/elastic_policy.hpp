@@ -6,6 +6,8 @@
 #include <quintet/net/worker_statistics.hpp>
 #include <quintet/threadmodels/worker_limits.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
 namespace quintet {
@@ -18,6 +20,7 @@ namespace quintet {
 class elastic_policy {
  public:
   static constexpr unsigned most_patience = 64;
+  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // what is multiplied must not overflow
 
   explicit elastic_policy(const worker_limits& limits) noexcept : limits_(limits) {}
 
@@ -25,7 +28,7 @@ class elastic_policy {
   [[nodiscard]] std::optional<worker_event> growth(time_point now, duration waited, duration still) const noexcept;
   void grew(time_point now) noexcept;
   /// How long an idle thread above the minimum stays.
-  [[nodiscard]] duration stay() const noexcept { return limits_.idle_time * patience_; }
+  [[nodiscard]] duration stay() const noexcept { return std::min(limits_.idle_time, longest_idle_time) * patience_; }
   [[nodiscard]] bool may_leave(time_point now) const noexcept;
   void left(time_point now) noexcept;
 

@@ -120,7 +120,7 @@ bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::m
   if (workers_.size() <= limits_.min)
     self.wake.wait(lock, wanted);
   else
-    self.wake.wait_for(lock, policy_.stay() * std::uniform_int_distribution(90, 110)(random) / 100, wanted);
+    self.wake.wait_for(lock, policy_.stay() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
   if (!self.called) idle_.erase(idle_.iterator_to(self));
   return self.called;
 }

@@ -188,6 +188,25 @@ BOOST_AUTO_TEST_CASE(the_deadline) {
   other.io().close(listening);
 }
 
+BOOST_AUTO_TEST_CASE(the_longest_deadline_is_none) {
+  simulation sim(4);
+  sim.advance(1h, 1min);
+  event_loop& other = sim.make_loop();
+  const int listening = other.io().listen(listen_options("127.0.0.1:7"));
+  client_side mine;
+  basic_client client(mine.options(sim), simulated_model(sim, 0, false), answering());
+  begin(sim, client);
+  client.connect("127.0.0.1:7");
+  sim.run_until_quiet();
+  client.drain(duration::max());
+  sim.advance(500ms);  // in which the connection lingers
+  BOOST_TEST(!client.main_loop().finished());
+  client.stop();
+  sim.run_until_quiet();
+  finish(sim, client);
+  other.io().close(listening);
+}
+
 BOOST_AUTO_TEST_CASE(drained_before_it_runs_and_never_run) {
   simulation sim(5);
   client_side mine;

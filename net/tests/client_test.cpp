@@ -172,6 +172,16 @@ BOOST_AUTO_TEST_CASE(an_attempt_that_took_long_has_been_waited_for) {
   BOOST_TEST(here.attempts() == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(the_longest_back_off_is_never) {
+  simulation sim(4);
+  sim.advance(1h, 1min);
+  simulated_client<caller> here(
+      sim, {0, false}, reconnect_options{.base = duration::max(), .cap = duration::max(), .lasted = duration::max()});
+  for (int i = 0; i < 10; ++i) here.connect();
+  sim.advance(24h, 1h);
+  BOOST_TEST(here.attempts() == 10U);
+}
+
 BOOST_DATA_TEST_CASE(a_lost_connection_is_made_again, bdata::make(shapes) * bdata::make({false, true}), s, keep) {
   echo_world there(6, {0, false}, echo);
   reconnect_options again = quick;

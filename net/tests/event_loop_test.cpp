@@ -201,6 +201,35 @@ BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, t
   late.reset();
 }
 
+// Time limits that stand for "never".
+BOOST_DATA_TEST_CASE(what_is_due_at_the_end_of_time_never_happens,
+                     bdata::make({false, true}) * bdata::make({false, true}) * bdata::make({false, true}), blocking,
+                     guest_waits, is_longest) {
+  const duration limit = is_longest ? duration::max() : duration::max() - std::chrono::hours(24 * 365 * 100);
+  event_loop loop(make(blocking));
+  const resident r(loop);
+  int fired = 0;
+  callback_timer never([&]() noexcept { ++fired; });
+  loop.start(never, limit);
+  loop.after(limit, [&] { ++fired; });
+  loop.every(limit, [&] { ++fired; });
+  std::optional<boost::asio::steady_timer> asios;
+  if (guest_waits) {
+    asios.emplace(loop.get_executor(), 1h);
+    asios->async_wait([](const error_code&) {});
+  }
+  std::thread later([&] {
+    std::this_thread::sleep_for(20ms);  // in which a loop takes a few turns if it sleeps, and thousands if it does not
+    loop.stop();
+  });
+  loop.run();
+  later.join();
+  BOOST_TEST(loop.counters().turns.value() < 1000);
+  BOOST_TEST(fired == 0);
+  BOOST_TEST(never.pending());
+  asios.reset();
+}
+
 BOOST_AUTO_TEST_CASE(a_service_is_made_once_for_each_loop_and_dies_on_it) {
   struct service {
     explicit service(event_loop& l) : loop(l) {}

@@ -101,6 +101,19 @@ BOOST_DATA_TEST_CASE(silence_is_pinged_again_and_again, bdata::make(shapes), s) 
   BOOST_TEST(f.open() == 2u);
 }
 
+BOOST_DATA_TEST_CASE(the_longest_times_are_never, bdata::make(shapes), s) {
+  fixture<> looks(s,
+                  {.interval = 1ns, .ping_after = duration::max() - 1ns, .ping = "?", .evict_after = duration::max()});
+  const int silent = looks.w.connect();
+  for (int i = 0; i < 100; ++i) looks.w.sim.advance(10ms);
+  BOOST_TEST(looks.w.received(silent).empty());
+  looks.check_evicted(0);
+  BOOST_TEST(looks.monitor->statistics().looks > 0u);
+  fixture<> never(s, {.interval = duration::max()});
+  never.w.sim.advance(1h, 1min);
+  BOOST_TEST(never.monitor->statistics().looks == 0u);
+}
+
 BOOST_DATA_TEST_CASE(who_answers_pings_stays, bdata::make(shapes), s) {
   fixture<> f(s, {.interval = 10ms, .ping_after = 20ms, .ping = "?", .evict_after = 60ms});
   const int answers = f.w.connect(), silent = f.w.connect();

@@ -135,6 +135,13 @@ BOOST_AUTO_TEST_CASE(an_idle_socket_is_closed_in_time) {
   BOOST_TEST(f.ask(c, "#a") == "0r");
 }
 
+BOOST_AUTO_TEST_CASE(the_longest_idle_time_is_never) {
+  fixture f(model::single_reactor, {.idle_timeout = duration::max()});
+  client c(f.front->port());
+  BOOST_TEST(f.ask(c, "aaaaaaaa#") == "rrrrrrrr1");
+  BOOST_TEST(f.back->statistics().accepted == 1U);
+}
+
 // Coroutines that wait in get(), for an answer, or for a connection, when the gateway stops.
 BOOST_DATA_TEST_CASE(stopped_while_coroutines_wait, data::make(all_models), kind) {
   const std::size_t descriptors = descriptors_of("");

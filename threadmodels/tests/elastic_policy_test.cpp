@@ -165,6 +165,20 @@ BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
   BOOST_TEST((p.stay() == 5s));
 }
 
+BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
+  elastic_policy p({.idle_time = duration::max(), .queue_latency = duration::max(), .stuck_time = duration::max()});
+  time_point now = start;
+  for (int i = 0; i < 20; ++i) {
+    p.left(now);
+    p.grew(now += 1h);
+    BOOST_TEST((p.stay() >= 24h * 365));
+    BOOST_TEST((p.stay() / 100 * 110 > p.stay()));
+    p.left(now);
+    BOOST_TEST(p.may_leave(now) == false);
+  }
+  BOOST_TEST(said(p.growth(now, 24h, 24h)) == "nothing");
+}
+
 BOOST_AUTO_TEST_CASE(an_overload_begins_once_and_ends_well_below) {
   elastic_policy p({.overload_latency = 500ms});
   BOOST_TEST(said(p.judge_load(499ms, false)) == "nothing");
