@@ -2,6 +2,8 @@
 // connection_pool: idle sockets, waiters, and attempts for those who find nothing idle.
 #include <quintet/net/connection_pool.hpp>
 
+#include <quintet/net/placing.hpp>
+
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
@@ -95,18 +97,26 @@ void connection_pool::dial_if_necessary() {
   }
 }
 
-void connection_pool::dialled(dial_list::iterator which, error_code failed, int handle) noexcept {
-  dialling_.erase(which);
-  if (!failed) {
+// Makes an idle socket of a handle, which is closed where that fails: an Asio socket may need descriptors of its own.
+error_code connection_pool::add_idle(int handle) noexcept {
+  error_code failed;
+  bool is_sockets = false;
+  try {
     const address there = loop_.io().remote_address(handle);
     socket_type socket(loop_.get_executor());
     socket.assign(boost::asio::generic::stream_protocol(there.data()->sa_family, 0), handle, failed);
-    if (failed) {
-      loop_.io().close(handle);
-    } else {
-      idle_.push_back({std::move(socket), loop_.now()});
-    }
+    is_sockets = !failed;
+    if (!failed) idle_.push_back({std::move(socket), loop_.now()});
+  } catch (...) {
+    failed = detail::reason_of_exception();
   }
+  if (!is_sockets) loop_.io().close(handle);
+  return failed;
+}
+
+void connection_pool::dialled(dial_list::iterator which, error_code failed, int handle) noexcept {
+  dialling_.erase(which);
+  if (!failed) failed = add_idle(handle);
   if (failed && !waiting_.empty()) waiting_.front()->complete(failed);
   serve();
 }

@@ -73,6 +73,7 @@ class connection_pool : private timer {
   std::optional<socket_type> take_idle();
   void take_back(socket_type socket, bool good) noexcept;
   void dial_if_necessary();
+  error_code add_idle(int handle) noexcept;
   void dialled(dial_list::iterator which, error_code failed, int handle) noexcept;
   void serve() noexcept;
   void watch_time() noexcept;

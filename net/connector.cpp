@@ -3,6 +3,7 @@
 #include <quintet/net/connector.hpp>
 
 #include <quintet/net/executor.hpp>
+#include <quintet/net/placing.hpp>
 #include <quintet/net/resolver.hpp>
 #include <quintet/net/socket_engine.hpp>
 
@@ -13,7 +14,6 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
-#include <boost/system/system_error.hpp>
 
 namespace quintet {
 
@@ -35,9 +35,7 @@ class connector::attempt final : private connect_channel, private work_item {
       : work_item(&attempt::bury), owner_(owner), loop_(owner.loop_), handle_(handle) {}
   error_code watch() {
     const error_code ec = loop_.io().add(*this, handle_);
-    if (ec != boost::system::errc::operation_not_supported) return ec;
-    watch_in_guest();
-    return {};
+    return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
   }
   /// Closes the handle, unless it was taken, and destroys the attempt when the turn is over.
   void end() noexcept {
@@ -50,7 +48,7 @@ class connector::attempt final : private connect_channel, private work_item {
 
  private:
   void on_connected(error_code result) noexcept override { owner_.attempt_ended(*this, result); }
-  void watch_in_guest();
+  error_code watch_in_guest() noexcept;
   static void bury(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
 
   connector& owner_;
@@ -60,8 +58,9 @@ class connector::attempt final : private connect_channel, private work_item {
   std::shared_ptr<descriptor> in_guest_;  // shared with the waiting that may end later than this
 };
 
-// The handles of an engine that cannot watch them are sockets of the kernel.
-void connector::attempt::watch_in_guest() {
+// The handles of an engine that cannot watch them are sockets of the kernel. The guest opens what it waits with when it
+// is first used, and there may be no descriptors for that.
+error_code connector::attempt::watch_in_guest() noexcept try {
   in_guest_ = std::make_shared<descriptor>(loop_.get_executor(), handle_);
   in_guest_->async_wait(descriptor::wait_write, [this, alive = std::weak_ptr(in_guest_)](const error_code& ec) {
     if (alive.expired() || ec == boost::asio::error::operation_aborted) return;
@@ -69,6 +68,9 @@ void connector::attempt::watch_in_guest() {
     in_guest_.reset();
     on_connected(socket_engine::finish_connect(handle_));
   });
+  return {};
+} catch (...) {
+  return detail::reason_of_exception();
 }
 
 connector::connector(event_loop& loop, const connect_options& options, done_function done)
@@ -88,16 +90,21 @@ void connector::start(const destination& to) {
   try {
     resolver_ = std::make_unique<resolver>(loop_, to.host(), to.port(),
                                            [this](error_code failed, const auto& all) { found(failed, all); });
-  } catch (const boost::system::system_error& e) {  // no thread to look it up
-    last_failure_ = e.code();
+  } catch (...) {  // no thread to look it up, no descriptors, no memory
+    last_failure_ = detail::reason_of_exception();
     found({}, {});
   }
 }
 
 // The first attempt is the timer's too: whoever has called start() is not called back before it returns.
-void connector::found(error_code failed, const std::vector<address>& candidates) {
+void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
   if (failed) return finish(failed, -1);
-  candidates_ = interleaved(candidates);
+  try {
+    under_way_.reserve(candidates.size());
+    candidates_ = interleaved(candidates);
+  } catch (const std::bad_alloc&) {
+    last_failure_ = make_error_code(boost::system::errc::not_enough_memory);
+  }
   loop_.start(next_, duration::zero());
 }
 

@@ -47,7 +47,7 @@ class connector final : private loop_member {
   class attempt;
   using callback = callback_timer<std::function<void()>>;
 
-  void found(error_code failed, const std::vector<address>& candidates);
+  void found(error_code failed, const std::vector<address>& candidates) noexcept;
   void try_next();
   void attempt_ended(attempt& which, error_code failed) noexcept;
   void abort() noexcept override;

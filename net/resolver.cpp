@@ -7,6 +7,7 @@
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include <new>
 #include <utility>
 
 namespace quintet {
@@ -24,11 +25,16 @@ resolver::resolver(event_loop& loop, const std::string& host, const std::string&
     const done_function tell = std::exchange(s->done, nullptr);
     if (!tell) return;
     std::vector<address> found;
-    for (const auto& entry : results) {
-      const auto at = entry.endpoint();
-      found.emplace_back(at.data(), static_cast<socklen_t>(at.size()));
+    error_code result = failed;
+    try {
+      for (const auto& entry : results) {
+        const auto at = entry.endpoint();
+        found.emplace_back(at.data(), static_cast<socklen_t>(at.size()));
+      }
+    } catch (const std::bad_alloc&) {
+      result = make_error_code(boost::system::errc::not_enough_memory);
     }
-    tell(failed, std::move(found));
+    tell(result, std::move(found));
   };
   state_->asked.async_resolve(host, port, answered);
 }

@@ -272,6 +272,28 @@ BOOST_AUTO_TEST_CASE(what_the_system_says_is_the_reason) {
   BOOST_TEST((connect_for_real(fourth, "localhost:80").failed == errc::stopped));
 }
 
+// A loop whose engine blocks waits in its guest, which opens three descriptors.
+BOOST_AUTO_TEST_CASE(without_descriptors_an_attempt_fails) {
+  event_loop listens;
+  const int listening = listens.io().listen(listen_options("127.0.0.1:0"));
+  const address there = listens.io().local_address(listening);
+  for (std::size_t left = 0; left < 6; ++left) {
+    event_loop loop(make_blocking_engine());
+    outcome o;
+    {
+      const testing::no_descriptors none(left);
+      o = connect_for_real(loop, there);
+    }
+    BOOST_TEST_CONTEXT(left << " descriptors: " << o.failed) {
+      BOOST_TEST((o.failed ? o.failed == system_error(EMFILE) : o.handle >= 0));
+      BOOST_TEST((left > 0 || o.failed));
+      BOOST_TEST((left < 5 || !o.failed));
+    }
+    if (o.handle >= 0) loop.io().close(o.handle);
+  }
+  listens.io().close(listening);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_is_looked_up) {
   event_loop loop;
   const int listening = loop.io().listen(listen_options("127.0.0.1:0"));

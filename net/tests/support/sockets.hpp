@@ -72,13 +72,14 @@ class scratch_directory {
   std::filesystem::path path_;
 };
 
-/// While it lives no new descriptor can be had: all are used up. (Lowering the limit would not do: a multishot accept
-/// of io_uring goes by the limit of the time when it began.)
+/// While it lives no new descriptor can be had, but for so many: all others are used up. (Lowering the limit would not
+/// do: a multishot accept of io_uring goes by the limit of the time when it began.)
 class no_descriptors {
  public:
-  no_descriptors() {
+  explicit no_descriptors(std::size_t but = 0) {
     all_.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     while (all_.back()) all_.emplace_back(::fcntl(all_.front().get(), F_DUPFD_CLOEXEC, 0));
+    for (std::size_t i = 0; i <= but; ++i) all_.pop_back();
   }
 
  private:
