@@ -104,6 +104,7 @@ void connection::process_messages(work_item& item) noexcept {
 
 void connection::process_writable(work_item& item) noexcept {
   connection& c = with_baton(item);
+  if (!c.runs_here_) c.loop_.turn_begins();
   if (c.keeps_baton_) return c.run_writable();
   c.call_guarded(callback::on_writable, &connection::run_writable);
   c.give_back();

@@ -12,6 +12,8 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
+// Until it looks again whether the turns that it has given to other threads have begun: these do not say so.
+constexpr duration share_pause = std::chrono::milliseconds(2);
 // Of a loop that has a timer: whoever waits may add it to the present.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
@@ -133,10 +135,11 @@ bool event_loop::turn(bool may_wait) {
 
 duration event_loop::longest_wait(bool may_wait) noexcept {
   if (!may_wait || finished() || !deferred_.empty() || turns_wait()) return duration::zero();
+  const duration most = takers_.empty() ? engine::forever : share_pause;
   const time_point next = timers_.next();
-  if (next == time_point::max()) return engine::forever;
+  if (next == time_point::max()) return most;
   now_is_known_ = false;
-  return std::clamp(next - now(), duration::zero(), longest_sleep);
+  return std::min(std::clamp(next - now(), duration::zero(), longest_sleep), most);
 }
 
 bool event_loop::attention_wanted() const noexcept {

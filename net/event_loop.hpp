@@ -172,10 +172,16 @@ class event_loop {
   static constexpr unsigned shares_a_turn = 4;
   void count_written(std::size_t size) noexcept { written_ += size; }
   [[nodiscard]] bool shares_left() const noexcept { return written_ < shares_a_turn * turn_share; }
-  /// [loop] Turns that are taken on another thread, and have come home. No more than the shares of a turn are out at
-  /// once, so that fresh work does not queue up behind them.
+  /// [loop] A turn is given to another thread. No more than the shares of a turn wait there for one at once, so that
+  /// fresh work does not queue up behind them.
   void turn_goes_out() noexcept { ++turns_out_; }
-  void turn_comes_home() noexcept { --turns_out_; }
+  /// [any thread] It has begun. However long it takes, it keeps nobody else waiting.
+  void turn_begins() noexcept { turns_begun_.fetch_add(1, std::memory_order_relaxed); }
+  /// [loop] It is over.
+  void turn_comes_home() noexcept {
+    --turns_out_;
+    turns_begun_.fetch_sub(1, std::memory_order_relaxed);
+  }
 
   /// [loop] Of the handlers of its connections, where they may be run here or on a pool.
   [[nodiscard]] offload_gauge& offloading() noexcept { return offloading_; }
@@ -206,7 +212,9 @@ class event_loop {
   void drop_guest() noexcept;
   bool run_deferred() noexcept;
   bool give_turns() noexcept;
-  [[nodiscard]] bool turns_wait() const noexcept { return !takers_.empty() && turns_out_ < shares_a_turn; }
+  [[nodiscard]] bool turns_wait() const noexcept {
+    return !takers_.empty() && turns_out_ - turns_begun_.load(std::memory_order_relaxed) < shares_a_turn;
+  }
   bool attention_wanted() const noexcept;
   void wake() noexcept;
   void wake_for_guest() noexcept;
@@ -235,6 +243,7 @@ class event_loop {
   boost::intrusive::list<turn_taker, boost::intrusive::constant_time_size<false>> takers_;
   std::size_t written_ = 0;  // in this turn, by those who write much
   unsigned turns_out_ = 0;
+  std::atomic<unsigned> turns_begun_{0};  // and not over
   offload_gauge offloading_;
   timer_queue timers_;
   time_point now_{};

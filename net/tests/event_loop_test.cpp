@@ -201,6 +201,66 @@ BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, t
   late.reset();
 }
 
+namespace {
+
+/// Its turns are taken by another thread.
+struct taker : turn_taker {
+  explicit taker(event_loop& l, std::latch* t = nullptr) : loop(l), told(t) {}
+  void take_turn() noexcept override {
+    loop.turn_goes_out();
+    if (told) told->count_down();
+  }
+  event_loop& loop;
+  std::latch* told;
+};
+
+std::size_t waiting(const std::vector<std::unique_ptr<taker>>& all) {
+  std::size_t count = 0;
+  for (const auto& t : all) count += t->is_linked();
+  return count;
+}
+
+}  // namespace
+
+// On a pool that is busy fresh work must not queue up behind them; those that are at work are no obstacle.
+BOOST_AUTO_TEST_CASE(few_turns_wait_for_a_thread_and_any_number_may_be_at_work) {
+  event_loop loop;
+  std::vector<std::unique_ptr<taker>> all;
+  loop.poll();
+  loop.post([&]() noexcept {
+    for (int i = 0; i < 20; ++i) loop.line_up(*all.emplace_back(std::make_unique<taker>(loop)));
+  });
+  for (int i = 0; i < 3; ++i) loop.poll();
+  BOOST_TEST(waiting(all) == 16U);
+  for (std::size_t begun = 1; begun <= 10; ++begun) {
+    loop.turn_begins();
+    for (int i = 0; i < 3; ++i) loop.poll();
+    BOOST_TEST(waiting(all) == 16U - begun);
+  }
+  loop.post([&]() noexcept {
+    for (int i = 0; i < 10; ++i) loop.turn_comes_home();
+  });
+  for (int i = 0; i < 3; ++i) loop.poll();
+  BOOST_TEST(waiting(all) == 6U);
+}
+
+// Who begins a turn does not tell the loop, which sleeps.
+BOOST_AUTO_TEST_CASE(a_turn_that_has_begun_makes_room_for_the_next) {
+  event_loop loop;
+  const resident r(loop);
+  std::latch four(4), fifth(1);
+  std::vector<std::unique_ptr<taker>> takers;
+  for (int i = 0; i < 4; ++i) takers.push_back(std::make_unique<taker>(loop, &four));
+  takers.push_back(std::make_unique<taker>(loop, &fifth));
+  loop_thread thread(loop, "qnt-test");
+  loop.post([&]() noexcept {
+    for (const auto& t : takers) loop.line_up(*t);
+  });
+  four.wait();
+  loop.turn_begins();
+  fifth.wait();  // a loop that does not look would hang here
+}
+
 // Time limits that stand for "never".
 BOOST_DATA_TEST_CASE(what_is_due_at_the_end_of_time_never_happens,
                      bdata::make({false, true}) * bdata::make({false, true}) * bdata::make({false, true}), blocking,
