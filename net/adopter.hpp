@@ -5,6 +5,8 @@
 #include <quintet/net/placing.hpp>
 #include <quintet/net/session.hpp>
 
+#include <boost/system/system_error.hpp>
+
 #include <memory>
 #include <utility>
 
@@ -28,6 +30,8 @@ class adopter {
 
   template <class F>
   static void begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept;
+  template <class F>
+  static void refuse(Server& server, event_loop& on, int handle, error_code why, F& refused) noexcept;
   void run_by_model(event_loop& from, work_item& item) noexcept { server_.run_by_model(from, item); }
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept { return server_.runs_here(on); }
   void retire(session* s) noexcept {
@@ -61,14 +65,13 @@ void adopter<Server, H>::adopt(Server& server, event_loop* near, int handle, H h
       });
     else
       server.main_.post([&server, handle, p]() noexcept {
+        if (server.main_.stopping()) return refuse(server, server.main_, handle, errc::stopped, p->refused);
         try {
           place(server.model_, server.main_, server.model_.place(), [&server, handle, p](event_loop& on) noexcept {
             begin(server, on, true, handle, std::move(p->its), p->refused);
           });
         } catch (...) {
-          server.main_.io().close(handle);
-          server.drainage_.left();
-          p->refused(reason_of_exception());
+          refuse(server, server.main_, handle, reason_of_exception(), p->refused);
         }
       });
   } catch (...) {
@@ -81,16 +84,23 @@ template <class Server, handler H>
 template <class F>
 void adopter<Server, H>::begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept {
   try {
+    if (on.stopping()) throw boost::system::system_error(errc::stopped);
     std::unique_ptr<adopter> owner(new adopter(server, placed));
     auto* const s = new session(*owner, on, server.host_, std::move(h));
     (void)owner.release();
     s->begin(handle);  // owns itself, its owner and the handle from here on
   } catch (...) {
-    on.io().close(handle);
     if (placed) server.release(on);
-    server.drainage_.left();
-    refused(reason_of_exception());
+    refuse(server, on, handle, reason_of_exception(), refused);
   }
+}
+
+template <class Server, handler H>
+template <class F>
+void adopter<Server, H>::refuse(Server& server, event_loop& on, int handle, error_code why, F& refused) noexcept {
+  on.io().close(handle);
+  server.drainage_.left();
+  refused(why);
 }
 
 }  // namespace quintet::detail

@@ -50,7 +50,7 @@ class basic_server {
     stop();
     main_.run();
     if (started_) finish();
-    while (main_.poll()) {  // all of it while the rest of the server still lives
+    while (run_left_over() || main_.poll()) {  // all of it while the rest of the server still lives
     }
   }
   basic_server(const basic_server&) = delete;
@@ -86,7 +86,8 @@ class basic_server {
   /// where a loop serves one connection alone (thread_per_connection), on the one that the model picks. It has a
   /// handler of its own kind, and else all that the server's others have, ids and limits, and is drained and stopped
   /// with them; what limits accepting does not count it. Where it cannot be made, refused(error_code) is called, on a
-  /// loop's thread, and must not throw. When adopt() throws, for want of memory, the handle is still the caller's.
+  /// loop's thread, and must not throw: with errc::stopped when that loop has stopped, which may be as late as in the
+  /// server's destructor. When adopt() throws, for want of memory, the handle is still the caller's.
   template <handler H, std::invocable<error_code> F>
   void adopt(event_loop* near, int handle, H h, F refused) {
     detail::adopter<basic_server, H>::adopt(*this, near, handle, std::move(h), std::move(refused));
@@ -127,6 +128,12 @@ class basic_server {
   friend class detail::adopter;
   static constexpr bool has_successors = true;  // for sessions
 
+  /// What has been posted to loops after they have ended: an adopt().
+  bool run_left_over() noexcept {
+    bool any = false;
+    for (event_loop* const loop : host_.loops) any |= loop->run_left_over();
+    return any;
+  }
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
   void run_by_model(event_loop& from, work_item& item) noexcept {
     if (is_priority(from))

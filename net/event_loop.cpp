@@ -55,8 +55,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
 
 event_loop::~event_loop() {
   const scoped_current here(*this);  // what is destroyed here was of this loop's thread
-  stopping_ = true;
-  run_posted();
+  run_left_over();
   callbacks_.clear();  // before the services that they may use
   services_.clear();
   run_posted();  // by the services
@@ -70,9 +69,19 @@ void event_loop::drop_guest() noexcept {
   engine_->abandon();
 }
 
-void event_loop::run_posted() noexcept {
-  while (inbox_.run_all() || run_deferred()) {
-  }
+bool event_loop::run_left_over() noexcept {
+  const scoped_current here(*this);
+  stopping_ = true;
+  now_is_known_ = false;
+  return run_posted();
+}
+
+bool event_loop::run_posted() noexcept {
+  bool any = false;
+  while (inbox_.run_all() || run_deferred()) any = true;
+  return any;
+}
+
 }
 
 void event_loop::run() {

@@ -145,6 +145,9 @@ class event_loop {
   }
 
   // What follows is for those who build on the loop: connections, listeners, models.
+  /// On any thread, when nobody runs the loop any more: runs what has been posted since, as the destructor does.
+  /// Returns whether there was anything.
+  bool run_left_over() noexcept;
   /// [loop]
   void join(loop_member& m) noexcept {
     check_here();
@@ -204,7 +207,7 @@ class event_loop {
   bool turn(bool may_wait);
   bool spin(asio_guest* guest, duration& longest);
   void begin_to_stop() noexcept;
-  void run_posted() noexcept;
+  bool run_posted() noexcept;
   duration longest_wait(bool may_wait) noexcept;
   bool poll_engine(duration longest);
   bool wait_in_engine(duration longest);

@@ -78,6 +78,7 @@ void on_loop_ring::stop() noexcept {
 event_loop& on_own_loop::place() {
   state& s = *state_;
   const std::lock_guard lock(s.mutex);
+  if (s.stopping) throw boost::system::system_error(errc::stopped);
   if (!s.idle.empty()) {
     event_loop* loop = s.idle.back();
     s.idle.pop_back();

@@ -15,6 +15,11 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include <sys/socket.h>
 
 namespace quintet::test {
 namespace {
@@ -94,6 +99,60 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   BOOST_TEST(all.refused.get_future().get() == make_error_code(errc::too_many_threads));
   BOOST_TEST(eventually([&] { return answering->statistics().closed == 1; }));
   BOOST_TEST(all.together + all.apart == 0);
+}
+
+/// A handle to be adopted, of which the test has the other end.
+struct stream_pair {
+  stream_pair() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
+    peer = client::over(ends[0]);
+    handle = ends[1];
+  }
+  std::optional<client> peer;
+  int handle = -1;
+};
+
+/// On every loop that may be named, and on the one of the model's choice. Returns how many that are.
+std::size_t adopt_everywhere(server<front>& srv, shared_state& all, std::vector<stream_pair>& pairs,
+                             std::vector<error_code>& refused) {
+  std::vector<event_loop*> loops = srv.loops();
+  loops.push_back(&srv.main_loop());
+  loops.push_back(nullptr);
+  for (event_loop* near : loops)
+    srv.adopt(near, pairs.emplace_back().handle, behind{&all, {}, near},
+              [&refused](error_code why) { refused.push_back(why); });
+  return loops.size();
+}
+
+BOOST_DATA_TEST_CASE(it_is_too_late_when_the_server_has_stopped, bdata::make(all_models) * bdata::make({false, true}),
+                     kind, drains) {
+  shared_state all;
+  std::vector<stream_pair> pairs;
+  std::vector<error_code> refused;
+  std::size_t count = 0;
+  {
+    running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+    drains ? srv->drain(std::chrono::seconds(10)) : srv->stop();
+    srv.join();
+    count = adopt_everywhere(*srv, all, pairs, refused);
+  }
+  BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
+  for (stream_pair& p : pairs) BOOST_TEST(p.peer->receive_rest().empty());
+  BOOST_TEST(all.together + all.apart == 0);
+}
+
+BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_models), kind) {
+  shared_state all;
+  std::vector<stream_pair> pairs;
+  std::vector<error_code> refused;
+  std::size_t count = 0;
+  {
+    server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+    count = adopt_everywhere(srv, all, pairs, refused);
+  }
+  BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
+  for (stream_pair& p : pairs) BOOST_TEST(p.peer->receive_rest().empty());
 }
 
 BOOST_DATA_TEST_CASE(who_listens_no_more_serves_on, bdata::make(all_models), kind) {
