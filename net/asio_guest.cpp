@@ -33,8 +33,9 @@ bool asio_guest::poll() {
   if (context_.stopped()) context_.restart();
   unsigned ran = 0;
   while (ran < most_a_turn && run_one([this] { return context_.poll_one(); })) ++ran;
-  active_ = !context_.stopped();
-  if (!active_) unwatch();
+  const bool active = !context_.stopped();
+  active_.store(active, std::memory_order_relaxed);
+  if (!active) unwatch();
   return ran > 0;
 }
 

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
+#include <atomic>
 #include <memory>
 
 namespace quintet {
@@ -31,8 +32,8 @@ class asio_guest {
   void open_descriptors();
   /// [loop] Runs handlers that are ready, a limited number of them; returns whether any ran.
   bool poll();
-  /// [loop] After poll(): whether operations or posted work are outstanding, so that completions may come.
-  [[nodiscard]] bool active() const noexcept { return active_; }
+  /// [any thread] At the last poll(): whether operations or posted work are outstanding, so that completions may come.
+  [[nodiscard]] bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
   /// [loop] Waits until something ran here, `engine_fd` (-1: none) is readable, or the time is over.
   bool wait(int engine_fd, duration longest);
   /// [loop] The engine's descriptor is not to be touched any more; the next wait() names another, or the same again.
@@ -51,7 +52,7 @@ class asio_guest {
   context_type& context_;
   std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed
   bool armed_ = false;                  // a wait for the engine's descriptor is outstanding
-  bool active_ = false;
+  std::atomic<bool> active_{false};
 };
 
 }  // namespace quintet

@@ -82,6 +82,9 @@ bool event_loop::run_posted() noexcept {
   return any;
 }
 
+bool event_loop::has_detached_work() noexcept {
+  const asio_guest* const made = guest_.load(std::memory_order_acquire);
+  return (made && (made->active() || guest_posted_.load())) || !callbacks_.empty();
 }
 
 void event_loop::run() {

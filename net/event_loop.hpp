@@ -148,6 +148,9 @@ class event_loop {
   /// On any thread, when nobody runs the loop any more: runs what has been posted since, as the destructor does.
   /// Returns whether there was anything.
   bool run_left_over() noexcept;
+  /// [any thread] Whether something may happen here that belongs to no member: an operation of Asio is outstanding, or
+  /// a function has been given to after() or every().
+  [[nodiscard]] bool has_detached_work() noexcept;
   /// [loop]
   void join(loop_member& m) noexcept {
     check_here();

@@ -85,6 +85,11 @@ bool loop_timers::cancel(timer_id id) noexcept {
   return true;
 }
 
+bool loop_timers::empty() noexcept {
+  const std::lock_guard lock(mutex_);
+  return table_.empty();
+}
+
 void loop_timers::clear() noexcept {
   while (true) {
     std::unique_ptr<node> first;

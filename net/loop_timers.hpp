@@ -50,6 +50,8 @@ class loop_timers {
   }
   /// [any thread]
   bool cancel(timer_id id) noexcept;
+  /// [any thread] Whether there is none whose function may still be called.
+  [[nodiscard]] bool empty() noexcept;
   /// [loop] Destroys those that wait.
   void clear() noexcept;
 

@@ -116,18 +116,21 @@ void on_own_loop::state::expired() noexcept {
   {
     const std::lock_guard lock(mutex);
     const std::size_t unneeded = std::max(fewest_idle, spare_threads) - spare_threads;
-    const std::size_t ends = std::min(unneeded, ending_at_once);
-    end_spare(ends);
-    const bool more = ends < unneeded;
-    fewest_idle = more ? fewest_idle - ends : idle.size();
+    const std::size_t wanted = std::min(unneeded, ending_at_once), ended = end_spare(wanted);
+    const bool more = ended == wanted && ended < unneeded;
+    fewest_idle = more ? fewest_idle - ended : idle.size();
     watched = idle.size() > spare_threads;
     if (watched) main->start(*this, more ? ending_interval : spare_time);
   }
   ending.clear();  // joins their threads; they have been told, and are on their way
 }
 
-// Those that have been idle for longest. Under the lock.
-void on_own_loop::state::end_spare(std::size_t count) noexcept {
+// Those that have been idle for longest; but not those on which something is left that a connection's handler has begun
+// and that does not end with the connection. Returns how many that are, at most `most`. Under the lock.
+std::size_t on_own_loop::state::end_spare(std::size_t most) noexcept {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < fewest_idle && count < most; ++i)
+    if (!idle[i]->has_detached_work()) std::swap(idle[i], idle[count++]);
   const std::span spare(idle.data(), count);
   for (event_loop* loop : spare) loop->stop();
   std::ranges::sort(spare);
@@ -137,6 +140,7 @@ void on_own_loop::state::end_spare(std::size_t count) noexcept {
   std::move(first, all.end(), std::back_inserter(ending));
   all.erase(first, all.end());
   idle.erase(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
 }
 
 void on_own_loop::stop() noexcept {

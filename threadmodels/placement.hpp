@@ -92,7 +92,7 @@ class on_loop_ring {
 class on_own_loop {
  public:
   static constexpr std::size_t spare_threads = 64;  ///< wait for a connection however long that takes
-  /// Who waits beyond that ends when nobody has needed it for this long.
+  /// Who waits beyond that ends when nobody has needed it for this long, and event_loop::has_detached_work() is false.
   static constexpr duration spare_time = std::chrono::seconds(1);
   /// A few at a time: the main loop joins them, and accepts nobody meanwhile.
   static constexpr std::size_t ending_at_once = 16;
@@ -118,7 +118,7 @@ class on_own_loop {
     state() noexcept : work_item(&state::watch) {}
     static void watch(work_item& item) noexcept;
     void expired() noexcept override;
-    void end_spare(std::size_t count) noexcept;
+    std::size_t end_spare(std::size_t most) noexcept;
     event_loop* main = nullptr;
     std::mutex mutex;
     std::vector<event_loop*> idle;  // the last one is the next to be used; with capacity for all: release() cannot fail

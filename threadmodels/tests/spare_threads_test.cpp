@@ -2,12 +2,17 @@
 // spare_threads_test: threads of model 1 that have no connection stay while somebody may need them, and end in time.
 #include <boost/test/unit_test.hpp>
 
+#include <quintet/net/asio.hpp>
 #include <quintet/threadmodels/placement.hpp>
 
 #include <cstddef>
+#include <latch>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace quintet::test {
@@ -46,6 +51,19 @@ struct fixture {
   std::optional<event_loop> main;  // destroyed before what it may have been given
   std::vector<event_loop*> placed;
 };
+
+/// Runs it on the loop. When this returns the loop has had a turn since.
+template <class F>
+void run_on(event_loop& loop, F f) {
+  for (const bool first : {true, false}) {
+    std::latch done(1);
+    loop.post([&]() noexcept {
+      if (first) f();
+      done.count_down();
+    });
+    done.wait();
+  }
+}
 
 BOOST_AUTO_TEST_SUITE(spare_threads)
 
@@ -110,6 +128,51 @@ BOOST_AUTO_TEST_CASE(they_come_and_go_again_and_again) {
     f.pass(on_own_loop::spare_time);
     BOOST_TEST(f.threads() == spare);
   }
+}
+
+// What a handler has detached from its connection would be destroyed with the loop.
+BOOST_AUTO_TEST_CASE(those_on_which_something_is_left_stay) {
+  fixture f;
+  f.place(spare + 3);
+  event_loop &waits_in_asio = *f.placed[0], &waits_for_a_timer = *f.placed[1];
+  const auto held = std::make_shared<int>(0);
+  std::optional<boost::asio::steady_timer> asios;
+  timer_id timer;
+  run_on(waits_in_asio, [&] {
+    asios.emplace(waits_in_asio.get_executor(), std::chrono::hours(1));
+    asios->async_wait([held](const error_code&) {});
+  });
+  run_on(waits_for_a_timer, [&] { timer = waits_for_a_timer.after(std::chrono::hours(1), [held] {}); });
+  f.release_all();
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare);  // three others
+  BOOST_TEST(held.use_count() == 3);
+  BOOST_TEST(waits_for_a_timer.cancel(timer));
+  run_on(waits_in_asio, [&] { asios.reset(); });
+  run_on(waits_for_a_timer, [] {});
+  BOOST_TEST(held.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(they_end_when_nothing_is_left) {
+  fixture f;
+  f.place(spare + 2);
+  std::vector<std::pair<event_loop*, timer_id>> timers;
+  for (event_loop* loop : f.placed) timers.emplace_back(loop, loop->after(std::chrono::hours(1), [] {}));
+  f.release_all();
+  for (int i = 0; i < 3; ++i) {
+    f.pass(on_own_loop::spare_time);
+    BOOST_TEST(f.threads() == spare + 2);
+  }
+  for (const auto& [loop, timer] : timers) BOOST_TEST(loop->cancel(timer));
+  f.pass(on_own_loop::spare_time);
+  BOOST_TEST(f.threads() == spare);
+}
+
+BOOST_AUTO_TEST_CASE(when_it_has_stopped_there_are_no_more) {
+  fixture f;
+  f.place(1);
+  f.placement.stop();
+  BOOST_CHECK_THROW(f.placement.place(), boost::system::system_error);
 }
 
 BOOST_AUTO_TEST_CASE(at_the_limit_the_idle_ones_are_used) {
