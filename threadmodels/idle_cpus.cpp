@@ -12,6 +12,8 @@
 #include <thread>
 #include <tuple>
 
+#include <sched.h>
+
 namespace quintet {
 namespace detail {
 namespace {
@@ -88,7 +90,9 @@ std::vector<int> parse_cpu_list(std::string_view text) {
     text.remove_prefix(std::min(text.size(), range.size() + 1));
     const int first = number_in(range);
     const std::size_t dash = range.find('-');
-    const int last = dash == std::string_view::npos ? first : number_in(range.substr(dash + 1));
+    // A thread cannot be bound to a CPU above CPU_SETSIZE, and a mistake in the list must not use up the memory.
+    const int last =
+        std::min(dash == std::string_view::npos ? first : number_in(range.substr(dash + 1)), CPU_SETSIZE - 1);
     for (int cpu = first; cpu >= 0 && cpu <= last; ++cpu) cpus.push_back(cpu);
   }
   return cpus;

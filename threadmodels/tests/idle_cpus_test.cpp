@@ -80,6 +80,7 @@ BOOST_AUTO_TEST_CASE(lists_of_cpus) {
   CHECK_CPUS(parse_cpu_list("5"), {5});
   BOOST_TEST(parse_cpu_list("").empty());
   BOOST_TEST(parse_cpu_list("\n").empty());
+  CHECK_CPUS(parse_cpu_list("3-1,5000-2147483647,7"), {7});
 }
 
 struct made_up_system {
