@@ -53,6 +53,13 @@ if(QUINTET_SANITIZE)
   endif()
 endif()
 
+if(QUINTET_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "QUINTET_FUZZ: libFuzzer comes with clang: -DCMAKE_CXX_COMPILER=clang++-19.")
+  endif()
+  target_compile_options(quintet_build INTERFACE -fsanitize=fuzzer-no-link)  # each object tells which branches were taken
+endif()
+
 if(QUINTET_COVERAGE)
   target_compile_options(quintet_build INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(quintet_build INTERFACE --coverage)

@@ -13,5 +13,5 @@ while IFS= read -r file; do
     complain "$file:2: must say what the file is for: '// name: what it is for.'"
   lines=$(wc -l < "$file")
   ((lines <= 400)) || complain "$file: $lines lines; a file has at most 400, and one reason to exist"
-done < <(find base net threadmodels examples benchmarks cmake -name '*.[hc]pp' | sort)
+done < <(find base net threadmodels examples benchmarks fuzz cmake -name '*.[hc]pp' | sort)
 exit $failed

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers: a layer includes what is to its left only (base <- net <- threadmodels <- examples, benchmarks), and base no Asio.
+# check_layers: a layer includes what is to its left only (base <- net <- threadmodels <- examples, benchmarks <- fuzz), and base no Asio.
 set -euo pipefail
 failed=0
 
@@ -13,10 +13,10 @@ forbid() {
   fi
 }
 
-forbid base '(quintet/)?(net|threadmodels|examples|benchmarks)/' 'base reaches to its right:'
+forbid base '(quintet/)?(net|threadmodels|examples|benchmarks|fuzz)/' 'base reaches to its right:'
 forbid base 'boost/asio' 'base includes Asio:'
-forbid net '(quintet/)?(threadmodels|examples|benchmarks)/' 'net reaches to its right:'
-forbid threadmodels '(quintet/)?(examples|benchmarks)/' 'threadmodels reaches to its right:'
-forbid examples '(quintet/)?benchmarks/' 'an example includes the benchmarks:'
-forbid benchmarks '(quintet/)?examples/' 'the benchmarks include an example:'
+forbid net '(quintet/)?(threadmodels|examples|benchmarks|fuzz)/' 'net reaches to its right:'
+forbid threadmodels '(quintet/)?(examples|benchmarks|fuzz)/' 'threadmodels reaches to its right:'
+forbid examples '(quintet/)?(benchmarks|fuzz)/' 'an example includes the benchmarks or a fuzz target:'
+forbid benchmarks '(quintet/)?(examples|fuzz)/' 'the benchmarks include an example or a fuzz target:'
 exit $failed

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// option_texts: names, numbers, sizes, durations and lists of options: taken within their limits, or refused.
+#include "fuzz.hpp"
+
+#include "benchmarks/options.hpp"
+
+#include <quintet/net/accept_strategy.hpp>
+#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/offload.hpp>
+#include <quintet/net/priority_options.hpp>
+#include <quintet/net/rebalance_options.hpp>
+#include <quintet/threadmodels/idle_cpus.hpp>
+#include <quintet/threadmodels/model.hpp>
+#include <quintet/threadmodels/placement_policy.hpp>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <sched.h>
+
+namespace {
+
+using namespace quintet;
+using fuzz::require;
+
+/// What `parse` makes of it, or nothing if it is refused with a sentence.
+template <class Parse>
+auto parsed(Parse parse) -> std::optional<decltype(parse())> {
+  try {
+    return parse();
+  } catch (const bench::usage_error& e) {
+    require(std::strlen(e.what()) > 0, "a refusal has a text");
+    return std::nullopt;
+  }
+}
+
+template <class Value>
+void check_name(std::string_view text, std::optional<Value> value) {
+  if (value) require(to_string(*value) == text, "a name is that of its value");
+}
+
+void check_names(std::string_view text) {
+  check_name(text, engine_from_string(text));
+  check_name(text, accept_strategy_from_string(text));
+  check_name(text, offload_policy_from_string(text));
+  check_name(text, lane_scheduling_from_string(text));
+  check_name(text, rebalance_measure_from_string(text));
+  check_name(text, placement_policy_from_string(text));
+  if (const auto m = from_string(text))
+    require(to_string(*m) == text || std::to_string(static_cast<int>(*m)) == text, "a model has a name and a number");
+  (void)parsed([&] { return bench::parse_engine(text); });
+  (void)parsed([&] { return bench::parse_accept(text); });
+  (void)parsed([&] { return bench::parse_offload(text); });
+}
+
+void check_numbers(std::string_view text) {
+  if (const auto n = parsed([&] { return bench::parse_number(text, 3, 70'000); }))
+    require(*n >= 3 && *n <= 70'000, "a number has limits");
+  if (const auto n = parsed([&] { return bench::parse_size(text, 2, 1U << 30U); }))
+    require(*n >= 2 && *n <= 1U << 30U, "a size has limits");
+  if (const auto d = parsed([&] { return bench::parse_duration(text); }))
+    require(d->count() >= 0 && d->count() <= 1'000'000'000'000'000, "a duration has limits");
+  if (const auto r = parsed([&] { return bench::parse_sizes(text, 500); }))
+    require(r->min >= 1 && r->min <= r->max && r->max <= 500, "a range has limits");
+  if (const auto e = parsed([&] { return bench::parse_endpoint(text); }))
+    require(e->port > 0 && !e->host.empty(), "an endpoint has a host and a port");
+  for (const int cpu : detail::parse_cpu_list(text)) require(cpu >= 0 && cpu < CPU_SETSIZE, "a CPU can be bound to");
+  if (const auto cpus = parsed([&] { return bench::parse_cpus(text); })) {
+    const bench::cpu_list allowed = bench::allowed_cpus();
+    for (const unsigned cpu : *cpus) require(std::ranges::find(allowed, cpu) != allowed.end(), "CPUs are there");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text = fuzz::input(data, size).rest();
+  check_names(text);
+  check_numbers(text);
+  return 0;
+}
