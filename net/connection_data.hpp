@@ -82,7 +82,7 @@ class connection_data : public work_item {
   /// Whether the next read has to give the baton back, although there is input: more has arrived since this batch
   /// began, something waits for the baton, or as much is written as one may before others have their turn.
   [[nodiscard]] bool needs_return() const noexcept {
-    if (state_.failing) return false;
+    if (state_.failing || !(baton_.has_input || state_.has_ahead)) return false;
     return state_.has_ahead || state_.has_messages || state_.close_asked || baton_.overflowed || baton_.had_its_share ||
            is_above_watermark();
   }

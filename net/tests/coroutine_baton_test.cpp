@@ -108,6 +108,14 @@ struct fixture {
   int client;
 };
 
+/// 1,000 bytes, which a function captures or the peer is to get.
+error_code offer(connection_registry& registry, diary& log, bool as_post) {
+  int& calls = log.calls;
+  const std::array<char, 1000> captured{};
+  return as_post ? registry.post(log.last, [&calls, captured](connection&) { calls += captured[0] == 0; })
+                 : registry.send(log.last, std::string(1000, 'n'));
+}
+
 constexpr int seeds = 10;
 
 }  // namespace
@@ -170,16 +178,10 @@ BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(sh
   constexpr int most = 200'000 / 1000;
   fixture<in_two_parts> f(s, 0, 1, {.max_output = 200'000, .high_watermark = 100'000, .low_watermark = 50'000});
   f.w.send(f.client, "x");
-  const auto offer = [&] {
-    int& calls = f.log.calls;
-    const std::array<char, 1000> captured{};
-    return posts ? f.registry().post(f.log.last, [&calls, captured](connection&) { calls += captured[0] == 0; })
-                 : f.registry().send(f.log.last, std::string(1000, 'n'));
-  };
   int taken = 0;
   for (int i = 0; i < 2 * most; ++i) {
-    const error_code ec = offer();
-    if (ec) BOOST_TEST(ec == errc::output_full);
+    const error_code ec = offer(f.registry(), f.log, posts != 0);
+    if (ec) BOOST_TEST(ec == make_error_code(errc::output_full));
     taken += !ec;
     f.w.sim.run_until_quiet();
   }
@@ -190,7 +192,7 @@ BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(sh
   received += f.w.received(f.client).size();
   BOOST_TEST(f.log.calls == (posts ? taken : 0));
   BOOST_TEST(received == 70'008U + (posts ? 0U : 1000U * static_cast<std::size_t>(taken)));
-  BOOST_TEST(!offer());  // there is room again
+  BOOST_TEST(!offer(f.registry(), f.log, posts != 0));  // there is room again
   f.w.sim.run_until_quiet();
 }
 
