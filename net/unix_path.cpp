@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace quintet {
 namespace {
@@ -60,18 +61,35 @@ void bind_in_place_of_the_dead(int socket, const address& at, const std::string&
   if (::bind(socket, at.data(), at.size()) != 0) fail(errno, at, "");
 }
 
+// Where others may write to the directory, the file may be theirs by now. chmod of a path would follow a symbolic link
+// to any file of this process's user.
+file_descriptor open_what_was_made(const address& at, const std::string& path, struct stat& made) {
+  file_descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &made) != 0) fail(errno, at, "");
+  if (!S_ISSOCK(made.st_mode)) fail(EPERM, at, ", whose file somebody has replaced meanwhile");
+  return file;
+}
+
+// There is no fchmod for O_PATH before Linux 6.6.
+void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
+  const std::string name = "/proc/self/fd/" + std::to_string(file.get());
+  if (::chmod(name.c_str(), mode) != 0) fail(errno, at, ", whose mode cannot be set");
+}
+
 }  // namespace
 
 unix_path::unix_path(int socket, const address& at, const listener_settings& how) : unix_path() {
   const std::string path(at.path());
   const directory_lock lock(path);
+  // bind() takes the mode from here, less the umask: at no time is it wider than it is to be.
+  if (how.mode && ::fchmod(socket, *how.mode) != 0) fail(errno, at, ", whose mode cannot be set");
   bind_in_place_of_the_dead(socket, at, path);
   struct stat made{};
-  if (::lstat(path.c_str(), &made) != 0) fail(errno, at, "");
+  const file_descriptor file = open_what_was_made(at, path, made);
   path_ = path;  // from here on the destructor cleans up, also if what follows throws
   device_ = made.st_dev;
   inode_ = made.st_ino;
-  if (how.mode && ::chmod(path.c_str(), *how.mode) != 0) fail(errno, at, ", whose mode cannot be set");
+  if (how.mode && (made.st_mode & 07777) != *how.mode) set_mode(file, *how.mode, at);
   if (::listen(socket, how.backlog) != 0) fail(errno, at, "");
 }
 

@@ -156,6 +156,35 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_another_by_now_stays) {
   BOOST_TEST(exists(file));
 }
 
+// Somebody else who may write to the directory puts a symbolic link there as soon as the file is made.
+BOOST_AUTO_TEST_CASE(the_mode_is_set_of_no_file_that_takes_the_sockets_place) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket"), precious = dir.file("precious"), link = dir.file("link");
+  std::ofstream(precious) << "data";
+  BOOST_REQUIRE(::chmod(precious.c_str(), 0600) == 0);
+  std::atomic<bool> over{false};
+  std::thread replaces([&] {
+    while (!over) {
+      (void)!::symlink(precious.c_str(), link.c_str());
+      if (exists(file)) (void)::rename(link.c_str(), file.c_str());
+    }
+  });
+  struct stat found{};
+  for (int i = 0; i < 3000; ++i) {
+    try {
+      event_loop loop;
+      const listener l(loop, {"unix:" + file, {.mode = 0666}}, ignore);
+    } catch (const boost::system::system_error&) {  // it was replaced
+    }
+    ::unlink(file.c_str());
+    BOOST_REQUIRE(::stat(precious.c_str(), &found) == 0);
+    if ((found.st_mode & 07777) != 0600) break;
+  }
+  over = true;
+  replaces.join();
+  BOOST_TEST((found.st_mode & 07777) == 0600u);
+}
+
 BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist_is_an_error_with_the_address) {
   event_loop loop;
   BOOST_CHECK_EXCEPTION(listener(loop, "unix:/nowhere/socket", ignore), boost::system::system_error, [](const auto& e) {
