@@ -4,8 +4,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <array>
+#include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace quintet {
 namespace {
@@ -54,6 +58,43 @@ QUINTET_ENGINE_TEST(what_was_taken_when_there_was_no_room_leaves_before_the_end)
     f.settle();
     BOOST_TEST((f.heard_by_another_thread([&] { f.io->poll(10ms); }) == f.taken));
   }
+}
+
+// What is closed while the peer has no room for the last bytes keeps its descriptor, beyond all limits of connections.
+BOOST_AUTO_TEST_CASE(handles_that_wait_to_be_closed_are_bounded) {
+  if (refused_by_kernel(engine_kind::uring)) return;
+  constexpr std::size_t all = 600, most = 512;  // as many as there are slots for what is being sent
+  struct silent final : stream_channel {
+    void on_received(bytes) override {}
+    void on_receive_end(error_code) override {}
+    void on_sendable() override {}
+  };
+  const auto io = make_engine(engine_kind::uring);
+  std::deque<silent> streams(all);
+  std::vector<int> handles;
+  std::vector<file_descriptor> peers;
+  const std::string much(64 * 1024, 'x');
+  for (silent& s : streams) {
+    std::array<int, 2> ends{};
+    BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    handles.push_back(ends[0]);
+    peers.emplace_back(ends[1]);
+    while (::send(ends[0], much.data(), much.size(), MSG_DONTWAIT) > 0) {
+    }
+    BOOST_REQUIRE(!io->add(s, ends[0]));
+  }
+  for (silent& s : streams) (void)io->send(s, "the last words");
+  for (int i = 0; i < 5; ++i) io->poll(1ms);
+  for (std::size_t i = 0; i < all; ++i) {
+    io->remove(streams[i]);
+    io->close(handles[i]);
+  }
+  for (int i = 0; i < 5; ++i) io->poll(1ms);
+  const auto open = [&] { return static_cast<std::size_t>(std::ranges::count_if(handles, is_open)); };
+  BOOST_TEST(testing::until(*io, [&] { return open() <= most; }));
+  BOOST_TEST(open() == most);
+  peers.clear();
+  BOOST_TEST(testing::until(*io, [&] { return open() == 0; }));
 }
 
 QUINTET_ENGINE_TEST(nor_is_it_lost_at_the_end_of_the_loop) {

@@ -102,6 +102,7 @@ void uring_engine::wait_for_room(watched& w) noexcept {
 void uring_engine::lost_patience(watched& w) noexcept {
   if (!w.has(request::send)) return;
   w.drops = queued_for_peer(w.handle) == w.queued;
+  if (w.drops) socket_engine::reset_when_closed(w.handle);  // or the peer might take a part for the whole, later
   wait_for_room(w);
 }
 
