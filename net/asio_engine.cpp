@@ -295,7 +295,7 @@ void asio_engine::readable(channel& c, const error_code& ec) {
     case kind::stream:
       return ec ? end_of_input(static_cast<stream_channel&>(c), ec) : receive(static_cast<stream_channel&>(c));
     case kind::accept:
-      return accept_ready(static_cast<accept_channel&>(c));
+      return accept_ready(static_cast<accept_channel&>(c), last_batch_);
     case kind::event:
       return static_cast<event_channel&>(c).on_event();
     case kind::connect:

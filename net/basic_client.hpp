@@ -186,6 +186,7 @@ void basic_client<Model, Handler>::run_in_background() {
   background_ = std::thread([this, &started] {
     name_this_thread("qnt-client");
     try {
+      main_.io().prepare();
       start();
     } catch (...) {
       return started.set_exception(std::current_exception());

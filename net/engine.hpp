@@ -116,6 +116,10 @@ class engine {
   /// Dispatches what is ready, after waiting for at most `longest` for something to be; zero never waits.
   /// Returns whether anything was dispatched.
   virtual bool poll(duration longest) = 0;
+  /// Whether prepare() has to be called on the thread that runs the loop, before poll().
+  [[nodiscard]] virtual bool has_to_prepare() const noexcept { return false; }
+  /// Acquires what poll() needs of the system and would acquire by itself. Throws boost::system::system_error.
+  virtual void prepare() {}
   /// What send() has taken is to leave now: there may be no poll() for a while.
   virtual void flush() noexcept {}
   /// At the end of a loop: what close() was called for is closed when this returns. Outside of poll().
@@ -189,6 +193,8 @@ class engine {
   /// Stops or resumes reading (a stream) or accepting (a listener). What a stream has received before it was stopped
   /// may still come.
   virtual void set_reading(channel& c, bool on) noexcept = 0;
+  /// Accepts at once the connections that wait, at most so many, while the channel is watched and not stopped.
+  virtual void accept_waiting(accept_channel&, int /*most*/) noexcept {}
   /// The stream waits for much: an engine that can asks it for receive_space() before it receives, until there is none.
   /// It may also go on with on_received(), as this one does.
   virtual void receive_in_place(stream_channel&) noexcept {}

@@ -34,8 +34,9 @@ epoll_engine::epoll_engine()
 
 bool epoll_engine::poll(duration longest) {
   const int count = wait(longest);
+  events_ = static_cast<std::size_t>(std::max(count, 0));
   bool dispatched = false;
-  for (const epoll_event& event : std::span(ready_.data(), static_cast<std::size_t>(std::max(count, 0)))) {
+  for (const epoll_event& event : std::span(ready_.data(), events_)) {
     channel& c = *static_cast<channel*>(event.data.ptr);
     if (c.handle() < 0) continue;  // removed by one that was dispatched before it
     if (kind_of(c) == kind::stream) [[likely]] {
@@ -63,7 +64,7 @@ bool epoll_engine::dispatch(const epoll_event& event) {
     case kind::stream:
       break;
     case kind::accept:
-      accept_ready(static_cast<accept_channel&>(c));
+      accept_ready(static_cast<accept_channel&>(c), events_);
       break;
     case kind::event:
       static_cast<event_channel&>(c).on_event();

@@ -60,7 +60,8 @@ class epoll_engine final : public socket_engine {
   wake_event wake_{EFD_NONBLOCK};
   std::unique_ptr<char[]> received_;  // one for all connections: an idle one holds no receive buffer
   std::array<epoll_event, batch> ready_{};
-  bool blocked_ = false;  // the last send() took less than it was offered
+  std::size_t events_ = 0;  // of the turn
+  bool blocked_ = false;    // the last send() took less than it was offered
 };
 
 }  // namespace quintet

@@ -34,13 +34,14 @@ int stay_on(int cpu) noexcept {
 }
 
 /// On the thread itself; throws.
-void settle(const loop_options& options) {
+void settle(const loop_options& options, engine& io) {
   const auto require = [](int error, const std::string& what) {
     if (error != 0) throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
   };
   if (options.cpu >= 0) require(stay_on(options.cpu), "a loop cannot stay on CPU " + std::to_string(options.cpu));
   if (options.own_descriptors)
     require(separate_descriptors(), "a loop cannot have a table of descriptors of its own (own_descriptors)");
+  io.prepare();
 }
 
 }  // namespace
@@ -50,7 +51,8 @@ void name_this_thread(const std::string& name) noexcept {
 }
 
 loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
-  if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first) {  // there is nothing to wait for
+  if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first &&
+      !loop.io().has_to_prepare()) {  // there is nothing to wait for
     thread_ = std::thread([&loop, name = std::move(name)] {
       name_this_thread(name);
       loop.run();
@@ -62,7 +64,7 @@ loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void(
   thread_ = std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(settled)]() mutable {
     name_this_thread(name);
     try {
-      settle(loop.options());
+      settle(loop.options(), loop.io());
       if (first) first();
     } catch (...) {
       return done.set_exception(std::current_exception());

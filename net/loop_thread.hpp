@@ -17,7 +17,7 @@ class loop_thread {
  public:
   /// The loop must outlive the thread, which is as its options say (the CPU is read back), and has called `first`,
   /// before this returns. Throws what `first` throws, and boost::system::system_error where the system refuses the CPU,
-  /// the table of descriptors, or the thread.
+  /// the table of descriptors, what the loop's engine needs, or the thread.
   loop_thread(event_loop& loop, std::string name, std::function<void()> first = {});
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;

@@ -49,6 +49,10 @@ class memory_engine final : public engine {
   error_code add(event_channel&, int) override { return system_error_code(EOPNOTSUPP); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
+  void accept_waiting(accept_channel& c, int most) noexcept override {
+    while (most-- > 0 && c.handle() >= 0 && accept_ready(c)) {
+    }
+  }
   void receive_in_place(stream_channel& c) noexcept override { interest(c) |= in_place; }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;

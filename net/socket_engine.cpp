@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <utility>
@@ -21,6 +22,9 @@ namespace {
 
 // Per turn, so that a storm of connections does not starve the open ones: one is accepted and placed in some 50 us.
 constexpr int accept_batch = 8;
+// In a turn with many events, which may take 100 ms, more are accepted: at most one for each event, and in this share
+// of the time, so that connections that keep the loop busy do not keep others out.
+constexpr int accept_share = 4;
 
 [[noreturn]] void fail(int error, const std::string& what) {
   throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
@@ -189,22 +193,44 @@ std::size_t socket_engine::unread(int handle) const noexcept {
   return ::ioctl(handle, FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
-void socket_engine::accept_ready(accept_channel& c) noexcept {
+void socket_engine::accept_ready(accept_channel& c, std::size_t events) noexcept {
   const int listening = c.handle();
-  for (int n = 0; n < accept_batch && c.handle() == listening && interest(c) != 0; ++n)
-    if (!accept_one(c, listening)) return;
+  const int most = std::max(accept_batch, static_cast<int>(events));
+  const time_point begun = clock::system().now();
+  const auto time_is_left = [&] {
+    return accepted_until_ == time_point::min() ||
+           clock::system().now() - begun < (begun - accepted_until_) / accept_share;
+  };
+  int failures = 0;
+  for (int n = 0; n < most && c.handle() == listening && interest(c) != 0; ++n) {
+    if (n >= accept_batch && !time_is_left()) break;
+    const attempt result = accept_one(c, listening, failures);
+    if (result == attempt::over) break;
+    failures = result == attempt::failed ? failures + 1 : 0;
+  }
+  accepted_until_ = clock::system().now();
 }
 
-bool socket_engine::accept_one(accept_channel& c, int listening) noexcept {
+void socket_engine::accept_waiting(accept_channel& c, int most) noexcept {
+  const int listening = c.handle();
+  int failures = 0;
+  for (int n = 0; n < most && c.handle() == listening && interest(c) != 0; ++n) {
+    const attempt result = accept_one(c, listening, failures);
+    if (result == attempt::over) return;
+    failures = result == attempt::failed ? failures + 1 : 0;
+  }
+}
+
+socket_engine::attempt socket_engine::accept_one(accept_channel& c, int listening, int failures) noexcept {
   const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
   if (fd >= 0) {
     c.on_accepted(fd);
-    return true;
+    return attempt::accepted;
   }
-  if (errno == EAGAIN) return false;
-  if (is_of_one_connection(errno)) return true;
+  if (errno == EAGAIN) return attempt::over;
+  if (errno == EINTR || (is_of_one_connection(errno) && failures + 1 < most_failures)) return attempt::failed;
   c.on_accept_error(last_error());
-  return false;
+  return attempt::over;
 }
 
 // accept(2)

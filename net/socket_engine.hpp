@@ -27,6 +27,7 @@ class socket_engine : public engine {
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int handle, int send, int receive) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
+  void accept_waiting(accept_channel& c, int most) noexcept override;
   void close(int handle) noexcept override;
   void reset_when_closed(int handle) noexcept override;
   void shutdown_send(int handle) noexcept override;
@@ -42,16 +43,19 @@ class socket_engine : public engine {
     if (n >= 0) return {static_cast<std::size_t>(n)};
     return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
   }
-  /// Whether an error of accept belongs to the connection that was being accepted, not to the listener.
+  /// Whether an error of accept belongs to the connection that was being accepted, not to the listener. Some of these
+  /// are the listener's all the same, such as a security module's refusal: then they come one after the other.
   static bool is_of_one_connection(int error) noexcept;
+  static constexpr int most_failures = 8;  // in a row, which are taken for errors of one connection
   /// Accepts what is waiting, at most a batch, while the channel's interest is not 0; every error of accept is survived
-  /// or reported to the channel.
-  void accept_ready(accept_channel& c) noexcept;
+  /// or reported to the channel. `events`: how many the turn has, or about as many.
+  void accept_ready(accept_channel& c, std::size_t events) noexcept;
+  enum class attempt { accepted, failed, over };
+  attempt accept_one(accept_channel& c, int listening, int failures) noexcept;
 
  private:
-  bool accept_one(accept_channel& c, int listening) noexcept;
-
-  std::map<int, unix_path> paths_;  // files of listening Unix sockets, by handle
+  time_point accepted_until_ = time_point::min();  // when accept_ready() returned last
+  std::map<int, unix_path> paths_;                 // files of listening Unix sockets, by handle
 };
 
 }  // namespace quintet

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <new>
 
 namespace quintet::uring {
 namespace {
@@ -13,6 +14,19 @@ constexpr unsigned most_starved = receive_buffers::count;
 
 }  // namespace
 
+/// While a callback is under way nothing of it goes on.
+struct uring_engine::callback {
+  uring_engine& of;
+  watched& about;
+  callback(uring_engine& engine, watched& w) noexcept : of(engine), about(w) { w.busy = true; }
+  callback(const callback&) = delete;
+  callback& operator=(const callback&) = delete;
+  ~callback() {  // also when it throws
+    about.busy = false;
+    of.go_on(about);
+  }
+};
+
 bool uring_engine::completed(const completion& c) {
   watched* const w = watched_of(c);
   if (!w) {
@@ -20,20 +34,11 @@ bool uring_engine::completed(const completion& c) {
     return false;
   }
   if (!c.more()) {
-    w->under_way &= static_cast<std::uint16_t>(~watched::bit(request_of(c)));
-    w->cancelled &= static_cast<std::uint16_t>(~watched::bit(request_of(c)));
+    const auto others = static_cast<std::uint16_t>(~watched::bit(request_of(c)));
+    w->under_way &= others;
+    w->cancelled &= others;
+    w->put_off_cancel &= others;
   }
-  struct callback {
-    uring_engine& of;
-    watched& about;
-    callback(uring_engine& engine, watched& w) noexcept : of(engine), about(w) { w.busy = true; }
-    callback(const callback&) = delete;
-    callback& operator=(const callback&) = delete;
-    ~callback() {  // also when it throws
-      about.busy = false;
-      of.go_on(about);
-    }
-  };
   const callback under_way(*this, *w);
   return dispatch(*w, c);
 }
@@ -79,7 +84,7 @@ bool uring_engine::received(watched& w, const completion& c) {
     case -ENOBUFS:
       if (w.has(request::again)) return false;
       w.under_way |= watched::bit(request::again);
-      starved_.push_back(&w);
+      starved_.push_back(w);
       return false;
     case -ECANCELED:
     case -EINTR:
@@ -101,13 +106,12 @@ bool uring_engine::end_of_input(watched& w, error_code reason) {
 // All buffers are free again, since what was received has been told. No more begin to receive than there are buffers:
 // the others would be told once more that there are none.
 void uring_engine::let_starved_receive() noexcept {
-  const std::size_t count = std::min<std::size_t>(starved_.size(), most_starved);
-  for (std::size_t i = 0; i < count; ++i) {
-    watched& w = *starved_[i];
+  for (unsigned left = most_starved; left > 0 && !starved_.empty(); --left) {
+    watched& w = starved_.front();
+    starved_.pop_front();
     w.under_way &= static_cast<std::uint16_t>(~watched::bit(request::again));
     go_on(w);
   }
-  starved_.erase(starved_.begin(), starved_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 // Of a stream that is not read from. The end of the peer's sending (POLLRDHUP), or of both sides' (POLLHUP),
@@ -133,16 +137,41 @@ bool uring_engine::writable(watched& w) {
 
 bool uring_engine::accepted(watched& w, const completion& c) noexcept {
   if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
-    w.accepted.push_back(c.result);  // for a time when it is not held, or to be reset
+    keep_accepted(w, c.result);
     return false;
   }
   if (!w.of || !w.reading || c.result == -ECANCELED) return false;
   auto& channel = static_cast<accept_channel&>(*w.of);
-  if (c.result >= 0)
+  if (c.result >= 0) {
+    w.failures = 0;
     channel.on_accepted(c.result);
-  else if (!is_of_one_connection(-c.result))
+  } else if (!is_of_one_connection(-c.result) || ++w.failures == most_failures) {
+    w.failures = 0;
     channel.on_accept_error(system_call::error_of(c.result));
+  }
   return true;
+}
+
+// For a time when accepting is not held, or to be reset.
+void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
+  w.accepted.push_back(handle);
+} catch (const std::bad_alloc&) {
+  socket_engine::reset_when_closed(handle);
+  socket_engine::close(handle);
+  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error({ENOMEM, boost::system::system_category()});
+}
+
+// The ring's request stays, and finds nothing. What it has accepted, while that was held, comes first.
+void uring_engine::accept_waiting(accept_channel& c, int most) noexcept {
+  watched* const w = find(c.handle());
+  if (!w || w->busy) return;
+  const callback under_way(*this, *w);
+  (void)tell_accepted(*w);
+  attempt last = attempt::accepted;
+  for (int n = 0, failures = 0; n < most && w->of && w->reading && last != attempt::over; ++n) {
+    last = accept_one(c, w->handle, failures);
+    failures = last == attempt::failed ? failures + 1 : 0;
+  }
 }
 
 bool uring_engine::tell_accepted(watched& w) noexcept {

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <new>
 
@@ -16,15 +17,14 @@ std::unique_ptr<engine> make_uring_engine() { return std::make_unique<uring::uri
 namespace uring {
 namespace {
 
-constexpr unsigned cancels = 256;  // added to the number of a request that is put off
 constexpr int most_flushes = 1000;
 constexpr duration longest_end = std::chrono::seconds(1);  // of a loop, for peers to take what is being sent
 constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
 
 }  // namespace
 
-// The ring is made by the first poll(): when a ring goes, the kernel interrupts whoever has made it, and that had
-// better be the loop's thread. Not EFD_NONBLOCK: the kernel would not wait for it on the ring's behalf.
+// The ring is made by prepare() or the first poll(): when a ring goes, the kernel interrupts whoever has made it, and
+// that had better be the loop's thread. Not EFD_NONBLOCK: the kernel would not wait for it on the ring's behalf.
 uring_engine::uring_engine() : wake_(0) {
   silent_.reserve(send_slots::count);
   settling_.reserve(send_slots::count);
@@ -32,6 +32,8 @@ uring_engine::uring_engine() : wake_(0) {
 
 uring_engine::~uring_engine() {
   ring_.reset();
+  later_.clear();
+  starved_.clear();
   for (const watched& w : all_)
     if (w.closes) socket_engine::close(w.handle);
   all_.clear_and_dispose([](watched* w) { delete w; });
@@ -40,6 +42,12 @@ uring_engine::~uring_engine() {
 bool uring_engine::poll(duration longest) {
   // Of a loop that is over, perhaps by another thread than has run it: no reason to make a ring there.
   if (longest == duration::zero() && all_.empty()) return false;
+  try {
+    prepare();
+  } catch (...) {  // a loop that is stopped ends its members by itself, and needs no ring for it
+    if (longest == duration::zero()) return false;
+    throw;
+  }
   begin_turn();
   if (silence_is_awaited_) longest = duration::zero();
   if (!ring_->enter(longest)) {
@@ -52,15 +60,15 @@ bool uring_engine::poll(duration longest) {
   return dispatched;
 }
 
-void uring_engine::begin_turn() {
-  if (!ring_) {
-    ring_ = std::make_unique<ring>();
-    buffers_.attach(*ring_);
-  }
-  for (const auto& [w, what] : std::exchange(later_, {})) {
-    const auto r = static_cast<request>(what % cancels);
-    if (!prepare(*w, r, what >= cancels)) later_.emplace_back(w, what);
-  }
+void uring_engine::prepare() {
+  if (ring_) return;
+  auto fresh = std::make_unique<ring>();
+  buffers_.attach(*fresh);
+  ring_ = std::move(fresh);
+}
+
+void uring_engine::begin_turn() noexcept {
+  make_up();
   listen_for_wakes();
 }
 
@@ -90,7 +98,7 @@ void uring_engine::move_here() {
   for (auto at = all_.begin(); at != all_.end();) {
     watched& w = *at++;  // go_on() may be the end of it
     const bool sends = w.has(request::send), unsent = w.unsent && w.turn == turn;
-    w.under_way = w.cancelled = 0;
+    w.under_way = w.cancelled = w.put_off = w.put_off_cancel = 0;
     w.unsent = nullptr;
     const bool silent = std::exchange(w.silent, false);
     if (sends && unsent) {
@@ -181,13 +189,45 @@ void uring_engine::set_reading(channel& c, bool on) noexcept {
 // Nothing is begun twice: what is being cancelled begins again when it has ended.
 void uring_engine::start(watched& w, request r) noexcept {
   w.under_way |= watched::bit(r);
-  if (!prepare(w, r, false)) later_.emplace_back(&w, static_cast<unsigned>(r));
+  if (prepare(w, r, false)) return;
+  w.put_off |= watched::bit(r);
+  put_off(w);
 }
 
 void uring_engine::cancel(watched& w, request r) noexcept {
   if (!w.has(r) || (w.cancelled & watched::bit(r))) return;
+  const bool is_put_off = w.put_off & watched::bit(r);
+  if (is_put_off && r != request::send) {  // the kernel has never heard of it, and will say nothing
+    w.put_off &= static_cast<std::uint16_t>(~watched::bit(r));
+    w.under_way &= static_cast<std::uint16_t>(~watched::bit(r));
+    return;
+  }
   w.cancelled |= watched::bit(r);
-  if (!prepare(w, r, true)) later_.emplace_back(&w, static_cast<unsigned>(r) + cancels);
+  // Never before what it cancels, for which the kernel would look in vain.
+  if (!is_put_off && prepare(w, r, true)) return;
+  w.put_off_cancel |= watched::bit(r);
+  put_off(w);
+}
+
+void uring_engine::put_off(watched& w) noexcept {
+  if (!w.later.is_linked()) later_.push_back(w);
+}
+
+// As far as there is room again.
+void uring_engine::make_up() noexcept {
+  while (!later_.empty() && prepare_put_off(later_.front())) later_.pop_front();
+}
+
+bool uring_engine::prepare_put_off(watched& w) noexcept {
+  const auto prepare_each = [&](std::uint16_t& bits, bool cancels_it) {
+    while (bits != 0) {
+      const auto r = static_cast<request>(std::countr_zero(bits));
+      if (!prepare(w, r, cancels_it)) return false;
+      bits &= static_cast<std::uint16_t>(~watched::bit(r));
+    }
+    return true;
+  };
+  return prepare_each(w.put_off, false) && prepare_each(w.put_off_cancel, true);
 }
 
 bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
@@ -262,7 +302,7 @@ void uring_engine::forget(watched& w) noexcept {
     --closing_;
     socket_engine::close(w.handle);
   }
-  std::erase_if(later_, [&](const auto& put_off) { return put_off.first == &w; });
+  if (w.later.is_linked()) later_.erase(later_.iterator_to(w));
   all_.erase_and_dispose(all_.iterator_to(w), [](watched* gone) { delete gone; });
 }
 

@@ -7,7 +7,6 @@
 #include <quintet/net/wake_event.hpp>
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace quintet::uring {
@@ -24,6 +23,8 @@ class uring_engine final : public socket_engine {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
   [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
+  [[nodiscard]] bool has_to_prepare() const noexcept override { return true; }
+  void prepare() override;
   bool poll(duration longest) override;
   void wake() noexcept override;
   /// None: with DEFER_TASKRUN who waits for the ring's descriptor is not always woken (seen on Linux 6.18).
@@ -41,6 +42,7 @@ class uring_engine final : public socket_engine {
   error_code add(connect_channel& c, int handle) override { return watch(c, handle); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
+  void accept_waiting(accept_channel& c, int most) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
@@ -50,17 +52,21 @@ class uring_engine final : public socket_engine {
   // What is watched, and the requests for it (engine.cpp).
   error_code watch(channel& c, int handle);
   [[nodiscard]] watched* find(int handle) const noexcept;
-  void begin_turn();
+  void begin_turn() noexcept;
   void move_here();
   void listen_for_wakes() noexcept;
   void start(watched& w, request r) noexcept;
   void cancel(watched& w, request r) noexcept;
   bool prepare(watched& w, request r, bool cancels_it) noexcept;
+  void put_off(watched& w) noexcept;
+  void make_up() noexcept;
+  bool prepare_put_off(watched& w) noexcept;
   void go_on(watched& w) noexcept;
   void want_more(watched& w) noexcept;
   void forget(watched& w) noexcept;
 
   // What has completed (completions.cpp).
+  struct callback;
   bool completed(const completion& c);
   bool dispatch(watched& w, const completion& c);
   bool received(watched& w, const completion& c);
@@ -69,6 +75,7 @@ class uring_engine final : public socket_engine {
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;
   bool tell_accepted(watched& w) noexcept;
+  void keep_accepted(watched& w, int handle) noexcept;
   void let_starved_receive() noexcept;
 
   // Sending (sending.cpp).
@@ -92,13 +99,16 @@ class uring_engine final : public socket_engine {
   bool listens_for_wakes_ = false;
   watched_list all_;
   std::vector<watched*> by_handle_;
-  std::vector<watched*> starved_;  // by receive buffers
-  std::vector<watched*> silent_;   // their sends complete with the turn
+  template <auto Hook>
+  using queue_of =
+      boost::intrusive::slist<watched, boost::intrusive::member_hook<watched, decltype(watched::later), Hook>,
+                              boost::intrusive::cache_last<true>>;
+  queue_of<&watched::starved> starved_;  // by receive buffers
+  std::vector<watched*> silent_;         // their sends complete with the turn
   std::vector<watched*> settling_;
   bool silence_is_awaited_ = false;
-  std::vector<std::pair<watched*, unsigned>>
-      later_;             // requests that the ring had no room for; a number from 256 on: cancelling
-  unsigned closing_ = 0;  // handles that close when the kernel has let go of them
+  queue_of<&watched::later> later_;  // with requests that the ring had no room for
+  unsigned closing_ = 0;             // handles that close when the kernel has let go of them
 };
 
 }  // namespace quintet::uring

@@ -39,6 +39,9 @@ class watched_engine final : public engine {
   error_code add(connect_channel& c, int handle) override { return of_->add(c, handle); }
   void remove(channel& c) noexcept override { of_->remove(c); }
   void set_reading(channel& c, bool on) noexcept override { of_->set_reading(c, on); }
+  void accept_waiting(accept_channel& c, int most) noexcept override { of_->accept_waiting(c, most); }
+  [[nodiscard]] bool has_to_prepare() const noexcept override { return of_->has_to_prepare(); }
+  void prepare() override { of_->prepare(); }
   void receive_in_place(stream_channel& c) noexcept override { of_->receive_in_place(c); }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine_accept_trouble_test: accepting that the system refuses, that busy connections hold up, and that comes to an
+// end.
+#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/file_descriptor.hpp>
+
+#include "each_engine.hpp"
+#include "sockets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+namespace quintet {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::connected_to;
+using testing::until;
+
+struct listening final : accept_channel {
+  void on_accepted(int handle) noexcept override { accepted.emplace_back(handle); }
+  void on_accept_error(error_code reason) noexcept override {
+    failed = reason;
+    ++errors;
+  }
+  std::vector<file_descriptor> accepted;
+  error_code failed;
+  int errors = 0;
+};
+
+/// An engine that watches a listener.
+struct fixture {
+  explicit fixture(engine_kind kind) : io(make_engine(kind)), handle(io->listen("127.0.0.1:0")) {
+    BOOST_REQUIRE(!io->add(l, handle));
+  }
+  ~fixture() {
+    io->remove(l);
+    io->close(handle);
+    while (io->poll(0ms)) {
+    }
+  }
+  fixture(const fixture&) = delete;
+  fixture& operator=(const fixture&) = delete;
+
+  void connect(int count) {
+    for (int i = 0; i < count; ++i) clients.push_back(connected_to(at));
+  }
+
+  std::unique_ptr<engine> io;
+  int handle;
+  address at = io->local_address(handle);
+  std::vector<file_descriptor> clients;
+  listening l;
+};
+
+/// From now on the calling thread, and no other, gets this error for the system call.
+bool refuse(long call, int error) {
+  std::array<sock_filter, 4> program{
+      sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))),
+      sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1)),
+      sock_filter(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error))),
+      sock_filter(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW))};
+  const sock_fprog filter{program.size(), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+}
+
+/// The engines that call accept4 themselves, where a filter meets it.
+std::vector<engine_kind> that_call_accept() {
+  std::vector<engine_kind> kinds = testing::usable();
+  std::erase(kinds, engine_kind::uring);
+  return kinds;
+}
+
+// As a security module does it. Each of these errors may be of one connection; so many one after the other are not.
+BOOST_DATA_TEST_CASE(a_refusal_that_stays_is_reported, boost::unit_test::data::make(that_call_accept()), kind) {
+  fixture f(kind);
+  f.connect(1);
+  bool refused = false, reported = false;
+  std::thread([&] {
+    refused = refuse(SYS_accept4, EPERM);
+    reported = refused && until(*f.io, [&] { return f.l.failed.failed(); });
+  }).join();
+  if (!refused) {
+    BOOST_TEST_MESSAGE("this system lets nobody filter system calls");
+    return;
+  }
+  BOOST_TEST(reported);
+  BOOST_TEST(f.l.failed == error_code(EPERM, boost::system::system_category()));
+  BOOST_TEST(f.l.errors == 1);
+  BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));  // on this thread it is allowed
+}
+
+QUINTET_ENGINE_TEST(all_who_wait_are_accepted_at_once) {
+  fixture f(kind);
+  for (int i = 0; i < 3; ++i) f.io->poll(1ms);
+  f.connect(300);
+  f.io->accept_waiting(f.l, 200);
+  BOOST_TEST(f.l.accepted.size() == 200U);
+  f.io->set_reading(f.l, false);
+  f.io->accept_waiting(f.l, 1000);
+  BOOST_TEST(f.l.accepted.size() == 200U);
+  f.io->set_reading(f.l, true);
+  f.io->accept_waiting(f.l, 1000);
+  BOOST_TEST(f.l.accepted.size() == 300U);
+}
+
+/// Takes its time for each message.
+struct busy final : stream_channel {
+  explicit busy(int h) : fd(h) {}
+  void on_received(bytes) override { std::this_thread::sleep_for(1ms); }
+  void on_receive_end(error_code) override {}
+  void on_sendable() override {}
+  file_descriptor fd;
+};
+
+// The turns that they fill take 100 ms each.
+QUINTET_ENGINE_TEST(connections_that_keep_the_loop_busy_do_not_keep_others_out) {
+  fixture f(kind);
+  f.connect(100);
+  BOOST_REQUIRE(until(*f.io, [&] { return f.l.accepted.size() == 100U; }));
+  std::deque<busy> streams;
+  for (file_descriptor& fd : f.l.accepted) {
+    busy& made = streams.emplace_back(fd.release());
+    BOOST_REQUIRE(!f.io->add(made, made.fd.get()));
+  }
+  f.l.accepted.clear();
+  f.connect(100);
+  int received_in = 0;
+  for (; received_in < 1000 && f.l.accepted.size() < 100; ++received_in) {
+    for (std::size_t i = 0; i < 100; ++i) BOOST_REQUIRE(::send(f.clients[i].get(), "x", 1, MSG_DONTWAIT) == 1);
+    f.io->poll(10ms);
+  }
+  BOOST_TEST(received_in <= 9);  // 8 a turn: 13
+  for (busy& s : streams) f.io->remove(s);
+}
+
+}  // namespace
+}  // namespace quintet

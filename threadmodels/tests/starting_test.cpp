@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// starting_test: servers and clients that begin without enough descriptors or threads: an error, and never the end.
+// ctest: EACH_ENGINE
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "census.hpp"
+#include "combination.hpp"
+#include "waiting.hpp"
+
+#include <quintet/threadmodels/client.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+const auto echo = [](connection& c, bytes in) { c.write(in); };
+
+/// While it lives, the process can have so many more descriptors.
+class free_descriptors {
+ public:
+  explicit free_descriptors(std::size_t count) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = first_free() + count;
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~free_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  free_descriptors(const free_descriptors&) = delete;
+  free_descriptors& operator=(const free_descriptors&) = delete;
+
+ private:
+  static std::size_t first_free() {
+    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(fd);
+    return static_cast<std::size_t>(fd);
+  }
+  rlimit before_{};
+};
+
+config every_kind_of_thread(model kind) {
+  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .loops = 3, .workers = {2, 2}};
+}
+
+/// Whether it has run until it was stopped; the other way out is an exception.
+bool runs(model kind) {
+  try {
+    server srv(every_kind_of_thread(kind), echo);
+    srv.main_loop().post([&] { srv.stop(); });
+    srv.run();
+    return true;
+  } catch (const std::system_error& e) {  // boost::system::system_error is another one
+    BOOST_TEST((e.code() == std::errc::resource_unavailable_try_again));
+  } catch (const boost::system::system_error& e) {
+    BOOST_TEST((e.code() == boost::system::errc::too_many_files_open));
+  }
+  return false;
+}
+
+BOOST_DATA_TEST_CASE(a_server_with_too_few_descriptors, data::make(all_models), kind) {
+  constexpr std::size_t enough = 60;
+  const std::size_t descriptors = descriptors_of("");
+  BOOST_REQUIRE(runs(kind));  // what the process opens once is open
+  int failed = 0;
+  bool ran = false;
+  for (std::size_t count = 0; count < enough && !ran; ++count) {
+    const free_descriptors few(count);
+    ran = runs(kind);
+    failed += !ran;
+  }
+  BOOST_TEST(ran);
+  BOOST_TEST(failed > 3);
+  BOOST_TEST(eventually(no_server_threads));
+  BOOST_TEST(descriptors_of("") == descriptors);
+}
+
+BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::make(all_models), kind) {
+  bool ran = false;
+  int failed = 0;
+  for (std::size_t count = 0; count < 60 && !ran; ++count) {
+    const free_descriptors few(count);
+    try {
+      quintet::client c(client_config{.model = kind, .loops = 3}, echo);
+      c.run_in_background();
+      ran = true;
+    } catch (const boost::system::system_error& e) {
+      BOOST_TEST((e.code() == boost::system::errc::too_many_files_open));
+      ++failed;
+    }
+  }
+  BOOST_TEST(ran);
+  BOOST_TEST(failed > 0);
+}
+
+/// From now on the calling thread can start no other.
+bool start_no_threads() {
+  constexpr std::uint32_t fails = SECCOMP_RET_ERRNO | EAGAIN;
+  std::array<sock_filter, 6> program{sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))),
+                                     sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 2, 0)),
+                                     sock_filter(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0)),
+                                     sock_filter(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)),
+                                     sock_filter(BPF_STMT(BPF_RET | BPF_K, fails)),
+                                     sock_filter(BPF_STMT(BPF_RET | BPF_K, fails))};
+  const sock_fprog filter{program.size(), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+}
+
+BOOST_DATA_TEST_CASE(a_server_that_can_start_no_threads, data::make(all_models), kind) {
+  bool can_refuse = false, ran = false;
+  std::thread([&] {
+    can_refuse = start_no_threads();
+    if (can_refuse) ran = runs(kind);
+  }).join();
+  if (!can_refuse) {
+    BOOST_TEST_MESSAGE("this system lets nobody filter system calls");
+    return;
+  }
+  BOOST_TEST(!ran);  // at least the priority lane has a thread
+  BOOST_TEST(eventually(no_server_threads));
+}
+
+}  // namespace
+}  // namespace quintet::test
