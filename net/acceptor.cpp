@@ -32,7 +32,7 @@ void acceptor::start() {
 }
 
 void acceptor::close() noexcept {
-  for (const auto& l : listeners_) l->close();
+  for (const auto& l : listeners_) l->accept_waiting_and_close();
   drop_waiting();
 }
 

@@ -28,7 +28,7 @@ class acceptor final : private loop_member, private timer {
   listener& listen(const listen_options& options, bool shared = false);
   /// [loop], or [before run]
   void start();
-  /// [loop] Listens no more.
+  /// [loop] Lets in those who wait already, as far as the limits allow it, and listens no more.
   void close() noexcept;
 
   /// [any thread]

@@ -108,12 +108,12 @@ void acceptor_group::start() {
   for (const auto& a : acceptors_) a->start();
 }
 
-void acceptor_group::close() {
+void acceptor_group::close(drainage& unfinished) {
   for (const auto& a : acceptors_) {
     if (&a->loop() == &main_)
       a->close();
     else
-      a->loop().post([&a = *a]() noexcept { a.close(); });
+      unfinished.run_on(a->loop(), [&a = *a]() noexcept { a.close(); });
   }
 }
 

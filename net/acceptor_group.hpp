@@ -4,6 +4,7 @@
 
 #include <quintet/net/accept_strategy.hpp>
 #include <quintet/net/acceptor.hpp>
+#include <quintet/net/drainage.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -32,8 +33,9 @@ class acceptor_group {
   address listen(const listen_options& options);
   /// [before run]
   void start();
-  /// [loop] The main one. Nobody listens any more; on the other loops that is so a little later.
-  void close();
+  /// [loop] The main one. Lets in those who wait already, and listens no more; on the other loops a little later, and
+  /// until then `unfinished` counts them as it counts connections.
+  void close(drainage& unfinished);
 
   /// [any thread] What is in use, which may be another one than was asked for.
   [[nodiscard]] accept_strategy strategy() const noexcept { return strategy_; }

@@ -246,9 +246,10 @@ void basic_server<Model, Handler>::finish() {
 // False: there is no memory to tell the loops that listen.
 template <thread_model Model, handler_or_factory Handler>
 bool basic_server<Model, Handler>::close_listeners() noexcept {
+  if (!started_) return true;  // the loops of the others run no more, or never have: they close with the server
   try {
-    acceptors_.close();
-    if (priority_) priority_->close();
+    acceptors_.close(drainage_);
+    if (priority_) priority_->close(drainage_);
     return true;
   } catch (const std::bad_alloc&) {
     return false;

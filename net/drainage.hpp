@@ -21,6 +21,20 @@ class drainage final : private timer {
   void left() noexcept {
     if (alive_.fetch_sub(1) == 1 && begun_.load()) main_.stop();
   }
+  /// [any thread] Posts f to the loop, and is not over before f has run. Throws std::bad_alloc.
+  template <class F>
+  void run_on(event_loop& loop, F f) {
+    entered();
+    try {
+      loop.post([this, f]() noexcept {
+        f();
+        left();
+      });
+    } catch (...) {
+      left();
+      throw;
+    }
+  }
   /// [any thread] Those that have entered, and not left.
   [[nodiscard]] std::size_t alive() const noexcept { return alive_.load(std::memory_order_relaxed); }
   /// [any thread]

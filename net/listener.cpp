@@ -15,6 +15,8 @@ namespace {
 // needed: descriptors that become free one after the other are used up again by the first of those who wait.
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
+constexpr int most_inherited = 1 << 16;  // of a listening socket whose backlog somebody else has chosen
+
 }  // namespace
 
 // A TCP connection inherits the buffers of its listening socket; a Unix one is made by the peer's connect.
@@ -27,6 +29,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       receive_buffer_(options.receive_buffer),
       listening_(loop.io().listen(options)),
       copy_(loop.options().own_descriptors ? listening_ : -1),
+      most_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
       at_(loop.io().local_address(listening_)),
       name_(at_.to_string()),
       log_(log) {
@@ -82,6 +85,12 @@ void listener::on_accept_error(error_code reason) noexcept {
   if (!std::exchange(troubled_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
   loop_.start(*this, pause_after_error);
   update();
+}
+
+// At most as many as can wait, because others may come as fast as they are accepted.
+void listener::accept_waiting_and_close() noexcept {
+  if (started_ && !held_ && !pending()) loop_.io().accept_waiting(*this, most_waiting_);
+  abort();
 }
 
 void listener::expired() noexcept { update(); }

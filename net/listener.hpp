@@ -33,6 +33,8 @@ class listener final : private loop_member, private accept_channel, private time
   void start();
   /// [loop] Listens no more. Who waits to be accepted is reset.
   void close() noexcept { abort(); }
+  /// [loop] Accepts the connections that wait already, while it is not held, and listens no more.
+  void accept_waiting_and_close() noexcept;
   /// [loop] While it is held it accepts nothing: who comes waits in the backlog.
   void hold(bool on) noexcept;
 
@@ -58,6 +60,7 @@ class listener final : private loop_member, private accept_channel, private time
   const int send_buffer_, receive_buffer_;  // to be set for each connection, since it does not inherit them
   int listening_;                           // -1: closed
   const int copy_;  // of listening_, in the table of who made it, where the loop has a table of its own; else -1
+  const int most_waiting_;  // connections that can wait to be accepted
   const address at_;
   const std::string name_;  // for the log
   const log_hook& log_;

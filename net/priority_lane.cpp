@@ -53,8 +53,8 @@ void priority_lane::start() {
   thread_.emplace(loop_, "qnt-priority", [this]() noexcept { schedule(); });
 }
 
-void priority_lane::close() {
-  loop_.post([this]() noexcept { accepts_.close(); });
+void priority_lane::close(drainage& unfinished) {
+  unfinished.run_on(loop_, [this]() noexcept { accepts_.close(); });
 }
 
 // On its thread, before the loop runs.

@@ -4,6 +4,7 @@
 
 #include <quintet/net/acceptor.hpp>
 #include <quintet/net/admissions.hpp>
+#include <quintet/net/drainage.hpp>
 #include <quintet/net/heartbeat_monitor.hpp>
 #include <quintet/net/loop_thread.hpp>
 #include <quintet/net/reserves.hpp>
@@ -34,8 +35,9 @@ class priority_lane {
   void start();
   /// Stops and joins the thread; all connections have closed then.
   void finish() noexcept { thread_.reset(); }
-  /// [any thread] Listens no more, a little later. Throws std::bad_alloc.
-  void close();
+  /// [any thread] Lets in those who wait already, and listens no more, a little later; until then `unfinished` counts
+  /// the lane as it counts a connection. Throws std::bad_alloc.
+  void close(drainage& unfinished);
 
   /// [any thread]
   [[nodiscard]] event_loop& loop() noexcept { return loop_; }

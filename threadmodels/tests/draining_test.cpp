@@ -16,12 +16,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
-namespace quintet::test {
+namespace quintet {
+
+static std::ostream& operator<<(std::ostream& out, accept_strategy strategy) { return out << to_string(strategy); }
+
+namespace test {
 namespace {
 
 namespace data = boost::unit_test::data;
@@ -153,6 +158,27 @@ BOOST_DATA_TEST_CASE(drained_before_it_runs, data::make(all_models), kind) {
   BOOST_TEST(srv.statistics().accepted == 0U);
 }
 
+// They were connected before anybody accepted: the server knows nothing of them yet.
+BOOST_DATA_TEST_CASE(who_waits_in_the_backlog_is_answered,
+                     data::make(all_models) * data::make({accept_strategy::main_reactor, accept_strategy::reuse_port,
+                                                          accept_strategy::exclusive}),
+                     kind, strategy) {
+  ledger l;
+  server<callback> srv(config{.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+                              .model = kind,
+                              .loops = 2,
+                              .accept = strategy},
+                       callback{&l});
+  std::vector<client> clients;
+  for (std::size_t i = 0; i < ledger::clients; ++i) {
+    client& c = clients.emplace_back(i % 8 == 0 ? srv.priority_port() : srv.port());
+    c.send(text({i, 1}));
+  }
+  srv.drain(deadline);
+  srv.run();
+  for (std::size_t i = 0; i < clients.size(); ++i) BOOST_TEST(clients[i].receive_rest() == text({i, 1}) + "goodbye\n");
+}
+
 struct stuck {
   gate* block;
   void operator()(connection& c, bytes in) const {
@@ -198,4 +224,5 @@ BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is
 }
 
 }  // namespace
-}  // namespace quintet::test
+}  // namespace test
+}  // namespace quintet
