@@ -127,12 +127,20 @@ build() {
   cmake --build --preset "$preset" --parallel "$(jobs)" "$@"
 }
 
+# Of each test that was skipped, as a whole or in part, the reason: it names what is missing, and the package to install.
+tell_skipped() {
+  awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+       /^skipped: / && !told[test $0]++ { printf "%s    %s: %s", lines++ ? "" : "\nSkipped here:\n", test, $0 "\n" }' "$1"
+}
+
 # run_tests <preset> [option of ctest...]: of each that failed, also the last that its log (QuintetTest.cmake) has.
 # One at a time more than there are cores: most tests wait half of their time.
 run_tests() {
-  local preset=$1 name log
+  local preset=$1 name log status=0
   shift
-  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 1))" "$@" && return
+  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 1))" "$@" || status=$?
+  tell_skipped "build/$preset/Testing/Temporary/LastTest.log"
+  ((status != 0)) || return 0
   for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do
     log=$(find "build/$preset" -name "$name.log" -print -quit)
     [[ ! $log ]] || { printf '\n%s: the end of %s\n' "$name" "$log"; tail -c 600 "$log"; echo; }

@@ -132,7 +132,7 @@ function forecastSection(doc, name) {
 }
 
 function stressSection(doc) {
-  return [plainTable(['scenario', 'server', '', 'demanded'], doc.results.map((r) => [r.scenario, element('code', {}, r.model), r.failure ? `FAILED: ${r.failure}` : r.passed ? 'passed' : 'FAILED',
+  return [plainTable(['scenario', 'server', '', 'demanded'], doc.results.map((r) => [r.scenario, element('code', {}, r.model || r.server), r.failure ? `FAILED: ${r.failure}` : r.passed ? 'passed' : 'FAILED',
     element('span', {class: 'wraps'}, Object.entries(r.demands).map(([k, d]) => `${words(k)} ${significant(r.figures[k])} (${d.demand}${d.met ? '' : ': not met'})`).join('; '))]))];
 }
 

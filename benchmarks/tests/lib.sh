@@ -4,9 +4,11 @@
 set -u
 bench=$1/benchmarks/quintet-bench
 if ! [ -x "$bench" ]; then
-  echo "skipped: $bench has not been built"
+  echo "skipped: $bench has not been built; configure with -DQUINTET_BENCHMARKS=ON"
   exit 77
 fi
+# shellcheck source=cmake/tests/needs.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../cmake/tests/needs.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

@@ -11,10 +11,8 @@ cleanup() {
 trap cleanup EXIT
 
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
-needs() {
-  local tool
-  for tool; do command -v "$tool" > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }; done
-}
+# shellcheck source=cmake/tests/needs.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../cmake/tests/needs.sh"
 
 # start <example> [option...]: sets server_pid and port (and priority_port, when it has one).
 start() {

@@ -2,6 +2,7 @@
 // listening_test: what each kind of address needs: families kept apart, files of Unix sockets, adopted sockets.
 #include <quintet/net/listener.hpp>
 
+#include "needs.hpp"
 #include "sockets.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -47,6 +48,7 @@ auto in_use(const std::string& named) {
 
 }  // namespace
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 BOOST_AUTO_TEST_CASE(ipv6_is_for_ipv6_only_unless_dual_stack_is_asked_for) {
   event_loop loop;
   const listener only(loop, "[::]:0", ignore), both(loop, {"[::]:0", {.dual_stack = true}}, ignore);
@@ -58,6 +60,7 @@ BOOST_AUTO_TEST_CASE(ipv6_is_for_ipv6_only_unless_dual_stack_is_asked_for) {
   BOOST_TEST(same_port.at().port() == only.at().port());
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 BOOST_AUTO_TEST_CASE(a_listener_says_who_connects) {
   event_loop loop;
   std::string peer;

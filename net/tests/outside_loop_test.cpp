@@ -8,6 +8,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/test/unit_test.hpp>
+#include "needs.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -120,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_server_and_its_client_on_one_thread) {
   basic_client client({}, inline_model(), counting{&got});
   server.start();
   client.start();
-  client.connect("localhost:" + std::to_string(server.port()));  // a name: that is the guest's work
+  client.connect(testing::loopback_name() + ':' + std::to_string(server.port()));  // a name: that is the guest's work
   std::thread waiting([&] {
     while (client.links() > 0) std::this_thread::yield();
     client.drain(1min);

@@ -5,6 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/needs.hpp"
 #include "../../net/tests/support/sockets.hpp"
 #include "census.hpp"
 #include "combination.hpp"
@@ -80,7 +81,7 @@ BOOST_DATA_TEST_CASE(echo_through_a_client, data::make(all_combinations), under)
     client here(config_for(under, all), handler);
     here.connect(there->addresses()[0]);  // before it runs
     here.run_in_background();
-    for (int i = 0; i < 4; ++i) here.connect("localhost:" + std::to_string(there->port()));
+    for (int i = 0; i < 4; ++i) here.connect(quintet::testing::loopback_name() + ':' + std::to_string(there->port()));
     BOOST_TEST(eventually([&] { return all.right == 5; }));
     BOOST_TEST(here.connections().size() == 5U);
     BOOST_TEST(here.statistics().bytes_received == 5 * message.size());

@@ -4,6 +4,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/needs.hpp"
 #include "combination.hpp"
 
 #include <quintet/threadmodels/server.hpp>
@@ -132,6 +133,7 @@ BOOST_AUTO_TEST_CASE(ports_are_known_before_run) {
   BOOST_TEST(without.priority_port() == 0);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(quintet::testing::needs_ipv6))
 BOOST_AUTO_TEST_CASE(addresses_are_those_that_were_bound_in_the_order_given) {
   const server srv({.listen = {"unix:@quintet-configuration-test", {"127.0.0.1:0", {.priority = true}}, "[::1]:0"}},
                    &ignore);

@@ -5,6 +5,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/needs.hpp"
 #include "../../net/tests/support/sockets.hpp"
 #include "client.hpp"
 #include "combination.hpp"
@@ -76,6 +77,7 @@ void check_everywhere(model kind, Handler handler) {
   BOOST_TEST(srv->statistics().accepted == 8u);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(testing::needs_ipv6))
 BOOST_DATA_TEST_CASE(seven_listeners_at_once, data::make(all_combinations), under) {
   if (under.is_coroutine())
     check_everywhere(under.kind, &mirror_coroutine);

@@ -12,9 +12,8 @@ refused '"echo" is no workload here; there are: kv, kv-set' allocators --workloa
 refused 'or 1 to 5' allocators --models 6
 refused 'instructions' allocators --count cycles
 "$bench" allocators --help | grep -qF 'quintet-bench allocators --count instructions' || fail '--help has no example'
-for program in redis-benchmark "$1/examples/kv"; do
-  command -v "$program" > /dev/null || { echo "skipped: there is no $program"; exit 77; }
-done
+needs redis-benchmark
+[ -x "$1/examples/kv" ] || { echo "skipped: $1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
 if grep -qE '^QUINTET_SANITIZE:[A-Z]+=.+' "$1/CMakeCache.txt" 2> /dev/null; then
   echo 'skipped: a sanitizer has an allocator of its own'
   exit 77

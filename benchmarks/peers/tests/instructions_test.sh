@@ -5,7 +5,7 @@
 # ctest: RUN_SERIAL
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
-command -v valgrind > /dev/null || { echo 'skipped: valgrind is not installed'; exit 77; }
+needs valgrind
 
 timeout 100 "$bench" peers --count instructions --workload latency --peers epoll --json "$work/counts.json" \
   > "$work/table" 2> "$work/err"

@@ -5,9 +5,8 @@
 # ctest: RUN_SERIAL
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
-for program in redis-server redis-benchmark "$1/examples/kv"; do
-  command -v "$program" > /dev/null || { echo "skipped: there is no $program"; exit 77; }
-done
+needs redis-server redis-benchmark
+[ -x "$1/examples/kv" ] || { echo "skipped: $1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
 
 ln -s "$(realpath "$1/examples/kv")" "$work/kv"
 timeout 60 "$bench" peers --workload kv --kv "$work/kv" --rounds 1 --duration 50ms --warm-up 50ms --no-counters \

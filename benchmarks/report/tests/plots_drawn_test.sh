@@ -8,11 +8,11 @@ bench=$build/benchmarks/quintet-bench
 
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-  echo "skipped: no chromium to open the report with (package chromium)"
+  echo "skipped: chromium is not installed; apt-get install chromium"
   exit 77
 fi
 if ! [ -x "$bench" ]; then
-  echo "skipped: $bench has not been built"
+  echo "skipped: $bench has not been built; configure with -DQUINTET_BENCHMARKS=ON"
   exit 77
 fi
 
@@ -38,7 +38,7 @@ case $page in
   *) echo "the page's script did not come to its end"; exit 1 ;;
 esac
 if grep -q 'without Chart.js' <(grep -o '<p class="note" id="no-plots">.*' "$work/dom.html"); then
-  echo "skipped: quintet-bench was built without Chart.js (package libjs-chart.js)"
+  echo "skipped: quintet-bench was built without Chart.js; apt-get install libjs-chart.js, and build anew"
   exit 77
 fi
 drawn=$(grep -o '<canvas[^>]*data-drawn="true"' "$work/dom.html" | wc -l)
