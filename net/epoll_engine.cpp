@@ -34,15 +34,15 @@ epoll_engine::epoll_engine()
 
 bool epoll_engine::poll(duration longest) {
   const int count = wait(longest);
-  events_ = static_cast<std::size_t>(std::max(count, 0));
   bool dispatched = false;
-  for (const epoll_event& event : std::span(ready_.data(), events_)) {
+  const std::span<const epoll_event> events(ready_.data(), static_cast<std::size_t>(std::max(count, 0)));
+  for (const epoll_event& event : events) {
     channel& c = *static_cast<channel*>(event.data.ptr);
     if (c.handle() < 0) continue;  // removed by one that was dispatched before it
     if (kind_of(c) == kind::stream) [[likely]] {
       stream_ready(static_cast<stream_channel&>(c), event.events);
       dispatched = true;
-    } else if (dispatch(event)) {
+    } else if (dispatch(event, events.size())) {
       dispatched = true;
     }
   }
@@ -58,13 +58,13 @@ int epoll_engine::wait(duration longest) noexcept {
 void epoll_engine::wake() noexcept { wake_.raise(); }
 
 // False: it has only woken.
-bool epoll_engine::dispatch(const epoll_event& event) {
+bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
   channel& c = *static_cast<channel*>(event.data.ptr);
   switch (kind_of(c)) {
     case kind::stream:
       break;
     case kind::accept:
-      accept_ready(static_cast<accept_channel&>(c), events_);
+      accept_ready(static_cast<accept_channel&>(c), in_turn);
       break;
     case kind::event:
       static_cast<event_channel&>(c).on_event();

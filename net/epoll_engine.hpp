@@ -48,7 +48,7 @@ class epoll_engine final : public socket_engine {
   static bool is_shared_listener(const channel& c) noexcept;
   void change_shared(epoll_event event, channel& c) noexcept;
   int wait(duration longest) noexcept;
-  bool dispatch(const epoll_event& event);
+  bool dispatch(const epoll_event& event, std::size_t in_turn);
   void stream_ready(stream_channel& c, std::uint32_t events);
   void more_than_input(stream_channel& c, std::uint32_t events);
   void receive(stream_channel& c);
@@ -60,8 +60,7 @@ class epoll_engine final : public socket_engine {
   wake_event wake_{EFD_NONBLOCK};
   std::unique_ptr<char[]> received_;  // one for all connections: an idle one holds no receive buffer
   std::array<epoll_event, batch> ready_{};
-  std::size_t events_ = 0;  // of the turn
-  bool blocked_ = false;    // the last send() took less than it was offered
+  bool blocked_ = false;  // the last send() took less than it was offered
 };
 
 }  // namespace quintet

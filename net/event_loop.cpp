@@ -134,7 +134,14 @@ bool event_loop::turn(bool may_wait) {
   const bool in_guest = guest_waits && (always_wake_ || engine_->pollable() >= 0);
   if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
   now_is_known_ = false;  // it may be long until something is dispatched
-  worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+  try {
+    worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+  } catch (...) {  // by a handler of Asio's, which runs in the engine where that is where the guest lives
+    if (!engine_->context()) throw;
+    sleep_.store(sleep::awake, std::memory_order_relaxed);
+    counters_.handler_errors.add();
+    worked = true;
+  }
 
   now_is_known_ = false;
   if (!timers_.empty()) worked |= timers_.expire(now()) > 0;
@@ -146,8 +153,13 @@ bool event_loop::turn(bool may_wait) {
 }
 
 duration event_loop::longest_wait(bool may_wait) noexcept {
-  if (!may_wait || finished() || !deferred_.empty() || turns_wait()) return duration::zero();
-  const duration most = takers_.empty() ? engine::forever : share_pause;
+  if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
+  duration most = engine::forever;
+  if (!takers_.empty()) [[unlikely]] {
+    if (turns_wait()) return duration::zero();
+    most = share_pause;
+  }
+  if (timers_.empty()) return most;
   const time_point next = timers_.next();
   if (next == time_point::max()) return most;
   now_is_known_ = false;
@@ -161,8 +173,9 @@ bool event_loop::attention_wanted() const noexcept {
 // Whether something came, so that there is no need to wait; else how long the wait may be now. All the while the loop
 // counts as awake: it sees for itself what is posted to it.
 bool event_loop::spin(asio_guest* guest, duration& longest) {
-  const auto outcome = spin_.spin(
-      clock_, longest, [&] { return poll_engine(duration::zero()) || (guest && guest->poll()) || attention_wanted(); });
+  const auto outcome = spin_.spin(clock_, longest, [&] {
+    return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
+  });
   using enum spin_budget::outcome;
   if (outcome == paid) counters_.spins_paid.add();
   if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
@@ -173,40 +186,29 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
   return spin_budget::found(outcome);
 }
 
-// Handlers of Asio's, which may throw anything, run in the engine where that is where the guest lives.
-bool event_loop::poll_engine(duration longest) {
-  try {
-    return engine_->poll(longest);
-  } catch (...) {
-    if (!engine_->context()) throw;
-    counters_.handler_errors.add();
-    return true;
-  }
-}
-
 bool event_loop::wait_in_engine(duration longest) {
-  if (longest == duration::zero()) return poll_engine(longest);
+  if (longest == duration::zero()) return engine_->poll(longest);
   // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
   // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
     if (spin_.enabled() && spin(nullptr, longest)) return true;
-    if (always_wake_) return poll_engine(attention_wanted() ? duration::zero() : longest);
+    if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
   }
   sleep_.store(sleep::in_engine);
-  const bool worked = poll_engine(attention_wanted() ? duration::zero() : longest);
+  const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
   return worked;
 }
 
 bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
-  if (poll_engine(duration::zero())) return true;
+  if (engine_->poll(duration::zero())) return true;
   if (longest == duration::zero()) return false;
   if (spin_.enabled() && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
   if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
-  return poll_engine(duration::zero()) || worked;
+  return engine_->poll(duration::zero()) || worked;
 }
 
 bool event_loop::run_deferred() noexcept {

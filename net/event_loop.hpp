@@ -212,7 +212,6 @@ class event_loop {
   void begin_to_stop() noexcept;
   bool run_posted() noexcept;
   duration longest_wait(bool may_wait) noexcept;
-  bool poll_engine(duration longest);
   bool wait_in_engine(duration longest);
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
