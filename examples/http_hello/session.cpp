@@ -19,9 +19,11 @@ std::size_t session::end(quintet::connection& c, bytes in, bytes reply, bool mor
 
 std::size_t session::operator()(quintet::connection& c, bytes in) {
   if (c.closing()) return in.size();
+  bool has_ended_one = false;
   for (std::size_t used = 0; used < in.size();) {
     switch (reader_->read(in.substr(used), used)) {
       case request_reader::progress::incomplete:
+        c.mark_incomplete(has_ended_one);  // the reader uses pieces of headers and bodies
         if (reader_->take_continue()) c.write(replies::go_on);
         return used;
       case request_reader::progress::refused:
@@ -32,6 +34,7 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
         if (!keep) return end(c, in, reply, used < in.size());
         c.write(reply);
         reader_.emplace(limits_);
+        has_ended_one = true;
     }
   }
   return in.size();

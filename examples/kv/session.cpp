@@ -179,43 +179,45 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
     carry_out_put_off(c);
     return in.size();
   }
-  bool full = false;
-  const std::size_t used = carry_out(c, in, full);
-  if (!full) return used;
-  put_off_.assign(in.substr(used));
+  const progress made = carry_out(c, in);
+  if (!made.full) return made.used;
+  put_off_.assign(in.substr(made.used));
   return in.size();
 }
 
 void session::on_writable(quintet::connection& c) { carry_out_put_off(c); }
 
 void session::carry_out_put_off(quintet::connection& c) {
-  bool full = false;
-  put_off_used_ += carry_out(c, bytes(put_off_).substr(put_off_used_), full);
-  if (put_off_used_ < put_off_.size()) return;
+  const progress made = carry_out(c, bytes(put_off_).substr(put_off_used_));
+  put_off_used_ += made.used;
+  if (put_off_used_ < put_off_.size()) {
+    if (!made.full) c.mark_incomplete(made.any);  // for the connection nothing is left
+    return;
+  }
   std::string().swap(put_off_);
   put_off_used_ = 0;
 }
 
 // Whether the client reads is asked after each 16 KiB of replies, not after each reply.
-std::size_t session::carry_out(quintet::connection& c, bytes in, bool& full) {
+session::progress session::carry_out(quintet::connection& c, bytes in) {
   constexpr std::size_t between_looks = 16 * 1024;
   replies to(c);
-  for (std::size_t used = 0;; used += parser_.used()) {
+  for (progress made;; made.used += parser_.used(), made.any = true) {
     if (to.written() >= between_looks) {
       to.begin_again();
-      if (full = !c.writable(); full) return used;
+      if (made.full = !c.writable(); made.full) return made;
     }
-    switch (parser_.parse(in.substr(used))) {
+    switch (parser_.parse(in.substr(made.used))) {
       case outcome::incomplete:
-        return used;
+        return made;
       case outcome::malformed:
         to.write("-ERR ");
         to.write(parser_.error());
         to.write("\r\n");
         c.close();
-        return in.size();
+        return {.used = in.size()};
       case outcome::request:
-        if (!parser_.arguments().empty() && !execute(store_, parser_.arguments(), to)) return in.size();
+        if (!parser_.arguments().empty() && !execute(store_, parser_.arguments(), to)) return {.used = in.size()};
     }
   }
 }

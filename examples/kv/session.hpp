@@ -45,8 +45,12 @@ class session {
   void on_writable(quintet::connection& c);
 
  private:
-  /// Returns how much of `in` it used. `full`: it stopped because the client does not read.
-  std::size_t carry_out(quintet::connection& c, bytes in, bool& full);
+  struct progress {
+    std::size_t used = 0;
+    bool any = false;   // a request was carried out
+    bool full = false;  // it stopped because the client does not read
+  };
+  progress carry_out(quintet::connection& c, bytes in);
   void carry_out_put_off(quintet::connection& c);
 
   store& store_;
