@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
                                                                  .accepting = config.accepting,
                                                                  .limits = config.limits,
                                                                  .max_output_total = config.max_output_total,
+                                                                 .max_input_total = config.max_input_total,
                                                                  .engine = config.engine},
                                                                 quintet::single_reactor(), echo());
     example::serve("echo_static", config, server, false);

@@ -46,6 +46,10 @@ config config::public_defaults(std::vector<listen_options> listen) {
   constexpr std::size_t kib = 1024, mib = 1024 * kib;
   config c;
   c.listen = std::move(listen);
+  for (listen_options& l : c.listen) {
+    if (l.keep_alive == l.keep_alive.zero()) l.keep_alive = 1min;
+    if (l.user_timeout == l.user_timeout.zero()) l.user_timeout = 2min;
+  }
   c.accepting.max_connections = 10'000;
   c.limits.max_input = mib;
   c.limits.max_output = 8 * mib;  // more than io_uring receives for an echo before it is told to pause
@@ -57,6 +61,7 @@ config config::public_defaults(std::vector<listen_options> listen) {
   c.limits.message_timeout = 20s;
   c.limits.min_receive_rate = kib;
   c.max_output_total = 512 * mib;
+  c.max_input_total = 512 * mib;
   return c;
 }
 

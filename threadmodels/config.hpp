@@ -13,8 +13,8 @@ namespace quintet {
 
 struct config {
   /// What a server begins with that strangers can reach: everything a peer may hold, and every wait for a peer, has a
-  /// limit. The values and their reasons are a table in doc/connections.md. `config{}` has no time limits, and sizes
-  /// that suit peers one knows.
+  /// limit. The values and their reasons are a table in doc/connections.md. Each of `listen` gets keep_alive and
+  /// user_timeout, unless it has its own. `config{}` has no time limits, and sizes that suit peers one knows.
   [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());
 
   std::vector<listen_options> listen = default_listeners();            ///< where; see listen_options.hpp

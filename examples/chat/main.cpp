@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
       .try_it("  chat &\n  nc 127.0.0.1 7011      # in two terminals")
       .parse(argc, argv);
   config.accepting.max_connections_per_address = per_address;
-  config.limits.send_timeout = std::chrono::seconds(send_timeout_s);
+  example::set_send_timeout(config, std::chrono::seconds(send_timeout_s));
   try {
     example::chat::room room(manners.guests);
     quintet::server server(config,

@@ -141,6 +141,8 @@ struct command_line::parser {
   void settle_listening() const {
     if (!config) return;
     if (auto inherited = quintet::inherited_listeners(); !inherited.empty()) {
+      for (auto& l : inherited)
+        l.keep_alive = config->listen.front().keep_alive, l.user_timeout = config->listen.front().user_timeout;
       config->listen = std::move(inherited);
       return;
     }
@@ -269,6 +271,14 @@ void command_line::parse(int argc, const char* const* argv) {
   } catch (const quintet::config_error& e) {
     refuse(parser_->name, e.what());
   }
+}
+
+void set_send_timeout(quintet::config& of, std::chrono::seconds to) {
+  of.limits.send_timeout = to;
+  for (quintet::listen_options& l : of.listen)
+    l.user_timeout = to == to.zero()
+                         ? l.user_timeout.zero()
+                         : std::clamp<std::chrono::milliseconds>(2 * to, l.user_timeout, std::chrono::hours(24));
 }
 
 void announce(const std::string& name, const quintet::config& c, bool with_model,

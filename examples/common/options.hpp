@@ -56,6 +56,9 @@ class command_line {
   std::unique_ptr<parser> parser_;
 };
 
+/// Sets the limit, and lets the kernel wait no less: zero is no limit for both.
+void set_send_timeout(quintet::config& of, std::chrono::seconds to);
+
 /// Prints where the server listens, in one line that scripts can read: "echo: loop_per_thread, 127.0.0.1:7007".
 void announce(const std::string& name, const quintet::config& c, bool with_model,
               const std::vector<quintet::address>& addresses);

@@ -22,8 +22,10 @@ int main(int argc, char** argv) {
           "  wrk -c 100 -d 5 http://127.0.0.1:8080/\n  ab -k -c 100 -n 100000 http://127.0.0.1:8080/")
       .parse(argc, argv);
   config.limits.max_input = http_hello::max_input(limits);
+  config.limits.max_output = 32U << 20U;  // replies to the 4 MiB of pipelined requests that io_uring may have received
   config.limits.first_byte_timeout = config.limits.idle_timeout = config.limits.message_timeout =
-      config.limits.send_timeout = std::chrono::seconds(patience_s);
+      std::chrono::seconds(patience_s);
+  example::set_send_timeout(config, std::chrono::seconds(patience_s));
   config.limits.linger_timeout = std::chrono::seconds(linger_s);
   try {
     const http_hello::replies replies;

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
           "  kv --model loop_per_thread &\n  redis-cli -p 6380 set planet Mars\n"
           "  redis-benchmark -p 6380 -t ping,set,get -c 100 -n 100000 -P 16")
       .parse(argc, argv);
-  config.limits.send_timeout = std::chrono::seconds(send_timeout_s);
+  example::set_send_timeout(config, std::chrono::seconds(send_timeout_s));
   config.limits.idle_timeout = std::chrono::seconds(idle_timeout_s);
   config.limits.max_input = kv::max_input(limits);
   config.limits.max_output = kv::max_output(limits, config.limits.high_watermark);

@@ -36,6 +36,8 @@ void set_relay_limits(command& c, const numbers& n) {
   // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
   limits.high_watermark = limits.max_output = 8 * (c.relaying.window + kib * kib);
   c.relaying.limits = limits;
+  c.relaying.keep_alive = c.config.listen.front().keep_alive;
+  c.relaying.user_timeout = c.config.listen.front().user_timeout;
   if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
     limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
 }
@@ -49,7 +51,7 @@ void settle(command& c, const numbers& n, const headers& send) {
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
   c.config.limits.idle_timeout = std::chrono::seconds(n.idle_s);
-  c.config.limits.send_timeout = std::chrono::seconds(n.send_s);
+  set_send_timeout(c.config, std::chrono::seconds(n.send_s));
   if (!c.relaying.upstreams.empty()) set_relay_limits(c, n);
   const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
   for (std::size_t i = 0; n.first_cpu && i < c.config.loops; ++i)

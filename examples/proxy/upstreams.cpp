@@ -33,7 +33,11 @@ void upstreams::begin(service& all) {
   loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
 }
 
-quintet::connect_options upstreams::connect_options() const { return {.timeout = all_->options.connect_timeout}; }
+quintet::connect_options upstreams::connect_options() const {
+  return {.timeout = all_->options.connect_timeout,
+          .keep_alive = all_->options.keep_alive,
+          .user_timeout = all_->options.user_timeout};
+}
 
 void upstreams::connect(service& all, done_function done) {
   begin(all);

@@ -149,6 +149,11 @@ BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   const config c = config::public_defaults({"127.0.0.1:0"}), plain;
   BOOST_TEST(c.listen.size() == 1U);
   BOOST_TEST(c.listen[0].at == "127.0.0.1:0");
+  BOOST_TEST((c.listen[0].keep_alive > 0s && c.listen[0].keep_alive <= 1h));
+  BOOST_TEST((c.listen[0].user_timeout > c.limits.send_timeout));
+  const listener_settings own{.keep_alive = 7s, .user_timeout = 8s};
+  const config with_own = config::public_defaults({{"127.0.0.1:0", own}});
+  BOOST_TEST((with_own.listen[0].keep_alive == 7s && with_own.listen[0].user_timeout == 8s));
   BOOST_TEST(c.accepting.max_connections > 0U);
   for (const duration d : {c.limits.first_byte_timeout, c.limits.idle_timeout, c.limits.send_timeout,
                            c.limits.message_timeout, c.limits.linger_timeout})
@@ -159,6 +164,7 @@ BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   BOOST_TEST(c.limits.high_watermark < plain.limits.high_watermark);
   BOOST_TEST(c.limits.low_watermark < plain.limits.low_watermark);
   BOOST_TEST(c.max_output_total < plain.max_output_total);
+  BOOST_TEST(c.max_input_total < plain.max_input_total);
 }
 
 BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test::data::make(all_models), kind) {
@@ -170,6 +176,7 @@ BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test:
 
 BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
   const config c;
+  BOOST_TEST((c.listen[0].keep_alive == 0s && c.listen[0].user_timeout == 0s));
   BOOST_TEST(c.accepting.max_connections == 0U);
   BOOST_TEST(!c.limits.timed());
   BOOST_TEST((c.limits.linger_timeout == 1s));
@@ -180,6 +187,7 @@ BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
   BOOST_TEST(c.limits.low_watermark == 512U << 10U);
   BOOST_TEST((c.limits.full == when_full::pause));
   BOOST_TEST(c.max_output_total == std::size_t{4} << 30U);
+  BOOST_TEST(c.max_input_total == std::size_t{4} << 30U);
 }
 
 BOOST_AUTO_TEST_CASE(models_have_names_and_numbers) {
