@@ -121,7 +121,7 @@ void connection::open(int handle, wishes told) noexcept {
       return;
     }
     if (baton_.close_wanted) return;  // what is being sent is the last of it
-    if (keeps_baton_ || baton_.has_input) {
+    if (keeps_baton_ || baton_.has_input || baton_.expects) {
       append_input(arrived);
       if (is_expecting_more()) return settle();
     } else {
@@ -186,6 +186,7 @@ void connection::on_receive_end(error_code reason) noexcept {
 
 void connection::on_sendable() noexcept {
   count_sends(loop_.counters().sends_resumed, [this] { send_waiting(); });
+  if (baton_.wants_writable && !state_.sending && planted(detail::bug::on_writable_is_lost)) return;
   if (!state_.failing && !state_.baton_out) settle();
 }
 
@@ -199,7 +200,7 @@ void connection::abort() noexcept {
 // stack already then looks at everything anew, from the beginning, when the step is over.
 void connection::settle() noexcept {
   settles_again_ = true;
-  if (settling_) return;
+  if (settling_ && !planted(detail::bug::settle_is_reentered)) return;
   settling_ = true;
   while (settles_again_ && !state_.failing && !state_.baton_out) {
     settles_again_ = false;
@@ -208,7 +209,7 @@ void connection::settle() noexcept {
   settling_ = false;
   if (!state_.baton_out) charge_input();
   if (connection_deadlines* const d = deadlines()) {
-    if (!state_.baton_out) d->hold(holds_input(), loop_.now());
+    if (!state_.baton_out) d->hold(holds_input() || baton_.close_wanted, loop_.now());
     watch_time();
   }
 }

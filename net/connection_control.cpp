@@ -48,7 +48,8 @@ void connection::use_limits() noexcept {
   if (!baton_.timed) {
     if (extras_) extras_->deadlines.reset();
   } else if (have_extras() && !extras_->deadlines) {
-    extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), state_.sending));
+    extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), state_.sending,
+                                                                     !silence_or_reason_.silence.is_unbroken()));
     if (!extras_->deadlines) out_of_memory();
   }
 }

@@ -24,7 +24,8 @@ connection_deadlines::deadline connection_deadlines::next(const connection_limit
   deadline best;
   if (output_waits_) earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
   if (!at_rest) return best;
-  if (!any_received_) earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
+  if (!any_received_ && held_since_ == never)
+    earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
   if (message_since_ != never && held_since_ == never && limits.message_timeout > duration{})
     earlier(best, later(message_since_, time_for(message_bytes_, limits.min_receive_rate)), limits.message_timeout,
             errc::message_timeout);

@@ -5,6 +5,7 @@
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
 #include <quintet/net/connection_limits.hpp>
+#include <quintet/net/planted_bugs.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +17,12 @@ namespace quintet {
 /// for which limit is decided here and nowhere else (doc/connections.md has it as a table).
 class connection_deadlines {
  public:
-  connection_deadlines(time_point now, bool output_waits) noexcept
-      : opened_(now), last_active_(now), send_progress_(now), output_waits_(output_waits) {}
+  connection_deadlines(time_point now, bool output_waits, bool any_received) noexcept
+      : opened_(now),
+        last_active_(now),
+        send_progress_(now),
+        any_received_(any_received),
+        output_waits_(output_waits) {}
 
   /// Bytes have arrived from the peer.
   void received(std::size_t count, time_point now) noexcept {
@@ -27,10 +32,13 @@ class connection_deadlines {
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
   /// The kernel has taken bytes for the peer, whoever wrote them.
-  void sent(time_point now) noexcept { last_active_ = send_progress_ = now; }
+  void sent(time_point now) noexcept {
+    send_progress_ = now;
+    if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
+  }
   /// There is output that waits, or none. More of it is no progress of the peer. True when it begins to wait.
   bool output(bool waits, time_point now) noexcept {
-    const bool begins = waits && !output_waits_;
+    const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
     if (begins) send_progress_ = now;
     output_waits_ = waits;
     return begins;
@@ -81,7 +89,7 @@ class connection_deadlines {
   time_point message_since_ = never;
   time_point held_since_ = never;
   std::size_t message_bytes_ = 0;
-  bool any_received_ = false;
+  bool any_received_;
   bool output_waits_;
 };
 

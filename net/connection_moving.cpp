@@ -46,7 +46,11 @@ bool connection::classify() noexcept {
   const bool enough = first.size() >= most_to_classify;
   if (input_is_lent_) keep(first);
   input_is_lent_ = false;
-  if (state_.failing || (chosen == lane::undecided && !enough)) return false;
+  if (state_.failing) return false;
+  if (chosen == lane::undecided && !enough) {
+    settle();  // draining may have waited for this input, and its time limit begins
+    return false;
+  }
   end_classifying();
   if (chosen != lane::priority || !have_extras()) return !state_.failing;
   // As if it had not been looked at yet.
@@ -106,12 +110,13 @@ void connection::inherit(connection& from) noexcept {
   state_.takes_detours = always_takes_detours();
   begun_ = from.begun_;
   input_buffer_.swap(from.input_buffer_);
-  ahead_.swap(from.ahead_);
+  if (!planted(detail::bug::input_is_lost_on_a_move)) ahead_.swap(from.ahead_);
   state_.has_ahead = from.state_.has_ahead;
   baton_.has_input = from.baton_.has_input;
   baton_.pause_wanted = from.baton_.pause_wanted;
   own_ = std::move(from.own_);
   cost_ = from.cost_;
+  if (!from.silence_or_reason_.silence.is_unbroken()) silence_or_reason_.silence.ends();
   if (from.deadlines()) extras_.reset(new (std::nothrow) loop_extras(*this));
   if (extras_) extras_->deadlines = std::move(from.extras_->deadlines);
   if (from.baton_.expects && make_baton_extras()) {  // else the handler is called for each arrival

@@ -44,7 +44,8 @@ bool connection::write(shared_bytes data) {
 void connection::has_written() {
   if (!output_.is_one_piece()) baton_.checks_writes = true;
   if (output_.size() >= event_loop::turn_share && send_now(loop_.counters().sends_full)) {
-    state_.mid_message = baton_.had_its_share = true;
+    state_.mid_message = !planted(detail::bug::messages_are_torn);
+    baton_.had_its_share = true;
     loop_.count_written(event_loop::turn_share);
   }
 }

@@ -74,9 +74,12 @@ class connection_registry::errand final : public work_item {
 
  private:
   static void arrive(work_item& item) noexcept {
-    const std::unique_ptr<errand> self(static_cast<errand*>(&item));
-    if (connection* c = self->registry_.arrived(self->to_, 0)) self->function_(*c);
+    std::unique_ptr<errand> self(static_cast<errand*>(&item));
+    if (connection* c = self->registry_.arrived(self->to_, 0)) return self->function_(*c);
+    connection_registry& registry = self->registry_;
+    (void)registry.post_errand(std::move(self));  // it has moved: behind it, to its loop
   }
+  friend connection_registry;
   connection_registry& registry_;
   connection_id to_;
   F function_;
@@ -84,10 +87,14 @@ class connection_registry::errand final : public work_item {
 
 template <class F>
 error_code connection_registry::run_errand(connection_id to, F f) {
-  auto message = std::make_unique<errand<F>>(*this, to, f);
-  shard& s = shard_of(to);
+  return post_errand(std::make_unique<errand<F>>(*this, to, f));
+}
+
+template <class F>
+error_code connection_registry::post_errand(std::unique_ptr<errand<F>> message) noexcept {
+  shard& s = shard_of(message->to_);
   const std::lock_guard lock(s.mutex);
-  const slot* const found = living(s, to);
+  const slot* const found = living(s, message->to_);
   if (!found) return errc::no_such_connection;
   found->holder->loop().post(static_cast<work_item&>(*message.release()));
   return {};

@@ -153,6 +153,8 @@ class connection_registry {
   template <class F>
   error_code run_errand(connection_id to, F f);
   template <class F>
+  error_code post_errand(std::unique_ptr<errand<F>> message) noexcept;
+  template <class F>
   class call_message;
 
   /// [loop] Of a connection that opens and ends. add() says whether it has to drain at once.

@@ -68,22 +68,24 @@ class connection_silence {
  public:
   /// [loop]
   void ends() noexcept { std::atomic_ref(state_).store(0, std::memory_order_relaxed); }
-  [[nodiscard]] std::uint32_t looks() noexcept { return load() & ~marked; }
+  [[nodiscard]] std::uint32_t looks() noexcept { return load() & ~(marked | unbroken); }
+  /// [loop] Whether nothing has been received yet.
+  [[nodiscard]] bool is_unbroken() noexcept { return (load() & unbroken) != 0; }
   /// [any thread] Counts one more; returns how many there were before. If the silence ends at the same moment, that is
   /// lost only where it had just begun.
   std::uint32_t look() noexcept {
     std::uint32_t before = load();
     std::atomic_ref(state_).compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
-    return before & ~marked;
+    return before & ~(marked | unbroken);
   }
   /// [any thread]
   void mark() noexcept { std::atomic_ref(state_).fetch_or(marked, std::memory_order_relaxed); }
   [[nodiscard]] bool is_marked() noexcept { return (load() & marked) != 0; }
 
  private:
-  static constexpr std::uint32_t marked = 1U << 31U;
+  static constexpr std::uint32_t marked = 1U << 31U, unbroken = 1U << 30U;
   [[nodiscard]] std::uint32_t load() noexcept { return std::atomic_ref(state_).load(std::memory_order_relaxed); }
-  std::uint32_t state_ = 0;
+  std::uint32_t state_ = unbroken;
 };
 
 /// The same of the baton's side. The loop writes them while the baton is at home.

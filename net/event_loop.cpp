@@ -4,6 +4,7 @@
 
 #include <quintet/net/asio_guest.hpp>
 #include <quintet/net/executor.hpp>
+#include <quintet/net/planted_bugs.hpp>
 #include <quintet/net/system_call.hpp>
 
 #include <algorithm>
@@ -232,6 +233,8 @@ void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
   now_is_known_ = false;
   // What abort() calls may take away any other member, and bring new ones.
+  if (planted(detail::bug::stop_walks_a_changing_list))
+    for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
   while (!members_.empty()) {
     loop_member& next = members_.front();
     told_.splice(told_.end(), members_, members_.begin());

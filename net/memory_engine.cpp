@@ -171,7 +171,7 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   const auto& s = net_.streams_.at(c.handle());
   if (s.reset || s.peer < 0) return {0, EPIPE};
   const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
-  const std::size_t taken = most == 0 || net_.takes_all ? most : net_.some(most);
+  const std::size_t taken = net_.takes_all ? most : net_.portion(most);
   for (std::size_t left = taken; left > 0;) {
     const bytes first =
         bytes(static_cast<const char*>(pieces.front().iov_base), pieces.front().iov_len).substr(0, left);

@@ -48,7 +48,33 @@ void memory_network::send(int handle, bytes data) {
   if (to >= 0) streams_.at(to).arrived.append(data);
 }
 
-std::string memory_network::receive(int handle) { return std::exchange(streams_.at(handle).arrived, {}); }
+std::string memory_network::receive(int handle, std::size_t most) {
+  std::string& arrived = streams_.at(handle).arrived;
+  if (most >= arrived.size()) return std::exchange(arrived, {});
+  std::string first = arrived.substr(0, most);
+  arrived.erase(0, most);
+  return first;
+}
+
+std::size_t memory_network::waiting(int handle) const { return streams_.at(handle).arrived.size(); }
+
+std::size_t memory_network::unread(int handle) const {
+  const int at = streams_.at(handle).peer;
+  return at >= 0 ? streams_.at(at).arrived.size() : 0;
+}
+
+std::size_t memory_network::portion(std::size_t most) {
+  if (most == 0) return 0;
+  switch (random_() % 8) {
+    case 0:
+      return 0;
+    case 1:
+    case 2:
+      return some(most);
+    default:
+      return most;
+  }
+}
 
 void memory_network::shutdown_send(int handle) {
   const int to = streams_.at(handle).peer;

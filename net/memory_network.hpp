@@ -16,7 +16,8 @@
 namespace quintet {
 
 /// A network in one thread that behaves as badly as a real one may, and the same way each time for one seed: ready
-/// connections come in random order, bytes arrive cut in random places, and a send takes only some of what it is given.
+/// connections come in random order, bytes arrive cut in random places, and a send takes all of what it is given, or a
+/// part of it, or nothing.
 /// It must outlive the engines and loops made on it. Not synchronised.
 class memory_network {
  public:
@@ -33,8 +34,11 @@ class memory_network {
   /// The same, for an address of any kind, which is compared as it was given to the listener.
   int connect(const address& to);
   void send(int handle, bytes data);
-  /// What has arrived since the last call.
-  [[nodiscard]] std::string receive(int handle);
+  /// What has arrived and was not received yet, but no more than that.
+  [[nodiscard]] std::string receive(int handle, std::size_t most = std::string::npos);
+  /// How many bytes these are; and of what this side has sent, how many the other one has not received yet.
+  [[nodiscard]] std::size_t waiting(int handle) const;
+  [[nodiscard]] std::size_t unread(int handle) const;
   void shutdown_send(int handle);
   void close(int handle);
   /// Ends both directions with an error at the other side.
@@ -49,6 +53,8 @@ class memory_network {
   [[nodiscard]] const std::vector<address>& attempts() const noexcept { return attempts_; }
   /// Handles that are open: none when everybody has cleaned up.
   [[nodiscard]] std::size_t open_handles() const noexcept { return streams_.size() + listeners_.size(); }
+  /// From now on it behaves as this seed says.
+  void reseed(std::uint64_t seed) { random_.seed(seed); }
   /// Bytes that may be on their way in one direction before a sender is held up.
   std::size_t window = 16 * 1024;
   /// A send takes all that there is room for, as a kernel does; else only some of it.
@@ -75,6 +81,9 @@ class memory_network {
   [[nodiscard]] bool is_silent(const address& at) const;
   /// From 1 to `most`.
   std::size_t some(std::size_t most) { return std::uniform_int_distribution<std::size_t>(1, most)(random_); }
+
+  /// What a send takes: mostly all that there is room for, sometimes a part of it, sometimes nothing.
+  std::size_t portion(std::size_t most);
 
   std::mt19937_64 random_;
   int next_handle_ = 0;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSL-1.0
+// world_server: the server of a sequence, and who takes the next turn.
+#include "world.hpp"
+
+#include <quintet/net/event_loop.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace quintet::testing {
+
+/// The registry sorts connections by the addresses of their loops. Here the n-th loop always lies where that gives the
+/// same, so that one seed gives one run in every process.
+struct sequence_world::placed_loop {
+  placed_loop(std::size_t number, std::unique_ptr<engine> io, const clock& time)
+      : memory(new std::byte[sizeof(event_loop) + room]) {  // not initialised: most of it is never touched
+    auto at = (reinterpret_cast<std::uintptr_t>(memory.get()) + 63U) / 64U * 64U;
+    const auto last = reinterpret_cast<std::uintptr_t>(memory.get()) + room - 64U;
+    while ((at * 0x9e3779b97f4a7c15U >> 60U) != number % 16 && at < last) at += 64U;
+    loop = new (reinterpret_cast<void*>(at)) event_loop(std::move(io), time);
+  }
+  placed_loop(const placed_loop&) = delete;
+  placed_loop& operator=(const placed_loop&) = delete;
+  ~placed_loop() { loop->~event_loop(); }
+
+  static constexpr std::size_t room = 256 * 64;
+  std::unique_ptr<std::byte[]> memory;
+  event_loop* loop;
+};
+
+class sequence_world::door final : public accept_channel {
+ public:
+  door(sequence_world& of, event_loop& on) : world_(of), on_(on) {
+    listens_ = on.io().listen({"127.0.0.1:7"});
+    on.io().add(*this, listens_);
+  }
+  ~door() {
+    on_.io().remove(*this);
+    on_.io().close(listens_);
+  }
+
+ private:
+  void on_accepted(int handle) noexcept override { world_.accepted(handle); }
+  void on_accept_error(error_code) noexcept override {}
+  sequence_world& world_;
+  event_loop& on_;
+  int listens_ = -1;
+};
+
+sequence_world::sequence_world(const setting& s)
+    : setting_(s),
+      host_(s.limits, {.output = std::size_t{1} << 30U, .input = std::size_t{1} << 30U}, {}, {.policy = s.offload}),
+      network_(s.seed),
+      random_(static_cast<std::uint32_t>(s.seed)) {
+  network_.window = s.window;
+  network_.set_silent(address("127.0.0.1:9"), true);
+  event_loop& main = make_loop();
+  host_.lane = &make_loop();
+  for (unsigned i = 0; i < s.loops(); ++i) ring_.push_back(&make_loop());
+  host_.loops = ring_;
+  door_ = std::make_unique<door>(*this, main);
+}
+
+sequence_world::~sequence_world() = default;
+
+event_loop& sequence_world::make_loop() {
+  return *loops_.emplace_back(loops_.size(), network_.make_engine(), clock_).loop;
+}
+
+event_loop& sequence_world::place() {
+  if (!ring_.empty()) return *ring_[next_loop_++ % ring_.size()];
+  if (!setting_.own_loops()) return *loops_.front().loop;
+  if (free_loops_.empty()) return make_loop();
+  event_loop& free = *free_loops_.back();
+  free_loops_.pop_back();
+  return free;
+}
+
+event_loop* sequence_world::loop(unsigned number) { return ring_.empty() ? nullptr : ring_[number % ring_.size()]; }
+
+void sequence_world::run_by_model(event_loop& from, work_item& item) noexcept {
+  if (runs_here(from)) return item();
+  item.depart();
+  offloaded_.push_back(&item);
+}
+
+// By the client's handle, from which the network makes its port. Without one, the connection is this server's own, or
+// the client has gone already.
+life& sequence_world::life_for(event_loop& on, int handle) {
+  const address from = on.io().remote_address(handle);
+  const auto found = from.is_ip() ? life_of_.find(from.port() - 10'000) : life_of_.end();
+  if (found != life_of_.end()) return *found->second;
+  life& l = lives_.emplace_back();
+  l.number = static_cast<unsigned>(lives_.size());
+  l.kind = static_cast<flavour>(l.number % flavours);
+  l.limits = setting_.limits;
+  l.note_limits();
+  return l;
+}
+
+void sequence_world::accepted(int handle) {
+  ++open_;
+  event_loop& main = *loops_.front().loop;
+  life& l = life_for(main, handle);
+  event_loop& on = place();
+  const auto begin = [this, &on, &l, handle]() noexcept {
+    switch (l.kind) {
+      case flavour::plain:
+        return admit<plain_program>(on, handle, l);
+      case flavour::full:
+        return admit<full_program>(on, handle, l);
+      case flavour::classified:
+        return admit<classified_program>(on, handle, l);
+      case flavour::coroutine:
+        return admit<coroutine_program>(on, handle, l);
+    }
+  };
+  if (&on == &main) return begin();
+  on.post(begin);
+}
+
+template <class Program>
+void sequence_world::admit(event_loop& on, int handle, life& l) noexcept {
+  using session = detail::session_for<sequence_world, Program>;
+  (new session(*this, on, host_, Program(*this, l)))->begin(handle);
+}
+
+void sequence_world::left() noexcept {
+  if (--open_ == 0 && model_.draining && stopping_ == stage_of_stop::none) stopping_ = stage_of_stop::main;
+}
+
+void sequence_world::shut_door() noexcept { door_.reset(); }
+
+void sequence_world::drain() {
+  if (model_.draining || stopping_ != stage_of_stop::none) return;
+  model_.draining = true;
+  event_loop& main = *loops_.front().loop;
+  main.post([this]() noexcept {
+    shut_door();
+    host_.registry.drain();
+    if (open_ == 0) stopping_ = stage_of_stop::main;
+    loops_.front().loop->after(std::chrono::seconds(5), [this] {
+      if (stopping_ == stage_of_stop::none) stopping_ = stage_of_stop::main;
+    });
+  });
+}
+
+// As a server does it: the main loop first, then its model's, then the lane.
+void sequence_world::stop_on() {
+  if (stopping_ == stage_of_stop::none) return;
+  event_loop& main = *loops_.front().loop;
+  if (!main.stopping()) {
+    main.post([this]() noexcept { shut_door(); });
+    main.stop();
+  }
+  if (stopping_ == stage_of_stop::main && main.finished()) {
+    host_.registry.end_moves();
+    for (placed_loop& l : loops_)
+      if (l.loop != host_.lane) l.loop->stop();
+    stopping_ = stage_of_stop::ring;
+  }
+  const auto is_finished = [&](const placed_loop& l) { return l.loop == host_.lane || l.loop->finished(); };
+  if (stopping_ == stage_of_stop::ring && std::ranges::all_of(loops_, is_finished)) {
+    host_.lane->stop();
+    stopping_ = stage_of_stop::lane;
+  }
+}
+
+// One loop, or one item on the pool.
+bool sequence_world::turn() {
+  stop_on();
+  const std::size_t pick = random_() % (loops_.size() + (offloaded_.empty() ? 0 : 2));
+  if (pick < loops_.size()) return loops_[pick].loop->poll();
+  std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
+  work_item* const item = offloaded_.back();
+  offloaded_.pop_back();
+  if (item->may_come_too_late() && random_() % 8 == 0) item->mark_too_late();
+  (*item)();
+  return true;
+}
+
+// A pool's thread is slow, and the loops go on.
+void sequence_world::dawdle(unsigned turns) {
+  if (event_loop::current() || dawdling_ > 1) return;
+  ++dawdling_;
+  for (unsigned i = 0; i < turns; ++i) (void)turn();
+  --dawdling_;
+}
+
+void sequence_world::turn_until_rest() {
+  constexpr unsigned too_many = 30'000;
+  for (unsigned rounds = 0, still = 0; still < 2; ++rounds) {
+    if (rounds > too_many) return report(nobody_, "the loops do not come to rest");
+    bool worked = false;
+    const std::size_t first = random_() % loops_.size();
+    for (std::size_t i = 0; i < loops_.size(); ++i) {
+      stop_on();
+      worked |= loops_[(first + i) % loops_.size()].loop->poll();
+      if (!offloaded_.empty()) worked |= turn();
+    }
+    still = worked || !offloaded_.empty() ? 0 : still + 1;
+  }
+}
+
+}  // namespace quintet::testing

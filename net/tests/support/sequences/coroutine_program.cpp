@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSL-1.0
+// coroutine_program: reading in four ways, and everything that is awaited.
+#include "coroutine_program.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace quintet::testing {
+namespace {
+
+struct sleep_for {
+  std::chrono::milliseconds time;
+};
+
+/// By the loop's clock. Ends early when the loop stops.
+class sleeper final : private cancellable {
+ public:
+  sleeper(coroutine_host& host, duration time) noexcept : host_(host), time_(time) {}
+  [[nodiscard]] bool await_ready() const noexcept { return host_.host_loop().stopping(); }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    waiting_ = waiting;
+    host_.add(*this);
+    timer_ = host_.host_loop().after(time_, [this] { host_.resume(waiting_); });
+  }
+  void await_resume() noexcept {}
+
+ private:
+  void cancel() noexcept override {
+    if (!host_.host_loop().cancel(timer_)) return;
+    host_.host_loop().post([this]() noexcept { host_.resume(waiting_); });
+  }
+  coroutine_host& host_;
+  duration time_;
+  std::coroutine_handle<> waiting_;
+  timer_id timer_;
+};
+
+/// Lines as a codec.
+struct line_codec {
+  static frame parse(bytes in) {
+    if (in.size() < size_field) return frame::incomplete(size_field);
+    const std::size_t size = line_size(in);
+    return in.size() < size ? frame::incomplete(size) : frame::complete(in.substr(0, size), size);
+  }
+};
+
+}  // namespace
+}  // namespace quintet::testing
+
+template <>
+struct quintet::await_adapter<quintet::testing::sleep_for> {
+  static auto adapt(quintet::testing::sleep_for&& s, coroutine_host& host) {
+    return quintet::testing::sleeper(host, s.time);
+  }
+};
+
+namespace quintet::testing {
+namespace {
+
+/// What is read and not used, and how it reads.
+struct reading {
+  stream& s;
+  stage& on;
+  life& l;
+  std::string rest = {};
+  action way = action::read;
+  line_codec lines = {};
+};
+
+/// While it waits in a read the connection has the baton, and posted functions may run.
+class pause_scope {
+ public:
+  explicit pause_scope(reading& r) : r_(r) {
+    r_.l.working = false;
+    r_.l.last_work = r_.on.now();
+  }
+  pause_scope(const pause_scope&) = delete;
+  pause_scope& operator=(const pause_scope&) = delete;
+  ~pause_scope() {
+    if (r_.l.working) r_.on.report(r_.l, "the coroutine goes on while a posted function runs");
+    r_.l.working = true;
+    r_.l.last_work = r_.on.now();
+  }
+
+ private:
+  reading& r_;
+};
+
+awaitable<bool> read_some(reading& r) {
+  std::optional<bytes> in;
+  {
+    const pause_scope waits(r);
+    in = co_await r.s.read();
+  }
+  if (!in) co_return false;
+  if (in->empty()) r.on.report(r.l, "read() returns nothing, and this is not the end");
+  if (r.l.paused) r.on.report(r.l, "read() returns input while reading is paused");
+  r.rest += *in;
+  co_return true;
+}
+
+awaitable<bool> read_whole(reading& r) {
+  boost::system::result<bytes> got = error_code();
+  {
+    const pause_scope waits(r);
+    if (r.way == action::read_until) {
+      got = co_await r.s.read_until("\n", 100'000);
+    } else if (r.way == action::read_message) {
+      got = co_await r.s.read_message(r.lines);
+    } else {
+      got = co_await r.s.read_exactly(size_field);
+      if (got) {
+        r.rest = *got;
+        got = co_await r.s.read_exactly(line_size(r.rest) - size_field);
+      }
+    }
+  }
+  if (got) r.rest += *got;
+  co_return got.has_value();
+}
+
+awaitable<std::optional<command>> next_command(reading& r) {
+  for (;;) {
+    bool wrong = false;
+    if (const auto line = read_line(r.rest, wrong)) {
+      if (line->sequence != r.l.next_command++) r.on.report(r.l, "input is missing, doubled or out of place");
+      r.l.consumed += line->size;
+      r.rest.erase(0, line->size);
+      co_return line;
+    }
+    if (wrong) r.on.report(r.l, "what is read is not what was sent");
+    const bool whole = r.rest.empty() && r.way != action::read;
+    if (!(whole ? co_await read_whole(r) : co_await read_some(r))) co_return std::nullopt;
+  }
+}
+
+awaitable<> write_much(reading& r, std::uint32_t amount) {
+  for (std::uint32_t n = 0; n < 4 + amount % 20; ++n) {
+    write_record(r.on, r.l, r.s, action::reply_shared, 3000);
+    bool open = true;
+    {
+      const pause_scope waits(r);
+      r.l.waits_for_room = true;
+      open = co_await r.s.until_writable();
+      r.l.waits_for_room = false;
+    }
+    if (!open) co_return;
+  }
+}
+
+awaitable<> act(reading& r, const command& line) {
+  switch (line.does) {
+    case action::offload:
+      co_await r.s.offload([&] {
+        perform(r.on, r.l, r.s, line.amount % 3 == 0 ? action::dawdle : action::reply, line.amount);
+        if (line.amount % 5 == 0) perform(r.on, r.l, r.s, action::reply_long, line.amount);
+      });
+      break;
+    case action::sleep:
+      write_record(r.on, r.l, r.s, line.amount % 3 == 0 ? action::reply_long : action::reply,
+                   line.amount % 3 == 0 ? 70'000 : record_head);
+      co_await sleep_for{std::chrono::milliseconds(line.amount % 3000)};
+      break;
+    case action::until_full:
+      co_await write_much(r, line.amount);
+      break;
+    case action::read:
+    case action::read_exactly:
+    case action::read_until:
+    case action::read_message:
+      r.way = line.does;
+      break;
+    default:
+      (void)perform(r.on, r.l, r.s, line.does, line.amount);
+  }
+}
+
+}  // namespace
+
+awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
+  struct end_scope {
+    life& l;
+    ~end_scope() {
+      l.working = false;
+      ++l.ended;
+      if (l.breaks_off) std::exchange(l.breaks_off, nullptr)();
+    }
+  };
+  if (l.opened++ > 0) on.report(l, "the coroutine is started twice");
+  {
+    const std::lock_guard lock(l.mutex);
+    l.id = s.id();
+  }
+  l.working = true;
+  const end_scope at_end{l};
+  write_record(on, l, s, action::reply, record_head);
+  reading r{.s = s, .on = on, .l = l};
+  while (const auto line = co_await next_command(r)) {
+    co_await act(r, *line);
+    if (line->does == action::ends) break;
+  }
+}
+
+}  // namespace quintet::testing

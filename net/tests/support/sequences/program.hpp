@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+// program: the handlers of a sequence, which do what they are asked for, and note what they have seen.
+#pragma once
+
+#include "life.hpp"
+#include "record.hpp"
+
+#include <quintet/net/connection.hpp>
+#include <quintet/net/handler.hpp>
+
+#include <utility>
+
+namespace quintet::testing {
+
+/// A call of the handler: they must not overlap, and there is none after on_close.
+class work_scope {
+ public:
+  enum class role : std::uint8_t { input, other, end };
+  work_scope(stage& on, life& l, const char* what, role as = role::other);
+  work_scope(const work_scope&) = delete;
+  work_scope& operator=(const work_scope&) = delete;
+  ~work_scope();
+
+ private:
+  void note();
+  stage& stage_;
+  life& life_;
+  role role_;
+};
+
+/// Does it, with the baton. False: leave the rest of the batch.
+bool perform(stage& on, life& l, connection& c, action what, std::uint32_t amount);
+void write_record(stage& on, life& l, connection& c, action how, std::size_t size);
+/// From outside: any thread.
+void send_from_outside(stage& on, life& to, connection_registry& registry, std::size_t size);
+void post_from_outside(stage& on, life& to, connection_registry& registry, action what, std::uint32_t amount);
+void close_from_outside(life& to, connection_registry& registry);
+void abort_from_outside(life& to, connection_registry& registry);
+void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size);
+
+/// Counts itself, also while it moves.
+class counted_program {
+ public:
+  counted_program(stage& on, life& l) noexcept : stage_(&on), life_(&l) { ++programs_alive; }
+  counted_program(counted_program&& other) noexcept : stage_(other.stage_), life_(other.life_) { ++programs_alive; }
+  counted_program(const counted_program&) = delete;
+  counted_program& operator=(const counted_program&) = delete;
+  ~counted_program() { --programs_alive; }
+
+ protected:
+  stage* stage_;
+  life* life_;
+};
+
+class plain_program : public counted_program {
+ public:
+  using counted_program::counted_program;
+  void on_open(connection& c);
+  std::size_t operator()(connection& c, bytes in);
+  void on_close(connection& c, error_code why);
+};
+
+class full_program : public plain_program {
+ public:
+  using plain_program::plain_program;
+  void on_writable(connection& c);
+  void on_read_eof(connection& c);
+  void on_drain(connection& c);
+  std::size_t on_overload(connection& c, bytes in) { return (*this)(c, in); }
+};
+
+class classified_program : public full_program {
+ public:
+  using full_program::full_program;
+  [[nodiscard]] lane classify(bytes first);
+};
+
+}  // namespace quintet::testing

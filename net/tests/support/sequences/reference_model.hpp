@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// reference_model: what must be true of a connection, from what was done to it; knows nothing of how it is made so.
+#pragma once
+
+#include "life.hpp"
+
+namespace quintet::testing {
+
+class reference_model {
+ public:
+  reference_model(const setting& s, stage& on) : setting_(s), stage_(on) {}
+
+  /// What the world is like.
+  bool draining = false, stopping = false;
+
+  /// Everything is at rest. `ended`: the client has received everything, and the end of the stream.
+  void judge(life& l, bool ended);
+  /// Time is about to pass: when at the latest the connection will have ended.
+  void predict(life& l) const;
+  /// on_close has been called: whether what it was told can be.
+  void judge_reason(const life& l) const;
+  /// Nothing is left of the connection.
+  void judge_remains(const life& l) const;
+  /// What the client has received, record by record.
+  struct received {
+    std::uint32_t next_written = 0, next_sent = 0, next_broadcast = 0;
+  };
+  void judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const;
+
+ private:
+  [[nodiscard]] static bool is_open(const life& l) { return l.opened > 0 && l.closed + l.ended == 0; }
+  /// No handler is at work: a coroutine waits for its connection.
+  [[nodiscard]] static bool rests(const life& l) { return !l.working; }
+  [[nodiscard]] static bool closes(const life& l) { return l.close_called || l.close_asked || l.abort_asked; }
+  [[nodiscard]] bool is_window_full(const life& l) const { return l.arrived - l.read >= setting_.window; }
+  [[nodiscard]] bool has_left(const life& l) const {
+    return l.arrived >= l.written + (l.shut || closes(l) || draining ? 0 : l.sent_from_outside);
+  }
+  /// Nothing keeps input from the program.
+  [[nodiscard]] bool takes_input(const life& l) const {
+    return rests(l) && !closes(l) && !draining && !l.paused && !l.waits_for_room && !l.fed && has_left(l);
+  }
+  void observe(life& l, time_point now) const;
+  void judge_output(const life& l) const;
+  void judge_input(const life& l) const;
+  void judge_end(life& l, bool ended) const;
+  [[nodiscard]] bool is_allowed(const life& l, const error_code& why) const;
+  [[nodiscard]] bool is_late_enough(const life& l, const error_code& why) const;
+  void require(const life& l, bool holds, const char* otherwise) const {
+    if (!holds) stage_.report(l, otherwise);
+  }
+
+  const setting& setting_;
+  stage& stage_;
+};
+
+}  // namespace quintet::testing

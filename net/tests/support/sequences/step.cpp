@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// step: the generator of sequences, and how a step is printed.
+#include "step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <span>
+
+namespace quintet::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct weighed_action {
+  action what;
+  unsigned weight;
+};
+constexpr std::array<weighed_action, actions> action_weights{{
+    {action::reply, 60},           {action::reply_shared, 10}, {action::reply_string, 10}, {action::reply_pieces, 10},
+    {action::reply_parts, 10},     {action::reply_long, 8},    {action::until_full, 10},   {action::when_sent, 15},
+    {action::flush, 10},           {action::corked, 8},        {action::close, 1},         {action::ends, 1},
+    {action::close_with_error, 1}, {action::shutdown_send, 2}, {action::pause, 3},         {action::pause_for, 6},
+    {action::resume, 6},           {action::leave_unused, 5},  {action::expect_more, 5},   {action::set_limits, 5},
+    {action::set_times, 3},        {action::feed_from, 3},     {action::promote, 5},       {action::move_to, 15},
+    {action::throws, 1},           {action::send_to, 10},      {action::post_to, 10},      {action::broadcast, 3},
+    {action::close_other, 1},      {action::abort_other, 1},   {action::connect_out, 4},   {action::dawdle, 10},
+    {action::offload, 15},         {action::sleep, 10},        {action::read_exactly, 4},  {action::read_until, 4},
+    {action::read_message, 4},     {action::read, 4},
+}};
+
+struct weighed_event {
+  event what;
+  unsigned weight;
+};
+constexpr std::array<weighed_event, events> event_weights{{
+    {event::connect, 24},
+    {event::command, 200},
+    {event::deliver, 40},
+    {event::post, 30},
+    {event::send, 30},
+    {event::broadcast, 5},
+    {event::close, 3},
+    {event::abort, 2},
+    {event::receive, 20},
+    {event::reads, 12},
+    {event::stops_reading, 8},
+    {event::half_close, 4},
+    {event::peer_close, 3},
+    {event::reset, 2},
+    {event::wait, 60},
+    {event::settle, 20},
+    {event::drain, 0},
+    {event::stop, 0},
+}};
+
+template <class Table>
+auto pick(const Table& table, std::mt19937_64& random) {
+  unsigned sum = 0;
+  for (const auto& entry : table) sum += entry.weight;
+  std::uint64_t at = random() % sum;
+  for (const auto& entry : table) {
+    if (at < entry.weight) return entry.what;
+    at -= entry.weight;
+  }
+  return table.front().what;
+}
+
+constexpr std::array<std::uint32_t, 6> waits{5, 50, 200, 700, 1100, 3000};
+
+step make_step(std::mt19937_64& random) {
+  step s{.what = pick(event_weights, random), .does = pick(action_weights, random)};
+  s.who = static_cast<std::uint8_t>(random() % places);
+  const std::uint64_t pace = random() % 10;
+  s.turns = pace < 3 ? until_rest : static_cast<std::uint8_t>(random() % (pace < 6 ? 2 : 12));
+  s.amount = static_cast<std::uint32_t>(random() % 0x10000);
+  if (s.what == event::wait) s.amount = waits[random() % waits.size()];
+  if (s.what == event::send || s.what == event::broadcast)
+    s.amount = static_cast<std::uint32_t>(random() % (random() % 8 == 0 ? 40'000 : 600));
+  if (s.what == event::command) {
+    s.extra = static_cast<std::uint32_t>(random() % (random() % 20 == 0 ? 1000 : 60));
+    if (random() % 5 == 0) s.extra += 1000 * static_cast<std::uint32_t>(1 + random() % 40);
+  }
+  return s;
+}
+
+const char* name_of(event e) {
+  constexpr std::array<const char*, events> names{
+      "connect", "command",       "deliver",    "post",        "send",  "broadcast", "close",  "abort", "receive",
+      "reads",   "stops reading", "half-close", "peer closes", "reset", "wait",      "settle", "drain", "stop"};
+  return names.at(static_cast<std::size_t>(e));
+}
+
+}  // namespace
+
+std::string to_string(action a) {
+  constexpr std::array<const char*, actions> names{"reply",
+                                                   "reply_shared",
+                                                   "reply_string",
+                                                   "reply_pieces",
+                                                   "reply_parts",
+                                                   "reply_long",
+                                                   "until_full",
+                                                   "when_sent",
+                                                   "flush",
+                                                   "corked",
+                                                   "close",
+                                                   "ends",
+                                                   "close_with_error",
+                                                   "shutdown_send",
+                                                   "pause",
+                                                   "pause_for",
+                                                   "resume",
+                                                   "leave_unused",
+                                                   "expect_more",
+                                                   "set_limits",
+                                                   "set_times",
+                                                   "feed_from",
+                                                   "promote",
+                                                   "move_to",
+                                                   "throws",
+                                                   "send_to",
+                                                   "post_to",
+                                                   "broadcast",
+                                                   "close_other",
+                                                   "abort_other",
+                                                   "connect_out",
+                                                   "dawdle",
+                                                   "offload",
+                                                   "sleep",
+                                                   "read_exactly",
+                                                   "read_until",
+                                                   "read_message",
+                                                   "read"};
+  return names.at(static_cast<std::size_t>(a));
+}
+
+std::string to_string(const step& s) {
+  std::string text = name_of(s.what);
+  if (s.what == event::wait) return text + " " + std::to_string(s.amount) + " ms";
+  if (s.what < event::wait && s.what != event::broadcast) text += " [" + std::to_string(s.who) + "]";
+  if (s.what == event::command || s.what == event::post)
+    text += " " + to_string(s.does) + "(" + std::to_string(s.amount) + ")";
+  if (s.what == event::command) text += ", filler " + std::to_string(s.extra % 1000);
+  if (s.what == event::command && s.extra >= 1000) text += ", keeps back " + std::to_string(s.extra / 1000);
+  if (s.what == event::send || s.what == event::broadcast || s.what == event::receive || s.what == event::connect ||
+      s.what == event::deliver)
+    text += " " + std::to_string(s.amount);
+  return text + (s.turns == until_rest ? "; rest" : "; " + std::to_string(s.turns) + " turns");
+}
+
+void vary_limits(connection_limits& l, std::uint32_t kind) {
+  constexpr std::array<std::size_t, 4> highs{2048, 8192, 30'000, 100'000};
+  l.high_watermark = highs[kind / 8 % highs.size()];
+  l.low_watermark = l.high_watermark / (kind / 32 % 2 == 0 ? 2 : 8);
+  l.max_output = kind / 64 % 4 == 0 ? 200'000 : 2'000'000;
+  constexpr std::array<when_full, 8> policies{when_full::pause, when_full::pause, when_full::pause, when_full::pause,
+                                              when_full::pause, when_full::drop,  when_full::error, when_full::close};
+  l.full = policies[kind % policies.size()];
+}
+
+void vary_times(connection_limits& l, std::uint32_t kind) {
+  l.first_byte_timeout = kind % 3 == 0 ? 2s : 0s;
+  l.idle_timeout = kind / 3 % 2 == 0 ? 4s : 0s;
+  l.send_timeout = kind / 6 % 2 == 0 ? 3s : 0s;
+  l.message_timeout = kind / 12 % 2 == 0 ? 2s : 0s;
+}
+
+std::string to_string(const connection_limits& l) {
+  constexpr std::array<const char*, 4> policies{"pause", "drop", "error", "close"};
+  const auto ms = [](duration d) { return std::to_string(d / 1ms) + " ms"; };
+  return "high " + std::to_string(l.high_watermark) + ", low " + std::to_string(l.low_watermark) + ", max_output " +
+         std::to_string(l.max_output) + ", " + policies.at(static_cast<std::size_t>(l.full)) + ", first byte " +
+         ms(l.first_byte_timeout) + ", idle " + ms(l.idle_timeout) + ", send " + ms(l.send_timeout) + ", message " +
+         ms(l.message_timeout) + ", linger " + ms(l.linger_timeout);
+}
+
+setting make_setting(std::uint64_t seed, unsigned model) {
+  std::mt19937_64 random(seed * 5 + model);
+  setting s;
+  s.model = model;
+  s.seed = seed;
+  vary_limits(s.limits, static_cast<std::uint32_t>(random() & 0xfff));
+  if (random() % 4 != 0) vary_times(s.limits, static_cast<std::uint32_t>(random() & 0xfff));
+  s.limits.max_input = 16 * 1024;
+  s.limits.linger_timeout = random() % 4 == 0 ? 0s : 1s;
+  s.window = std::size_t{2048} << random() % 6;
+  s.offload = random() % 3 == 0 ? offload_policy::adaptive : offload_policy::always;
+  return s;
+}
+
+std::vector<step> make_steps(const setting& of, std::size_t count) {
+  std::mt19937_64 random(of.seed * 5 + of.model + 0x5eed);
+  std::vector<step> steps;
+  for (unsigned i = 0; i < 2; ++i)
+    steps.push_back({.what = event::connect,
+                     .who = static_cast<std::uint8_t>(i),
+                     .turns = until_rest,
+                     .amount = static_cast<std::uint32_t>(random() % 0x10000)});
+  while (steps.size() < count) steps.push_back(make_step(random));
+  for (step& s : steps) s.dice = static_cast<std::uint32_t>(random());
+  if (random() % 2 == 0) steps[count * 3 / 4 + random() % (count / 5)].what = event::drain;
+  if (random() % 4 == 0) steps[count * 4 / 5 + random() % (count / 5)].what = event::stop;
+  return steps;
+}
+
+}  // namespace quintet::testing
