@@ -60,7 +60,13 @@ void priority_lane::close(drainage& unfinished) {
 // On its thread, before the loop runs.
 void priority_lane::schedule() noexcept {
   if (options_.scheduling == lane_scheduling::none) return;
+  nice_ = nice_of_this_thread();
   const thread_scheduling got = schedule_this_thread(options_.scheduling);
+  note(got);
+  if (options_.scheduling != lane_scheduling::real_time && got.preferred()) look_at_use();
+}
+
+void priority_lane::note(const thread_scheduling& got) noexcept {
   {
     const std::lock_guard lock(mutex_);
     scheduling_ = got;
@@ -69,6 +75,18 @@ void priority_lane::schedule() noexcept {
     if (log_) report(log_, {severity::info, "the priority lane's thread is " + to_string(got)});
   } catch (const std::bad_alloc&) {  // nothing is left to say it with
   }
+}
+
+// Anybody may connect here and send without end.
+void priority_lane::look_at_use() noexcept {
+  if (loop_.stopping()) return;
+  const time_point now = loop_.time().now();
+  const duration used = cpu_time_of_this_thread();
+  const bool before = preferred_.granted();
+  const duration again = preferred_.look(used - std::exchange(used_, used), now - std::exchange(looked_at_, now));
+  if (preferred_.granted() != before)
+    note(before ? hold_this_thread_back(nice_) : schedule_this_thread(options_.scheduling));
+  loop_.start(look_, again);
 }
 
 thread_scheduling priority_lane::scheduling() const {

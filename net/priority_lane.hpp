@@ -10,8 +10,10 @@
 #include <quintet/net/reserves.hpp>
 #include <quintet/net/server_options.hpp>
 #include <quintet/net/statistics.hpp>
+#include <quintet/net/thread_scheduling.hpp>
 
 #include <concepts>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -59,6 +61,8 @@ class priority_lane {
 
  private:
   void schedule() noexcept;
+  void note(const thread_scheduling& got) noexcept;
+  void look_at_use() noexcept;
 
   const priority_options options_;
   const log_hook& log_;
@@ -71,6 +75,12 @@ class priority_lane {
   std::optional<heartbeat_monitor> monitor_;
   mutable std::mutex mutex_;
   thread_scheduling scheduling_;  // under it
+  // The loop's; its thread is preferred for as long as it uses little.
+  callback_timer<std::function<void()>> look_{[this] { look_at_use(); }};
+  preference preferred_;
+  time_point looked_at_{};
+  duration used_{};
+  int nice_ = 0;  // without preference
   std::optional<loop_thread> thread_;
 };
 

@@ -15,7 +15,7 @@ namespace quintet {
 /// What the lane's thread asks for, so that it runs as soon as a heartbeat has come, however busy the machine is. What
 /// it asks for is not inherited by threads and processes that a handler starts on it.
 enum class lane_scheduling {
-  automatic,    ///< real_time where it is permitted, else short_slice
+  automatic,    ///< real_time where it is permitted, else short_slice; while it uses less than a quarter of a CPU
   real_time,    ///< SCHED_RR, lowest priority: ahead of all ordinary threads, for as long as a handler wants to run
   short_slice,  ///< ordinary, in slices of 0.1 ms (since Linux 6.12), with nice -10: the kernel lets it run sooner
   none,         ///< nothing

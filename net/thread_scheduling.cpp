@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -86,11 +87,31 @@ thread_scheduling schedule_this_thread(lane_scheduling wanted) noexcept {
   return got;
 }
 
+thread_scheduling hold_this_thread_back(int nice) noexcept {
+  thread_scheduling got{.held_back = true};
+  scheduling_attributes ordinary;
+  ordinary.nice = nice;
+  got.nice_refused = set(ordinary);
+  return got;
+}
+
+int nice_of_this_thread() noexcept {
+  scheduling_attributes a;
+  return get(a) ? 0 : a.nice;
+}
+
+duration cpu_time_of_this_thread() noexcept {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 std::string to_string(const thread_scheduling& got) {
   std::string text = got.real_time ? "SCHED_RR" : "ordinary";
   if (got.slice > duration::zero())
     text += ", slices of " + std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(got.slice).count()) +
             " us";
+  if (got.held_back) text += ", held back: it has used more than its part of a CPU";
   if (got.nice != 0) text += ", nice " + std::to_string(got.nice);
   std::string refused;
   add_refusal(refused, "SCHED_RR", got.real_time_refused);

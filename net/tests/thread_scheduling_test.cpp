@@ -67,6 +67,49 @@ BOOST_AUTO_TEST_CASE(automatic_falls_back_only_where_it_has_to) {
     BOOST_TEST((got.slice > duration::zero() || got.slice_refused));
 }
 
+BOOST_AUTO_TEST_CASE(who_is_held_back_is_ordinary) {
+  int policy = -1, nice = -100;
+  thread_scheduling got;
+  std::thread([&] {
+    const int before = nice_of_this_thread();
+    (void)schedule_this_thread(lane_scheduling::automatic);
+    got = hold_this_thread_back(before);
+    policy = policy_here();
+    nice = nice_here();
+  }).join();
+  BOOST_TEST(policy == SCHED_OTHER);
+  BOOST_TEST(nice == nice_here());
+  BOOST_TEST(got.held_back);
+  BOOST_TEST(!got.preferred());
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_is_preferred_while_it_uses_a_part_of_a_cpu) {
+  using namespace std::chrono_literals;
+  preference p;
+  BOOST_TEST((p.look(0ms, 1s) == preference::calm_interval));
+  BOOST_TEST((p.look(25ms, 100ms) == preference::interval));
+  BOOST_TEST(p.granted());
+  BOOST_TEST((p.look(26ms, 100ms) == preference::shortest_pause));
+  BOOST_TEST(!p.granted());
+  BOOST_TEST((p.look(0ms, preference::shortest_pause) == preference::interval));  // another chance
+  BOOST_TEST(p.granted());
+}
+
+BOOST_AUTO_TEST_CASE(who_floods_on_is_preferred_for_a_hundredth_of_the_time) {
+  preference p;
+  duration preferred{}, held_back{}, step{};
+  for (int i = 0; i < 1000; ++i) {
+    const bool before = p.granted();
+    step = p.look(before ? step : step / 2, step + duration(1));
+    (p.granted() ? preferred : held_back) += step;
+  }
+  BOOST_TEST((preferred < held_back / 50));
+  // And soon as before, when the flood is over.
+  for (int i = 0; i < 20; ++i) step = p.look(duration::zero(), step);
+  BOOST_TEST((step == preference::calm_interval));
+  BOOST_TEST((p.look(step, step) == preference::shortest_pause));
+}
+
 BOOST_AUTO_TEST_CASE(a_text_says_what_was_got_and_what_was_refused) {
   const error_code no(EPERM, boost::system::system_category());
   BOOST_TEST(to_string(thread_scheduling{.real_time = true}) == "SCHED_RR");

@@ -11,11 +11,15 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/thread_scheduling.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <sched.h>
+#include <sys/resource.h>
 
 namespace quintet::test {
 namespace {
@@ -152,6 +156,39 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
     const std::lock_guard lock(mutex);
     BOOST_TEST(told == (wanted == lane_scheduling::none ? "" : "the priority lane's thread is " + to_string(got)));
   }
+}
+
+/// Computes for 5 ms for each byte, and says whether it does that ahead of others.
+struct computing {
+  void operator()(connection& c, bytes in) const {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const duration end = cpu_time_of_this_thread() + std::chrono::milliseconds(5);
+      while (cpu_time_of_this_thread() < end) {
+      }
+      const bool ordinary =
+          (::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER && ::getpriority(PRIO_PROCESS, 0) >= 0;
+      c.write(ordinary ? "o" : "p");
+    }
+  }
+};
+
+// Who floods the lane would otherwise keep a CPU from all that others have to do there.
+BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
+  running<server<computing>> srv(with_lane(model::single_reactor), computing());
+  const auto scheduling = [&] { return srv->statistics().priority.scheduling; };
+  std::vector<client> flood;
+  for (int i = 0; i < 64; ++i) flood.emplace_back(srv->priority_port());
+  const auto round = [&] {
+    std::string answers;
+    for (client& c : flood) (void)c.send("x");
+    for (client& c : flood) answers += c.receive(1);
+    return answers;
+  };
+  BOOST_TEST(round().size() == flood.size());
+  if (!scheduling().preferred() && !scheduling().held_back) return;  // it may not be
+  BOOST_TEST(eventually([&] { return round().ends_with('o'); }));
+  BOOST_TEST(eventually([&] { return !scheduling().held_back; }));  // the flood has ended
+  BOOST_TEST(scheduling().preferred());
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
