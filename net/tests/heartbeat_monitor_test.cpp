@@ -102,8 +102,9 @@ BOOST_DATA_TEST_CASE(silence_is_pinged_again_and_again, bdata::make(shapes), s) 
 }
 
 BOOST_DATA_TEST_CASE(the_longest_times_are_never, bdata::make(shapes), s) {
-  fixture<> looks(s,
-                  {.interval = 1ns, .ping_after = duration::max() - 1ns, .ping = "?", .evict_after = duration::max()});
+  // Of intervals: 2^32 and 4, which are not 4.
+  constexpr duration long_time{(std::int64_t{1} << 32U) + 4};
+  fixture<> looks(s, {.interval = 1ns, .ping_after = long_time, .ping = "?", .evict_after = duration::max()});
   const int silent = looks.w.connect();
   for (int i = 0; i < 100; ++i) looks.w.sim.advance(10ms);
   BOOST_TEST(looks.w.received(silent).empty());
