@@ -138,7 +138,7 @@ class hostile_crowd {
       }
       p.is_connected = true;
       // Without EPOLLIN it still learns of a reset.
-      ready_.modify(p.fd.get(), attack_.reads ? EPOLLIN : 0, index);
+      ready_.modify(p.fd.get(), attack_.reads ? std::uint32_t{EPOLLIN} : 0U, index);
       return act(p);
     }
     std::array<char, 65536> buffer;
@@ -238,10 +238,11 @@ findings perform(const attack& a, const attack_settings& s) {
     hostile_crowd peers(a, s, s.peers.value_or(a.default_peers));
     peers.stay();
     peers.tell(found);
+    innocent.finish(found);  // the peers stay until it has its last answer
   } else {
     found.fail("the server does not answer, even before the attack");
+    innocent.finish(found);
   }
-  innocent.finish(found);
   const double after = found.passed() || innocent.answered() > 0 ? time_of_new_connection_ms(s) : std::nan("");
   found.at_most("new_connection_ms", "time until a new client is answered afterwards", after,
                 static_cast<double>(s.bound.count()), "ms");

@@ -85,11 +85,11 @@ innocent_client::innocent_client(const attack_settings& s)
 innocent_client::~innocent_client() { stopped_ = true; }
 
 void innocent_client::work() {
-  for (unsigned number = 0; !stopped_; ++number) {
+  for (unsigned number = 0; !is_last_ && !stopped_; ++number) {
     const auto begun = now_ns();
     std::string wrong = connections_[number % connections_.size()].ask(number, stopped_);
     const auto now = now_ns();
-    if (stopped_ && !wrong.empty()) return;  // not waited for
+    if (stopped_) return;  // not waited for
     if (wrong.empty()) {
       ++answered_;
       worst_ns_ = std::max(worst_ns_, now - begun);
@@ -98,10 +98,11 @@ void innocent_client::work() {
     }
     if (begun + interval_ns > now) sleep_until(begun + interval_ns);
   }
+  has_ended_ = true;
 }
 
 void innocent_client::finish(findings& into) {
-  stopped_ = true;
+  for (is_last_ = true; !has_ended_; sleep_until(now_ns() + interval_ns / 4)) settings_.check();
   thread_.join();
   into.tell("answered", "requests of the innocent client that were answered", answered_);
   into.exactly("unanswered", fmt::format("its requests that were not, within {} ms each", settings_.bound.count()),

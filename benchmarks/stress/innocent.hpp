@@ -40,7 +40,7 @@ class innocent_client {
 
   [[nodiscard]] unsigned answered() const { return answered_; }
   [[nodiscard]] unsigned failed() const { return failed_; }
-  /// Ends the thread and tells what it has found.
+  /// Waits for the last answer, or until its bound is over, and tells what it has found. Throws what `check` throws.
   void finish(findings& into);
 
  private:
@@ -48,6 +48,7 @@ class innocent_client {
 
   const attack_settings& settings_;
   std::array<innocent_connection, 4> connections_;
+  std::atomic<bool> is_last_{false}, has_ended_{false};  // the request that it waits for; the thread
   std::atomic<bool> stopped_{false};
   std::atomic<unsigned> answered_{0}, failed_{0};
   std::uint64_t worst_ns_ = 0;

@@ -54,7 +54,10 @@ class poll_echo {
       for (std::size_t i = 1; i < states.size(); ++i)
         if (states[i].revents != 0 && !serve(clients_[i - 1])) clients_[i - 1].reset();
       std::erase_if(clients_, [](const unique_fd& c) { return !c; });
-      if (states[0].revents != 0) clients_.emplace_back(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (states[0].revents == 0) continue;
+      clients_.emplace_back(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      const int small = 16384;  // of replies that nobody reads: soon full, also on a busy machine
+      ::setsockopt(clients_.back().get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     }
   }
   bool serve(const unique_fd& client) {
