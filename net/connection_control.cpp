@@ -50,7 +50,9 @@ void connection::use_limits() noexcept {
   } else if (have_extras() && !extras_->deadlines) {
     extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), state_.sending,
                                                                      !silence_or_reason_.silence.is_unbroken()));
-    if (!extras_->deadlines) out_of_memory();
+    if (!extras_->deadlines) return out_of_memory();
+    if (const std::size_t before = input_buffer_.size() + ahead_.size(); before > 0)
+      extras_->deadlines->received(before, loop_.now());
   }
 }
 

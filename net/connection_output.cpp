@@ -240,6 +240,7 @@ void connection::watch_watermarks() noexcept {
   const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
   if (above == state_.above_watermark) return;
   state_.above_watermark = above;
+  if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(holds_input(), loop_.now());
   if (above && l.full == when_full::close) return fail(errc::output_full);
   if (l.full == when_full::error) host_.registry.set_full(id_, above);
   tell_source(above);

@@ -95,7 +95,7 @@ awaitable<bool> read_some(reading& r) {
   }
   if (!in) co_return false;
   if (in->empty()) r.on.report(r.l, "read() returns nothing, and this is not the end");
-  if (r.l.paused) r.on.report(r.l, "read() returns input while reading is paused");
+  if (r.l.paused && !r.s.draining()) r.on.report(r.l, "read() returns input while reading is paused");
   r.rest += *in;
   co_return true;
 }
@@ -184,6 +184,7 @@ awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
     ~end_scope() {
       l.working = false;
       ++l.ended;
+      l.over = true;
       if (l.breaks_off) std::exchange(l.breaks_off, nullptr)();
     }
   };

@@ -74,6 +74,7 @@ struct life {
   std::uint32_t posted = 0;
   std::uint64_t sent_from_outside = 0;  // bytes that were accepted
   bool close_asked = false, abort_asked = false;
+  std::atomic<bool> over{false};     // it has ended
   bool may_miss_broadcasts = false;  // not known whether one was accepted
   bool fed = false;                  // another one is said to feed from it
 

@@ -299,7 +299,7 @@ void broadcast_from_outside(stage& on, connection_registry& registry, std::size_
   std::vector<connection_id> ids;
   std::vector<life*> reached;
   for (unsigned place = 0; place < places; ++place)
-    if (life* const l = on.at(place)) {
+    if (life* const l = on.at(place); l && !l->over) {
       const std::lock_guard lock(l->mutex);
       ids.push_back(l->id);
       reached.push_back(l);
@@ -368,6 +368,7 @@ void plain_program::on_close(connection& c, error_code why) {
     if (l.breaks_off) std::exchange(l.breaks_off, nullptr)();
   }
   ++l.closed;
+  l.over = true;
 }
 
 void full_program::on_writable(connection& c) {

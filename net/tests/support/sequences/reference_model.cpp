@@ -67,7 +67,7 @@ void reference_model::predict(life& l) const {
   if (l.client_sent == 0 && takes_input(l)) within(l.opened_at, limits.first_byte_timeout);
   if (has_left(l) && !l.may_drop && !l.may_miss_broadcasts)
     within(std::max({l.opened_at, l.last_in, l.last_out, l.last_work}), limits.idle_timeout);
-  if (l.kind != flavour::coroutine && l.unused_since != life::never)
+  if (l.kind != flavour::coroutine && l.unused_since != life::never && !l.may_miss_broadcasts)
     within(std::max(l.unused_since, l.last_other_work), limits.message_timeout);
 }
 
@@ -140,7 +140,7 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
     return now - (only_output ? l.last_out : std::max({l.last_in, l.last_out, l.last_work})) >= idle_limit;
   if (why == errc::send_timeout) return now - l.last_out >= send_limit;
   if (why != errc::message_timeout) return true;
-  const bool all_whole = l.whole_lines == l.client_sent && !l.leaves_input;
+  const bool all_whole = l.whole_lines == l.client_sent && !l.leaves_input && l.expected == 0;
   return l.partial_since != life::never && now - l.partial_since >= message_limit && !all_whole;
 }
 
