@@ -112,6 +112,7 @@ BOOST_DATA_TEST_CASE(at_any_moment, bdata::make(shapes) * bdata::xrange(0, 12), 
 BOOST_AUTO_TEST_CASE(what_was_received_is_answered) {
   std::vector<std::string> heard;
   asking_world there(1, {0, false}, asking{&heard});
+  there.sim.network().takes_all = true;
   client_side mine;
   basic_client client(mine.options(there.sim), simulated_model(there.sim, 3, true), answering());
   begin(there.sim, client);

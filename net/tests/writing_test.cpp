@@ -307,6 +307,7 @@ BOOST_AUTO_TEST_CASE(sends_are_counted_by_their_reason) {
                       c.write(std::string(in == "m" ? 100'000 : 1, 'x'));
                     }
                   }});
+  w.sim.network().takes_all = true;
   const int client = w.connect();
   BOOST_TEST(w.converse(client, "x") == "x");
   server_statistics n = w.statistics();
