@@ -379,6 +379,7 @@ class connection : private stream_channel, private loop_member, private detail::
   admission admit(std::size_t count);
   void output_waits() noexcept;
   void watch_watermarks() noexcept;
+  void tell_above(bool above) noexcept;
   void tell_source(bool hold) noexcept;
 
   // Who waits for what was written to be sent (connection_notices.cpp).

@@ -32,12 +32,13 @@ void connection::adopt_settings() noexcept {
     if (!extras_->goes_to || extras_->goes_to != host_.lane) extras_->goes_to = to;
   baton_.has_changes = false;
   if (!baton_extras_->changed || state_.failing) return;
-  if (state_.above_watermark) tell_source(false);
+  if (state_.above_watermark) tell_above(false);
   own_ = std::move(baton_extras_->changed);
-  if (state_.above_watermark) tell_source(true);
+  if (state_.above_watermark) tell_above(true);
   const bool checks = baton_.checks_writes;  // so that what is written already goes the way that it asks for
   use_limits();
   baton_.checks_writes |= checks;
+  if (!state_.failing) watch_watermarks();  // they may be others
 }
 
 void connection::use_limits() noexcept {

@@ -84,7 +84,7 @@ class connection_data : public work_item {
   [[nodiscard]] bool needs_return() const noexcept {
     if (state_.failing || !(baton_.has_input || state_.has_ahead)) return false;
     return state_.has_ahead || state_.has_messages || state_.close_asked || baton_.overflowed || baton_.had_its_share ||
-           is_above_watermark();
+           baton_.pause_wanted || is_above_watermark();
   }
   [[nodiscard]] bool is_above_watermark() const noexcept {
     return output_.size() + waiting_now() > applied_limits().high_watermark;

@@ -107,7 +107,8 @@ void connection::inherit(connection& from) noexcept {
   handle_ = std::exchange(from.handle_, -1);
   id_ = from.id_;
   told_ = from.told_;
-  state_.takes_detours = always_takes_detours();
+  told_.classify &= host_.lane != &loop_;
+  state_.takes_detours = told_.classify || always_takes_detours();
   begun_ = from.begun_;
   input_buffer_.swap(from.input_buffer_);
   if (!planted(detail::bug::input_is_lost_on_a_move)) ahead_.swap(from.ahead_);

@@ -242,7 +242,12 @@ void connection::watch_watermarks() noexcept {
   state_.above_watermark = above;
   if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(holds_input(), loop_.now());
   if (above && l.full == when_full::close) return fail(errc::output_full);
-  if (l.full == when_full::error) host_.registry.set_full(id_, above);
+  tell_above(above);
+}
+
+// Those who have to know: senders, where the policy refuses what they send, and what is fed from.
+void connection::tell_above(bool above) noexcept {
+  if (applied_limits().full == when_full::error) host_.registry.set_full(id_, above);
   tell_source(above);
 }
 

@@ -63,7 +63,7 @@ class socket_stage final : public stage {
   std::uint64_t arrived(const life&) override { return ~std::uint64_t{0}; }  // only the kernel knows
 
   /// For the server.
-  life& life_of(const address& peer);
+  life& life_of(const address& peer, flavour kind);
   void serves(const std::vector<event_loop*>& loops, const address& at) {
     loops_ = loops;
     address_ = at.to_string();
@@ -102,10 +102,12 @@ life& socket_stage::make_life() {
   return l;
 }
 
-life& socket_stage::life_of(const address& peer) {
+life& socket_stage::life_of(const address& peer, flavour kind) {
   const std::lock_guard lock(mutex_);
   const auto found = peer.is_ip() ? by_port_.find(peer.port()) : by_port_.end();
-  return found != by_port_.end() ? *found->second : make_life();
+  life& l = found != by_port_.end() ? *found->second : make_life();
+  l.kind = kind;
+  return l;
 }
 
 // Bound first, so that its life is known when the server has accepted it.
@@ -237,10 +239,10 @@ void socket_stage::judge() {
 }
 
 template <class Program>
-std::string run(const setting& s, model kind) {
+std::string run(const setting& s, model kind, flavour style) {
   socket_stage stage(s);
   {
-    const auto make = [&stage](const connection_ends& ends) { return Program(stage, stage.life_of(ends.peer)); };
+    const auto make = [&](const connection_ends& ends) { return Program(stage, stage.life_of(ends.peer, style)); };
     test::running<server<handler_factory<std::remove_const_t<decltype(make)>>>> served(
         config{.listen = {"127.0.0.1:0"},
                .model = kind,
@@ -283,7 +285,8 @@ void try_seeds(model kind, unsigned number, bool coroutines) {
   for (std::uint64_t seed = only != 0 ? only : 1, n = 0; n < count; ++n, ++seed) {
     setting s = make_setting(seed, number);
     s.limits.first_byte_timeout = s.limits.idle_timeout = s.limits.send_timeout = s.limits.message_timeout = 0s;
-    const std::string wrong = coroutines ? run<coroutine_program>(s, kind) : run<full_program>(s, kind);
+    const std::string wrong =
+        coroutines ? run<coroutine_program>(s, kind, flavour::coroutine) : run<full_program>(s, kind, flavour::full);
     BOOST_TEST(wrong.empty(), wrong << "; QUINTET_SEQUENCE_SEED=" << seed << " has the same steps");
     if (!wrong.empty()) return;
   }

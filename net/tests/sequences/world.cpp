@@ -30,6 +30,8 @@ void sequence_world::perform_step(const step& s) {
 
 void sequence_world::act_as_client(client& c, const step& s) {
   if (s.what == event::connect) return connect(c, s);
+  const bool has_ended = c.handle < 0 || (c.reads && (network_.at_end(c.handle) || network_.was_reset(c.handle)));
+  if (s.what == event::command && has_ended) connect(c, s);  // and begins anew
   if (c.handle < 0) return;
   switch (s.what) {
     case event::command:

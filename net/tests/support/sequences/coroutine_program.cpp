@@ -149,6 +149,22 @@ awaitable<> write_much(reading& r, std::uint32_t amount) {
   }
 }
 
+// Within a record, of which a part has left already: nothing else may be sent before the rest.
+awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
+  const bool splits = amount % 3 == 0 && !r.l.may_drop && !r.l.refused && !r.l.shut;
+  const std::string text = make_record('h', r.l.next_record, splits ? 75'000 : record_head);
+  const std::size_t first = splits ? 70'000 : 0;
+  const bool begun = r.s.write(bytes(text).substr(0, first));
+  co_await sleep_for{std::chrono::milliseconds(amount % 3000)};
+  if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
+  if (begun && r.s.write(bytes(text).substr(first))) {
+    ++r.l.next_record;
+    r.l.written += text.size();
+  } else {
+    r.l.refused = true;
+  }
+}
+
 awaitable<> act(reading& r, const command& line) {
   switch (line.does) {
     case action::offload:
@@ -158,9 +174,7 @@ awaitable<> act(reading& r, const command& line) {
       });
       break;
     case action::sleep:
-      write_record(r.on, r.l, r.s, line.amount % 3 == 0 ? action::reply_long : action::reply,
-                   line.amount % 3 == 0 ? 70'000 : record_head);
-      co_await sleep_for{std::chrono::milliseconds(line.amount % 3000)};
+      co_await write_around_a_sleep(r, line.amount);
       break;
     case action::until_full:
       co_await write_much(r, line.amount);

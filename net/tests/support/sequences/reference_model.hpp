@@ -34,7 +34,9 @@ class reference_model {
   [[nodiscard]] static bool closes(const life& l) { return l.close_called || l.close_asked || l.abort_asked; }
   [[nodiscard]] bool is_window_full(const life& l) const { return l.arrived - l.read >= setting_.window; }
   [[nodiscard]] bool has_left(const life& l) const {
-    return l.arrived >= l.written + (l.shut || closes(l) || draining ? 0 : l.sent_from_outside);
+    if (l.arrived >= l.written + l.sent_from_outside) return true;
+    const bool drops = l.shut || closes(l) || draining;  // what comes from outside too late
+    return drops && !is_window_full(l) && l.arrived >= l.written;
   }
   /// Nothing keeps input from the program.
   [[nodiscard]] bool takes_input(const life& l) const {
