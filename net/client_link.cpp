@@ -118,7 +118,7 @@ std::optional<duration> client_link::try_again() noexcept {
 void client_link::opened(connection_id c) noexcept {
   const std::lock_guard lock(mutex_);
   connection_ = c;
-  if (cancelled_) (void)all_.connections_.close(c);
+  if (cancelled_) all_.main_.post(close_again_);
 }
 
 void client_link::come_home(outcome how) noexcept {
@@ -134,6 +134,7 @@ void client_link::is_home(work_item& item) noexcept {
     const std::lock_guard lock(l.mutex_);
     l.connection_ = {};
   }
+  l.close_later_.cancel();
   if (l.outcome_ == outcome::refused) return l.failed(errc::handler_threw);
   l.attempts_ = 0;
   if (l.outcome_ == outcome::closed_here) return l.over();
@@ -145,9 +146,19 @@ void client_link::cancel() noexcept {
   {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
-    if (connection_) (void)all_.connections_.close(connection_);
   }
+  close_connection();
   if (connector_ || next_.pending()) over();
+}
+
+void client_link::close_connection() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!connection_) return;
+  try {
+    (void)all_.connections_.close(connection_);
+  } catch (const std::bad_alloc&) {
+    all_.main_.start(close_later_, retry_after);
+  }
 }
 
 // A connection that there is has been told to drain.

@@ -90,6 +90,14 @@ class client_link : private work_item, private link_entry {
   enum class outcome : unsigned char { refused, closed_here, lost };
   using callback = callback_timer<std::function<void()>>;
 
+  /// Closes the connection, on the main loop. Its last post comes before the link's own, which may destroy the link.
+  struct closing_item final : work_item {
+    explicit closing_item(client_link& l) noexcept : work_item(&closing_item::run_one), link(l) {}
+    static void run_one(work_item& item) noexcept { static_cast<closing_item&>(item).link.close_connection(); }
+    client_link& link;
+  };
+  static constexpr duration retry_after = std::chrono::milliseconds(10);  // when there was no memory
+
   static client_link& of(work_item& item) noexcept { return static_cast<client_link&>(item); }
   static void begin(work_item& item) noexcept;
   static void is_home(work_item& item) noexcept;
@@ -101,6 +109,7 @@ class client_link : private work_item, private link_entry {
   std::optional<duration> try_again() noexcept;
   void come_home(outcome how) noexcept;
   void cancel() noexcept;
+  void close_connection() noexcept;
   void give_up() noexcept;
   void over() noexcept;
 
@@ -109,6 +118,8 @@ class client_link : private work_item, private link_entry {
   std::optional<connector> connector_;
   std::optional<backoff> backoff_;
   callback next_{[this] { attempt(); }};
+  callback close_later_{[this] { close_connection(); }};
+  closing_item close_again_{*this};
   time_point began_{}, connected_{};
   unsigned attempts_ = 0;
   outcome outcome_ = outcome::lost;

@@ -74,27 +74,26 @@ void connection_pool::serve() noexcept {
     first.given_ = std::move(socket);
     first.complete({});
   }
-  try {
-    dial_if_necessary();
-  } catch (const std::bad_alloc&) {
-    if (dialling_.empty() && lent_ == 0 && !waiting_.empty())  // nobody else would wake it
-      waiting_.front()->complete(make_error_code(boost::system::errc::not_enough_memory));
-  }
+  while (!dials_if_necessary() && dialling_.empty() && lent_ == 0)  // nothing else would wake the first
+    waiting_.front()->complete(make_error_code(boost::system::errc::not_enough_memory));
   watch_time();
 }
 
-void connection_pool::dial_if_necessary() {
+// False: somebody waits for an attempt for which there is no memory.
+bool connection_pool::dials_if_necessary() noexcept {
   while (dialling_.size() < waiting_.size() && size() + dialling_.size() < options_.max) {
-    const auto at = dialling_.emplace(dialling_.end());
+    auto at = dialling_.end();
     try {
+      at = dialling_.emplace(at);
       *at = std::make_unique<connector>(loop_, options_.connecting,
                                         [this, at](error_code failed, int handle) { dialled(at, failed, handle); });
-      (*at)->start(to_);
-    } catch (...) {
-      dialling_.erase(at);
-      throw;
+    } catch (const std::bad_alloc&) {
+      if (at != dialling_.end()) dialling_.erase(at);
+      return false;
     }
+    (*at)->start(to_);
   }
+  return true;
 }
 
 // Makes an idle socket of a handle, which is closed where that fails: an Asio socket may need descriptors of its own.

@@ -33,9 +33,11 @@ class connector::attempt final : private connect_channel, private work_item {
  public:
   attempt(connector& owner, int handle) noexcept
       : work_item(&attempt::bury), owner_(owner), loop_(owner.loop_), handle_(handle) {}
-  error_code watch() {
+  error_code watch() noexcept try {
     const error_code ec = loop_.io().add(*this, handle_);
     return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
+  } catch (const std::bad_alloc&) {
+    return make_error_code(boost::system::errc::not_enough_memory);
   }
   /// Closes the handle, unless it was taken, and destroys the attempt when the turn is over.
   void end() noexcept {
@@ -82,7 +84,7 @@ connector::connector(event_loop& loop, const connect_options& options, done_func
 
 connector::~connector() { clean_up(); }
 
-void connector::start(const destination& to) {
+void connector::start(const destination& to) noexcept {
   loop_.join(*this);
   joined_ = true;
   if (options_.timeout > duration::zero()) loop_.start(limit_, options_.timeout);
@@ -108,7 +110,7 @@ void connector::found(error_code failed, const std::vector<address>& candidates)
   loop_.start(next_, duration::zero());
 }
 
-void connector::try_next() {
+void connector::try_next() noexcept {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
     const keep_alive_settings how{options_.keep_alive, options_.user_timeout};
@@ -141,8 +143,13 @@ void connector::abort() noexcept { finish(errc::stopped, -1); }
 
 void connector::finish(error_code why, int handle) noexcept {
   clean_up();
+  event_loop& loop = loop_;  // done() may destroy this object
   const done_function done = std::move(done_);
-  done(why, handle);
+  try {
+    done(why, handle);
+  } catch (...) {
+    loop.counters().handler_errors.add();
+  }
 }
 
 void connector::clean_up() noexcept {

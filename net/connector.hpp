@@ -28,7 +28,8 @@ class resolver;
 /// On any loop: where the engine cannot wait for a handle to be connected, because it blocks in another, the loop's
 /// guest does. The function is called once, on the loop, and never from within start(): with a handle that it then
 /// owns, or with the reason why there is none: the system's, of the address that failed last; the resolver's;
-/// errc::connect_timeout; or errc::stopped, when the loop stops. It may destroy the connector.
+/// errc::connect_timeout; or errc::stopped, when the loop stops. It may destroy the connector. An exception of it is
+/// counted in `handler_errors`; the handle is its own then, too.
 class connector final : private loop_member {
  public:
   using done_function = std::function<void(error_code failed, int handle)>;
@@ -40,15 +41,15 @@ class connector final : private loop_member {
   connector(const connector&) = delete;
   connector& operator=(const connector&) = delete;
 
-  /// [loop] Once.
-  void start(const destination& to);
+  /// [loop] Once. What fails at once is told to the function as well.
+  void start(const destination& to) noexcept;
 
  private:
   class attempt;
   using callback = callback_timer<std::function<void()>>;
 
   void found(error_code failed, const std::vector<address>& candidates) noexcept;
-  void try_next();
+  void try_next() noexcept;
   void attempt_ended(attempt& which, error_code failed) noexcept;
   void abort() noexcept override;
   void finish(error_code why, int handle) noexcept;
