@@ -5,6 +5,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
+#include <new>
+
 namespace quintet {
 
 namespace asio = boost::asio;
@@ -13,6 +16,8 @@ namespace {
 
 // Handlers in one poll. Those that post themselves again are ready at once, and would keep the loop for themselves.
 constexpr unsigned most_a_turn = 64;
+// Of a wait that does not see the engine.
+constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -33,14 +38,19 @@ bool asio_guest::poll() {
   if (context_.stopped()) context_.restart();
   unsigned ran = 0;
   while (ran < most_a_turn && run_one([this] { return context_.poll_one(); })) ++ran;
-  const bool active = !context_.stopped();
+  bool active = !context_.stopped();
+  if (!active && stopped_by_wake_.exchange(false)) {  // it says nothing about what is outstanding
+    context_.restart();
+    active = true;
+  }
   active_.store(active, std::memory_order_relaxed);
   if (!active) unwatch();
   return ran > 0;
 }
 
 bool asio_guest::wait(int engine_fd, duration longest) {
-  watch(engine_fd);
+  // Without memory or descriptors for the watch, the loop looks at the engine in its next turn.
+  if (!watches(engine_fd)) longest = std::min(longest, longest_blind_wait);
   const time_point end = later(std::chrono::steady_clock::now(), longest);
   return run_one([&] { return end == time_point::max() ? context_.run_one() : context_.run_one_until(end); });
 }
@@ -55,15 +65,18 @@ bool asio_guest::run_one(Run run) {
   }
 }
 
-void asio_guest::watch(int engine_fd) {
+bool asio_guest::watches(int engine_fd) noexcept try {
   if (engine_ && engine_->native_handle() != engine_fd) unwatch();
-  if (engine_fd < 0) return;
+  if (engine_fd < 0) return true;
   if (!engine_) engine_ = std::make_unique<descriptor>(context_, engine_fd);
-  if (armed_) return;
-  armed_ = true;
+  if (armed_) return true;
   engine_->async_wait(descriptor::wait_read, [this](const boost::system::error_code& ec) {
     if (ec != asio::error::operation_aborted) armed_ = false;
   });
+  armed_ = true;
+  return true;
+} catch (...) {
+  return false;
 }
 
 // The aborted wait's handler runs in a later poll; `armed_` is for the next descriptor by then.
@@ -74,8 +87,11 @@ void asio_guest::unwatch() noexcept {
   armed_ = false;
 }
 
-void asio_guest::wake() noexcept {
+void asio_guest::wake() noexcept try {
   asio::post(context_, [] {});
+} catch (const std::bad_alloc&) {  // stopping it ends a wait, too, and takes no memory
+  stopped_by_wake_.store(true);
+  context_.stop();
 }
 
 }  // namespace quintet

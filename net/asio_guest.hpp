@@ -43,7 +43,7 @@ class asio_guest {
 
  private:
   using descriptor = boost::asio::posix::basic_stream_descriptor<context_type::executor_type>;
-  void watch(int engine_fd);
+  [[nodiscard]] bool watches(int engine_fd) noexcept;
   template <class Run>
   bool run_one(Run run);
 
@@ -53,6 +53,7 @@ class asio_guest {
   std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed
   bool armed_ = false;                  // a wait for the engine's descriptor is outstanding
   std::atomic<bool> active_{false};
+  std::atomic<bool> stopped_by_wake_{false};
 };
 
 }  // namespace quintet
