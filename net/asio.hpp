@@ -2,6 +2,7 @@
 // asio: lets a quintet coroutine co_await Asio's operations, on its own loop.
 #pragma once
 
+#include <quintet/base/work_item.hpp>
 #include <quintet/net/awaitable.hpp>
 #include <quintet/net/coroutine_host.hpp>
 #include <quintet/net/executor.hpp>
@@ -11,11 +12,13 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace quintet {
 namespace detail {
@@ -60,32 +63,79 @@ template <class Operation, class Signature>
 class asio_awaiter;
 
 template <class Operation, class... Args>
-class asio_awaiter<Operation, void(Args...)> final : private cancellable {
+class asio_awaiter<Operation, void(Args...)> final : private cancellable, private work_item {
  public:
-  asio_awaiter(Operation&& op, coroutine_host& host) : operation_(std::move(op)), host_(host) {}
+  asio_awaiter(Operation&& op, coroutine_host& host)
+      : work_item(&asio_awaiter::resume_lost), operation_(std::move(op)), host_(host) {}
+  ~asio_awaiter() {
+    if (handler_) handler_->is_owner_ = false;
+  }
 
   static constexpr bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
     host_.add(*this);
-    Operation op = std::move(operation_);  // on the stack: this object may be gone before the initiation returns
-    std::move(op)(handler{this});
+    initiation now;  // on the stack, as is op: this object may be gone before the initiation returns
+    now_ = &now;
+    Operation op = std::move(operation_);
+    std::move(op)(handler(this));
+    if (now.completed) return;
+    now_ = nullptr;
+    if (now.lost) throw aborted();
   }
-  auto await_resume() { return asio_result<std::decay_t<Args>...>::get(std::move(*result_)); }
+  auto await_resume() {
+    if (!result_) throw aborted();
+    return asio_result<std::decay_t<Args>...>::get(std::move(*result_));
+  }
 
  private:
-  struct handler {
+  struct initiation {
+    bool completed = false, lost = false;
+  };
+  /// Asio destroys it without a call where an operation is abandoned, such as a coroutine of Asio's for whose next step
+  /// there was no memory. Then the waiting coroutine gets operation_aborted, or it would wait for ever.
+  class handler {
+   public:
     using executor_type = loop_executor;
     using cancellation_slot_type = boost::asio::cancellation_slot;
-    asio_awaiter* self;
-    executor_type get_executor() const noexcept { return self->host_.host_loop().get_executor(); }
-    cancellation_slot_type get_cancellation_slot() const noexcept { return self->signal_.slot(); }
+    explicit handler(asio_awaiter* self) noexcept : self_(self), is_owner_(true) { self_->handler_ = this; }
+    handler(handler&& other) noexcept : self_(other.self_), is_owner_(std::exchange(other.is_owner_, false)) {
+      if (is_owner_) self_->handler_ = this;
+    }
+    handler& operator=(handler&&) = delete;
+    ~handler() {
+      if (is_owner_) self_->lost();
+    }
+    executor_type get_executor() const noexcept { return self_->host_.host_loop().get_executor(); }
+    cancellation_slot_type get_cancellation_slot() const noexcept { return self_->signal_.slot(); }
     template <class... Given>
     void operator()(Given&&... given) {
-      self->result_.emplace(std::forward<Given>(given)...);
-      self->host_.resume(self->waiting_);
+      is_owner_ = false;
+      self_->handler_ = nullptr;
+      if (self_->now_) std::exchange(self_->now_, nullptr)->completed = true;
+      self_->result_.emplace(std::forward<Given>(given)...);
+      self_->host_.resume(self_->waiting_);
     }
+
+   private:
+    friend asio_awaiter;
+    asio_awaiter* self_;
+    bool is_owner_;  // and not moved from, nor called
   };
+  static boost::system::system_error aborted() {
+    return boost::system::system_error(error_code(boost::asio::error::operation_aborted));
+  }
+  void lost() noexcept {
+    handler_ = nullptr;
+    if (now_)
+      now_->lost = true;
+    else
+      host_.host_loop().post(static_cast<work_item&>(*this));
+  }
+  static void resume_lost(work_item& item) noexcept {
+    auto& self = static_cast<asio_awaiter&>(item);
+    self.host_.resume(self.waiting_);
+  }
   void cancel() noexcept override { signal_.emit(boost::asio::cancellation_type::terminal); }
 
   Operation operation_;
@@ -93,6 +143,8 @@ class asio_awaiter<Operation, void(Args...)> final : private cancellable {
   boost::asio::cancellation_signal signal_;
   std::coroutine_handle<> waiting_;
   std::optional<std::tuple<std::decay_t<Args>...>> result_;
+  initiation* now_ = nullptr;  // while the operation is begun
+  handler* handler_ = nullptr;
 };
 
 }  // namespace detail

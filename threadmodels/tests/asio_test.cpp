@@ -171,6 +171,37 @@ BOOST_DATA_TEST_CASE(stop_cancels_what_coroutines_await, data::make(all_models),
   BOOST_TEST(srv->statistics().closed == 5u);
 }
 
+/// An operation that destroys its handler instead of calling it: while it begins, or later.
+auto abandoned(loop_executor on, bool later) {
+  return asio::async_initiate<const asio::deferred_t, void(error_code)>(
+      [on, later](auto handler) {
+        auto abandon = [h = std::move(handler)]() mutable { const auto gone = std::move(h); };
+        if (later) asio::post(on, std::move(abandon));
+      },
+      asio::deferred);
+}
+awaitable<> await_abandoned(stream& s) {
+  while (const auto in = co_await s.read()) {
+    const std::string kinds(*in);
+    for (const char kind : kinds) {
+      try {
+        co_await abandoned(s.get_executor(), kind == 'l');
+        s.write("completed");
+      } catch (const boost::system::system_error& e) {
+        s.write(e.code() == asio::error::operation_aborted ? "a" : "other");
+      }
+    }
+  }
+}
+
+// Asio abandons operations of its own coroutines when a step of theirs finds no memory.
+BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
+  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);
+  client c(srv->port());
+  BOOST_TEST(c.send("nlnl"));
+  BOOST_TEST(c.receive(4) == "aaaa");
+}
+
 // Work that is posted to a loop's executor by another thread runs on the loop's thread, although the loop may be asleep
 // outside of Asio.
 BOOST_DATA_TEST_CASE(the_executor_takes_work_from_any_thread, data::make(all_models), kind) {
