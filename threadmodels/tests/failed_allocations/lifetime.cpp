@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+// lifetime: a server that is made, runs, drains or stops while an allocation fails. Its constructor and run() may
+// throw.
+#include "scenario.hpp"
+
+#include <quintet/net/stream.hpp>
+
+#include <memory>
+#include <thread>
+
+namespace quintet::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct echo_callback {
+  counted seen;
+  void operator()(connection& c, bytes in) const { c.write(in); }
+  void on_drain(connection& c) const { c.write("bye"); }
+};
+awaitable<> echo_coroutine(stream& s) {
+  const counted seen;
+  while (const auto in = co_await s.read()) s.write(*in);
+  if (s.draining()) s.write("bye");
+}
+
+/// Calls f() as a thread of the server does. False: it has thrown.
+template <class F>
+bool succeeds(F f) {
+  const as_server_thread here_too;
+  try {
+    f();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+template <class Handler>
+unsigned live(const config& c, Handler handler, injection& faults, bool drains) {
+  using server_type = server<Handler>;
+  std::unique_ptr<server_type> srv;
+  std::atomic<bool> has_run{false};
+  faults.begin();
+  if (succeeds([&] { srv = std::make_unique<server_type>(c, handler); })) {
+    std::thread runs([&] {
+      succeeds([&] { srv->run(); });
+      has_run = true;
+    });
+    {
+      peer a(srv->port(), 0, [&] { return has_run.load(); }), b(srv->port(), 0, [&] { return has_run.load(); });
+      a.ask("hello", "hello");
+      b.ask("hello", "hello");
+      if (drains) srv->drain(10s);
+      if (drains && a.expect("bye")) a.await_end();
+      if (!drains) srv->stop();
+    }
+    runs.join();
+  }
+  succeeds([&] { srv.reset(); });
+  faults.end();
+  return 0;
+}
+
+unsigned run(const surroundings& where, injection& faults) {
+  return with_flavour(where, echo_callback(), &echo_coroutine, [&](auto handler) {
+    live(config_for(where), handler, faults, true);
+    return 0U;
+  });
+}
+
+/// The same with threads, loops and tables that a server has only when it is told to.
+unsigned run_options(const surroundings& where, injection& faults) {
+  config c = config_for(where);
+  c.listen.push_back({"127.0.0.1:0", {.priority = true}});
+  c.accept = accept_strategy::reuse_port;
+  c.accepting = {.max_connections = 100, .max_connections_per_address = 50, .accept_rate = 10'000};
+  c.priority.scheduling = lane_scheduling::none;
+  c.heartbeat = {.interval = 2ms, .ping_after = 1h, .ping = "ping", .evict_after = 2h};
+  c.static_output = 1U << 20U;
+  c.limits = {.first_byte_timeout = 1h, .idle_timeout = 1h, .send_timeout = 1h, .message_timeout = 1h};
+  c.stalls = {.bound = 1h, .on_stall = [](const stall&) {}};
+  const bool balances = !where.under.is_coroutine() && c.loops > 1 &&
+                        (where.under.kind == model::loop_per_thread || where.under.kind == model::loop_per_thread_pool);
+  if (balances) c.rebalance = {.factor = 1.5, .interval = 2ms};
+  return with_flavour(where, echo_callback(), &echo_coroutine, [&](auto handler) {
+    live(c, handler, faults, false);
+    return 0U;
+  });
+}
+
+}  // namespace
+
+const scenario lifetime_scenario{"lifetime", &run};
+const scenario options_scenario{"options", &run_options};
+
+}  // namespace quintet::test

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSL-1.0
+// fault_classes: the table, and what the trap does for each kind.
+#include "fault_classes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+namespace quintet::test {
+namespace {
+
+// io_uring receives, accepts and waits without a system call for each.
+bool not_in_a_ring(combination under, engine_kind engine) {
+  return engine != engine_kind::uring || under.kind == model::thread_per_connection;
+}
+bool accepted_by_call(combination, engine_kind engine) { return engine != engine_kind::uring; }
+// In model 1 only the loop that accepts has one, and it watches nothing after its start.
+bool has_interests(combination under, engine_kind engine) {
+  return engine != engine_kind::uring && under.kind != model::thread_per_connection;
+}
+bool starts_threads(combination under, engine_kind) { return under.kind == model::thread_per_connection; }
+bool in_a_ring(combination under, engine_kind engine) { return !not_in_a_ring(under, engine); }
+bool any_ring(combination, engine_kind engine) { return engine == engine_kind::uring; }
+
+std::vector<fault_class> of_receiving() {
+  using enum fault_kind;
+  const std::vector<long> receive{SYS_recvfrom};
+  return {{"recv EINTR", error, receive, EINTR, 5, 0, &not_in_a_ring},
+          {"recv EAGAIN", error, receive, EAGAIN, 5, 0, &not_in_a_ring},
+          {"recv short", shorter, receive, 0, 3, 0, &not_in_a_ring},
+          {"recv ECONNRESET", error, receive, ECONNRESET, 40, 1, &not_in_a_ring},
+          {"recv ETIMEDOUT", error, receive, ETIMEDOUT, 40, 1, &not_in_a_ring},
+          {"recv ENOMEM", error, receive, ENOMEM, 40, 1, &not_in_a_ring}};
+}
+std::vector<fault_class> of_sending() {
+  using enum fault_kind;
+  const std::vector<long> send{SYS_sendto, SYS_sendmsg};
+  return {{"send EINTR", error, send, EINTR, 5, 0},
+          {"send EPIPE", error, send, EPIPE, 40, 1},
+          {"send ECONNRESET", error, send, ECONNRESET, 40, 1},
+          {"send ENOBUFS", error, send, ENOBUFS, 40, 1},
+          {"send ENOMEM", error, send, ENOMEM, 40, 1},
+          {"send short", real, send, 0, 1, 0, &not_in_a_ring}};
+}
+std::vector<fault_class> of_accepting() {
+  using enum fault_kind;
+  std::vector<fault_class> all;
+  const std::vector<long> accept{SYS_accept, SYS_accept4};
+  for (const auto& [name, error_number] : {std::pair("accept EMFILE", EMFILE),
+                                           {"accept ENFILE", ENFILE},
+                                           {"accept ECONNABORTED", ECONNABORTED},
+                                           {"accept ENOBUFS", ENOBUFS},
+                                           {"accept ENOMEM", ENOMEM},
+                                           {"accept EPERM", EPERM},
+                                           {"accept EPROTO", EPROTO},
+                                           {"accept EINTR", EINTR}})
+    all.push_back({name, error, accept, error_number, 10, 0, &accepted_by_call});
+  return all;
+}
+std::vector<fault_class> of_loops() {
+  using enum fault_kind;
+  return {{"epoll_wait EINTR", error, {SYS_epoll_wait, SYS_epoll_pwait}, EINTR, 5, 0, &accepted_by_call},
+          {"epoll_ctl ENOSPC", error, {SYS_epoll_ctl}, ENOSPC, 10, 1, &has_interests},
+          {"epoll_ctl ENOMEM", error, {SYS_epoll_ctl}, ENOMEM, 10, 1, &has_interests},
+          {"thread EAGAIN", error, {SYS_mmap}, ENOMEM, 3, 1, &starts_threads},
+          {"io_uring_enter EINTR", error, {SYS_io_uring_enter}, EINTR, 5, 0, &in_a_ring},
+          {"io_uring_enter EAGAIN", error, {SYS_io_uring_enter}, EAGAIN, 5, 0, &in_a_ring},
+          {"eventfd EMFILE", first, {SYS_eventfd2}, EMFILE},
+          {"epoll_create EMFILE", first, {SYS_epoll_create, SYS_epoll_create1}, EMFILE, 1, 0, &accepted_by_call},
+          {"ring EMFILE", first, {SYS_io_uring_setup}, EMFILE, 1, 0, &any_ring},
+          {"ring ENOMEM", first, {SYS_io_uring_setup}, ENOMEM, 1, 0, &any_ring},
+          {"thread EAGAIN at start",
+           first,
+           {SYS_mmap},
+           ENOMEM,
+           1,
+           1,
+           [](combination under, engine_kind) { return under.kind != model::single_reactor; }},
+          {"wake-up 50 ms late", late, {SYS_write}, 0, 2},
+          {"SIGSTOP 200 ms", stop, {}}};
+}
+
+const fault_class* current = nullptr;
+fault_control* control = nullptr;
+
+/// Which calls get a fault depends on the seed and on their number.
+bool is_chosen() noexcept {
+  std::uint64_t x = control->calls.fetch_add(1) + control->seed * 0x9e3779b97f4a7c15U;
+  x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
+  return (x ^ x >> 31U) % current->one_in == 0;
+}
+
+/// Calls of the same number that mean something else.
+bool matters(const trapped_call& call) noexcept {
+  if (call.number == SYS_epoll_ctl) return call.arguments[1] == EPOLL_CTL_ADD;
+  if (call.number == SYS_write) return call.arguments[2] == 8;  // an eventfd's
+  // A thread's stack: without one, pthread_create returns EAGAIN. It blocks all signals when it calls clone().
+  if (call.number == SYS_mmap) return (call.arguments[3] & MAP_STACK) != 0;
+  return true;
+}
+
+long make(const trapped_call& call) noexcept { return untrapped(call.number, call.arguments); }
+
+long count_short_send(const trapped_call& call) noexcept {
+  const long sent = untrapped(call.number, call.arguments);
+  std::size_t offered = static_cast<std::size_t>(call.arguments[2]);
+  if (call.number == SYS_sendmsg) {
+    const auto* const message = reinterpret_cast<const msghdr*>(call.arguments[1]);
+    offered = 0;
+    for (std::size_t i = 0; i < message->msg_iovlen; ++i) offered += message->msg_iov[i].iov_len;
+  }
+  if (sent > 0 && static_cast<std::size_t>(sent) < offered) ++control->injected;
+  return sent;
+}
+
+long with_fault(const trapped_call& call) noexcept {
+  ++control->injected;
+  if (current->kind == fault_kind::shorter) {
+    trapped_call less = call;
+    less.arguments[2] = std::min(less.arguments[2], 1 + static_cast<long>(control->calls.load() % 7));
+    return make(less);
+  }
+  if (current->kind == fault_kind::late) {
+    const timespec delay{0, 50'000'000};
+    untrapped(SYS_nanosleep, {reinterpret_cast<long>(&delay), 0, 0, 0, 0, 0});
+    return make(call);
+  }
+  return -current->error;
+}
+
+long decide(const trapped_call& call) noexcept {
+  if (!control->active || !matters(call)) return make(call);
+  if (current->kind == fault_kind::real) return count_short_send(call);
+  const bool chosen =
+      current->kind == fault_kind::first ? control->calls.fetch_add(1) == control->fail_first : is_chosen();
+  return chosen ? with_fault(call) : make(call);
+}
+
+}  // namespace
+
+const std::vector<fault_class>& all_fault_classes() {
+  static const std::vector<fault_class> all = [] {
+    std::vector<fault_class> together;
+    for (auto part : {of_receiving(), of_sending(), of_accepting(), of_loops()})
+      together.insert(together.end(), part.begin(), part.end());
+    return together;
+  }();
+  return all;
+}
+
+void inject(const fault_class& what, fault_control& with) {
+  current = &what;
+  control = &with;
+  if (!what.calls.empty()) trap_calls(what.calls, &decide);
+}
+
+}  // namespace quintet::test

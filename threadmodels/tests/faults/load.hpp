@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSL-1.0
+// load: clients of an echo of frames that check every reply, count what they lose, and come again.
+#pragma once
+
+#include <quintet/base/sanitizers.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace quintet::test {
+
+struct load_options {
+  std::size_t connections = 20;
+  std::size_t largest = 20'000;  ///< bytes of a message
+  int receive_buffer = 0;        ///< of each socket; 0: the system's. With one, it reads slowly
+  unsigned exchanges = 5;        ///< of a connection; then it closes, and another one begins
+  std::uint64_t seed = 1;
+};
+
+struct load_result {
+  std::uint64_t replies = 0, lost = 0, corrupt = 0, stalls = 0;
+};
+
+/// A connection that makes no progress for this long has stalled.
+inline constexpr std::chrono::seconds longest_wait{sanitized ? 20 : 5};
+
+/// On one thread, in turns.
+class load {
+ public:
+  load(std::uint16_t port, const load_options& options);
+  ~load();
+  load(const load&) = delete;
+  load& operator=(const load&) = delete;
+
+  /// Sends, receives and checks for some milliseconds.
+  void turn();
+  /// Begins nothing new, and waits for the replies that are still to come.
+  void finish();
+  [[nodiscard]] const load_result& result() const noexcept { return result_; }
+
+ private:
+  struct link {
+    int fd = -1;
+    std::string request;
+    std::size_t sent = 0, received = 0;
+    unsigned exchanges = 0;
+    std::chrono::steady_clock::time_point progress{};
+
+    [[nodiscard]] bool idle() const noexcept { return received == request.size(); }
+  };
+
+  void open(link& l);
+  void close(link& l) noexcept;
+  void ask(link& l);
+  void lose(link& l);
+  void send(link& l);
+  void receive(link& l);
+  void serve(link& l, short events);
+  [[nodiscard]] std::string message();
+
+  const std::uint16_t port_;
+  const load_options options_;
+  load_result result_;
+  std::mt19937_64 random_;
+  std::vector<link> links_;
+  bool finishing_ = false;
+};
+
+}  // namespace quintet::test
