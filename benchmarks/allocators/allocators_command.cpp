@@ -103,13 +103,14 @@ job complete(const compare_settings& given, const chosen& c) {
   job out;
   out.count_instructions = !c.count.empty();
   if (out.count_instructions) require_valgrind();
+  const auto models = models_of(c);  // contradictions before anything that may be missing
   out.programs = redis_programs::find_kv(c.kv);
   out.libraries = find_libraries(c.allocators);
   compare_settings& s = out.settings = given;
   s.counters = false;
   s.workloads = c.workloads.empty() ? usual_workloads() : c.workloads;
   for (workload& w : s.workloads) w.connections = out.count_instructions ? 1 : c.connections.value_or(w.connections);
-  for (const auto& model : models_of(c)) {
+  for (const auto& model : models) {
     for (const allocator_kind& k : all_allocators()) {
       if (out.libraries.contains(k.name)) s.contenders.push_back({.model = model, .allocator = std::string(k.name)});
     }
