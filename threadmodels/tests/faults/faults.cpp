@@ -92,8 +92,8 @@ template <class Handler>
 int serve(const config& c, Handler handler, shared_state& state, bool fails_at_start) try {
   waker wakes(state);
   state.faults.active = fails_at_start;
+  bool goes = false;  // outlives the server, whose destructor runs what is posted
   server<Handler> srv(c, handler);
-  bool goes = false;  // what is posted runs in the destructor too
   srv.main_loop().post([&]() noexcept { state.port = goes ? 0 : srv.port(); });
   wakes.set(&srv);
   const std::shared_ptr<void> before_it_goes(nullptr, [&](void*) {
