@@ -48,6 +48,7 @@ void abort_from_outside(life& to, connection_registry& registry) {
 }
 
 void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size) {
+  const std::lock_guard one_at_a_time(on.broadcasting);  // so that they are sent in the order of their numbers
   std::vector<connection_id> ids;
   std::vector<life*> reached;
   for (unsigned place = 0; place < places; ++place)

@@ -114,7 +114,8 @@ class stage {
   /// Something was not as it must be.
   void report(const life& l, const std::string& what);
   [[nodiscard]] std::string reported() const;
-  std::atomic<std::uint32_t> next_broadcast{0};
+  std::mutex broadcasting;
+  std::uint32_t next_broadcast = 0;  // under it
 
  private:
   mutable std::mutex mutex_;
