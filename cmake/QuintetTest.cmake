@@ -37,6 +37,7 @@ target_link_libraries(quintet_engine_check PRIVATE quintet::net quintet_warnings
 # Sources may add to that by a line of their own:  // ctest: LABELS conformance TIMEOUT 300 RUN_SERIAL LIBS fmt::fmt
 # Also as <name>.<engine>, on every engine that is not the default:  // ctest: EACH_ENGINE
 # Like LIBS, but without one of them there is no such test:  // ctest: OPTIONAL_LIBS spdlog::spdlog
+# Not under a sanitizer whose own definitions exclude the test's:  // ctest: NOT_UNDER thread
 function(quintet_add_test name)
   set(own_options)
   set(each_engine OFF)
@@ -47,7 +48,11 @@ function(quintet_add_test name)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
       string(REGEX REPLACE "// ctest: *" "" line "${line}")
       separate_arguments(own_options UNIX_COMMAND "${line}")
-      cmake_parse_arguments(own "RUN_SERIAL;EACH_ENGINE" "TIMEOUT" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
+      cmake_parse_arguments(own "RUN_SERIAL;EACH_ENGINE" "TIMEOUT;NOT_UNDER" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
+      if(own_NOT_UNDER AND QUINTET_SANITIZE MATCHES "${own_NOT_UNDER}")
+        message(STATUS "${name} is left out: not under the ${own_NOT_UNDER} sanitizer")
+        return()
+      endif()
       foreach(lib IN LISTS own_OPTIONAL_LIBS)
         if(NOT TARGET ${lib})
           message(STATUS "${name} is left out: there is no ${lib}")
@@ -147,7 +152,9 @@ function(quintet_add_tests_here)
     set(sources ${suite_sources})
     list(FILTER sources INCLUDE REGEX "/tests/${suite}/")
     quintet_add_test(${layer}_${suite}_test SOURCES ${sources} LIBS ${arg_LIBS} LABELS ${suite})
-    target_include_directories(${layer}_${suite}_test PRIVATE tests/support)
+    if(TARGET ${layer}_${suite}_test)
+      target_include_directories(${layer}_${suite}_test PRIVATE tests/support)
+    endif()
   endforeach()
 
   file(GLOB scripts CONFIGURE_DEPENDS tests/*_test.sh)
