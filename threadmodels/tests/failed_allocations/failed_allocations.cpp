@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // failed_allocations: one allocation of a server fails, wherever it is made: at most one connection ends, and nothing
 // else happens. With QUINTET_LONG=1: each allocation of each scenario, everywhere; otherwise each place once.
-// ctest: LIBS -rdynamic TIMEOUT 300 RUN_SERIAL NOT_UNDER thread
+// ctest: LIBS -rdynamic TIMEOUT 300 NOT_UNDER thread
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
