@@ -79,7 +79,7 @@ class asio_engine final : public socket_engine {
   bool poll(duration longest) override;
   void wake() noexcept override;
   [[nodiscard]] int pollable() noexcept override { return -1; }  // Asio does not tell what it waits in
-  [[nodiscard]] asio::io_context* context() noexcept override { return &*context_; }
+  [[nodiscard]] asio::io_context* context() noexcept override { return context_ ? &*context_ : nullptr; }
   void abandon() noexcept override;
 
   error_code add(stream_channel& c, int handle) override { return watch_it(c, handle, reads); }
@@ -175,7 +175,11 @@ void asio_engine::end() noexcept {
 
 void asio_engine::abandon() noexcept {
   end();
-  begin();
+  try {
+    begin();
+  } catch (const std::bad_alloc&) {  // then whoever still wants one has to make its own
+    end();
+  }
 }
 
 bool asio_engine::poll(duration longest) {

@@ -139,8 +139,8 @@ class engine {
   void before_pollable_goes(std::function<void()> f) { pollable_goes_ = std::move(f); }
   /// The io_context in which this engine waits, so that its poll() runs the handlers of whoever uses it; or nullptr.
   [[nodiscard]] virtual boost::asio::io_context* context() noexcept { return nullptr; }
-  /// When the loop ends: what is outstanding in context() is destroyed, and context() is a fresh one. No channel is
-  /// watched any more.
+  /// When the loop ends: what is outstanding in context() is destroyed, and context() is a fresh one, or nullptr where
+  /// there was no memory for it. No channel is watched any more.
   virtual void abandon() noexcept {}
 
   /// Listens; returns a handle for add(), which the caller owns. The options are valid. Throws
