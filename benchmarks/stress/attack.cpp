@@ -178,16 +178,18 @@ void wait_until(const attack_settings& s, std::chrono::nanoseconds length, const
   }
 }
 
-/// A new client, as long as the server may take to be what it was. Not a number: none was answered.
-double time_of_new_connection_ms(const attack_settings& s) {
+/// From now until a new client is answered, each within the bound, as long as the server may take to be what it was.
+/// Not a number: none was answered.
+double time_of_recovery_ms(const attack_settings& s) {
   const std::atomic<bool> never{false};
-  const auto end = now_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(recovery).count());
+  const auto begun = now_ns();
+  const auto end = begun + static_cast<std::uint64_t>(std::chrono::nanoseconds(recovery).count());
   for (unsigned number = 0; now_ns() < end; ++number) {
     s.check();
-    const auto begun = now_ns();
+    const auto tried = now_ns();
     innocent_connection client(s);
     if (client.ask(number, never).empty()) return static_cast<double>(now_ns() - begun) / 1e6;
-    sleep_until(begun + 4 * look_around_ns);
+    sleep_until(tried + 4 * look_around_ns);
   }
   return std::nan("");
 }
@@ -243,9 +245,9 @@ findings perform(const attack& a, const attack_settings& s) {
     found.fail("the server does not answer, even before the attack");
     innocent.finish(found);
   }
-  const double after = found.passed() || innocent.answered() > 0 ? time_of_new_connection_ms(s) : std::nan("");
-  found.at_most("new_connection_ms", "time until a new client is answered afterwards", after,
-                static_cast<double>(s.bound.count()), "ms");
+  const double after = found.passed() || innocent.answered() > 0 ? time_of_recovery_ms(s) : std::nan("");
+  found.at_most("recovery_ms", "time from the end of the attack until a new client is answered", after,
+                std::chrono::duration<double, std::milli>(recovery + s.bound).count(), "ms");
   return found;
 }
 

@@ -26,7 +26,7 @@ constexpr auto* footer =
     "client\n"
     "asks beside them, 50 times a second. An attack has passed when each of its requests was answered within --bound, "
     "and\n"
-    "so was a new client's afterwards.\n"
+    "so was a new client's, at most 5 s after the end of the attack.\n"
     "Exit status: 0 when every demand is met, 1 when the server fails one, 130 after Ctrl-C.\n"
     "Examples:\n"
     "  quintet-bench stress resets --model 4 --peers 1000000\n"
