@@ -7,10 +7,12 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 using namespace quintet::testing;
 namespace bdata = boost::unit_test::data;
@@ -31,12 +33,23 @@ constexpr std::uint64_t usual = 2000;
 constexpr std::uint64_t usual = 2000;
 #endif
 
-/// Behind `--` on the command line.
-std::uint64_t argument(std::string_view name, std::uint64_t otherwise) {
+/// Which sequences: all, or those that the command line names behind `--`.
+struct choice {
+  std::uint64_t seed = 0, model = 0;
+};
+choice chosen() {
+  choice c;
   const auto& all = boost::unit_test::framework::master_test_suite();
-  for (int i = 1; i + 1 < all.argc; ++i)
-    if (all.argv[i] == name) return std::strtoull(all.argv[i + 1], nullptr, 10);
-  return otherwise;
+  for (int i = 1; i < all.argc; i += 2) {
+    const std::string_view name = all.argv[i];
+    const std::string_view text = i + 1 < all.argc ? all.argv[i + 1] : "";
+    std::uint64_t& value = name == "--seed" ? c.seed : c.model;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if ((name != "--seed" && name != "--model") || failed != std::errc() || end != text.data() + text.size() ||
+        value == 0 || c.model > 5)
+      throw std::invalid_argument(std::string(name) + ": there are --seed NUMBER and --model 1 to 5");
+  }
+  return c;
 }
 
 std::uint64_t count() {
@@ -47,8 +60,9 @@ std::uint64_t count() {
 }  // namespace
 
 BOOST_DATA_TEST_CASE(random_sequences, bdata::xrange(1U, 6U), model) {
-  const std::uint64_t seed = argument("--seed", 0);
-  if (argument("--model", model) != model) return;
-  for (const failure& found : try_seeds(model, seed != 0 ? seed : 1, seed != 0 ? 1 : count(), length))
+  const choice only = chosen();
+  if (only.model != 0 && only.model != model) return;
+  const std::uint64_t first = only.seed != 0 ? only.seed : 1;
+  for (const failure& found : try_seeds(model, first, only.seed != 0 ? 1 : count(), length))
     BOOST_TEST(false, describe(found, model, length));
 }

@@ -127,7 +127,8 @@ bool reference_model::is_allowed(const life& l, const error_code& why) const {
   if (why == errc::output_overflow)
     return l.refused || l.may_miss_broadcasts || l.written + l.sent_from_outside >= l.least_max_output;
   if (why.category() == boost::system::system_category()) return l.client_reset || l.client_closed;
-  return why.category() == quintet_category();
+  return why == errc::first_byte_timeout || why == errc::idle_timeout || why == errc::send_timeout ||
+         why == errc::message_timeout;
 }
 
 // "neither input nor output, and no handler at work"; "output waits and the peer takes none of it"; "from the first

@@ -6,53 +6,91 @@
 #include <array>
 #include <random>
 #include <span>
+#include <string_view>
 
 namespace quintet::testing {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct weighed_action {
-  action what;
-  unsigned weight;
+template <class What>
+struct row {
+  What what;
+  unsigned weight;  // how often, compared with the others
+  std::string_view name;
 };
-constexpr std::array<weighed_action, actions> action_weights{{
-    {action::reply, 60},           {action::reply_shared, 10}, {action::reply_string, 10}, {action::reply_pieces, 10},
-    {action::reply_parts, 10},     {action::reply_long, 8},    {action::until_full, 10},   {action::when_sent, 15},
-    {action::flush, 10},           {action::corked, 8},        {action::close, 1},         {action::ends, 1},
-    {action::close_with_error, 1}, {action::shutdown_send, 2}, {action::pause, 3},         {action::pause_for, 6},
-    {action::resume, 6},           {action::leave_unused, 5},  {action::expect_more, 5},   {action::set_limits, 5},
-    {action::set_times, 3},        {action::feed_from, 3},     {action::promote, 5},       {action::move_to, 15},
-    {action::throws, 1},           {action::send_to, 10},      {action::post_to, 10},      {action::broadcast, 3},
-    {action::close_other, 1},      {action::abort_other, 1},   {action::connect_out, 4},   {action::dawdle, 10},
-    {action::offload, 15},         {action::sleep, 10},        {action::read_exactly, 4},  {action::read_until, 4},
-    {action::read_message, 4},     {action::read, 4},
-}};
 
-struct weighed_event {
-  event what;
-  unsigned weight;
-};
-constexpr std::array<weighed_event, events> event_weights{{
-    {event::connect, 24},
-    {event::command, 200},
-    {event::deliver, 40},
-    {event::post, 30},
-    {event::send, 30},
-    {event::broadcast, 5},
-    {event::close, 3},
-    {event::abort, 2},
-    {event::receive, 20},
-    {event::reads, 12},
-    {event::stops_reading, 8},
-    {event::half_close, 4},
-    {event::peer_close, 3},
-    {event::reset, 2},
-    {event::wait, 60},
-    {event::settle, 20},
-    {event::drain, 0},
-    {event::stop, 0},
+/// In the order of the enumerators, each of them: the name of one is found by its number.
+template <class Table>
+constexpr bool is_complete(const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (static_cast<std::size_t>(table[i].what) != i || table[i].name.empty()) return false;
+  return true;
+}
+
+constexpr std::array<row<action>, actions> action_table{{
+    {action::reply, 60, "reply"},
+    {action::reply_shared, 10, "reply_shared"},
+    {action::reply_string, 10, "reply_string"},
+    {action::reply_pieces, 10, "reply_pieces"},
+    {action::reply_parts, 10, "reply_parts"},
+    {action::reply_long, 8, "reply_long"},
+    {action::until_full, 10, "until_full"},
+    {action::when_sent, 15, "when_sent"},
+    {action::flush, 10, "flush"},
+    {action::corked, 8, "corked"},
+    {action::close, 1, "close"},
+    {action::ends, 1, "ends"},
+    {action::close_with_error, 1, "close_with_error"},
+    {action::shutdown_send, 2, "shutdown_send"},
+    {action::pause, 3, "pause"},
+    {action::pause_for, 6, "pause_for"},
+    {action::resume, 6, "resume"},
+    {action::leave_unused, 5, "leave_unused"},
+    {action::expect_more, 5, "expect_more"},
+    {action::set_limits, 5, "set_limits"},
+    {action::set_times, 3, "set_times"},
+    {action::feed_from, 3, "feed_from"},
+    {action::promote, 5, "promote"},
+    {action::move_to, 15, "move_to"},
+    {action::throws, 1, "throws"},
+    {action::send_to, 10, "send_to"},
+    {action::post_to, 10, "post_to"},
+    {action::broadcast, 3, "broadcast"},
+    {action::close_other, 1, "close_other"},
+    {action::abort_other, 1, "abort_other"},
+    {action::connect_out, 4, "connect_out"},
+    {action::dawdle, 10, "dawdle"},
+    {action::offload, 15, "offload"},
+    {action::sleep, 10, "sleep"},
+    {action::read_exactly, 4, "read_exactly"},
+    {action::read_until, 4, "read_until"},
+    {action::read_message, 4, "read_message"},
+    {action::read, 4, "read"},
 }};
+static_assert(is_complete(action_table));
+
+constexpr std::array<row<event>, events> event_table{{
+    {event::connect, 24, "connect"},
+    {event::command, 200, "command"},
+    {event::deliver, 40, "deliver"},
+    {event::post, 30, "post"},
+    {event::send, 30, "send"},
+    {event::broadcast, 5, "broadcast"},
+    {event::close, 3, "close"},
+    {event::abort, 2, "abort"},
+    {event::receive, 20, "receive"},
+    {event::reads, 12, "reads"},
+    {event::stops_reading, 8, "stops reading"},
+    {event::half_close, 4, "half-close"},
+    {event::peer_close, 3, "peer closes"},
+    {event::reset, 2, "reset"},
+    {event::wait, 60, "wait"},
+    {event::settle, 20, "settle"},
+    {event::drain, 0, "drain"},
+    {event::stop, 0, "stop"},
+}};
+static_assert(is_complete(event_table));
 
 template <class Table>
 auto pick(const Table& table, std::mt19937_64& random) {
@@ -69,7 +107,7 @@ auto pick(const Table& table, std::mt19937_64& random) {
 constexpr std::array<std::uint32_t, 6> waits{5, 50, 200, 700, 1100, 3000};
 
 step make_step(std::mt19937_64& random) {
-  step s{.what = pick(event_weights, random), .does = pick(action_weights, random)};
+  step s{.what = pick(event_table, random), .does = pick(action_table, random)};
   s.who = static_cast<std::uint8_t>(random() % places);
   const std::uint64_t pace = random() % 10;
   s.turns = pace < 3 ? until_rest : static_cast<std::uint8_t>(random() % (pace < 6 ? 2 : 12));
@@ -84,56 +122,11 @@ step make_step(std::mt19937_64& random) {
   return s;
 }
 
-const char* name_of(event e) {
-  constexpr std::array<const char*, events> names{
-      "connect", "command",       "deliver",    "post",        "send",  "broadcast", "close",  "abort", "receive",
-      "reads",   "stops reading", "half-close", "peer closes", "reset", "wait",      "settle", "drain", "stop"};
-  return names.at(static_cast<std::size_t>(e));
-}
+std::string name_of(event e) { return std::string(event_table.at(static_cast<std::size_t>(e)).name); }
 
 }  // namespace
 
-std::string to_string(action a) {
-  constexpr std::array<const char*, actions> names{"reply",
-                                                   "reply_shared",
-                                                   "reply_string",
-                                                   "reply_pieces",
-                                                   "reply_parts",
-                                                   "reply_long",
-                                                   "until_full",
-                                                   "when_sent",
-                                                   "flush",
-                                                   "corked",
-                                                   "close",
-                                                   "ends",
-                                                   "close_with_error",
-                                                   "shutdown_send",
-                                                   "pause",
-                                                   "pause_for",
-                                                   "resume",
-                                                   "leave_unused",
-                                                   "expect_more",
-                                                   "set_limits",
-                                                   "set_times",
-                                                   "feed_from",
-                                                   "promote",
-                                                   "move_to",
-                                                   "throws",
-                                                   "send_to",
-                                                   "post_to",
-                                                   "broadcast",
-                                                   "close_other",
-                                                   "abort_other",
-                                                   "connect_out",
-                                                   "dawdle",
-                                                   "offload",
-                                                   "sleep",
-                                                   "read_exactly",
-                                                   "read_until",
-                                                   "read_message",
-                                                   "read"};
-  return names.at(static_cast<std::size_t>(a));
-}
+std::string to_string(action a) { return std::string(action_table.at(static_cast<std::size_t>(a)).name); }
 
 std::string to_string(const step& s) {
   std::string text = name_of(s.what);
