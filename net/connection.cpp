@@ -24,8 +24,7 @@ bool is_a_limit(const error_code& why) noexcept {
          why != errc::handler_threw && why != errc::aborted;
 }
 
-/// It does not read. What the kernel still holds for it would stay there for minutes after an orderly end, and the peer
-/// would take what it has of a reply for all of it.
+/// It does not read. What the kernel still holds for it would stay there for minutes after an orderly end.
 bool gives_up_on_the_peer(const error_code& why) noexcept {
   return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
@@ -317,12 +316,14 @@ void connection::fail(error_code why) noexcept {
   if (host_.log && is_a_limit(why)) report_limit();
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
   loop_.chunks().take_back(sending_);
+  const bool is_cut = state_.sending;
   state_.sending = false;
   if (extras_) host_.output.released(std::exchange(extras_->charged, 0));
   if (extras_) host_.input.released(std::exchange(extras_->input_charged, 0));
   if (state_.above_watermark) tell_source(false);
   state_.above_watermark = false;
   loop_.io().remove(*this);
+  if (is_cut) loop_.io().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
   if (extras_) extras_->cancel();
   if (state_.baton_out)
     tell_at_turn_end();
@@ -332,7 +333,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason())) loop_.io().reset_when_closed(handle_);
+  if (gives_up_on_the_peer(reason()) || !output_.empty()) loop_.io().reset_when_closed(handle_);
   loop_.chunks().take_back(output_);
   if (baton_extras_) host_.output.released(std::exchange(baton_extras_->charged, 0));
   loop_.io().close(std::exchange(handle_, -1));

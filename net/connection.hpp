@@ -30,9 +30,9 @@ namespace quintet {
 /// `[baton]` below means: from inside this connection's handler (or coroutine).
 class connection : private stream_channel, private loop_member, private detail::connection_data {
  public:
-  /// [baton] Adds to the batch's output, by copying. Everything written in a batch leaves in one send. False when it
-  /// was not taken: after shutdown_send(), or when the output is full under when_full::error. More waiting output than
-  /// `max_output` ends the connection (errc::output_overflow).
+  /// [baton] Adds to the batch's output, by copying; all of a batch leaves in one send. False when it was not taken:
+  /// after shutdown_send(), when full under when_full::error, or because more than `max_output` would wait, which ends
+  /// the connection (errc::output_overflow). True, too, of what when_full::drop drops and counts.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append_here(data)) [[likely]]
       return true;

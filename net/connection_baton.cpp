@@ -15,6 +15,8 @@ namespace quintet {
 // The way out, of all but what nothing disturbs.
 void connection::leave() noexcept {
   state_.baton_out = true;
+  if (baton_.timed) [[unlikely]]
+    if (connection_deadlines* const d = deadlines()) d->hold(true, loop_.now());
   loop_.chunks().try_equip(output_);
   gauge_writes();
   if (state_.sending && !have_baton_extras()) return;

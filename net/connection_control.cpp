@@ -43,7 +43,7 @@ void connection::adopt_settings() noexcept {
 
 void connection::use_limits() noexcept {
   const connection_limits& l = applied_limits();
-  if (l.send_timeout > duration{}) loop_.io().limit_send(l.send_timeout);
+  if (const duration longest = l.longest_send(); longest > duration{}) loop_.io().limit_send(longest);
   gauge_writes();
   baton_.timed = l.timed();
   if (!baton_.timed) {

@@ -26,9 +26,12 @@ connection_deadlines::deadline connection_deadlines::next(const connection_limit
   if (!at_rest) return best;
   if (!any_received_ && held_since_ == never)
     earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
-  if (message_since_ != never && held_since_ == never && limits.message_timeout > duration{})
-    earlier(best, later(message_since_, time_for(message_bytes_, limits.min_receive_rate)), limits.message_timeout,
-            errc::message_timeout);
+  if (message_since_ != never && held_since_ == never && limits.message_timeout > duration{}) {
+    // Bytes buy time for more bytes, and not for silence.
+    const time_point bought = later(message_since_, time_for(message_bytes_, limits.min_receive_rate));
+    const time_point begins = std::min(bought, std::max(message_since_, last_received_));
+    earlier(best, begins, limits.message_timeout, errc::message_timeout);
+  }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
   // Where nothing else limits how long a peer may take nothing.
   if (output_waits_ && limits.send_timeout == duration{})

@@ -20,6 +20,7 @@ class connection_deadlines {
   connection_deadlines(time_point now, bool output_waits, bool any_received) noexcept
       : opened_(now),
         last_active_(now),
+        last_received_(now),
         send_progress_(now),
         any_received_(any_received),
         output_waits_(output_waits) {}
@@ -27,7 +28,7 @@ class connection_deadlines {
   /// Bytes have arrived from the peer.
   void received(std::size_t count, time_point now) noexcept {
     any_received_ = true;
-    last_active_ = now;
+    last_active_ = last_received_ = now;
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
@@ -60,13 +61,17 @@ class connection_deadlines {
       message_since_ = now;  // it had come while the batch before was under way, or while nobody looked
     }
   }
-  /// Whether the server looks at input at all. The time in which it does not is not the peer's.
+  /// Whether the server looks at input at all. The time in which it does not, a handler's for instance, is not the
+  /// peer's.
   void hold(bool holds, time_point now) noexcept {
     if (holds == (held_since_ != never)) return;
-    if (!holds && message_since_ != never)
-      message_since_ += now - std::max(held_since_, message_since_);
-    else if (!holds && message_bytes_ > 0)
-      message_since_ = now;
+    if (!holds) {
+      last_received_ += now - std::max(held_since_, last_received_);
+      if (message_since_ != never)
+        message_since_ += now - std::max(held_since_, message_since_);
+      else if (message_bytes_ > 0)
+        message_since_ = now;
+    }
     held_since_ = holds ? now : never;
   }
   /// What has arrived was answered, and is no beginning of a message.
@@ -85,7 +90,7 @@ class connection_deadlines {
  private:
   static constexpr time_point never = time_point::max();
 
-  time_point opened_, last_active_, send_progress_;
+  time_point opened_, last_active_, last_received_, send_progress_;
   time_point message_since_ = never;
   time_point held_since_ = never;
   std::size_t message_bytes_ = 0;

@@ -32,9 +32,10 @@ struct connection_limits {
   duration idle_timeout{};
   duration send_timeout{};  ///< output waits and the kernel takes none of it; then errc::send_timeout
   /// From the first byte of a message to its last, and in addition the time that its bytes may take at
-  /// `min_receive_rate`; then errc::message_timeout. A message goes on while a callback leaves input unused or calls
-  /// connection::mark_incomplete(); a coroutine's until read_message() returns it, or the coroutine writes. The time in
-  /// which the server does not look at input does not count.
+  /// `min_receive_rate`, but never longer without a byte; then errc::message_timeout. A message goes on while a
+  /// callback leaves input unused or calls connection::mark_incomplete(); a coroutine's until read_message(),
+  /// read_until() or read_exactly() returns it, or the coroutine writes. The time in which a handler is at work, or the
+  /// server does not look at input, does not count.
   duration message_timeout{};
   std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
 
@@ -43,6 +44,10 @@ struct connection_limits {
   /// destroy what it has not read yet: for protocols in which it sends nothing more.
   duration linger_timeout = std::chrono::seconds(1);
 
+  /// For how long output may wait while the kernel takes none of it. Zero: for ever.
+  [[nodiscard]] duration longest_send() const noexcept {
+    return send_timeout > duration{} ? send_timeout : idle_timeout;
+  }
   [[nodiscard]] bool timed() const noexcept {
     return first_byte_timeout > duration{} || idle_timeout > duration{} || send_timeout > duration{} ||
            message_timeout > duration{};

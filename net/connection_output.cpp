@@ -238,11 +238,12 @@ void connection::output_waits() noexcept {
 void connection::watch_watermarks() noexcept {
   const connection_limits& l = applied_limits();
   const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
-  if (above == state_.above_watermark) return;
-  state_.above_watermark = above;
-  if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(holds_input(), loop_.now());
-  if (above && l.full == when_full::close) return fail(errc::output_full);
-  tell_above(above);
+  if (above != state_.above_watermark) {
+    state_.above_watermark = above;
+    if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(holds_input(), loop_.now());
+    tell_above(above);
+  }
+  if (l.full == when_full::close && sending_.size() > l.high_watermark) fail(errc::output_full);
 }
 
 // Those who have to know: senders, where the policy refuses what they send, and what is fed from.

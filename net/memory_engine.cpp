@@ -36,7 +36,7 @@ class memory_engine final : public engine {
   [[nodiscard]] address remote_address(int handle) const override;
   void bound_buffers(int, int, int) noexcept override {}  // the window is the network's
   void close(int handle) noexcept override;
-  void reset_when_closed(int handle) noexcept override { net_.reset(handle); }
+  void reset_when_closed(int handle) noexcept override { net_.streams_.at(handle).resets = true; }
   void shutdown_send(int handle) noexcept override { net_.shutdown_send(handle); }
 
   [[nodiscard]] std::size_t unread(int handle) const noexcept override {

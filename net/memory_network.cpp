@@ -88,15 +88,14 @@ void memory_network::close(int handle) {
     stream& other = streams_.at(s->second.peer);
     other.ended = true;
     other.peer = -1;
-    if (!s->second.arrived.empty()) other.reset = true;  // as TCP does when somebody closes without having read all
+    // As TCP does when somebody closes without having read all.
+    if (s->second.resets || !s->second.arrived.empty()) other.reset = true;
   }
   streams_.erase(s);
 }
 
 void memory_network::reset(int handle) {
-  const int to = streams_.at(handle).peer;
-  if (to >= 0) streams_.at(to).reset = true;
-  streams_.at(handle).arrived.clear();
+  streams_.at(handle).resets = true;
   close(handle);
 }
 

@@ -65,8 +65,9 @@ class memory_network {
   struct stream {
     int peer = -1;  // -1: the other side is closed
     std::string arrived;
-    bool ended = false;  // nothing will arrive any more
-    bool reset = false;
+    bool ended = false;       // nothing will arrive any more
+    bool reset = false;       // by the other side
+    bool resets = false;      // the other side, when this one closes
     address connecting = {};  // of kind none: it is connected, or was
   };
   struct listening {

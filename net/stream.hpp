@@ -96,6 +96,10 @@ class stream : public connection, private coroutine_host {
     return awaiter{*this};
   }
 
+  /// [baton] Why the connection has failed: what on_close() would be told (errc::stopped, a time limit, the peer's
+  /// reset, ...). Nothing while it has not: read() has found the end of the stream, or others have closed it in order.
+  [[nodiscard]] error_code failure() const noexcept { return failed() ? reason() : error_code(); }
+
   /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
   /// returns, or throws, comes out of the co_await.
   template <std::invocable F>

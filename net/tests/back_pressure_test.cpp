@@ -5,6 +5,8 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <stdexcept>
+
 using namespace quintet;
 using namespace quintet::testing;
 namespace bdata = boost::unit_test::data;
@@ -112,6 +114,44 @@ BOOST_DATA_TEST_CASE(close_closes, bdata::make(shapes), s) {
   BOOST_TEST((f.log.closed == std::vector<error_code>{errc::output_full}));
 }
 
+// While output waits already; the rest of the limits stays as it was.
+BOOST_DATA_TEST_CASE(a_policy_that_is_set_later_counts_at_once, bdata::make(shapes), s) {
+  fixture f(s, low(when_full::pause));
+  f.ask(20);
+  BOOST_TEST(f.log.closed.empty());
+  (void)f.w.server->connections().post(f.id(), [](connection& c) {
+    connection_limits l = c.limits();
+    l.full = when_full::close;
+    c.set_limits(l);
+  });
+  f.w.sim.run_until_quiet();
+  BOOST_TEST((f.log.closed == std::vector<error_code>{errc::output_full}));
+}
+
+// An orderly end would let the peer take a part of a reply for all of it.
+BOOST_DATA_TEST_CASE(a_reply_that_is_cut_ends_in_a_reset, bdata::make(shapes) * bdata::xrange(3), s, way) {
+  connection_limits l = low(when_full::pause);
+  l.idle_timeout = std::chrono::seconds(10);
+  fixture f(s, l);
+  f.ask(5);  // not enough for the watermark, too much for the window
+  BOOST_TEST(!f.w.ended(f.client));
+  if (way == 0) f.w.stop();
+  if (way == 1) f.w.sim.advance(std::chrono::seconds(11));
+  if (way == 2) (void)f.w.server->connections().post(f.id(), [](connection&) { throw std::runtime_error("broken"); });
+  if (f.w.server) f.w.sim.run_until_quiet();
+  BOOST_TEST((f.log.closed == std::vector<error_code>{way == 0   ? errc::stopped
+                                                      : way == 1 ? errc::idle_timeout
+                                                                 : errc::handler_threw}));
+  BOOST_TEST(f.w.sim.network().was_reset(f.client));
+}
+
+BOOST_DATA_TEST_CASE(a_reply_that_is_whole_ends_in_order, bdata::make(shapes), s) {
+  fixture f(s, low(when_full::pause));
+  f.ask(1);
+  f.w.stop();
+  BOOST_TEST(!f.w.sim.network().was_reset(f.client));
+}
+
 BOOST_DATA_TEST_CASE(the_hard_cap_counts_before_it_queues, bdata::make(shapes), s) {
   auto l = low(when_full::pause);
   l.max_output = 120 * kib;
@@ -183,6 +223,45 @@ BOOST_DATA_TEST_CASE(a_connection_is_not_read_while_the_one_it_feeds_is_full, bd
   const int before = batches;
   w.send(source, "more");
   BOOST_TEST(batches > before);
+}
+
+namespace {
+
+/// What the first says goes to all others, which it is not read for while one of them is full; each other one has the
+/// policy that `full` has then.
+struct fan {
+  std::vector<connection_id>* ids;
+  int* batches;
+  when_full* full;
+  void on_open(connection& c) const {
+    ids->push_back(c.id());
+    if (ids->size() == 1) return;
+    c.set_limits(low(*full));
+    c.feed_from(ids->front());
+  }
+  void operator()(connection& c, bytes in) const {
+    ++*batches;
+    for (const connection_id id : *ids)
+      if (id != ids->front()) (void)c.registry().send(id, in);
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(one_that_is_closed_for_being_full_leaves_its_source_as_it_was, bdata::make(shapes), s) {
+  std::vector<connection_id> ids;
+  int batches = 0;
+  when_full full = when_full::close;
+  world<fan> w(1, s, fan{&ids, &batches, &full});
+  const int source = w.connect(), given_up = w.connect();
+  for (int i = 0; i < 100 && !w.ended(given_up); ++i) w.send(source, std::string(10 * kib, 'a'));
+  BOOST_TEST(w.ended(given_up));
+  full = when_full::pause;
+  (void)w.connect();  // reads nothing either, and is waited for
+  for (int i = 0; i < 30; ++i) w.send(source, std::string(10 * kib, 'b'));
+  const int held = batches;
+  w.send(source, "more");
+  BOOST_TEST(batches == held);
 }
 
 namespace {

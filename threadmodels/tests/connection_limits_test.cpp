@@ -105,6 +105,13 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read, data::make(all_models), kind) {
   f.check(errc::send_timeout);
 }
 
+BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, data::make(all_models), kind) {
+  fixture f(kind, {.idle_timeout = 50ms});
+  client c = f.connect(16 * 1024);
+  c.send("size 50000000\n");
+  f.check(errc::idle_timeout);
+}
+
 BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_served, data::make(all_models), kind) {
   fixture f(kind, {.idle_timeout = 20ms, .send_timeout = 10s});
   client c = f.connect(16 * 1024);
