@@ -143,7 +143,7 @@ void connection::receive(bytes arrived) noexcept {
   }
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
   if (told_.urgent) [[unlikely]]
-    if (arrived = sift(arrived, false); arrived.empty()) return;
+    if (arrived = sift(arrived, false); arrived.empty()) return watch_time();
   take_in(arrived);
 }
 
@@ -333,7 +333,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason()) || !output_.empty()) loop_.io().reset_when_closed(handle_);
+  if (gives_up_on_the_peer(reason())) loop_.io().reset_when_closed(handle_);
   loop_.chunks().take_back(output_);
   if (baton_extras_) host_.output.released(std::exchange(baton_extras_->charged, 0));
   loop_.io().close(std::exchange(handle_, -1));

@@ -181,9 +181,8 @@ class connection : private stream_channel, private loop_member, private detail::
   void fail_handler() noexcept { baton_.handler_failed = true; }
   /// [baton] In a catch block: tells the log what the handler has let out.
   void report_exception() const noexcept;
-  /// [loop] A batch that can be run here and now, with nothing else to think about: true for nearly all of a model that
-  /// runs handlers on the loop. The baton is the caller's then, who calls short_way_home() after the handler. False: it
-  /// calls receive().
+  /// [loop] A batch that can be run here and now, with nothing else to think about: nearly each where handlers run on
+  /// the loop. The caller has the baton then, and calls short_way_home() after the handler. False: it calls receive().
   [[nodiscard]] bool takes_short_way(bytes arrived) noexcept {
     note_received(arrived.size());
     if (!is_calm()) [[unlikely]]
@@ -285,6 +284,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void keep(bytes unused) noexcept;
   void come_home_otherwise() noexcept;
   void end_of_batch() noexcept;
+  void has_waited_in_send() noexcept;
 
   // Another loop (connection_moving.cpp).
   bool classify() noexcept;

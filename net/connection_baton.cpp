@@ -156,11 +156,13 @@ void connection::bury(work_item& item) noexcept {
 // The way home, of all but what nothing has disturbed.
 void connection::come_home_otherwise() noexcept {
   if (state_.writes_on) loop_.turn_comes_home();
+  const bool is_cut = state_.mid_message;
   state_.baton_out = state_.mid_message = state_.writes_on = baton_.had_its_share = false;
   baton_.drain_begun = state_.drain_asked;
   const bool threw = baton_.handler_failed && !lost_batch_;
   baton_.handler_failed = false;
   if (threw) loop_.counters().handler_errors.add();
+  if (is_cut && (threw || state_.failing)) loop_.io().reset_when_closed(handle_);  // as in fail()
   if (state_.failing) return begin_to_close();
   if (lost_batch_) return out_of_memory();
   if (threw) return fail(errc::handler_threw);
@@ -184,6 +186,13 @@ void connection::end_of_batch() noexcept {
                    loop_.now());
   got_on_ = incomplete_ = begun_anew_ = false;
   send_output();
+  if (baton_.timed && loop_.io().waits_in_send() && !state_.sending) has_waited_in_send();
+}
+
+// Perhaps for long, and all of it was taken.
+void connection::has_waited_in_send() noexcept {
+  loop_.time_has_passed();
+  if (connection_deadlines* const d = deadlines()) d->sent(loop_.now());
 }
 
 bytes connection::take_input() {

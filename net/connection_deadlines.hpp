@@ -66,6 +66,7 @@ class connection_deadlines {
   void hold(bool holds, time_point now) noexcept {
     if (holds == (held_since_ != never)) return;
     if (!holds) {
+      opened_ += now - std::max(held_since_, opened_);
       last_received_ += now - std::max(held_since_, last_received_);
       if (message_since_ != never)
         message_since_ += now - std::max(held_since_, message_since_);

@@ -108,6 +108,8 @@ class event_loop {
 
   /// [loop] The time at which this turn began to dispatch.
   [[nodiscard]] time_point now() noexcept;
+  /// [loop] now() asks the clock again: something has taken long, such as a send that waits for the peer.
+  void time_has_passed() noexcept { now_is_known_ = false; }
   /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates. duration::max() is never.
   void start(timer& t, duration after) noexcept {
     check_here();

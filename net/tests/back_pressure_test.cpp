@@ -145,6 +145,44 @@ BOOST_DATA_TEST_CASE(a_reply_that_is_cut_ends_in_a_reset, bdata::make(shapes) * 
   BOOST_TEST(f.w.sim.network().was_reset(f.client));
 }
 
+namespace {
+
+/// Answers 'a' by a little, 'b' by more than is sent at once, and breaks then; 'c' breaks with its answer unsent.
+struct breaking {
+  void operator()(connection& c, bytes in) const {
+    if (in.starts_with("b"))
+      for (int i = 0; i < 30; ++i) c.write(std::string(10 * kib, 'b'));
+    else
+      c.write("a");
+    if (!in.starts_with("a")) throw std::runtime_error("broken");
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_batch_that_breaks_in_the_middle_of_what_it_sends_ends_in_a_reset, bdata::make(shapes), s) {
+  world<breaking> w(1, s, breaking());
+  w.sim.network().window = 1000 * kib;
+  const int client = w.connect();
+  w.sim.network().send(client, "b");
+  w.sim.run_until_quiet();
+  BOOST_TEST(w.ended(client));
+  const bool has_some = !w.sim.network().receive(client).empty();
+  BOOST_TEST(has_some == !s.pooled);  // a pool's thread sends nothing before the end of the batch
+  BOOST_TEST(w.sim.network().was_reset(client) == has_some);
+}
+
+// What was answered before must arrive.
+BOOST_DATA_TEST_CASE(a_batch_that_breaks_with_nothing_sent_of_it_ends_in_order, bdata::make(shapes), s) {
+  world<breaking> w(1, s, breaking());
+  const int client = w.connect();
+  w.send(client, "a");
+  w.send(client, "c");
+  BOOST_TEST(w.sim.network().receive(client) == "a");
+  BOOST_TEST(w.ended(client));
+  BOOST_TEST(!w.sim.network().was_reset(client));
+}
+
 BOOST_DATA_TEST_CASE(a_reply_that_is_whole_ends_in_order, bdata::make(shapes), s) {
   fixture f(s, low(when_full::pause));
   f.ask(1);

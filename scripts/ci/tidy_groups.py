@@ -18,7 +18,7 @@ MOST = 16  # sources in a group
 def options_of(entry):
     """The compiler's options, without what names this source; and the source."""
     words = shlex.split(entry["command"])
-    words = words[next(i for i, word in enumerate(words) if word.endswith("++")) + 1:]
+    words = words[next(i for i, word in enumerate(words) if re.search(r"\+\+(-\d+)?$", word)) + 1:]
     kept, skip = [], False
     for word in words:
         if skip:
@@ -43,6 +43,8 @@ def colliding(directory, options, sources):
         if included := re.match(r"In file included from <stdin>:(\d+):", text):
             line = int(included[1])
         elif re.search(r": (fatal )?error: ", text):
+            if line == 0:
+                sys.exit(f"tidy_groups: {text}")
             found.add(sources[line - 1])
     return sorted(found)
 

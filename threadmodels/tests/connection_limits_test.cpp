@@ -16,6 +16,7 @@
 #include <chrono>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace quintet::test {
@@ -110,6 +111,18 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, data::make(all_models), 
   client c = f.connect(16 * 1024);
   c.send("size 50000000\n");
   f.check(errc::idle_timeout);
+}
+
+// All the while, some of it: also in model 1, whose thread sits in send() for much longer than the limit.
+BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_not_idle, data::make(all_models), kind) {
+  fixture f(kind, {.idle_timeout = 1s});
+  client c = f.connect(16 * 1024);
+  c.send("size 8000000\n");
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(100ms);  // a slow peer's own pace
+    BOOST_TEST(c.receive(400'000).size() == 400'000U);
+  }
+  BOOST_TEST(f.why.all().empty());
 }
 
 BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_served, data::make(all_models), kind) {

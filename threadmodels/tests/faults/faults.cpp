@@ -2,7 +2,7 @@
 // faults: servers whose system calls fail, under load: no reply is wrong, none is missing from a connection that lives,
 // and a fault costs one connection at most. With QUINTET_LONG=1: on each engine, in both flavours, and for longer. With
 // QUINTET_FAULT="recv EINTR", a name of the table: that class alone.
-// ctest: TIMEOUT 300
+// ctest: TIMEOUT 300 RUN_SERIAL
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

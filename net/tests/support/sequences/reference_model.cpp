@@ -65,7 +65,10 @@ void reference_model::predict(life& l) const {
   within(l.waiting_since == life::never ? life::never : std::max(l.waiting_since, l.last_out), limits.send_timeout);
   within(l.closing_since, limits.linger_timeout);
   if (!rests(l) || closes(l)) return;
-  if (l.client_sent == 0 && takes_input(l)) within(l.opened_at, limits.first_byte_timeout);
+  if (l.client_sent == 0 && takes_input(l)) {
+    const time_point looks_since = std::max({l.opened_at, l.last_work, l.last_out});  // at the latest
+    within(looks_since, limits.first_byte_timeout);
+  }
   if (has_left(l) && !l.may_drop && !l.may_miss_broadcasts)
     within(std::max({l.opened_at, l.last_in, l.last_out, l.last_work}), limits.idle_timeout);
   if (l.kind != flavour::coroutine && l.unused_since != life::never && !l.may_miss_broadcasts)
