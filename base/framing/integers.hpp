@@ -4,6 +4,7 @@
 
 #include <quintet/base/byte_buffer.hpp>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -64,7 +65,7 @@ constexpr std::optional<varint> decode_varint(bytes from) noexcept {
 struct encoded_varint {
   std::array<char, varint::max_size> storage{};
   std::size_t size = 0;
-  [[nodiscard]] constexpr bytes data() const noexcept { return {storage.data(), size}; }
+  [[nodiscard]] constexpr bytes data() const noexcept { return {storage.data(), std::min(size, storage.size())}; }
 };
 constexpr encoded_varint encode_varint(std::uint64_t value) noexcept {
   encoded_varint out;
