@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t read_ahead_limit = 64 * 1024;  // while the baton is out; then TCP pushes back
 constexpr std::size_t worth_its_place = 16 * 1024;   // so much missing is received straight into the input
 constexpr std::size_t most_in_place = 256 * 1024;    // and at once, so that others have their turn
+constexpr duration long_turn = std::chrono::milliseconds(10);
 
 /// Of the configuration, so that who wonders why connections end finds it in the log.
 bool is_a_limit(const error_code& why) noexcept {
@@ -209,9 +210,17 @@ void connection::settle() noexcept {
   settling_ = false;
   if (!state_.baton_out) charge_input();
   if (connection_deadlines* const d = deadlines()) {
+    if (loop_.io().waits_in_send()) note_long_send(*d);
     if (!state_.baton_out) d->hold(holds_input() || baton_.close_wanted, loop_.now());
     watch_time();
   }
+}
+
+// Of an engine that waits for the peer: it has taken all, and the turn is long.
+void connection::note_long_send(connection_deadlines& d) noexcept {
+  const time_point before = loop_.now();
+  loop_.time_has_passed();
+  if (!state_.sending && loop_.now() - before > long_turn) d.sent(loop_.now());
 }
 
 void connection::take_next_step() noexcept {
@@ -333,7 +342,7 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason())) loop_.io().reset_when_closed(handle_);
+  if (gives_up_on_the_peer(reason()) || state_.mid_message) loop_.io().reset_when_closed(handle_);  // or as in fail()
   loop_.chunks().take_back(output_);
   if (baton_extras_) host_.output.released(std::exchange(baton_extras_->charged, 0));
   loop_.io().close(std::exchange(handle_, -1));

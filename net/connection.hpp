@@ -225,13 +225,12 @@ class connection : private stream_channel, private loop_member, private detail::
   friend class connection_registry;
   friend class connection_message;
   friend class cork_guard;
-
   using connection_data::handle_;  // and not the channel's
   friend turn_end;
   friend loop_extras;
 
-  // What a session does with the baton. dispatch() asks the thread model to run the item, here or elsewhere; the
-  // run_ functions are what it runs, and return with the baton still held. destroy() is the last call, on the loop.
+  // What a session does with the baton. dispatch() asks the thread model to run the item; the run_ functions are what
+  // it runs, and return with the baton still held. destroy() is the last call, on the loop.
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
@@ -269,6 +268,7 @@ class connection : private stream_channel, private loop_member, private detail::
     return of(item);
   }
   void leave() noexcept;
+  void stand_still() noexcept;
   void gauge_writes() noexcept;
   void send_out(work_item::function station, hints for_queue = {}) noexcept;
   /// [baton] Whether the handler runs on the loop's thread, this time or always.
@@ -284,7 +284,6 @@ class connection : private stream_channel, private loop_member, private detail::
   void keep(bytes unused) noexcept;
   void come_home_otherwise() noexcept;
   void end_of_batch() noexcept;
-  void has_waited_in_send() noexcept;
 
   // Another loop (connection_moving.cpp).
   bool classify() noexcept;
@@ -307,6 +306,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void abort() noexcept override;
   void settle() noexcept;
   void take_next_step() noexcept;
+  void note_long_send(connection_deadlines& d) noexcept;
   void settle_end() noexcept;
   void update_reading() noexcept { update_reading(baton_.pause_wanted); }
   void update_reading(bool pauses) noexcept;

@@ -16,11 +16,16 @@ namespace quintet {
 void connection::leave() noexcept {
   state_.baton_out = true;
   if (baton_.timed) [[unlikely]]
-    if (connection_deadlines* const d = deadlines()) d->hold(true, loop_.now());
+    stand_still();
   loop_.chunks().try_equip(output_);
   gauge_writes();
   if (state_.sending && !have_baton_extras()) return;
   if (baton_extras_) baton_extras_->waiting = sending_.size();
+}
+
+// What a peer has to send in time is not looked at before the baton is back.
+[[gnu::noinline]] void connection::stand_still() noexcept {
+  if (connection_deadlines* const d = deadlines()) d->hold(true, loop_.now());
 }
 
 // Whether write() may append within the chunk there is without asking.
@@ -156,17 +161,16 @@ void connection::bury(work_item& item) noexcept {
 // The way home, of all but what nothing has disturbed.
 void connection::come_home_otherwise() noexcept {
   if (state_.writes_on) loop_.turn_comes_home();
-  const bool is_cut = state_.mid_message;
-  state_.baton_out = state_.mid_message = state_.writes_on = baton_.had_its_share = false;
+  state_.baton_out = state_.writes_on = baton_.had_its_share = false;
   baton_.drain_begun = state_.drain_asked;
   const bool threw = baton_.handler_failed && !lost_batch_;
   baton_.handler_failed = false;
   if (threw) loop_.counters().handler_errors.add();
-  if (is_cut && (threw || state_.failing)) loop_.io().reset_when_closed(handle_);  // as in fail()
   if (state_.failing) return begin_to_close();
   if (lost_batch_) return out_of_memory();
   if (threw) return fail(errc::handler_threw);
   if (baton_.overflowed) return fail(errc::output_overflow);
+  state_.mid_message = false;
   end_of_batch();
   if (state_.failing) return;
   if (input_buffer_.size() > applied_limits().max_input) return fail(errc::message_too_big);
@@ -186,13 +190,6 @@ void connection::end_of_batch() noexcept {
                    loop_.now());
   got_on_ = incomplete_ = begun_anew_ = false;
   send_output();
-  if (baton_.timed && loop_.io().waits_in_send() && !state_.sending) has_waited_in_send();
-}
-
-// Perhaps for long, and all of it was taken.
-void connection::has_waited_in_send() noexcept {
-  loop_.time_has_passed();
-  if (connection_deadlines* const d = deadlines()) d->sent(loop_.now());
 }
 
 bytes connection::take_input() {
