@@ -14,10 +14,10 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t read_ahead_limit = 64 * 1024;  // while the baton is out; then TCP pushes back
-constexpr std::size_t worth_its_place = 16 * 1024;   // so much missing is received straight into the input
-constexpr std::size_t most_in_place = 256 * 1024;    // and at once, so that others have their turn
-constexpr duration long_turn = std::chrono::milliseconds(10);
+constexpr std::size_t read_ahead_limit = 64 * 1024;            // while the baton is out; then TCP pushes back
+constexpr std::size_t worth_its_place = 16 * 1024;             // so much missing is received straight into the input
+constexpr std::size_t most_in_place = 256 * 1024;              // and at once, so that others have their turn
+constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
 
 /// Of the configuration, so that who wonders why connections end finds it in the log.
 bool is_a_limit(const error_code& why) noexcept {
@@ -25,7 +25,7 @@ bool is_a_limit(const error_code& why) noexcept {
          why != errc::handler_threw && why != errc::aborted;
 }
 
-/// It does not read. What the kernel still holds for it would stay there for minutes after an orderly end.
+/// The peer does not read. After an orderly end the kernel would keep for minutes what it still holds for the peer.
 bool gives_up_on_the_peer(const error_code& why) noexcept {
   return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
@@ -216,7 +216,7 @@ void connection::settle() noexcept {
   }
 }
 
-// Of an engine that waits for the peer: it has taken all, and the turn is long.
+// A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
 void connection::note_long_send(connection_deadlines& d) noexcept {
   const time_point before = loop_.now();
   loop_.time_has_passed();

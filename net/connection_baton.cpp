@@ -23,7 +23,7 @@ void connection::leave() noexcept {
   if (baton_extras_) baton_extras_->waiting = sending_.size();
 }
 
-// What a peer has to send in time is not looked at before the baton is back.
+// The peer's time to send stands still until the baton is back.
 [[gnu::noinline]] void connection::stand_still() noexcept {
   if (connection_deadlines* const d = deadlines()) d->hold(true, loop_.now());
 }

@@ -172,7 +172,7 @@ BOOST_DATA_TEST_CASE(a_batch_that_breaks_in_the_middle_of_what_it_sends_ends_in_
   BOOST_TEST(w.sim.network().was_reset(client) == has_some);
 }
 
-// What was answered before must arrive.
+// The earlier reply must arrive.
 BOOST_DATA_TEST_CASE(a_batch_that_breaks_with_nothing_sent_of_it_ends_in_order, bdata::make(shapes), s) {
   world<breaking> w(1, s, breaking());
   const int client = w.connect();
@@ -265,8 +265,8 @@ BOOST_DATA_TEST_CASE(a_connection_is_not_read_while_the_one_it_feeds_is_full, bd
 
 namespace {
 
-/// What the first says goes to all others, which it is not read for while one of them is full; each other one has the
-/// policy that `full` has then.
+/// What the first connection says goes to all others, and it is not read from while one of them is full. Each of the
+/// others gets the policy that `full` holds when it opens.
 struct fan {
   std::vector<connection_id>* ids;
   int* batches;

@@ -16,7 +16,7 @@ MOST = 16  # sources in a group
 
 
 def options_of(entry):
-    """The compiler's options, without what names this source; and the source."""
+    """The compiler's options, without what names this source and its object."""
     words = shlex.split(entry["command"])
     words = words[next(i for i, word in enumerate(words) if re.search(r"\+\+(-\d+)?$", word)) + 1:]
     kept, skip = [], False

@@ -3,6 +3,8 @@
 // ctest: LIBS quintet_sequences TIMEOUT 300
 #include "trial.hpp"
 
+#include <quintet/base/sanitizers.hpp>
+
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -21,17 +23,7 @@ namespace {
 
 constexpr std::size_t length = 200;  // of a sequence
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t usual = 200;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr std::uint64_t usual = 200;
-#else
-constexpr std::uint64_t usual = 2000;
-#endif
-#else
-constexpr std::uint64_t usual = 2000;
-#endif
+constexpr std::uint64_t usual = quintet::sanitized ? 200 : 2000;
 
 /// Which sequences: all, or those that the command line names behind `--`.
 struct choice {

@@ -26,7 +26,7 @@ bool has_interests(combination under, engine_kind engine) {
   return engine != engine_kind::uring && under.kind != model::thread_per_connection;
 }
 // ThreadSanitizer blocks all signals where it maps a thread's stack: a trap that cannot be delivered ends the process.
-constexpr bool stacks_can_be_trapped = !QUINTET_THREAD_SANITIZER;
+constexpr bool stacks_can_be_trapped = !thread_sanitizer;
 bool starts_threads(combination under, engine_kind) {
   return stacks_can_be_trapped && under.kind == model::thread_per_connection;
 }
