@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // elastic_policy_test: when a pool grows and shrinks, on a virtual clock: the single decisions, and a simulated pool.
+// One thread computes all of it: ThreadSanitizer would see nothing, in two minutes.
+// ctest: NOT_UNDER thread
 #include <quintet/threadmodels/elastic_policy.hpp>
 #include <quintet/threadmodels/queue_ages.hpp>
 
