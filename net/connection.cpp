@@ -113,15 +113,17 @@ void connection::open(int handle, wishes told) noexcept {
 // For the handler, now or when it has the baton.
 [[gnu::always_inline]] inline void connection::take_in(bytes arrived) noexcept {
   try {
-    if (state_.baton_out || state_.has_ahead || holds_input()) {  // nothing overtakes what was read ahead
-      loop_.buffers().equip(ahead_);
-      ahead_.append(arrived);
-      state_.has_ahead = true;
-      if (ahead_.size() >= read_ahead_limit) set_reading(false);
-      if (!state_.baton_out && !holds_input()) settle();
-      return;
+    if (!is_calm_but_for_detours()) [[unlikely]] {
+      if (state_.baton_out || state_.has_ahead || holds_input()) {  // nothing overtakes what was read ahead
+        loop_.buffers().equip(ahead_);
+        ahead_.append(arrived);
+        state_.has_ahead = true;
+        if (ahead_.size() >= read_ahead_limit) set_reading(false);
+        if (!state_.baton_out && !holds_input()) settle();
+        return;
+      }
+      if (baton_.close_wanted) return;  // what is being sent is the last of it
     }
-    if (baton_.close_wanted) return;  // what is being sent is the last of it
     if (keeps_baton_ || baton_.has_input || baton_.expects) {
       append_input(arrived);
       if (is_expecting_more()) return settle();
