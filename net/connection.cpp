@@ -3,6 +3,7 @@
 #include <quintet/net/connection.hpp>
 
 #include <quintet/net/executor.hpp>
+#include <quintet/net/planted_bugs.hpp>
 #include <quintet/net/stall_watchdog.hpp>
 
 #include <algorithm>

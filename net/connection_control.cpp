@@ -130,13 +130,16 @@ void connection::watch_time() noexcept {
 
 void detail::connection_loop_extras::expired() noexcept { end.of.expired(); }
 
+// Behind the engine's next look, a second time: only then is it known that the peer has not been in time.
 void connection::expired() noexcept {
   if (state_.lingering) return fail({});
-  const connection_deadlines* const d = deadlines();
+  connection_deadlines* const d = deadlines();
   if (!d) return;
   const auto due = d->next(applied_limits(), !state_.baton_out);
-  if (due.when <= loop_.now()) return fail(due.why);
-  watch_time();
+  if (due.when > loop_.now()) return watch_time();
+  if (d->is_confirmed(due)) return fail(due.why);
+  d->catch_up(loop_.dispatched_at(), loop_.now());
+  loop_.start(*extras_, {});
 }
 
 // ---- Silence --------------------------------------------------------------------------------------------------------

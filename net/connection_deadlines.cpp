@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: the earliest of the four, and what limits may not be.
+// connection_deadlines: what the peer takes, the earliest of the four, and what limits may not be.
 #include <quintet/net/connection_deadlines.hpp>
+
+#include <quintet/net/planted_bugs.hpp>
 
 #include <string>
 
@@ -18,6 +20,23 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
 }
 
 }  // namespace
+
+void connection_deadlines::sent(time_point now) noexcept {
+  send_progress_ = now;
+  if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
+}
+
+bool connection_deadlines::output(bool waits, time_point now) noexcept {
+  const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
+  if (begins) send_progress_ = now;
+  output_waits_ = waits;
+  return begins;
+}
+
+void connection_deadlines::catch_up(time_point since, time_point now) noexcept {
+  for (time_point* const noted : {&opened_, &last_active_, &last_received_, &send_progress_, &message_since_})
+    if (*noted != never && *noted >= since) *noted = now;
+}
 
 connection_deadlines::deadline connection_deadlines::next(const connection_limits& limits,
                                                           bool at_rest) const noexcept {

@@ -5,10 +5,10 @@
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
 #include <quintet/net/connection_limits.hpp>
-#include <quintet/net/planted_bugs.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace quintet {
 
@@ -33,17 +33,9 @@ class connection_deadlines {
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
   /// The kernel has taken bytes for the peer, whoever wrote them.
-  void sent(time_point now) noexcept {
-    send_progress_ = now;
-    if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
-  }
+  void sent(time_point now) noexcept;
   /// There is output that waits, or none. More of it is no progress of the peer. True when it begins to wait.
-  bool output(bool waits, time_point now) noexcept {
-    const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
-    if (begins) send_progress_ = now;
-    output_waits_ = waits;
-    return begins;
-  }
+  bool output(bool waits, time_point now) noexcept;
 
   struct batch {
     bool got_on;         ///< input was used (a coroutine: a message was read, or something written)
@@ -75,6 +67,9 @@ class connection_deadlines {
     }
     held_since_ = holds ? now : never;
   }
+  /// What happened from `since` on may have happened as late as `now`: the loop, busy with it, did not look at the
+  /// clock.
+  void catch_up(time_point since, time_point now) noexcept;
   /// What has arrived was answered, and is no beginning of a message.
   void answered() noexcept {
     message_since_ = never;
@@ -87,6 +82,11 @@ class connection_deadlines {
   };
   /// The earliest, given what the connection does now. `at_rest`: no handler is at work.
   [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept;
+  /// Whether this deadline, which has passed, had passed before: the loop has looked since at what the peer has done.
+  /// It may have been held up before, by the handler of another connection, when the peer was in time.
+  [[nodiscard]] bool is_confirmed(const deadline& due) noexcept {
+    return std::exchange(doubted_, due.when) == due.when;
+  }
 
  private:
   static constexpr time_point never = time_point::max();
@@ -94,6 +94,7 @@ class connection_deadlines {
   time_point opened_, last_active_, last_received_, send_progress_;
   time_point message_since_ = never;
   time_point held_since_ = never;
+  time_point doubted_ = never;
   std::size_t message_bytes_ = 0;
   bool any_received_;
   bool output_waits_;

@@ -2,6 +2,7 @@
 // connection_moving: how a connection goes over to another loop: another object there takes over all that it has.
 #include <quintet/net/connection.hpp>
 
+#include <quintet/net/planted_bugs.hpp>
 #include <quintet/net/stall_watchdog.hpp>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // connection_output: from write() to the kernel, and what happens when the kernel takes no more.
 #include <quintet/net/connection.hpp>
 
+#include <quintet/net/planted_bugs.hpp>
+
 #include <algorithm>
 #include <array>
 #include <climits>

@@ -144,8 +144,11 @@ bool event_loop::turn(bool may_wait) {
     worked = true;
   }
 
-  now_is_known_ = false;
-  if (!timers_.empty()) worked |= timers_.expire(now()) > 0;
+  const bool was_known = std::exchange(now_is_known_, false);
+  if (!timers_.empty()) {
+    dispatched_at_ = was_known ? now_ : time_point::max();
+    worked |= timers_.expire(now()) > 0;
+  }
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
   if (!takers_.empty()) worked |= give_turns();

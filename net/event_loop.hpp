@@ -108,6 +108,9 @@ class event_loop {
 
   /// [loop] The time at which this turn began to dispatch.
   [[nodiscard]] time_point now() noexcept;
+  /// [loop] From a timer: what now() was for what the engine dispatched before in this turn; time_point::max() if
+  /// nobody asked for it.
+  [[nodiscard]] time_point dispatched_at() const noexcept { return dispatched_at_; }
   /// [loop] now() asks the clock again: something has taken long, such as a send that waits for the peer.
   void time_has_passed() noexcept { now_is_known_ = false; }
   /// [loop] Starts, or starts again, a timer that the caller owns. Never allocates. duration::max() is never.
@@ -255,6 +258,7 @@ class event_loop {
   timer_queue timers_;
   time_point now_{};
   bool now_is_known_ = false;
+  time_point dispatched_at_ = time_point::max();
   bool stopping_ = false;
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;

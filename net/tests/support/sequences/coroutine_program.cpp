@@ -155,6 +155,7 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const std::string text = make_record('h', r.l.next_record, splits ? 75'000 : record_head);
   const std::size_t first = splits ? 70'000 : 0;
   const bool begun = r.s.write(bytes(text).substr(0, first));
+  const timer_note noted(r.on);
   co_await sleep_for{std::chrono::milliseconds(amount % 3000)};
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
   if (begun && r.s.write(bytes(text).substr(first))) {

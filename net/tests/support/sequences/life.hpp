@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quintet {
@@ -116,10 +117,25 @@ class stage {
   [[nodiscard]] std::string reported() const;
   std::mutex broadcasting;
   std::uint32_t next_broadcast = 0;  // under it
+  std::atomic<int> timers{0};        // of the programs: what they do may be for any connection
 
  private:
   mutable std::mutex mutex_;
   std::string reported_;
+};
+
+/// Held while a timer of a program's is to come.
+class timer_note {
+ public:
+  explicit timer_note(stage& on) noexcept : on_(&on) { ++on.timers; }
+  timer_note(timer_note&& other) noexcept : on_(std::exchange(other.on_, nullptr)) {}
+  timer_note& operator=(timer_note&&) = delete;
+  ~timer_note() {
+    if (on_) --on_->timers;
+  }
+
+ private:
+  stage* on_;
 };
 
 /// How many programs are alive: none at the end.

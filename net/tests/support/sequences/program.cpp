@@ -68,8 +68,9 @@ void begin_to_connect(stage& on, life& l, connection& c, std::uint32_t amount) {
 void pause_for(stage& on, life& l, connection& c, std::uint32_t amount) {
   c.pause_reading();
   l.paused = true;
-  c.loop().after(std::chrono::milliseconds(1 + amount % 2000),
-                 [&on, &l, &r = c.registry()] { post_from_outside(on, l, r, action::resume, 0); });
+  c.loop().after(std::chrono::milliseconds(1 + amount % 2000), [&on, &l, &r = c.registry(), noted = timer_note(on)] {
+    post_from_outside(on, l, r, action::resume, 0);
+  });
 }
 
 void change_limits(stage& on, life& l, connection& c, action what, std::uint32_t amount) {

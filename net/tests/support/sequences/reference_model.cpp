@@ -57,6 +57,7 @@ void reference_model::observe(life& l, time_point now) const {
 void reference_model::predict(life& l) const {
   l.due = life::never;
   if (!is_open(l) || !l.has_client || l.opened_at == life::never || stopping || draining) return;
+  if (stage_.timers > 0) return;  // which may be due before the time has passed, and are work
   const connection_limits& limits = l.limits;
   const auto within = [&](time_point since, duration limit) {
     if (since == life::never || limit == duration::zero()) return;
