@@ -134,11 +134,11 @@ tell_skipped() {
 }
 
 # run_tests <preset> [option of ctest...]: of each that failed, also the last that its log (QuintetTest.cmake) has.
-# One at a time more than there are cores: most tests wait half of their time.
+# Two at a time more than there are cores: most tests wait half of their time.
 run_tests() {
   local preset=$1 name log status=0
   shift
-  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 1))" "$@" || status=$?
+  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 2))" "$@" || status=$?
   tell_skipped "build/$preset/Testing/Temporary/LastTest.log"
   ((status != 0)) || return 0
   for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do

@@ -11,6 +11,7 @@
 
 using namespace quintet;
 using namespace quintet::testing;
+using namespace std::chrono_literals;
 namespace bdata = boost::unit_test::data;
 
 namespace {
@@ -160,4 +161,17 @@ BOOST_DATA_TEST_CASE(who_does_not_read_is_not_answered_without_end, bdata::make(
   for (int i = 0; i < 50; ++i) f.w.send(f.client, burst);
   BOOST_TEST(f.w.statistics().urgent < 25'000U);
   BOOST_TEST(f.closed.size() <= 1U);
+}
+
+// An urgent message leaves nothing to wait for; a part of one, or of what comes behind it, has to go on.
+BOOST_DATA_TEST_CASE(urgent_messages_have_their_time_as_well, bdata::make(shapes), s) {
+  for (const bytes part : {"", "!", "!1\r", "ab"}) {
+    fixture<line> f(s, {.message_timeout = 10s});
+    BOOST_TEST(f.w.converse(f.client, "!1\r\n" + std::string(part)) == "?1\r\n");
+    f.w.sim.advance(9900ms);
+    BOOST_TEST(f.closed.empty());
+    f.w.sim.advance(200ms);
+    const std::vector<error_code> cut(part.empty() ? 0 : 1, errc::message_timeout);
+    BOOST_TEST((f.closed == cut), part);
+  }
 }

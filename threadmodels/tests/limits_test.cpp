@@ -72,30 +72,37 @@ BOOST_DATA_TEST_CASE(nobody_waits_for_ever_at_the_limit, data::make(all_models),
   BOOST_TEST(served == 300);
 }
 
+// A client whose address is this one of the loopback's, 127.x.y.z.
+client client_at(const std::string& source, std::uint16_t port) {
+  const address at(join_address("127.0.0.1", port)), from(source + ":0");
+  file_descriptor fd = testing::socket_for(at);
+  BOOST_REQUIRE(::bind(fd.get(), from.data(), from.size()) == 0);
+  BOOST_REQUIRE(testing::connect(fd, at));
+  return client::over(fd.release());
+}
+
+// Clients of addresses of their own: at 127.0.0.1 other tests may look for a server that had this port before.
 BOOST_DATA_TEST_CASE(surplus_connections_of_one_address_are_refused, data::make(all_models), kind) {
+  const std::string crowded = "127.0.77.1";
   std::atomic<int> told{0};
   accept_limits limits{.max_connections_per_address = 2};
   limits.on_refused = [&](error_code why, const address& from) {
-    told += why == errc::too_many_from_address && from.host() == "127.0.0.1";
+    told += why == errc::too_many_from_address && from.host() == crowded;
   };
   echo_server srv(
       config{.listen = {"0.0.0.0:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .accepting = limits}, echo());
-  client a(srv->port()), b(srv->port());
+  client a = client_at(crowded, srv->port()), b = client_at(crowded, srv->port());
   BOOST_TEST(answers(a));
   BOOST_TEST(answers(b));
-  BOOST_TEST(client(srv->port()).receive_rest().empty());
-  const address at(join_address("127.0.0.1", srv->port())), elsewhere("127.0.0.2:0");
-  file_descriptor fd = testing::socket_for(at);
-  BOOST_REQUIRE(::bind(fd.get(), elsewhere.data(), elsewhere.size()) == 0);
-  BOOST_REQUIRE(testing::connect(fd, at));
-  client other = client::over(fd.release()), heart(srv->priority_port());
+  BOOST_TEST(client_at(crowded, srv->port()).receive_rest().empty());
+  client other = client_at("127.0.77.2", srv->port()), heart = client_at(crowded, srv->priority_port());
   BOOST_TEST(answers(other));
   BOOST_TEST(answers(heart));
   BOOST_TEST(told == 1);
   BOOST_TEST(srv->statistics().refused == 1u);
   a.close();
   BOOST_TEST(eventually([&] {
-    client again(srv->port());
+    client again = client_at(crowded, srv->port());
     return answers(again);
   }));
 }

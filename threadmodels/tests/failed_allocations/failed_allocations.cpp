@@ -6,9 +6,9 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "long_runs.hpp"
 #include "trials.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -16,11 +16,6 @@ namespace quintet::test {
 namespace {
 
 namespace data = boost::unit_test::data;
-
-bool is_long() {
-  const char* const text = std::getenv("QUINTET_LONG");
-  return text && std::string_view(text) == "1";
-}
 
 /// All of them on epoll. On the other engines, if time matters, a model with one loop and one with several.
 bool is_wanted(model kind, engine_kind engine) {

@@ -11,6 +11,7 @@
 #include "fault_classes.hpp"
 #include "forked.hpp"
 #include "load.hpp"
+#include "long_runs.hpp"
 
 #include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/server.hpp>
@@ -29,10 +30,6 @@ namespace {
 namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 
-bool is_long() {
-  const char* const text = std::getenv("QUINTET_LONG");
-  return text && std::string_view(text) == "1";
-}
 bool is_left_out(const fault_class& what) {
   const char* const only = std::getenv("QUINTET_FAULT");
   return only && what.name != only;
