@@ -130,14 +130,19 @@ void connection::watch_time() noexcept {
 
 void detail::connection_loop_extras::expired() noexcept { end.of.expired(); }
 
-// Behind the engine's next look, a second time: only then is it known that the peer has not been in time.
+// A deadline ends the connection only if it has still passed after the engine has looked again. A send that has waited
+// for the peer was such a look, and bytes that nobody has received yet are activity.
 void connection::expired() noexcept {
   if (state_.lingering) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
   const auto due = d->next(applied_limits(), !state_.baton_out);
   if (due.when > loop_.now()) return watch_time();
-  if (d->is_confirmed(due)) return fail(due.why);
+  const bool has_looked = d->confirm(due, loop_.now()) || (state_.sending && loop_.io().waits_in_send());
+  const bool any_byte_counts =
+      due.why == errc::first_byte_timeout || (due.why == errc::idle_timeout && !state_.sending);
+  const bool will_receive = any_byte_counts && !state_.paused && loop_.io().unread(handle_) > 0;
+  if (has_looked && !will_receive) return fail(due.why);
   d->catch_up(loop_.dispatched_at(), loop_.now());
   loop_.start(*extras_, {});
 }

@@ -82,10 +82,10 @@ class connection_deadlines {
   };
   /// The earliest, given what the connection does now. `at_rest`: no handler is at work.
   [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept;
-  /// Whether this deadline, which has passed, had passed before: the loop has looked since at what the peer has done.
-  /// It may have been held up before, by the handler of another connection, when the peer was in time.
-  [[nodiscard]] bool is_confirmed(const deadline& due) noexcept {
-    return std::exchange(doubted_, due.when) == due.when;
+  /// Notes that this deadline has passed. True when it had passed already at the last such note: the loop has looked
+  /// since at what the peer has done. Before, another connection's handler may have kept it from looking.
+  [[nodiscard]] bool confirm(const deadline& due, time_point now) noexcept {
+    return due.when <= std::exchange(doubted_at_, now);
   }
 
  private:
@@ -94,7 +94,7 @@ class connection_deadlines {
   time_point opened_, last_active_, last_received_, send_progress_;
   time_point message_since_ = never;
   time_point held_since_ = never;
-  time_point doubted_ = never;
+  time_point doubted_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
   bool any_received_;
   bool output_waits_;

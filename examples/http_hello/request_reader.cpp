@@ -15,12 +15,13 @@ namespace {
 // "0\r\n\r\n": no chunked body has less to come. Beast asserts that it is not offered less, once it has seen the 0.
 constexpr std::size_t least_chunked = 5;
 
-// The whole line of a chunk with bytes in it. Where Beast wants more than that, a string in the chunk's extension does
-// not end in its line. Beast would look for its end however far, and each time count the chunk against the limit of the
-// body.
-bool begins_with_line_of_chunk(bytes in) {
+// Whether all of a chunk's line is there; of the last chunk all of the trailer too. Where Beast wants more than that, a
+// string in the chunk's extension does not end in its line. Beast would look for its end however far, and each time
+// count the chunk against the limit of the body.
+bool has_complete_line_of_chunk(bytes in) {
   if (in.starts_with("\r\n")) in.remove_prefix(2);  // of the chunk before
-  return in.find("\r\n") != in.npos && in.find_first_not_of('0') < in.find_first_not_of("0123456789abcdefABCDEF");
+  const bool is_last = in.find_first_not_of('0') >= in.find_first_not_of("0123456789abcdefABCDEF");
+  return in.find(is_last ? "\r\n\r\n" : "\r\n") != in.npos;
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ request_reader::progress request_reader::read(bytes in, std::size_t& used) {
     if (in_header) {
       header_bytes_ += taken;
       check_header(rest.size(), ec);
-    } else if (ec == error::need_more && taken == 0 && chunked() && begins_with_line_of_chunk(rest)) {
+    } else if (ec == error::need_more && taken == 0 && chunked() && has_complete_line_of_chunk(rest)) {
       ec = error::bad_chunk_extension;
     }
   }
