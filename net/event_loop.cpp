@@ -144,11 +144,12 @@ bool event_loop::turn(bool may_wait) {
     worked = true;
   }
 
-  const bool was_known = std::exchange(now_is_known_, false);
   if (!timers_.empty()) {
-    dispatched_at_ = was_known ? now_ : time_point::max();
+    dispatched_at_ = now_is_known_ ? now_ : time_point::max();
+    now_is_known_ = false;
     worked |= timers_.expire(now()) > 0;
   }
+  now_is_known_ = false;  // the engine or the timers may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
   if (!takers_.empty()) worked |= give_turns();
