@@ -229,8 +229,8 @@ class connection : private stream_channel, private loop_member, private detail::
   friend turn_end;
   friend loop_extras;
 
-  // What a session does with the baton. dispatch() asks the thread model to run the item; the run_ functions are what
-  // it runs, and return with the baton still held. destroy() is the last call, on the loop.
+  // A session implements these. dispatch() asks the thread model to run the item; the item calls a run_ function, which
+  // returns with the baton still held. destroy() is the last call, on the loop.
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;

@@ -141,8 +141,8 @@ void connection::expired() noexcept {
   const bool has_looked = d->confirm(due, loop_.now()) || (state_.sending && loop_.io().waits_in_send());
   const bool any_byte_counts =
       due.why == errc::first_byte_timeout || (due.why == errc::idle_timeout && !state_.sending);
-  const bool will_receive = any_byte_counts && !state_.paused && loop_.io().unread(handle_) > 0;
-  if (has_looked && !will_receive) return fail(due.why);
+  const auto will_receive = [&] { return any_byte_counts && !state_.paused && loop_.io().unread(handle_) > 0; };
+  if (has_looked && !will_receive()) return fail(due.why);
   d->catch_up(loop_.dispatched_at(), loop_.now());
   loop_.start(*extras_, {});
 }

@@ -67,8 +67,7 @@ class connection_deadlines {
     }
     held_since_ = holds ? now : never;
   }
-  /// What happened from `since` on may have happened as late as `now`: the loop, busy with it, did not look at the
-  /// clock.
+  /// Moves every note of `since` or later to `now`: the loop did not look at the clock in between.
   void catch_up(time_point since, time_point now) noexcept;
   /// What has arrived was answered, and is no beginning of a message.
   void answered() noexcept {

@@ -17,7 +17,7 @@ enum class bug : unsigned char {
   input_is_lost_on_a_move,        ///< what was read ahead
 };
 
-// In sources, not in headers: one source that is compiled so goes with others that are not.
+// Only .cpp files use planted(): a program links objects that have the defects with others that do not.
 #ifdef QUINTET_PLANTED_BUGS
 inline namespace with_bugs {
 inline bug planted_bug = bug::none;  ///< set before the first loop is made

@@ -265,8 +265,8 @@ BOOST_DATA_TEST_CASE(a_connection_is_not_read_while_the_one_it_feeds_is_full, bd
 
 namespace {
 
-/// What the first connection says goes to all others, and it is not read from while one of them is full. Each of the
-/// others gets the policy that `full` holds when it opens.
+/// The first connection feeds all others, and pauses while one of them is full. Each of the others gets the policy that
+/// `full` holds when it opens.
 struct fan {
   std::vector<connection_id>* ids;
   int* batches;

@@ -194,7 +194,7 @@ struct busy_fixture {
 
 }  // namespace
 
-// What a peer has done in time counts, although the loop, held up by another connection's handler, has not seen it yet.
+// A handler blocks the loop of another connection. That connection's peer acts in time, and the loop sees it late.
 BOOST_DATA_TEST_CASE(a_peer_is_in_time_although_its_loop_is_not, bdata::make(shapes), s) {
   const auto holds = [s](const connection_limits& limits, bytes before, bytes in_time) {
     busy_fixture f(s, limits);

@@ -113,8 +113,8 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, data::make(all_models), 
   f.check(errc::idle_timeout);
 }
 
-// All the while, some of it: also in model 1, whose thread sits in send() for much longer than the limit. Of a reply
-// with no end in sight: what the kernel has taken already is no progress.
+// The peer reads for longer than the limit, some bytes at a time; in model 1 the thread sits in send() meanwhile. The
+// reply is larger than the kernel's buffers: bytes that the kernel took before are no progress.
 BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_not_idle, data::make(all_models), kind) {
   fixture f(kind, {.idle_timeout = 1500ms});
   client c = f.connect(16 * 1024);
