@@ -130,21 +130,20 @@ void connection::watch_time() noexcept {
 
 void detail::connection_loop_extras::expired() noexcept { end.of.expired(); }
 
-// A deadline ends the connection only if it has still passed after the engine has looked again. A send that has waited
-// for the peer was such a look, and bytes that nobody has received yet are activity.
+// A deadline ends the connection only if it has still passed when the loop has looked at what the peer has done in
+// time: all that had arrived has been received, and more was offered. A send that waits for the peer was such a look.
 void connection::expired() noexcept {
   if (state_.lingering) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
   const auto due = d->next(applied_limits(), !state_.baton_out);
   if (due.when > loop_.now()) return watch_time();
-  const bool has_looked = d->confirm(due, loop_.now()) || (state_.sending && loop_.io().waits_in_send());
-  const bool any_byte_counts =
-      due.why == errc::first_byte_timeout || (due.why == errc::idle_timeout && !state_.sending);
-  const auto will_receive = [&] { return any_byte_counts && !state_.paused && loop_.io().unread(handle_) > 0; };
-  if (has_looked && !will_receive()) return fail(due.why);
+  const bool of_output = due.why == errc::send_timeout || (due.why == errc::idle_timeout && state_.sending);
+  const std::size_t unread = of_output || state_.paused ? 0 : loop_.io().unread(handle_);
+  if (d->confirm(due, unread, loop_.now()) || (of_output && loop_.io().waits_in_send())) return fail(due.why);
   d->catch_up(loop_.dispatched_at(), loop_.now());
   loop_.start(*extras_, {});
+  if (of_output) on_sendable();
 }
 
 // ---- Silence --------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ class connection_deadlines {
   void received(std::size_t count, time_point now) noexcept {
     any_received_ = true;
     last_active_ = last_received_ = now;
+    unread_ -= std::min(unread_, count);
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
@@ -81,10 +82,13 @@ class connection_deadlines {
   };
   /// The earliest, given what the connection does now. `at_rest`: no handler is at work.
   [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept;
-  /// Notes that this deadline has passed. True when it had passed already at the last such note: the loop has looked
-  /// since at what the peer has done. Before, another connection's handler may have kept it from looking.
-  [[nodiscard]] bool confirm(const deadline& due, time_point now) noexcept {
-    return due.when <= std::exchange(doubted_at_, now);
+  /// Notes that this deadline has passed, and how many bytes have arrived and were not received yet. True when it had
+  /// passed already at the last such note, and what had arrived by then has been received: the loop has looked since at
+  /// what the peer has done. Before, another connection's handler may have kept it from looking.
+  [[nodiscard]] bool confirm(const deadline& due, std::size_t unread, time_point now) noexcept {
+    const bool again = due.when <= std::exchange(doubted_at_, now);
+    unread_ = again ? std::min(unread_, unread) : unread;
+    return again && unread_ == 0;
   }
 
  private:
@@ -95,6 +99,7 @@ class connection_deadlines {
   time_point held_since_ = never;
   time_point doubted_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
+  std::size_t unread_ = 0;  // of what had arrived at doubted_at_
   bool any_received_;
   bool output_waits_;
 };

@@ -34,8 +34,8 @@ struct connection_limits {
   /// From the first byte of a message to its last, and in addition the time that its bytes may take at
   /// `min_receive_rate`, but never longer without a byte; then errc::message_timeout. A message goes on while a
   /// callback leaves input unused or calls connection::mark_incomplete(); a coroutine's until read_message(),
-  /// read_until() or read_exactly() returns it, or the coroutine writes. The time in which a handler is at work, or the
-  /// server does not look at input, does not count.
+  /// read_until() or read_exactly() returns it, or the coroutine writes. The time in which a handler of a pool is at
+  /// work, or the server does not look at input, does not count.
   duration message_timeout{};
   std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
 

@@ -93,10 +93,10 @@ bool memory_engine::poll(duration) {
   std::vector<int> order;
   for (const auto& [handle, c] : watched_) order.push_back(handle);
   std::shuffle(order.begin(), order.end(), net_.random_);
-  bool dispatched = false;
-  for (const int handle : order)
-    if (const auto found = watched_.find(handle); found != watched_.end()) dispatched |= ready(*found->second);
-  return dispatched;
+  std::size_t dispatched = 0;
+  for (auto next = order.begin(); next != order.end() && dispatched < net_.most_ready; ++next)
+    if (const auto found = watched_.find(*next); found != watched_.end() && ready(*found->second)) ++dispatched;
+  return dispatched > 0;
 }
 
 bool memory_engine::ready(channel& c) {

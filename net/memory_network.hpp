@@ -59,6 +59,8 @@ class memory_network {
   std::size_t window = 16 * 1024;
   /// A send takes all that there is room for, as a kernel does; else only some of it.
   bool takes_all = false;
+  /// A poll() of an engine dispatches at most so many that are ready, and leaves the others for the next.
+  std::size_t most_ready = std::string::npos;
 
  private:
   friend class memory_engine;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // time_limits_test: peers that are idle, silent or do not read, and handlers that may take their time. The clock is
-// held by hand. Of messages that are begun and not ended: message_timeout_test.
+// held by hand. Messages that are begun and not ended: message_timeout_test. A loop that is held up: held_up_loop_test.
 #include "timed_lines.hpp"
 
 #include <boost/test/data/test_case.hpp>
-
-#include <functional>
 
 using namespace quintet;
 using namespace quintet::testing;
@@ -155,78 +153,4 @@ BOOST_AUTO_TEST_CASE(limits_that_cannot_be) {
   refused({.idle_timeout = -1s}, "negative");
   refused({.min_receive_rate = 5}, "min_receive_rate");
   validate(connection_limits{});
-}
-
-namespace {
-
-/// Lines; for "work" the loop does nothing else for 40 seconds, while others do what the test says.
-struct hard_work {
-  journal* log;
-  manual_clock** time;
-  std::function<void()>* meanwhile;
-  std::size_t operator()(connection& c, bytes in) const {
-    if (in == "work\n") {
-      (*meanwhile)();
-      (*time)->advance(40s);
-    }
-    return lines{log}(c, in);
-  }
-  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
-};
-
-const std::vector<error_code> the_busy_one{errc::end_of_stream};
-
-struct busy_fixture {
-  busy_fixture(shape s, const connection_limits& l) : w(1, s, hard_work{&log, &time, &meanwhile}, l) {
-    time = &w.sim.time();
-  }
-  void work() {
-    const int busy = w.connect();
-    BOOST_TEST(w.converse(busy, "work\n") == "work\n");
-    w.sim.network().close(busy);
-    w.sim.run_until_quiet();
-  }
-  journal log;
-  manual_clock* time = nullptr;
-  std::function<void()> meanwhile;
-  world<hard_work> w;
-};
-
-}  // namespace
-
-// A handler blocks the loop of another connection. That connection's peer acts in time, and the loop sees it late.
-BOOST_DATA_TEST_CASE(a_peer_is_in_time_although_its_loop_is_not, bdata::make(shapes), s) {
-  const auto holds = [s](const connection_limits& limits, bytes before, bytes in_time) {
-    busy_fixture f(s, limits);
-    const int peer = f.w.connect();
-    f.w.send(peer, before);
-    f.meanwhile = [&] { f.w.sim.network().send(peer, in_time); };
-    f.work();
-    BOOST_TEST((f.log.closed == the_busy_one));
-    BOOST_TEST(f.w.received(peer) == "x\n");
-  };
-  holds({.first_byte_timeout = 10s}, "", "x\n");
-  holds({.idle_timeout = 10s}, "", "x\n");
-  holds({.message_timeout = 10s}, "x", "\n");
-}
-
-BOOST_DATA_TEST_CASE(a_peer_that_takes_is_in_time_although_its_loop_is_not, bdata::make(shapes), s) {
-  busy_fixture f(s, {.send_timeout = 10s});
-  const int peer = f.w.connect();
-  f.w.send(peer, "big\n");
-  std::size_t taken = 0;
-  f.meanwhile = [&] { taken = f.w.sim.network().receive(peer).size(); };
-  f.work();
-  BOOST_TEST((f.log.closed == the_busy_one));
-  BOOST_TEST(taken + f.w.received(peer).size() == 100'000U);
-}
-
-BOOST_DATA_TEST_CASE(nor_is_a_silent_peer_spared_because_its_loop_was_held_up, bdata::make(shapes), s) {
-  busy_fixture f(s, {.idle_timeout = 10s});
-  const int silent = f.w.connect();
-  f.w.sim.advance(1s);
-  f.meanwhile = [] {};
-  f.work();
-  BOOST_TEST(f.w.ended(silent));
-  f.w.sim.network().close(silent);
 }
