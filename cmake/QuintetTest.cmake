@@ -104,7 +104,7 @@ function(quintet_set_test_properties name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 180)  # a test that hangs is a test that fails
   endif()
-  if(QUINTET_SANITIZE)
+  if(QUINTET_SANITIZE OR QUINTET_COVERAGE)
     math(EXPR arg_TIMEOUT "5 * ${arg_TIMEOUT}")
   endif()
   # A handler that waits for its test is no news, and a test of what is in the log must not find it there.

@@ -12,6 +12,7 @@
 #include "compare/child_process.hpp"
 #include "compare/interruption.hpp"
 #include "compare/scratch_file.hpp"
+#include "load/blocking_io.hpp"
 #include "load/connect.hpp"
 #include "options.hpp"
 
@@ -47,16 +48,11 @@ class strict_turns {
 };
 
 void send_all(const unique_fd& fd, std::string_view data) {
-  while (!data.empty()) {
-    const ssize_t sent = ::send(fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
-    if (sent <= 0) throw run_error("the server took no more requests");
-    data.remove_prefix(static_cast<std::size_t>(sent));
-  }
+  if (!send_whole(fd, data)) throw run_error("the server took no more requests");
 }
 
 void receive(const unique_fd& fd, std::string& into) {
-  const ssize_t got = ::recv(fd.get(), into.data(), into.size(), MSG_WAITALL);
-  if (got != static_cast<ssize_t>(into.size())) throw run_error("a request was not answered");
+  if (receive_whole(fd, into) != into.size()) throw run_error("a request was not answered");
 }
 
 // Every connection sends before any reads.

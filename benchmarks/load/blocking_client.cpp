@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // blocking_client.cpp: one thread, one connection, calls that block: how clients without an event loop behave.
+#include "load/blocking_io.hpp"
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/conversation.hpp"
@@ -132,12 +133,11 @@ const char* blocking_client::one_request(const request_stream& stream, std::uint
   for (std::uint64_t at = position, end = position + stream.message_bytes(); at < end;) {
     const std::size_t length = std::min<std::uint64_t>(end - at, buffer_.size());
     stream.produce(at, buffer_.data(), length);
-    const ssize_t n = ::send(fd_.get(), buffer_.data(), length, MSG_NOSIGNAL);
-    if (n < 0) return std::strerror(errno);
-    at += static_cast<std::uint64_t>(n);
+    if (!send_whole(fd_, {buffer_.data(), length})) return std::strerror(errno);
+    at += length;
   }
   for (std::uint64_t at = position, end = position + stream.message_bytes(); at < end;) {
-    const ssize_t n = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+    const ssize_t n = receive_some(fd_, {buffer_.data(), buffer_.size()});
     if (n == 0) return "the server closed the connection";
     if (n < 0) return errno == EAGAIN ? "no reply in time" : std::strerror(errno);
     const auto length = static_cast<std::size_t>(n);

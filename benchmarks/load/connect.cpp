@@ -74,10 +74,13 @@ unique_fd connect_blocking(const socket_address& to, int timeout_ms, unsigned so
   if (!fd) return fd;
   const timeval connecting{.tv_sec = 10, .tv_usec = 0};  // SO_SNDTIMEO holds for connect() too
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &connecting, sizeof connecting);
-  if (::connect(fd.get(), to.get(), to.length) != 0) {
-    const int error = errno == EINPROGRESS ? ETIMEDOUT : errno;
+  // After EINTR it goes on in the kernel, and this call waits for it again.
+  int error = 0;
+  do error = ::connect(fd.get(), to.get(), to.length) == 0 ? 0 : errno;
+  while (error == EINTR);
+  if (error != 0 && error != EISCONN) {
     fd.reset();
-    errno = error;
+    errno = error == EINPROGRESS || error == EALREADY ? ETIMEDOUT : error;
     return fd;
   }
   const timeval timeout{.tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // heartbeat.cpp: a probe that asks every 10 ms whether the server still answers at once.
+#include "load/blocking_io.hpp"
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 
@@ -51,10 +52,8 @@ class heartbeat final : public worker {
 
   void beat(std::uint64_t due) {
     stream_.produce(position_, buffer_.data(), buffer_.size());
-    if (::send(fd_.get(), buffer_.data(), buffer_.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(buffer_.size()))
-      return lose("heartbeat: cannot send");
-    const ssize_t n = ::recv(fd_.get(), buffer_.data(), buffer_.size(), MSG_WAITALL);
-    if (n != static_cast<ssize_t>(buffer_.size())) return lose("heartbeat: no reply");
+    if (!send_whole(fd_, {buffer_.data(), buffer_.size()})) return lose("heartbeat: cannot send");
+    if (receive_whole(fd_, buffer_) != buffer_.size()) return lose("heartbeat: no reply");
     const auto now = now_ns();
     if (!stream_.matches(position_, {buffer_.data(), buffer_.size()})) tally_.fail(1, "heartbeat: wrong bytes");
     position_ += buffer_.size();

@@ -90,6 +90,7 @@ class receiver {
     const ssize_t count = ::recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
     if (interruption_guard::happened()) throw interrupted();
     if (count == 0) throw run_error("the server has closed the connection");
+    if (count < 0 && errno == EINTR) return;
     if (count < 0) throw run_error(fmt::format("cannot receive: {}", std::strerror(errno)));
     const auto arrived = std::string_view(buffer_).substr(0, static_cast<std::size_t>(count));
     if (!expected_.matches(received_, arrived)) throw run_error("the server sent other bytes than it was to");

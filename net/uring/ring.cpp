@@ -62,7 +62,11 @@ error_code refusal() noexcept {
 
 ring::ring() {
   if (const int error = begin(ring_, submissions, completions))
-    throw boost::system::system_error(system_error_code(error), "cannot make a loop: io_uring_setup");
+    throw boost::system::system_error(system_error_code(error),
+                                      error == ENOMEM
+                                          ? "cannot make a loop: io_uring_setup (no memory, or no more that this "
+                                            "user may lock: ulimit -l, CAP_IPC_LOCK)"
+                                          : "cannot make a loop: io_uring_setup");
 }
 
 io_uring_sqe* ring::next() noexcept {

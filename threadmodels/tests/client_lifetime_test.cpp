@@ -51,6 +51,10 @@ struct talker {
   void on_close(connection&, error_code) { --*alive; }
 };
 
+/// The first bytes have come, or will not: refused, or a connection that the server's end has ended before it said a
+/// word.
+bool began_or_ended(const client_statistics& s) { return s.bytes_received != 0 || s.failures != 0 || s.closed != 0; }
+
 struct fleet {
   std::vector<address> there;
   std::shared_ptr<std::atomic<int>> alive = std::make_shared<std::atomic<int>>(0);
@@ -75,7 +79,7 @@ struct fleet {
     if (state == 4)
       for (auto n = random() % 200; n > 0; --n) std::this_thread::yield();
     if (state == 5 && !links.empty()) {  // in the middle of a conversation, or between two attempts
-      while (here.statistics().bytes_received == 0 && here.statistics().failures == 0) std::this_thread::yield();
+      while (!began_or_ended(here.statistics())) std::this_thread::yield();
       ++talked;
     }
   }

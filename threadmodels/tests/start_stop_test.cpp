@@ -77,10 +77,10 @@ BOOST_DATA_TEST_CASE(never_run, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(stopped_by_many_threads, data::make(all_models), kind) {
   for (int i = 0; i < 50; ++i) {
     running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind}, echo);
-    std::vector<std::thread> stoppers;
+    std::vector<std::jthread> stoppers;
     for (int t = 0; t < 3; ++t) stoppers.emplace_back([&] { srv.stop(); });
     srv.join();
-    for (std::thread& t : stoppers) t.join();
+    for (std::jthread& t : stoppers) t.join();
     BOOST_TEST(srv->statistics().accepted == 0u);
   }
 }
@@ -91,7 +91,7 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
   client c(srv.port());
   c.send("x");
   std::string reply;
-  std::thread sender([&] {
+  std::jthread sender([&] {
     reply = c.receive(1);
     ::kill(::getpid(), SIGTERM);
   });
@@ -105,7 +105,7 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(statistics_while_starting_and_stopping, data::make(all_models), kind) {
   for (int i = 0; i < 100; ++i) {
     running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind, .loops = 4}, echo);
-    std::thread asking([&] {
+    std::jthread asking([&] {
       while (srv->statistics().closed == 0) std::this_thread::yield();
     });
     client(srv->port()).close();

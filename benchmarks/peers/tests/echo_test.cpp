@@ -2,6 +2,7 @@
 // echo_test.cpp: every peer that is built in echoes rightly: pieces, much at once, half-close; and it stops.
 #include "peers/peer_server.hpp"
 
+#include "load/blocking_io.hpp"
 #include "load/connect.hpp"
 #include "options.hpp"
 
@@ -37,26 +38,15 @@ std::string pattern(std::size_t bytes) {
   return text;
 }
 
-void send_all(const unique_fd& fd, std::string_view data) {
-  while (!data.empty()) {
-    const ssize_t sent = ::send(fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;
-    data.remove_prefix(static_cast<std::size_t>(sent));
-  }
-}
-
 std::string receive(const unique_fd& fd, std::size_t most) {
   std::string text(most, '\0');
-  std::size_t have = 0;
-  for (ssize_t got = 1; got > 0 && have < most; have += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
-    got = ::recv(fd.get(), text.data() + have, most - have, 0);
-  text.resize(have);
+  text.resize(receive_whole(fd, text));
   return text;
 }
 
 bool at_end(const unique_fd& fd) {
   char more = 0;
-  return ::recv(fd.get(), &more, 1, 0) == 0;
+  return receive_some(fd, {&more, 1}) == 0;
 }
 
 template <class F>
@@ -81,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_message_in_pieces_comes_back_in_order) {
     std::string back;
     for (std::size_t at = 0, piece = 1; at < message.size(); at += piece, piece = piece * 3 % 7919 + 1) {
       const auto part = std::string_view(message).substr(at, piece);
-      send_all(fd, part);
+      send_whole(fd, part);
       back += receive(fd, part.size());
     }
     BOOST_TEST((back == message));
@@ -94,7 +84,7 @@ BOOST_AUTO_TEST_CASE(what_was_sent_before_a_half_close_comes_back_and_then_the_e
     const running_peer server(kind);
     const unique_fd fd = connect_to(server.port());
     std::jthread sender([&] {
-      send_all(fd, message);
+      send_whole(fd, message);
       ::shutdown(fd.get(), SHUT_WR);
     });
     BOOST_TEST((receive(fd, message.size()) == message));
@@ -107,7 +97,7 @@ BOOST_AUTO_TEST_CASE(an_end_together_with_the_last_bytes_is_seen) {
     const running_peer server(kind);
     for (int i = 0; i < 20; ++i) {
       const unique_fd fd = connect_to(server.port());
-      send_all(fd, "goodbye");
+      send_whole(fd, "goodbye");
       ::shutdown(fd.get(), SHUT_WR);
       BOOST_TEST(receive(fd, 7) == "goodbye");
       BOOST_TEST(at_end(fd));
@@ -120,7 +110,7 @@ BOOST_AUTO_TEST_CASE(connections_do_not_mix_and_one_that_is_reset_harms_nobody) 
     const running_peer server(kind);
     std::vector<unique_fd> all;
     for (int i = 0; i < 40; ++i) all.push_back(connect_to(server.port()));
-    for (std::size_t i = 0; i < all.size(); ++i) send_all(all[i], std::to_string(1000 + i));
+    for (std::size_t i = 0; i < all.size(); ++i) send_whole(all[i], std::to_string(1000 + i));
     close_with_reset(all[7]);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i]) BOOST_TEST(receive(all[i], 4) == std::to_string(1000 + i));
@@ -134,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_server_stops_with_connections_open_and_before_it_has_run)
     {
       const running_peer server(kind);
       fd = connect_to(server.port());
-      send_all(fd, "hello");
+      send_whole(fd, "hello");
       BOOST_TEST(receive(fd, 5) == "hello");
     }
     BOOST_TEST(at_end(fd));
