@@ -213,8 +213,10 @@ void connection::settle() noexcept {
   settling_ = false;
   if (!state_.baton_out) charge_input();
   if (connection_deadlines* const d = deadlines()) {
-    if (loop_.io().waits_in_send()) note_long_send(*d);
-    if (!state_.baton_out) d->hold(holds_input() || baton_.close_wanted, loop_.now());
+    const bool waits_in_send = loop_.io().waits_in_send();
+    if (waits_in_send) note_long_send(*d);
+    if (!state_.baton_out)
+      d->hold(holds_input() || baton_.close_wanted || (waits_in_send && state_.sending), loop_.now());
     watch_time();
   }
 }

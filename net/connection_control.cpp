@@ -136,14 +136,17 @@ void connection::expired() noexcept {
   if (state_.lingering) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
-  const auto due = d->next(applied_limits(), !state_.baton_out);
-  if (due.when > loop_.now()) return watch_time();
-  const bool of_output = due.why == errc::send_timeout || (due.why == errc::idle_timeout && state_.sending);
-  const std::size_t unread = of_output || state_.paused ? 0 : loop_.io().unread(handle_);
-  if (d->confirm(due, unread, loop_.now()) || (of_output && loop_.io().waits_in_send())) return fail(due.why);
-  d->catch_up(loop_.dispatched_at(), loop_.now());
+  const time_point now = loop_.now();
+  const auto output = d->of_output(applied_limits(), !state_.baton_out);
+  const auto input = d->of_input(applied_limits(), !state_.baton_out);
+  if (std::min(output, input).when > now) return watch_time();
+  const bool output_is_due = output.when <= now;
+  if (output_is_due && (d->confirm_output(output, now) || loop_.io().waits_in_send())) return fail(output.why);
+  if (input.when <= now && d->confirm_input(input, state_.paused ? 0 : loop_.io().unread(handle_), now))
+    return fail(input.why);
+  d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
-  if (of_output) on_sendable();
+  if (output_is_due) on_sendable();
 }
 
 // ---- Silence --------------------------------------------------------------------------------------------------------

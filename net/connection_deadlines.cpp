@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: what the peer takes, the earliest of the four, and what limits may not be.
+// connection_deadlines: what the peer takes, the earliest of each direction, and what limits may not be.
 #include <quintet/net/connection_deadlines.hpp>
 
 #include <quintet/net/planted_bugs.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace quintet {
@@ -15,8 +16,9 @@ void earlier(connection_deadlines::deadline& best, time_point from, duration lim
 
 duration time_for(std::size_t count, std::size_t rate) noexcept {
   if (rate == 0) return {};
+  constexpr double longest = 1e9;  // seconds: thirty years, and within what a duration holds
   return std::chrono::duration_cast<duration>(
-      std::chrono::duration<double>(static_cast<double>(count) / static_cast<double>(rate)));
+      std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
 }
 
 }  // namespace
@@ -38,10 +40,20 @@ void connection_deadlines::catch_up(time_point since, time_point now) noexcept {
     if (*noted != never && *noted >= since) *noted = now;
 }
 
-connection_deadlines::deadline connection_deadlines::next(const connection_limits& limits,
-                                                          bool at_rest) const noexcept {
+connection_deadlines::deadline connection_deadlines::of_output(const connection_limits& limits,
+                                                               bool at_rest) const noexcept {
   deadline best;
-  if (output_waits_) earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
+  if (!output_waits_) return best;
+  earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
+  // Where nothing else limits how long a peer may take nothing.
+  if (at_rest && limits.send_timeout == duration{})
+    earlier(best, send_progress_, limits.idle_timeout, errc::idle_timeout);
+  return best;
+}
+
+connection_deadlines::deadline connection_deadlines::of_input(const connection_limits& limits,
+                                                              bool at_rest) const noexcept {
+  deadline best;
   if (!at_rest) return best;
   if (!any_received_ && held_since_ == never)
     earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
@@ -52,9 +64,6 @@ connection_deadlines::deadline connection_deadlines::next(const connection_limit
     earlier(best, begins, limits.message_timeout, errc::message_timeout);
   }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
-  // Where nothing else limits how long a peer may take nothing.
-  if (output_waits_ && limits.send_timeout == duration{})
-    earlier(best, send_progress_, limits.idle_timeout, errc::idle_timeout);
   return best;
 }
 

@@ -79,14 +79,23 @@ class connection_deadlines {
   struct deadline {
     time_point when = time_point::max();
     errc why = errc::idle_timeout;
+    bool operator<(const deadline& other) const noexcept { return when < other.when; }
   };
-  /// The earliest, given what the connection does now. `at_rest`: no handler is at work.
-  [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept;
-  /// Notes that this deadline has passed, and how many bytes have arrived and were not received yet. True when it had
-  /// passed already at the last such note, and what had arrived by then has been received: the loop has looked since at
-  /// what the peer has done. Before, another connection's handler may have kept it from looking.
-  [[nodiscard]] bool confirm(const deadline& due, std::size_t unread, time_point now) noexcept {
-    const bool again = due.when <= std::exchange(doubted_at_, now);
+  /// The earliest of those that output which waits has, and of the others, given what the connection does now.
+  /// `at_rest`: no handler is at work.
+  [[nodiscard]] deadline of_output(const connection_limits& limits, bool at_rest) const noexcept;
+  [[nodiscard]] deadline of_input(const connection_limits& limits, bool at_rest) const noexcept;
+  [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept {
+    return std::min(of_output(limits, at_rest), of_input(limits, at_rest));
+  }
+  /// Notes that this deadline has passed, for input how many bytes have arrived and were not received yet. True when it
+  /// had passed already at the last such note, and what had arrived by then has been received: the loop has looked
+  /// since at what the peer has done. Before, another connection's handler may have kept it from looking.
+  [[nodiscard]] bool confirm_output(const deadline& due, time_point now) noexcept {
+    return due.when <= std::exchange(output_doubted_at_, now);
+  }
+  [[nodiscard]] bool confirm_input(const deadline& due, std::size_t unread, time_point now) noexcept {
+    const bool again = due.when <= std::exchange(input_doubted_at_, now);
     unread_ = again ? std::min(unread_, unread) : unread;
     return again && unread_ == 0;
   }
@@ -97,9 +106,9 @@ class connection_deadlines {
   time_point opened_, last_active_, last_received_, send_progress_;
   time_point message_since_ = never;
   time_point held_since_ = never;
-  time_point doubted_at_ = time_point::min();
+  time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
-  std::size_t unread_ = 0;  // of what had arrived at doubted_at_
+  std::size_t unread_ = 0;  // of what had arrived at input_doubted_at_
   bool any_received_;
   bool output_waits_;
 };
