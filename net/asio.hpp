@@ -18,6 +18,7 @@
 #include <exception>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace quintet {
@@ -58,12 +59,13 @@ struct asio_result<std::exception_ptr, Args...> {
   }
 };
 
-/// Starts the operation with a handler that runs on the host's loop and can be cancelled by the host.
-template <class Operation, class Signature>
+/// Starts the operation with a handler that runs on the host's loop and can be cancelled by the host. `spawned`: it is
+/// co_spawn(), which runs there by itself.
+template <class Operation, class Signature, bool spawned = false>
 class asio_awaiter;
 
-template <class Operation, class... Args>
-class asio_awaiter<Operation, void(Args...)> final : private cancellable, private work_item {
+template <class Operation, class... Args, bool spawned>
+class asio_awaiter<Operation, void(Args...), spawned> final : private cancellable, private work_item {
  public:
   asio_awaiter(Operation&& op, coroutine_host& host)
       : work_item(&asio_awaiter::resume_lost), operation_(std::move(op)), host_(host) {}
@@ -78,7 +80,7 @@ class asio_awaiter<Operation, void(Args...)> final : private cancellable, privat
     initiation now;  // on the stack, as is op: this object may be gone before the initiation returns
     now_ = &now;
     Operation op = std::move(operation_);
-    std::move(op)(handler(this));
+    std::move(op)(std::conditional_t<spawned, handler, handler_on_loop>(this));
     if (now.completed) return;
     now_ = nullptr;
     if (now.lost) throw aborted();
@@ -96,7 +98,6 @@ class asio_awaiter<Operation, void(Args...)> final : private cancellable, privat
   /// there was no memory. Then the waiting coroutine gets operation_aborted, or it would wait for ever.
   class handler {
    public:
-    using executor_type = loop_executor;
     using cancellation_slot_type = boost::asio::cancellation_slot;
     explicit handler(asio_awaiter* self) noexcept : self_(self), is_owner_(true) { self_->handler_ = this; }
     handler(handler&& other) noexcept : self_(other.self_), is_owner_(std::exchange(other.is_owner_, false)) {
@@ -106,21 +107,34 @@ class asio_awaiter<Operation, void(Args...)> final : private cancellable, privat
     ~handler() {
       if (is_owner_) self_->lost();
     }
-    executor_type get_executor() const noexcept { return self_->host_.host_loop().get_executor(); }
     cancellation_slot_type get_cancellation_slot() const noexcept { return self_->signal_.slot(); }
     template <class... Given>
     void operator()(Given&&... given) {
       is_owner_ = false;
       self_->handler_ = nullptr;
       if (self_->now_) std::exchange(self_->now_, nullptr)->completed = true;
-      self_->result_.emplace(std::forward<Given>(given)...);
+      try {
+        self_->result_.emplace(std::forward<Given>(given)...);
+      } catch (...) {  // of moving what was given: as if the operation had been abandoned
+      }
       self_->host_.resume(self_->waiting_);
     }
 
+   protected:
+    asio_awaiter* self_;
+
    private:
     friend asio_awaiter;
-    asio_awaiter* self_;
     bool is_owner_;  // and not moved from, nor called
+  };
+  /// co_spawn() gets one without an executor. To a handler that has one it passes a cancellation on by dispatch(), and
+  /// what is queued then may find that the coroutine has ended meanwhile, and the signal with it
+  /// (https://github.com/chriskohlhoff/asio/issues/1332).
+  class handler_on_loop : public handler {
+   public:
+    using executor_type = loop_executor;
+    using handler::handler;
+    executor_type get_executor() const noexcept { return this->self_->host_.host_loop().get_executor(); }
   };
   static boost::system::system_error aborted() {
     return boost::system::system_error(error_code(boost::asio::error::operation_aborted));
@@ -164,7 +178,8 @@ template <class T, class Executor>
 struct await_adapter<boost::asio::awaitable<T, Executor>> {
   static auto adapt(boost::asio::awaitable<T, Executor> coroutine, coroutine_host& host) {
     auto op = boost::asio::co_spawn(host.host_loop().get_executor(), std::move(coroutine), boost::asio::deferred);
-    return await_adapter<decltype(op)>::adapt(std::move(op), host);
+    using signature = typename boost::asio::completion_signature_of<decltype(op)>::type;
+    return detail::asio_awaiter<decltype(op), signature, true>(std::move(op), host);
   }
 };
 

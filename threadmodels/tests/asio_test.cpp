@@ -22,6 +22,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <string>
@@ -195,6 +196,46 @@ awaitable<> await_abandoned(stream& s) {
 }
 
 // Asio abandons operations of its own coroutines when a step of theirs finds no memory.
+/// Asio's coroutine waits for the timer, and the connection's waits for it.
+struct waits_for_a_timer {
+  asio::steady_timer** timer;
+  connection_id* id;
+  std::atomic<int>* ended;
+  static asio::awaitable<void> wait(asio::steady_timer& t) { co_await t.async_wait(asio::use_awaitable); }
+  awaitable<> operator()(stream& s) const {
+    asio::steady_timer t(s.get_executor(), 24h);
+    *timer = &t;
+    *id = s.id();
+    s.write("waiting");
+    s.flush();
+    try {
+      co_await wait(t);
+    } catch (const boost::system::system_error&) {
+    }
+    ++*ended;
+  }
+};
+
+// What Asio's coroutine waits for is over, and in the same turn of the loop the connection is aborted, before or after.
+BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all_models) * data::make({true, false}),
+                     kind, abort_first) {
+  asio::steady_timer* timer = nullptr;
+  connection_id id{};
+  std::atomic<int> ended{0};
+  running<server<waits_for_a_timer>> srv(config{.model = kind, .loops = 1}, waits_for_a_timer{&timer, &id, &ended});
+  for (int i = 1; i <= 10; ++i) {
+    client c(srv->port());
+    BOOST_REQUIRE(c.receive(7) == "waiting");
+    asio::post(timer->get_executor(), [&, first = abort_first] {
+      if (first) (void)srv->connections().abort(id);
+      timer->cancel();
+      if (!first) (void)srv->connections().abort(id);
+    });
+    BOOST_TEST(c.receive_rest().empty());
+    BOOST_REQUIRE(eventually([&] { return ended == i; }));
+  }
+}
+
 BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
   running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);
   client c(srv->port());
