@@ -106,6 +106,7 @@ void connection::process_messages(work_item& item) noexcept {
     done += message->cost_;
   }
   c.host_.registry.release(c.id_, done);
+  c.got_on_ = false;  // they are others' words
   c.give_back();
 }
 
@@ -183,7 +184,7 @@ void connection::end_of_batch() noexcept {
   if (baton_.has_dropped) loop_.counters().dropped.add(std::exchange(baton_extras_->dropped, 0));
   baton_.has_dropped = false;
   if (connection_deadlines* const d = deadlines())
-    d->batch_ended({.got_on = keeps_baton_ ? has_got_on() : got_on_,
+    d->batch_ended({.got_on = got_on_,
                     .incomplete = incomplete_,
                     .begun_anew = begun_anew_,
                     .unused = input_buffer_.size() + ahead_.size()},

@@ -105,8 +105,9 @@ void connection::close_from_outside() noexcept {
 }
 
 void connection::abort_from_outside() noexcept {
+  const bool was_out = state_.baton_out;
   fail(errc::aborted);
-  if (state_.baton_out) interrupt();
+  if (was_out) interrupt();  // and not what it begins when it has learned of the end
 }
 
 void connection::hold_reading(int change) noexcept {

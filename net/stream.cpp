@@ -36,7 +36,13 @@ void stream::ended(bool by_exception) noexcept {
   if (closing_)
     close_is_done();
   else
-    give_back();
+    hand_back();
+}
+
+// The coroutine gives the baton back itself. It is not always the one: what is posted borrows it from a waiting one.
+void stream::hand_back() noexcept {
+  got_on_ = has_got_on();
+  give_back();
 }
 
 // Input of the batch at hand comes without suspending. What has arrived since comes with the next batch, for which the
@@ -50,7 +56,7 @@ bool stream::begin_read() {
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   has_unseen_ = has_input();
-  give_back();
+  hand_back();
 }
 
 // What read() has lent stays where it is: what arrives meanwhile is read ahead.
@@ -58,7 +64,7 @@ void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   ask_for_writable();
   has_unseen_ = false;
-  give_back();
+  hand_back();
 }
 
 std::optional<bytes> stream::end_read() {
@@ -116,7 +122,7 @@ void stream::wait_for_more(message_wait& wanted) noexcept {
   has_unseen_ = !wanted.has_looked_;
   if (!has_unseen_) expect_input(wanted.found_.size);
   if (wanted.within_message()) mark_incomplete(has_got_on());
-  give_back();
+  hand_back();
 }
 
 boost::system::result<bytes> stream::end_message(message_wait& wanted) {

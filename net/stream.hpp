@@ -148,6 +148,7 @@ class stream : public connection, private coroutine_host {
   frame next_frame(message_wait& wanted);
   void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
   void wait_for_more(message_wait& wanted) noexcept;
+  void hand_back() noexcept;
   boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
   void wait_for_room(std::coroutine_handle<> waiting) noexcept;

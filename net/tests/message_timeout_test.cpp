@@ -43,6 +43,30 @@ BOOST_DATA_TEST_CASE(a_message_has_to_be_completed, bdata::make(shapes), s) {
   check_slow_writer<lines_coroutine>(s);
 }
 
+namespace {
+
+template <class Handler>
+void check_writes_from_outside(shape s) {
+  fixture<Handler> f(s, {.message_timeout = 10s});
+  f.w.sim.network().takes_all = true;
+  f.w.send(f.client, "z");
+  const connection_id id = f.w.server->connections().all().at(0);
+  for (int i = 0; i < 6 && !f.closed(); ++i) {
+    f.w.sim.advance(1900ms);
+    (void)f.w.server->connections().post(id, [](connection& c) { c.write("news\n"); });
+    f.w.sim.run_until_quiet();
+  }
+  f.check(errc::message_timeout);
+}
+
+}  // namespace
+
+// What others write to a connection does not complete the message that its peer has begun.
+BOOST_DATA_TEST_CASE(writes_from_outside_buy_no_time, bdata::make(shapes), s) {
+  check_writes_from_outside<lines>(s);
+  check_writes_from_outside<lines_coroutine>(s);
+}
+
 // Read ahead, it begins while the handler is at work with the message before.
 BOOST_DATA_TEST_CASE(a_message_that_stops_behind_another, bdata::make(shapes) * bdata::xrange(20), s, seed) {
   fixture<> f(s, {.message_timeout = 2s}, static_cast<std::uint64_t>(seed));
