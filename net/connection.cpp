@@ -263,9 +263,19 @@ void connection::take_next_step() noexcept {
   if (state_.receive_ended && !state_.has_ahead) settle_end();
 }
 
+void connection::count_kept_input(std::size_t size) noexcept {
+  check_held();
+  const std::size_t now = size > read_ahead_limit ? size : 0;
+  if (now == (baton_extras_ ? baton_extras_->kept : 0)) return;
+  if (!make_baton_extras()) return close(make_error_code(boost::system::errc::not_enough_memory));
+  baton_extras_->kept = now;
+  baton_.has_changes = true;
+}
+
 // On the loop, with the baton at home. What is short is not worth counting.
 void connection::charge_input() noexcept {
-  const std::size_t kept = input_buffer_.size() + ahead_.size(), now = kept > read_ahead_limit ? kept : 0;
+  const std::size_t of_handler = baton_extras_ ? baton_extras_->kept : 0;
+  const std::size_t kept = input_buffer_.size() + ahead_.size() + of_handler, now = kept > read_ahead_limit ? kept : 0;
   if (state_.failing || (now == 0 && (!extras_ || extras_->input_charged == 0)) || !have_extras()) return;
   const std::size_t before = std::exchange(extras_->input_charged, now);
   if (!host_.input.changed(before, now, host_.registry.count())) fail(errc::input_overflow);

@@ -43,8 +43,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// [baton] The same for bytes that somebody owns: those of at least `large_write` bytes are not copied but kept until
   /// they have left.
   bool write(shared_bytes data);
-  /// [baton] The same of a string that is handed over: `c.write(std::move(text))`. It is gone also when it was not
-  /// taken.
+  /// [baton] The same of a string that is handed over, `c.write(std::move(text))`, and gone also when not taken.
   template <std::same_as<std::string> S>
   bool write(S&& data) {
     if (data.size() < large_write) return write(bytes(data));
@@ -94,9 +93,8 @@ class connection : private stream_channel, private loop_member, private detail::
   /// resume_reading(), which connection_registry::post() can bring.
   void pause_reading() noexcept { held().pause_wanted = true; }
   void resume_reading() noexcept { held().pause_wanted = false; }
-  /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the rest is put behind it, and
-  /// the handler is not called before that is there. What is above `max_input` ends the connection as ever. Without
-  /// memory to note the size, the handler is called for each arrival.
+  /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the handler is not called
+  /// before that is there. What is above `max_input` ends the connection. Without memory it is called all the same.
   void expect_input(std::size_t size) noexcept {
     const std::size_t most = limits().max_input;
     baton_.expects = make_baton_extras();
@@ -109,6 +107,8 @@ class connection : private stream_channel, private loop_member, private detail::
     incomplete_ = true;
     begun_anew_ = anew;
   }
+  /// [baton] The handler keeps so many bytes of input itself; for `max_input_total` they count as unused.
+  void count_kept_input(std::size_t size) noexcept;
   /// [baton] What applies now: the server's, or this connection's own.
   [[nodiscard]] const connection_limits& limits() const noexcept {
     check_held();

@@ -119,7 +119,8 @@ void connection::come_home(work_item& item) noexcept {
   c.state_.baton_out = c.baton_.had_its_share = false;
   if (c.input_buffer_.equipped() && !c.baton_.has_input) {
     c.loop_.buffers().take_back(c.input_buffer_);
-    if (c.extras_ && c.extras_->input_charged > 0) [[unlikely]]
+    // It can only be less now. Where the handler keeps more itself, settle() is to come, and may end the connection.
+    if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_.has_changes) [[unlikely]]
       c.charge_input();
   }
   if (c.is_calm_but_for_detours()) return c.send_output();

@@ -148,6 +148,7 @@ struct connection_baton_extras {
   std::unique_ptr<connection_settings> changed;
   error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // if there was none to note it
   std::size_t expected = 0;
+  std::size_t kept = 0;           // input that the handler keeps, if it is worth counting
   std::size_t charged = 0;        // how much of output_ the server's budget knows of
   std::size_t waiting = 0;        // sending_.size() when the baton left
   unsigned dropped = 0;           // writes that when_full::drop has dropped in this batch

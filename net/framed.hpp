@@ -109,6 +109,7 @@ class framed {
       if (found.is == frame::state::incomplete) {
         unfinished_ = used < in.size() || within_message(wire_);
         if (within_message(wire_)) c.mark_incomplete(any);
+        if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
         if (found.size > c.limits().max_input) c.close(errc::message_too_big);
         if (used < in.size()) c.expect_input(found.size);
         return used;

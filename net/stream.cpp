@@ -122,6 +122,7 @@ void stream::wait_for_more(message_wait& wanted) noexcept {
   has_unseen_ = !wanted.has_looked_;
   if (!has_unseen_) expect_input(wanted.found_.size);
   if (wanted.within_message()) mark_incomplete(has_got_on());
+  count_kept_input(wanted.kept_bytes());
   hand_back();
 }
 

@@ -51,6 +51,12 @@ class stream : public connection, private coroutine_host {
       reader(stream& s, Codec& c) noexcept : message_wait(s), with(c) {}
       frame parse(bytes in) override { return with.parse(in); }
       bool within_message() const noexcept override { return quintet::within_message(with); }
+      std::size_t kept_bytes() const noexcept override {
+        if constexpr (keeps_messages<Codec>)
+          return with.kept_bytes();
+        else
+          return 0;
+      }
       Codec& with;
     };
     return reader(*this, wire);
@@ -135,6 +141,7 @@ class stream : public connection, private coroutine_host {
     friend stream;
     virtual frame parse(bytes in) = 0;
     [[nodiscard]] virtual bool within_message() const noexcept { return false; }
+    [[nodiscard]] virtual std::size_t kept_bytes() const noexcept { return 0; }
 
     stream& stream_;
     frame found_;

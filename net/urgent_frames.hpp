@@ -68,7 +68,7 @@ struct urgent_findings {
 template <codec Codec>
 class urgent_sieve {
  public:
-  explicit urgent_sieve(Codec wire) : wire_(std::move(wire)) {}
+  explicit urgent_sieve(const Codec& wire) : wire_(without_messages(wire)) {}
 
   /// What is left of it for the handler: in `in` or in `found`. A frame that has not arrived whole is held back as long
   /// as it may be urgent. At the end of the stream nothing is.
@@ -86,6 +86,12 @@ class urgent_sieve {
   }
 
  private:
+  static Codec without_messages(const Codec& wire) {
+    if constexpr (keeps_messages<Codec>)
+      return wire.without_messages();
+    else
+      return wire;
+  }
   static constexpr std::size_t most_held = 4096;  // of a message whose length is known; what is longer is not urgent
   struct walk {
     bytes in;

@@ -27,7 +27,7 @@ template <transparent_codec Codec>
   requires requires(const Codec& c) { c.max_size(); }
 class chunked {
  public:
-  static constexpr std::size_t largest_kept = 256 * 1024;
+  static constexpr std::size_t largest_kept = 64 * 1024;
 
   chunked(const Codec& inner, chunking options) : inner_(inner.widened(1)), options_(options) {
     if (inner_.max_size() < 2) throw config_error("chunked: a frame has room for 1 byte of the message at least");
@@ -39,6 +39,12 @@ class chunked {
     return options_.send ? std::max(options_.max_message, max_chunk()) : max_chunk();
   }
   [[nodiscard]] bool within_message() const noexcept { return begun_.more; }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return begun_.message.capacity(); }
+  [[nodiscard]] chunked without_messages() const {
+    chunked copy(*this);
+    copy.keeps_ = false;
+    return copy;
+  }
 
   [[nodiscard]] frame parse(bytes in) {
     if (!begun_.more) begun_.forget();
@@ -80,7 +86,7 @@ class chunked {
     if (more && part.empty()) return frame::failed(errc::malformed_message);  // a stream of them would be work for ever
     if (part.size() > options_.max_message - std::min(options_.max_message, begun_.message.size()))
       return frame::failed(errc::message_too_big);
-    begun_.message += part;
+    if (keeps_) begun_.message += part;
     begun_.more = more;
     return more ? frame::taken(size) : frame::complete(begun_.message, size);
   }
@@ -104,7 +110,7 @@ class chunked {
     ~beginning() = default;
     void forget() noexcept {
       if (message.capacity() > largest_kept)
-        message = std::string();
+        std::string().swap(message);  // an empty one assigned would leave it its memory
       else
         message.clear();
     }
@@ -115,6 +121,7 @@ class chunked {
   decltype(std::declval<const Codec&>().widened(1)) inner_;
   chunking options_;
   beginning begun_;
+  bool keeps_ = true;
 };
 
 }  // namespace quintet

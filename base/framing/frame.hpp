@@ -49,6 +49,14 @@ concept codec = requires(C& c, bytes input) {
   { c.parse(input) } -> std::same_as<frame>;
 };
 
+/// A codec that has memory of its own for messages, so many bytes of it now. A copy by without_messages() finds the
+/// same frames and keeps nothing: a message that is not whole in one frame has no bytes then.
+template <class C>
+concept keeps_messages = codec<C> && requires(const C& c) {
+  { c.kept_bytes() } noexcept -> std::same_as<std::size_t>;
+  { c.without_messages() } -> std::same_as<C>;
+};
+
 /// Of a codec: whether it keeps the beginning of a message that it has taken from the input.
 template <codec C>
 [[nodiscard]] bool within_message(const C& c) {

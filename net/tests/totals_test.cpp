@@ -2,6 +2,10 @@
 // totals_test: what all connections of a server may keep together, of input and of output, and who pays for it.
 #include "world.hpp"
 
+#include <quintet/base/framing/chunked.hpp>
+#include <quintet/base/framing/length_prefix.hpp>
+#include <quintet/net/framed.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <string>
@@ -60,6 +64,76 @@ BOOST_DATA_TEST_CASE(unused_input_of_all_connections_is_bounded, bdata::make(sha
   for (int i = 0; i < 10; ++i)  // what is used is given back
     BOOST_TEST(w.converse(modest, std::string(250'000, 'm') + "\n") == "250000\n");
   BOOST_TEST(log.closed.size() == 7U);
+}
+
+namespace {
+
+/// A message in frames, each but the last with a byte that says that more follows.
+std::string in_frames(std::size_t size, bool ends) {
+  std::string all;
+  for (constexpr std::size_t most = 10'000; size > 0;) {
+    const std::size_t part = std::min(size, most);
+    size -= part;
+    const std::size_t length = part + 1;
+    all += static_cast<char>(length >> 8U);
+    all += static_cast<char>(length & 0xffU);
+    all += size > 0 || !ends ? '\1' : '\0';
+    all.append(part, 'g');
+  }
+  return all;
+}
+
+struct lengths {
+  journal* log;
+  void operator()(connection& c, bytes message) const { c.write(std::to_string(message.size())); }
+  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
+};
+struct urgent_lengths : lengths {
+  static bool is_urgent(bytes message) { return message == "ping"; }
+  static void on_urgent(urgent_reply& to, bytes) { to.write("pong"); }
+};
+struct lengths_coroutine {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    chunked wire(length_prefix<2>(), {.receive = true});
+    for (;;) {
+      const auto message = co_await s.read_message(wire);
+      if (!message) break;
+      s.write(std::to_string(message->size()));
+    }
+    log->closed.push_back(s.failure());
+  }
+};
+
+template <class Handler>
+void check_beginnings(shape s, Handler handler, journal& log) {
+  world w(1, s, std::move(handler), {}, plenty, {}, {}, total);
+  const int modest = w.connect();
+  std::vector<int> greedy;
+  for (int i = 0; i < 10; ++i) {
+    greedy.push_back(w.connect());
+    w.send(greedy.back(), in_frames(90'000, false));
+  }
+  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // three fit, where no memory is taken in advance
+  BOOST_TEST(log.of(errc::input_overflow) < 10U);
+  BOOST_TEST(w.converse(modest, in_frames(30'000, true)) == "30000");
+  for (const int c : greedy) {
+    if (w.ended(c)) continue;
+    BOOST_TEST(w.converse(c, in_frames(10, true)) == "90010");
+    BOOST_TEST(w.converse(c, in_frames(10, true)) == "10");  // a coroutine lets the message go when it reads on
+  }
+  for (int i = 0; i < 10; ++i) BOOST_TEST(w.converse(modest, in_frames(120'000, true)) == "120000");
+}
+
+}  // namespace
+
+// What a codec has taken from the input and keeps is input that waits, all the same.
+BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded, bdata::make(shapes), s) {
+  journal of_handler, of_urgent, of_coroutine;
+  const chunked wire(length_prefix<2>(), {.receive = true});
+  check_beginnings(s, framed(wire, lengths{&of_handler}), of_handler);
+  check_beginnings(s, framed(wire, urgent_lengths{{&of_urgent}}), of_urgent);
+  check_beginnings(s, lengths_coroutine{&of_coroutine}, of_coroutine);
 }
 
 // Whoever keeps little goes on, although others keep more than there is.
