@@ -190,7 +190,7 @@ void connection::on_receive_end(error_code reason) noexcept {
 
 void connection::on_sendable() noexcept {
   count_sends(loop_.counters().sends_resumed, [this] { send_waiting(); });
-  if (baton_.wants_writable && !state_.sending && planted(detail::bug::on_writable_is_lost)) return;
+  if (planted(detail::bug::on_writable_is_lost) && baton_.wants_writable && !state_.sending) return;
   if (!state_.failing && !state_.baton_out) settle();
 }
 
@@ -213,10 +213,8 @@ void connection::settle() noexcept {
   settling_ = false;
   if (!state_.baton_out) charge_input();
   if (connection_deadlines* const d = deadlines()) {
-    const bool waits_in_send = loop_.io().waits_in_send();
-    if (waits_in_send) note_long_send(*d);
-    if (!state_.baton_out)
-      d->hold(holds_input() || baton_.close_wanted || (waits_in_send && state_.sending), loop_.now());
+    if (loop_.io().waits_in_send()) note_long_send(*d);
+    if (!state_.baton_out) d->hold(looks_away(), loop_.now());
     watch_time();
   }
 }

@@ -68,6 +68,11 @@ class connection_data : public work_item {
   [[nodiscard]] bool holds_input() const noexcept {
     return baton_.wants_writable || is_stuck() || baton_.pause_wanted || state_.held;
   }
+  /// [loop] The server does not look at input now: the time is not the peer's. In model 1 the thread sits in send()
+  /// while output waits.
+  [[nodiscard]] bool looks_away() const noexcept {
+    return holds_input() || baton_.close_wanted || (state_.sending && loop_.io().waits_in_send());
+  }
   // [baton], of a coroutine's connection: on the loop.
   /// Nothing will arrive any more.
   [[nodiscard]] bool nothing_will_arrive() const noexcept {

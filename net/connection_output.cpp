@@ -242,7 +242,7 @@ void connection::watch_watermarks() noexcept {
   const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
   if (above != state_.above_watermark) {
     state_.above_watermark = above;
-    if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(holds_input(), loop_.now());
+    if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(looks_away(), loop_.now());
     tell_above(above);
   }
   if (l.full == when_full::close && sending_.size() > l.high_watermark) fail(errc::output_full);
@@ -259,6 +259,7 @@ void connection::tell_source(bool hold) noexcept {
   try {
     host_.registry.hold(own_->source, hold ? 1 : -1);
   } catch (const std::bad_alloc&) {
+    if (hold) state_.above_watermark = false;  // fail() must not take back what was not told
     out_of_memory();
   }
 }
