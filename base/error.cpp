@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // error: the texts of the library's own error category.
-#include <quintet/base/error.hpp>
+#include "error.hpp"
 
 namespace quintet {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // log: events as text, and the call of a hook.
-#include <quintet/base/log.hpp>
+#include "log.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // log: what the library has to say to the program's own log, if it is asked to. It writes nothing anywhere itself.
 #pragma once
 
-#include <quintet/base/error.hpp>
+#include "error.hpp"
 
 #include <functional>
 #include <string>

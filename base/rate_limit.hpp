@@ -2,7 +2,7 @@
 // rate_limit: so many a second, and a burst: a token bucket that stores one point in time.
 #pragma once
 
-#include <quintet/base/clock.hpp>
+#include "clock.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 // options.hpp: values on a command line: parsed strictly, refused with a sentence that says what is allowed.
 #pragma once
 
-#include <quintet/net/accept_strategy.hpp>
-#include <quintet/net/engine_kind.hpp>
-#include <quintet/net/offload.hpp>
+#include <quintet/net/options/accept_strategy.hpp>
+#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/offload.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(layers base net threadmodels)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
-install(TARGETS quintet_base quintet_net quintet_threadmodels quintet_quintet EXPORT quintetTargets)
+install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets)
 foreach(layer IN LISTS layers)
   install(DIRECTORY ${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quintet
     FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE PATTERN uring EXCLUDE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // address: any text is an address or refused; addresses of text and of the system survive the way there and back.
-#include <quintet/net/address.hpp>
+#include <quintet/net/names/address.hpp>
 
 #include "fuzz.hpp"
 

@@ -2,7 +2,7 @@
 // fuzz: what all targets share: decisions taken from an input, cuts of a stream, and the end at a broken promise.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/bytes.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,14 +4,14 @@
 
 #include "benchmarks/options.hpp"
 
-#include <quintet/net/accept_strategy.hpp>
-#include <quintet/net/engine_kind.hpp>
-#include <quintet/net/offload.hpp>
-#include <quintet/net/priority_options.hpp>
-#include <quintet/net/rebalance_options.hpp>
-#include <quintet/threadmodels/idle_cpus.hpp>
+#include <quintet/net/options/accept_strategy.hpp>
+#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/offload.hpp>
+#include <quintet/net/options/priority_options.hpp>
+#include <quintet/net/options/rebalance_options.hpp>
 #include <quintet/threadmodels/model.hpp>
-#include <quintet/threadmodels/placement_policy.hpp>
+#include <quintet/threadmodels/placement/idle_cpus.hpp>
+#include <quintet/threadmodels/placement/placement_policy.hpp>
 
 #include <cstring>
 #include <optional>

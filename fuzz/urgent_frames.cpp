@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // urgent_frames: a stream cut anywhere gives each urgent frame exactly once, and everything else in order.
-#include <quintet/net/urgent_frames.hpp>
+#include <quintet/net/connection/urgent_frames.hpp>
 
 #include "fuzz.hpp"
 

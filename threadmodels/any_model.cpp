@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // any_model: from options to one of the five models; refuses what cannot be.
-#include <quintet/threadmodels/any_model.hpp>
+#include "any_model.hpp"
 
 #include <string>
 

@@ -2,14 +2,10 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
-#include <quintet/net/offload.hpp>
-#include <quintet/net/thread_model.hpp>
-#include <quintet/threadmodels/loop_per_thread.hpp>
-#include <quintet/threadmodels/loop_per_thread_pool.hpp>
-#include <quintet/threadmodels/model.hpp>
-#include <quintet/threadmodels/reactor_pool.hpp>
-#include <quintet/threadmodels/single_reactor.hpp>
-#include <quintet/threadmodels/thread_per_connection.hpp>
+#include "../net/loop/thread_model.hpp"
+#include "../net/options/offload.hpp"
+#include "model.hpp"
+#include "models.hpp"
 
 #include <variant>
 #include <vector>

@@ -2,9 +2,9 @@
 // client: connections to others, under the handlers and the threading models that servers have.
 #pragma once
 
-#include <quintet/net/basic_client.hpp>
-#include <quintet/net/stop_on_signals.hpp>
-#include <quintet/threadmodels/any_model.hpp>
+#include "../net/client/basic_client.hpp"
+#include "../net/loop/stop_on_signals.hpp"
+#include "any_model.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -2,8 +2,8 @@
 // composed_model: a threading model is a placement and a compute, and nothing else.
 #pragma once
 
-#include <quintet/threadmodels/compute.hpp>
-#include <quintet/threadmodels/placement.hpp>
+#include "compute/compute.hpp"
+#include "placement/placement.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // config: what the model's loops are told, and what cannot be.
-#include <quintet/threadmodels/config.hpp>
-#include <quintet/threadmodels/idle_cpus.hpp>
+#include "config.hpp"
+#include "placement/idle_cpus.hpp"
 
 #include <sched.h>
 

@@ -2,8 +2,8 @@
 // config: what a server is told: where to listen, which threading model, who accepts, which limits.
 #pragma once
 
-#include <quintet/net/server_options.hpp>
-#include <quintet/threadmodels/any_model.hpp>
+#include "../net/options/server_options.hpp"
+#include "any_model.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // model: names and numbers of the models.
-#include <quintet/threadmodels/model.hpp>
+#include "model.hpp"
 
 namespace quintet {
 

@@ -2,9 +2,9 @@
 // server: the public door. One config says where to listen and which threading model to use.
 #pragma once
 
-#include <quintet/net/basic_server.hpp>
-#include <quintet/net/stop_on_signals.hpp>
-#include <quintet/threadmodels/config.hpp>
+#include "../net/loop/stop_on_signals.hpp"
+#include "../net/server/basic_server.hpp"
+#include "config.hpp"
 
 #include <utility>
 

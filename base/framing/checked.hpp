@@ -2,9 +2,9 @@
 // checked: a codec whose messages carry a checksum.
 #pragma once
 
-#include <quintet/base/framing/checksum.hpp>
-#include <quintet/base/framing/frame.hpp>
-#include <quintet/base/framing/integers.hpp>
+#include "checksum.hpp"
+#include "frame.hpp"
+#include "integers.hpp"
 
 #include <bit>
 #include <cstddef>

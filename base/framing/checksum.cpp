@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // checksum: xxHash's header, compiled here and nowhere else; nothing of it is needed at run time.
-#include <quintet/base/framing/checksum.hpp>
+#include "checksum.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 // checksum: a fast hash of bytes, against accidents and not against intent.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include "../bytes.hpp"
 
 #include <cstdint>
 

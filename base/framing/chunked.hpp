@@ -2,8 +2,8 @@
 // chunked: a codec for messages that are longer than its frames, each of which says whether another follows.
 #pragma once
 
-#include <quintet/base/framing/envelope.hpp>
-#include <quintet/base/framing/frame.hpp>
+#include "envelope.hpp"
+#include "frame.hpp"
 
 #include <algorithm>
 #include <cstddef>

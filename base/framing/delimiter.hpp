@@ -2,7 +2,7 @@
 // delimiter: messages that end in a text, such as lines.
 #pragma once
 
-#include <quintet/base/framing/frame.hpp>
+#include "frame.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -2,8 +2,8 @@
 // envelope: a message that stays where it is, and what codecs put before and behind it.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
-#include <quintet/base/error.hpp>
+#include "../error.hpp"
+#include "../bytes.hpp"
 
 #include <array>
 #include <concepts>

@@ -2,7 +2,7 @@
 // fixed_length: messages that all have the same length.
 #pragma once
 
-#include <quintet/base/framing/frame.hpp>
+#include "frame.hpp"
 
 #include <cstddef>
 #include <span>

@@ -2,8 +2,8 @@
 // frame: what a codec finds at the front of the input, and what a codec is.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
-#include <quintet/base/error.hpp>
+#include "../error.hpp"
+#include "../bytes.hpp"
 
 #include <concepts>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // integers: unsigned numbers as bytes: of 1 to 8 bytes in both orders, and of as many as they need (LEB128).
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include "../bytes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // message_buffer: a message in one piece with room before it, so that headers do not move what is there already.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include "../memory/byte_buffer.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // buffer_cache_test: buffers go round, empty; large ones and too many go back to the allocator.
-#include <quintet/base/buffer_cache.hpp>
+#include <quintet/base/memory/buffer_cache.hpp>
 
 #include <boost/test/unit_test.hpp>
 

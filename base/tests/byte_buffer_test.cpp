@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // byte_buffer_test: what is appended at the back comes out at the front, whatever moves in between.
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/memory/byte_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
 

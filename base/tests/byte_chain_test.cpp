@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // byte_chain_test: what is appended comes out in order, whatever the chunks; memory follows the bytes.
-#include <quintet/base/byte_chain.hpp>
+#include <quintet/base/memory/byte_chain.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // counter_test: one thread adds, any thread reads.
-#include <quintet/base/counter.hpp>
+#include <quintet/base/metrics/counter.hpp>
 
 #include <boost/test/unit_test.hpp>
 

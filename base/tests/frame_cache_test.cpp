@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // frame_cache_test: a thread gets its blocks back, of the right size class; blocks may die on other threads.
-#include <quintet/base/frame_cache.hpp>
+#include <quintet/base/memory/frame_cache.hpp>
 
 #include <boost/test/unit_test.hpp>
 

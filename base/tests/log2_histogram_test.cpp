@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // log2_histogram_test: percentiles are never too small, and too large by less than a factor of two.
-#include <quintet/base/log2_histogram.hpp>
+#include <quintet/base/metrics/log2_histogram.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // spin_budget_test: when it spins and for how long, by a clock that moves with every look.
 #include <quintet/base/error.hpp>
-#include <quintet/base/spin_budget.hpp>
+#include <quintet/base/work/spin_budget.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // timer_queue_test: timers fire in the order of their deadlines, and may do anything to each other when they do.
-#include <quintet/base/timer_queue.hpp>
+#include <quintet/base/work/timer_queue.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // work_item_test: queues that keep the order, lose nothing, and survive what the items do.
-#include <quintet/base/work_item.hpp>
+#include <quintet/base/work/work_item.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,8 +2,8 @@
 // hand_over: from a loop to a pool and back, n items a turn: worker_pool, asio::thread_pool, a queue with a mutex.
 // Usage: quintet-hand-over [option of Google Benchmark]...   On one CPU: taskset -c 0 quintet-hand-over
 #include <quintet/net/event_loop.hpp>
-#include <quintet/net/homecoming.hpp>
-#include <quintet/threadmodels/worker_pool.hpp>
+#include <quintet/net/loop/homecoming.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_check: can tests use the engine that QUINTET_ENGINE names? Exit status 77, that of a skipped test: no.
-#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 
 #include <cstdio>
 #include <cstdlib>

@@ -3,7 +3,7 @@
 // is kept.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/bytes.hpp>
 
 #include <boost/beast/http/basic_parser.hpp>
 

@@ -2,7 +2,7 @@
 // keyed_hash: a hash of keys that a client cannot predict.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/bytes.hpp>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 // resp: finds requests of the Redis protocol in a buffer: arrays of bulk strings, and inline commands.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/bytes.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "keyed_hash.hpp"
 #include "resp.hpp"
 
-#include <quintet/base/byte_chain.hpp>
+#include <quintet/base/bytes.hpp>
 
 #include <algorithm>
 #include <array>

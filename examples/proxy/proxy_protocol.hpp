@@ -2,7 +2,7 @@
 // proxy_protocol: the header by which a proxy tells the server behind it who the client is, versions 1 and 2.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/bytes.hpp>
 #include <quintet/net/handler.hpp>
 
 #include <cstddef>

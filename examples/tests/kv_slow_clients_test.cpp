@@ -5,7 +5,7 @@
 
 #include "kv/session.hpp"
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

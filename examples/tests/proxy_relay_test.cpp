@@ -4,7 +4,7 @@
 #include "peers.hpp"
 #include "program.hpp"
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 #include <quintet/threadmodels/model.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // slow_requests_test: requests that come byte by byte end by message_timeout, wherever in them the handler has used
 // what came before. In a simulation: time is the test's.
+// ctest: LIBS quintet::testing
 #include "http_hello/session.hpp"
 #include "kv/session.hpp"
 
 #include <quintet/net/basic_server.hpp>
 #include <quintet/net/simulation.hpp>
 #include <quintet/threadmodels/config.hpp>
-#include <quintet/threadmodels/single_reactor.hpp>
+#include <quintet/threadmodels/models.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

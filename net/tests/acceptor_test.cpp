@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // acceptor_test: limits on accepting, by a clock that the test moves: who waits, who is refused, who is let in later.
-#include <quintet/net/acceptor.hpp>
+#include <quintet/net/server/acceptor.hpp>
 
 #include "needs.hpp"
 #include "sockets.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // address_test: what is an address, and that text and system form agree.
-#include <quintet/net/address.hpp>
+#include <quintet/net/names/address.hpp>
 
 #include <quintet/base/error.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // busy_poll_test: SO_BUSY_POLL reaches the connections; who may not have it goes on without.
 #include <quintet/net/file_descriptor.hpp>
-#include <quintet/net/listener.hpp>
+#include <quintet/net/server/listener.hpp>
 
 #include <boost/test/unit_test.hpp>
 

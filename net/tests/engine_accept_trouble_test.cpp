@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_accept_trouble_test: accepting that the system refuses, that busy connections hold up, and that comes to an
 // end.
-#include <quintet/net/engine_kind.hpp>
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/options/engine_kind.hpp>
 
 #include "each_engine.hpp"
 #include "sockets.hpp"

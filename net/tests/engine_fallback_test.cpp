@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_fallback_test: where the kernel refuses io_uring (here: a filter of this process), epoll takes its place.
-#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_kind_test: names, what `automatic` is, and what cannot be had.
-#include <quintet/net/engine_kind.hpp>
-#include <quintet/net/server_options.hpp>
+#include <quintet/net/engine/make_engine.hpp>
+#include <quintet/net/options/server_options.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,7 +2,7 @@
 // event_loop_lifetime_test: loops that never run, run again, and go on another thread, with all that is left on them.
 // ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
-#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/loop/loop_thread.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -2,7 +2,7 @@
 // event_loop_test: posts, stops, timers and the guest io_context, on the real engines.
 // ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
-#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/loop/loop_thread.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -3,7 +3,7 @@
 // is held by hand.
 #include "world.hpp"
 
-#include <quintet/net/heartbeat_monitor.hpp>
+#include <quintet/net/server/heartbeat_monitor.hpp>
 
 #include <boost/test/data/test_case.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // inherited_listeners_test: the protocol of sd_listen_fds as a process finds it in its environment.
 #include <quintet/base/error.hpp>
-#include <quintet/net/listen_options.hpp>
+#include <quintet/net/options/listen_options.hpp>
 
 #include <boost/test/unit_test.hpp>
 

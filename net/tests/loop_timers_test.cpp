@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // loop_timers_test: after(), every() and cancel(): on a clock that stands still, and from other threads.
-#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/loop/loop_thread.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // message_timeout_test: messages that are begun and not ended, of handlers and coroutines of every kind. The clock is
 // held by hand.
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include "timed_lines.hpp"
 

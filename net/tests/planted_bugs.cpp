@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // planted_bugs: the generator of call sequences finds defects that are switched on for it, within its budget of a run.
 // ctest: LIBS quintet_sequences TIMEOUT 300
-#include <quintet/net/planted_bugs.hpp>
+#include <quintet/base/build/planted_bugs.hpp>
 
 #include "trial.hpp"
 

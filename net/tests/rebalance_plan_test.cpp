@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // rebalance_plan_test: who gives how much to whom.
-#include <quintet/net/rebalance_plan.hpp>
+#include <quintet/net/server/rebalance_plan.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

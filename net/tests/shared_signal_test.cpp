@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // shared_signal_test: the signal that wakes threads in recv, in a program that had a handler for it before.
-#include <quintet/net/blocking_engine.hpp>
-#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/engine/blocking_engine.hpp>
+#include <quintet/net/loop/loop_thread.hpp>
 
 #include <boost/test/unit_test.hpp>
 

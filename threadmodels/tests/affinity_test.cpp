@@ -10,8 +10,8 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
-#include <quintet/net/affinity_guard.hpp>
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/watch/affinity_guard.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <sys/resource.h>

@@ -10,8 +10,8 @@
 #include "waiting.hpp"
 
 #include <quintet/base/framing/checked.hpp>
-#include <quintet/net/engine_kind.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/options/engine_kind.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <atomic>

@@ -11,7 +11,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // elastic_policy_test: when a pool grows and shrinks, on a virtual clock: the single decisions, and a simulated pool.
-#include <quintet/threadmodels/elastic_policy.hpp>
-#include <quintet/threadmodels/queue_ages.hpp>
+#include <quintet/threadmodels/compute/elastic_policy.hpp>
+#include <quintet/threadmodels/compute/queue_ages.hpp>
 
+#include <quintet/base/build/sanitizers.hpp>
 #include <quintet/base/error.hpp>
-#include <quintet/base/sanitizers.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -5,8 +5,8 @@
 #include "waiting.hpp"
 
 #include <quintet/net/event_loop.hpp>
-#include <quintet/net/homecoming.hpp>
-#include <quintet/threadmodels/worker_pool.hpp>
+#include <quintet/net/loop/homecoming.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <atomic>
 #include <deque>

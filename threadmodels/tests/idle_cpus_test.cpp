@@ -3,7 +3,7 @@
 #include "client.hpp"
 #include "running.hpp"
 
-#include <quintet/threadmodels/idle_cpus.hpp>
+#include <quintet/threadmodels/placement/idle_cpus.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -12,8 +12,8 @@
 #include "waiting.hpp"
 
 #include <quintet/threadmodels/client.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 #include <quintet/threadmodels/server.hpp>
-#include <quintet/threadmodels/worker_pool.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -8,8 +8,8 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
-#include <quintet/base/sanitizers.hpp>
-#include <quintet/net/executor.hpp>
+#include <quintet/base/build/sanitizers.hpp>
+#include <quintet/net/loop/executor.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <sched.h>

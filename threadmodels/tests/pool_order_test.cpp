@@ -4,7 +4,7 @@
 
 #include "waiting.hpp"
 
-#include <quintet/threadmodels/worker_pool.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <atomic>
 #include <deque>

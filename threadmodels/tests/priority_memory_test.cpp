@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // priority_memory_test: a heartbeat connects when memory has run out, in all five models.
 // ctest: EACH_ENGINE
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <quintet/net/asio.hpp>
-#include <quintet/threadmodels/placement.hpp>
+#include <quintet/threadmodels/placement/placement.hpp>
 
 #include <cstddef>
 #include <latch>

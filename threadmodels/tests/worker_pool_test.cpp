@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // worker_pool_test: the pool grows while work waits, shrinks when it is idle, and ends with every thread joined.
-#include <quintet/threadmodels/worker_pool.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include "waiting.hpp"
 

@@ -3,7 +3,7 @@
 // program.
 #pragma once
 
-#include <quintet/base/byte_buffer.hpp>
+#include <quintet/base/memory/byte_buffer.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -3,7 +3,7 @@
 // ctest: LIBS quintet_sequences TIMEOUT 300
 #include "trial.hpp"
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

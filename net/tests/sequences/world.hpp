@@ -5,9 +5,9 @@
 #include "sequences/coroutine_program.hpp"
 #include "sequences/reference_model.hpp"
 
-#include <quintet/net/connection_host.hpp>
-#include <quintet/net/memory_network.hpp>
-#include <quintet/net/session.hpp>
+#include <quintet/net/connection/connection_host.hpp>
+#include <quintet/net/connection/session.hpp>
+#include <quintet/net/testing/memory_network.hpp>
 
 #include <array>
 #include <deque>

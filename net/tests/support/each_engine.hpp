@@ -2,7 +2,7 @@
 // each_engine: a test for every engine that this kernel has, and how such tests wait.
 #pragma once
 
-#include <quintet/net/engine_kind.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -2,8 +2,8 @@
 // engine_stream: an engine driven by hand, with a stream of its own and the peer behind it.
 #pragma once
 
-#include <quintet/net/engine_kind.hpp>
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/options/engine_kind.hpp>
 
 #include "each_engine.hpp"
 #include "sockets.hpp"

@@ -2,8 +2,8 @@
 // sockets: plain sockets of a test's side, to any kind of address; directories that go away; no free descriptors.
 #pragma once
 
-#include <quintet/net/address.hpp>
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/names/address.hpp>
 
 #include <filesystem>
 #include <stdexcept>

@@ -2,7 +2,7 @@
 // watched_engine: an engine that hands everything on to another one, and notes what it is given to send.
 #pragma once
 
-#include <quintet/net/engine.hpp>
+#include <quintet/net/engine/engine.hpp>
 
 #include <memory>
 #include <string>

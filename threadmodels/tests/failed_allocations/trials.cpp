@@ -5,7 +5,7 @@
 #include "failing_new.hpp"
 #include "forked.hpp"
 
-#include <quintet/net/backtrace.hpp>
+#include <quintet/net/watch/backtrace.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 // fault_classes: the table, and what the trap does for each kind.
 #include "fault_classes.hpp"
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <algorithm>
 #include <cerrno>

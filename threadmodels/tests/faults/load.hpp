@@ -2,7 +2,7 @@
 // load: clients of an echo of frames that check every reply, count what they lose, and come again.
 #pragma once
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <chrono>
 #include <cstdint>

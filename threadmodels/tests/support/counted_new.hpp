@@ -2,7 +2,7 @@
 // counted_new: operator new and delete that count. For one source file of a test program; not under sanitizers.
 #pragma once
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -2,7 +2,7 @@
 // peer: a client whose connection may end at any moment; waits that take too long are an error of the server.
 #pragma once
 
-#include <quintet/base/sanitizers.hpp>
+#include <quintet/base/build/sanitizers.hpp>
 
 #include <chrono>
 #include <cstdint>

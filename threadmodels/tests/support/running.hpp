@@ -2,7 +2,7 @@
 // running: a server that runs on a thread of its own for as long as the object lives.
 #pragma once
 
-#include <quintet/net/loop_thread.hpp>
+#include <quintet/net/loop/loop_thread.hpp>
 
 #include <exception>
 #include <thread>

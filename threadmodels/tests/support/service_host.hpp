@@ -6,10 +6,10 @@
 #include "combination.hpp"
 #include "service.hpp"
 
+#include <quintet/net/connection/connection_registry.hpp>
 #include <quintet/net/connection_limits.hpp>
-#include <quintet/net/connection_registry.hpp>
 #include <quintet/net/statistics.hpp>
-#include <quintet/threadmodels/worker_pool.hpp>
+#include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // from_outside: what other threads do to a connection, through its registry.
 #include "program.hpp"
 
-#include <quintet/net/connection_registry.hpp>
+#include <quintet/net/connection/connection_registry.hpp>
 
 #include <memory>
 #include <string>

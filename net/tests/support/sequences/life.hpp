@@ -6,8 +6,8 @@
 
 #include <quintet/base/clock.hpp>
 #include <quintet/base/error.hpp>
-#include <quintet/net/connection_id.hpp>
 #include <quintet/net/connector.hpp>
+#include <quintet/net/names/connection_id.hpp>
 
 #include <algorithm>
 #include <atomic>

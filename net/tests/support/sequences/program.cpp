@@ -2,7 +2,7 @@
 // program: what a handler does, action by action, and what it watches while it is called.
 #include "program.hpp"
 
-#include <quintet/net/connection_registry.hpp>
+#include <quintet/net/connection/connection_registry.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "step.hpp"
 
-#include <quintet/base/byte_chain.hpp>
+#include <quintet/base/memory/byte_chain.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <quintet/net/connection_limits.hpp>
-#include <quintet/net/offload.hpp>
+#include <quintet/net/options/offload.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSL-1.0
+// byte_buffer: contiguous bytes, appended at the back and consumed from the front.
+#pragma once
+
+#include "../bytes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace quintet {
+
+/// memcpy. Most messages are short, and the call would take longer than the copying.
+inline void copy_bytes(char* to, bytes from) noexcept {
+  if (from.size() - 8 <= 8) {  // 8 to 16, in two halves that may overlap
+    std::uint64_t first, last;
+    std::memcpy(&first, from.data(), 8);
+    std::memcpy(&last, from.data() + from.size() - 8, 8);
+    std::memcpy(to, &first, 8);
+    std::memcpy(to + from.size() - 8, &last, 8);
+  } else if (!from.empty()) {
+    std::memcpy(to, from.data(), from.size());
+  }
+}
+
+/// The storage is never zero-filled, and an empty buffer may hold none:
+///
+///   storage_            begin_               end_              capacity_
+///      | consumed, free   | data(): unread    | free for append  |
+///
+/// Invariant: begin_ <= end_ <= capacity_; an empty buffer has begin_ == end_ == 0. No thread affinity of its own.
+class byte_buffer {
+ public:
+  byte_buffer() noexcept = default;
+  explicit byte_buffer(std::size_t capacity) : storage_(allocate(capacity)), capacity_(capacity) {}
+  byte_buffer(byte_buffer&& other) noexcept { swap(other); }
+  byte_buffer& operator=(byte_buffer&& other) noexcept {
+    byte_buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  /// Valid until the next append, consume or move of this buffer.
+  [[nodiscard]] bytes data() const noexcept { return {storage_.get() + begin_, size()}; }
+
+  void append(bytes more) {
+    if (capacity_ - end_ < more.size()) make_room(more.size());
+    copy_bytes(storage_.get() + end_, more);
+    end_ += more.size();
+  }
+  /// Makes room for `size` bytes in all, in one piece, so that appending up to there moves nothing.
+  void reserve(std::size_t size) {
+    if (capacity_ - begin_ < size) move_to_front(size);
+  }
+  /// Makes room for `more` bytes of a message that is to be `announced` bytes long in all. A peer that announces much
+  /// may never send it: so there is room for `announced_room` bytes of it at first, then for four times what has come,
+  /// and a quarter more if that is all.
+  void reserve_announced(std::size_t more, std::size_t announced) {
+    if (capacity_ - end_ >= more) return;
+    const std::size_t least = size() + more, room = std::max(announced_room, 4 * least);
+    reserve(std::max(least, announced <= room + room / 4 ? announced : room));
+  }
+  static constexpr std::size_t announced_room = 1024 * 1024;
+  /// What is free behind the last byte, for somebody who fills it from its front and says so by commit(). Valid as
+  /// data() is.
+  [[nodiscard]] std::span<char> space() noexcept { return {storage_.get() + end_, capacity_ - end_}; }
+  /// So many bytes, at most the size of space(), have been put there.
+  void commit(std::size_t count) noexcept { end_ += count; }
+  /// Drops the first `count` bytes; `count` must not exceed size().
+  void consume(std::size_t count) noexcept {
+    begin_ += count;
+    if (begin_ == end_) begin_ = end_ = 0;
+  }
+  void clear() noexcept { begin_ = end_ = 0; }
+  void swap(byte_buffer& other) noexcept {
+    storage_.swap(other.storage_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(begin_, other.begin_);
+    std::swap(end_, other.end_);
+  }
+
+ private:
+  static std::unique_ptr<char[]> allocate(std::size_t n) { return std::make_unique_for_overwrite<char[]>(n); }
+
+  // Into twice the storage when what is there does not suffice, or would be moved again too soon.
+  void make_room(std::size_t count) {
+    const bool too_small = capacity_ < size() + count || begin_ < capacity_ / 2;
+    move_to_front(too_small ? std::max({capacity_ * 2, size() + count, std::size_t{256}}) : capacity_);
+  }
+  // The unread bytes, within storage of at least this capacity.
+  void move_to_front(std::size_t capacity) {
+    const std::size_t unread = size();
+    if (capacity_ < capacity) {
+      std::unique_ptr<char[]> fresh = allocate(capacity);
+      if (unread) std::memcpy(fresh.get(), storage_.get() + begin_, unread);
+      storage_ = std::move(fresh);
+      capacity_ = capacity;
+    } else {
+      std::memmove(storage_.get(), storage_.get() + begin_, unread);
+    }
+    begin_ = 0;
+    end_ = unread;
+  }
+
+  std::unique_ptr<char[]> storage_;
+  std::size_t capacity_ = 0, begin_ = 0, end_ = 0;
+};
+
+}  // namespace quintet

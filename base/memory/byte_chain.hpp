@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSL-1.0
+// byte_chain: bytes in a row of chunks, appended at the back and consumed from the front; what is in it never moves.
+#pragma once
+
+#include "../bytes.hpp"
+#include "byte_buffer.hpp"
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+class chunk_cache;
+
+/// For output: what waits for a slow peer takes as much memory as it has bytes (to within a chunk, and at worst twice
+/// that for many small pieces; more where few bytes and references alternate), is never copied to make room, and goes
+/// back chunk by chunk as it is sent. FreeBSD's mbuf chains and libevent's evbuffer are made in the same way.
+///
+/// No thread affinity of its own; a chunk_cache that is passed is the caller's thread's.
+class byte_chain {
+ public:
+  static constexpr std::size_t chunk_size = 16 * 1024;  ///< memory of a chunk
+
+  byte_chain() noexcept = default;
+  byte_chain(byte_chain&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
+  byte_chain& operator=(byte_chain&& other) noexcept {
+    byte_chain(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~byte_chain() {
+    if (last_) release();
+  }
+  void swap(byte_chain& other) noexcept { std::swap(last_, other.last_); }
+
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return last_ ? last_->before + last_->size() : 0; }
+  /// Whether it has a chunk, if only an empty one.
+  [[nodiscard]] bool equipped() const noexcept { return last_ != nullptr; }
+
+  /// Appends if that needs no other chunk; else nothing happens and the result is false.
+  bool try_append(bytes more) noexcept { return last_ && try_append_here(more); }
+  /// The same of a chain that is equipped.
+  bool try_append_here(bytes more) noexcept {
+    if (last_->room() < more.size()) return false;
+    last_->fill(more);
+    return true;
+  }
+  /// Appends by copying; with `spare`, in chunks from there. Throws std::bad_alloc, and has then appended nothing.
+  void append(bytes more, chunk_cache* spare);
+  /// Appends `whole` from `offset` on without copying it. Throws std::bad_alloc.
+  void append(shared_bytes whole, std::size_t offset);
+  /// Moves all of `more` to the end, by copying only what is small enough to share the last chunk, and no references.
+  void splice(byte_chain& more, chunk_cache& spare) noexcept;
+
+  /// Whether all bytes lie in one piece, which is then front(). Most batches of replies do.
+  [[nodiscard]] bool is_one_piece() const noexcept { return last_ && last_->next == last_; }
+  /// The first piece, of a chain that is equipped. Valid until the next append or consume.
+  [[nodiscard]] bytes front() const noexcept { return {last_->next->begin, last_->next->size()}; }
+  /// Describes the bytes from the front on for sendmsg(2), as many pieces as there is space for; returns how many.
+  /// Valid until the next append or consume.
+  [[nodiscard]] std::size_t gather(std::span<iovec> into) const noexcept;
+  /// Drops the first `count` bytes; `count` must not exceed size().
+  void consume(std::size_t count, chunk_cache& spare) noexcept {
+    if (is_one_piece() && count < last_->size()) {
+      last_->begin += count;
+    } else if (last_) {
+      consume_chunks(count, spare);
+    }
+  }
+
+ private:
+  friend class chunk_cache;
+
+  // The chunks form a ring, so that one pointer, to the last, finds both ends; the last also knows how much there is
+  // before it.
+  struct chunk {
+    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
+    [[nodiscard]] std::size_t room() const noexcept { return static_cast<std::size_t>(limit - end); }
+    inline void fill(bytes more) noexcept;
+    chunk* next = this;
+    const char* begin = nullptr;
+    const char* end = nullptr;
+    const char* limit = nullptr;  // of the storage; a reference ends with its bytes
+    std::size_t before = 0;
+    bool is_reference = false;
+  };
+  struct storage_chunk : chunk {
+    storage_chunk() noexcept {
+      begin = end = storage.data();
+      limit = end + storage.size();
+    }
+    /// For one that is alone in its chain.
+    void rewind() noexcept { begin = end = storage.data(); }
+    std::array<char, chunk_size - sizeof(chunk)> storage;  // not initialised
+  };
+  struct reference_chunk : chunk {
+    explicit reference_chunk(shared_bytes whole) noexcept : keeps(std::move(whole)) {}
+    shared_bytes keeps;
+  };
+  void consume_chunks(std::size_t count, chunk_cache& spare) noexcept;
+  static void free(chunk* c) noexcept;
+  static void recycle(chunk* c, chunk_cache& spare) noexcept;
+  void link(chunk* fresh) noexcept;
+  [[nodiscard]] bool has_references() const noexcept;
+  void release() noexcept;
+
+  chunk* last_ = nullptr;
+};
+
+// Of a storage_chunk.
+inline void byte_chain::chunk::fill(bytes more) noexcept {
+  copy_bytes(const_cast<char*>(end), more);  // it points to our own storage
+  end += more.size();
+}
+
+/// Spare chunks of one loop, the one used last first: it is still warm in the processor's caches. Not synchronised.
+class chunk_cache {
+ public:
+  static constexpr std::size_t spare_chunks = 64;  ///< kept at most, where no more are allocated in advance
+
+  /// Allocates chunks for `in_advance` bytes, and keeps as many. Throws std::bad_alloc.
+  explicit chunk_cache(std::size_t in_advance = 0);
+  chunk_cache(const chunk_cache&) = delete;
+  chunk_cache& operator=(const chunk_cache&) = delete;
+  ~chunk_cache() { delete hot_; }
+
+  /// Gives a chunk to a chain that has none. Throws std::bad_alloc.
+  void equip(byte_chain& chain) {
+    if (!chain.last_) chain.last_ = take().release();
+  }
+  /// The same, and when there is no memory the chain remains without.
+  void try_equip(byte_chain& chain) noexcept {
+    if (chain.last_) return;
+    chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
+  }
+  /// Takes back a chain's chunks, with whatever they still hold.
+  void take_back(byte_chain& chain) noexcept {
+    if (chain.is_one_piece() && !chain.last_->is_reference)
+      take_back_piece(chain);
+    else if (chain.last_)
+      take_back_all(chain);
+  }
+  /// The same of a chain of one chunk that is no reference.
+  void take_back_piece(byte_chain& chain) noexcept {
+    put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
+  }
+
+ private:
+  friend class byte_chain;
+  void take_back_all(byte_chain& chain) noexcept;
+  using storage = std::unique_ptr<byte_chain::storage_chunk>;
+  storage take() {
+    if (hot_) return storage(std::exchange(hot_, nullptr));
+    return spares_.empty() ? storage(new byte_chain::storage_chunk) : take_spare();
+  }
+  storage take_spare() noexcept {
+    storage last = std::move(spares_.back());
+    spares_.pop_back();
+    return last;
+  }
+  byte_chain::storage_chunk* try_take() noexcept;
+  void put(byte_chain::storage_chunk* c) noexcept {  // which is, or was, alone
+    c->rewind();
+    if (hot_) [[unlikely]]
+      return put_away(c);
+    hot_ = c;
+  }
+  void put_away(byte_chain::storage_chunk* c) noexcept;
+
+  byte_chain::storage_chunk* hot_ = nullptr;  // owned: the one used last
+  std::vector<storage> spares_;               // no more than its capacity
+};
+
+}  // namespace quintet

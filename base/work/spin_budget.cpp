@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSL-1.0
+// spin_budget: what may not be, and the record.
+#include "spin_budget.hpp"
+
+#include "../error.hpp"
+
+#include <string>
+
+namespace quintet {
+
+void spin_budget::validate(duration budget) {
+  using std::chrono::duration_cast, std::chrono::microseconds;
+  if (budget < duration::zero()) throw config_error("spin: it is negative, zero means that no loop spins");
+  if (budget > longest)
+    throw config_error("spin: " + std::to_string(duration_cast<microseconds>(budget).count()) +
+                       " us is not allowed, it must be at most " +
+                       std::to_string(duration_cast<microseconds>(longest).count()) + " us");
+}
+
+void spin_budget::note(bool paid) noexcept {
+  record_ -= record_ / weight;
+  if (paid) record_ += certain / weight;
+  if (record_ >= certain / 2) {
+    step_ = 0;
+    return;
+  }
+  step_ = paid ? step_ / 2 : std::min(2 * step_ + 1, most_skips);
+  skips_ = step_;
+}
+
+}  // namespace quintet

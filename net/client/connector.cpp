@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSL-1.0
+// connector: attempts that overlap, and what ends them.
+#include "connector.hpp"
+
+#include "../engine/socket_engine.hpp"
+#include "../loop/executor.hpp"
+#include "../loop/placing.hpp"
+#include "resolver.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+namespace quintet {
+
+/// One handle.
+class connector::attempt final : private connect_channel, private work_item {
+ public:
+  attempt(connector& owner, int handle) noexcept
+      : work_item(&attempt::bury), owner_(owner), loop_(owner.loop_), handle_(handle) {}
+  error_code watch() noexcept try {
+    const error_code ec = loop_.io().add(*this, handle_);
+    return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
+  } catch (const std::bad_alloc&) {
+    return make_error_code(boost::system::errc::not_enough_memory);
+  }
+  /// Closes the handle, unless it was taken, and destroys the attempt when the turn is over.
+  void end() noexcept {
+    if (in_guest_) (void)std::exchange(in_guest_, nullptr)->release();
+    if (handle() >= 0) loop_.io().remove(*this);
+    if (handle_ >= 0) loop_.io().close(handle_);
+    loop_.defer(*this);
+  }
+  [[nodiscard]] int take() noexcept { return std::exchange(handle_, -1); }
+
+ private:
+  void on_connected(error_code result) noexcept override { owner_.attempt_ended(*this, result); }
+  error_code watch_in_guest() noexcept;
+  static void bury(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
+
+  connector& owner_;
+  event_loop& loop_;
+  int handle_;
+  using descriptor = boost::asio::posix::basic_stream_descriptor<loop_executor>;
+  std::shared_ptr<descriptor> in_guest_;  // shared with the waiting that may end later than this
+};
+
+// The handles of an engine that cannot watch them are sockets of the kernel. The guest opens what it waits with when it
+// is first used, and there may be no descriptors for that.
+error_code connector::attempt::watch_in_guest() noexcept try {
+  in_guest_ = std::make_shared<descriptor>(loop_.get_executor(), handle_);
+  in_guest_->async_wait(descriptor::wait_write, [this, alive = std::weak_ptr(in_guest_)](const error_code& ec) {
+    if (alive.expired() || ec == boost::asio::error::operation_aborted) return;
+    (void)in_guest_->release();
+    in_guest_.reset();
+    on_connected(socket_engine::finish_connect(handle_));
+  });
+  return {};
+} catch (...) {
+  return detail::reason_of_exception();
+}
+
+connector::connector(event_loop& loop, const connect_options& options, done_function done)
+    : loop_(loop),
+      options_(options),
+      done_(std::move(done)),
+      limit_([this] { finish(errc::connect_timeout, -1); }),
+      next_([this] { try_next(); }) {}
+
+connector::~connector() { clean_up(); }
+
+void connector::start(const destination& to) noexcept {
+  loop_.join(*this);
+  joined_ = true;
+  if (options_.timeout > duration::zero()) loop_.start(limit_, options_.timeout);
+  if (!to.candidates().empty() || loop_.stopping()) return found({}, to.candidates());
+  try {
+    resolver_ = std::make_unique<resolver>(loop_, to.host(), to.port(),
+                                           [this](error_code failed, const auto& all) { found(failed, all); });
+  } catch (...) {  // no thread to look it up, no descriptors, no memory
+    last_failure_ = detail::reason_of_exception();
+    found({}, {});
+  }
+}
+
+// The first attempt is the timer's too: whoever has called start() is not called back before it returns.
+void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
+  if (failed) return finish(failed, -1);
+  try {
+    under_way_.reserve(candidates.size());
+    candidates_ = interleaved(candidates);
+  } catch (const std::bad_alloc&) {
+    last_failure_ = make_error_code(boost::system::errc::not_enough_memory);
+  }
+  loop_.start(next_, duration::zero());
+}
+
+void connector::try_next() noexcept {
+  if (loop_.stopping()) return finish(errc::stopped, -1);
+  while (tried_ < candidates_.size()) {
+    const keep_alive_settings how{options_.keep_alive, options_.user_timeout};
+    const int handle = loop_.io().connect(candidates_[tried_++], last_failure_, how);
+    if (handle < 0) continue;
+    loop_.io().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
+    auto* const a = new (std::nothrow) attempt(*this, handle);
+    if (!a) {
+      loop_.io().close(handle);
+      return finish(make_error_code(boost::system::errc::not_enough_memory), -1);
+    }
+    under_way_.push_back(a);
+    if (const error_code ec = a->watch()) return attempt_ended(*a, ec);
+    if (tried_ < candidates_.size()) loop_.start(next_, options_.attempt_delay);
+    return;
+  }
+  if (under_way_.empty()) finish(last_failure_, -1);
+}
+
+void connector::attempt_ended(attempt& which, error_code failed) noexcept {
+  if (!failed) return finish({}, which.take());
+  last_failure_ = failed;
+  std::erase(under_way_, &which);
+  which.end();
+  next_.cancel();
+  try_next();  // at once: there is nothing to wait for
+}
+
+void connector::abort() noexcept { finish(errc::stopped, -1); }
+
+void connector::finish(error_code why, int handle) noexcept {
+  clean_up();
+  event_loop& loop = loop_;  // done() may destroy this object
+  const done_function done = std::move(done_);
+  try {
+    done(why, handle);
+  } catch (...) {
+    loop.counters().handler_errors.add();
+  }
+}
+
+void connector::clean_up() noexcept {
+  if (!std::exchange(joined_, false)) return;
+  loop_.leave(*this);
+  limit_.cancel();
+  next_.cancel();
+  resolver_.reset();
+  for (attempt* a : std::exchange(under_way_, {})) a->end();
+}
+
+}  // namespace quintet

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_host: what the connections of one server have in common.
+#pragma once
+
+#include "../../base/log.hpp"
+#include "../options/connection_limits.hpp"
+#include "../options/offload.hpp"
+#include "connection_registry.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+class stall_watchdog;
+
+/// What all connections of a server keep together, of output that waits or of unused input. Touched only when a peer
+/// does not read, or sends long messages.
+class byte_budget {
+ public:
+  explicit byte_budget(std::size_t limit) noexcept : limit_(limit) {}
+  /// [any thread] Takes note that `before` bytes of a connection have become `after`; false when that is too much.
+  /// Where the limit is used up, a connection may still have its share of a reserve, a quarter of the limit for all
+  /// `connections` together: those that keep much must not be the end of those that keep little.
+  bool changed(std::size_t before, std::size_t after, std::size_t connections) noexcept {
+    const std::size_t change = after - before;  // modulo 2^n: a decrease is a large number, and adds up all the same
+    const std::size_t used = used_.fetch_add(change, std::memory_order_relaxed) + change;
+    return used <= limit_ || after <= before || after <= limit_ / 4 / std::max<std::size_t>(connections, 1);
+  }
+  void released(std::size_t count) noexcept { used_.fetch_sub(count, std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::size_t limit_;
+  std::atomic<std::size_t> used_{0};
+};
+
+/// Of all connections of a server together.
+struct connection_totals {
+  std::size_t output = std::size_t{4} << 30U;
+  std::size_t input = std::size_t{4} << 30U;
+};
+
+/// Outlives the server's connections and loops.
+struct connection_host {
+  connection_host(const connection_limits& l, const connection_totals& totals, log_hook hook = {},
+                  const offload_options& o = {})
+      : limits(l),
+        offload(o),
+        log(std::move(hook)),
+        output(totals.output),
+        input(totals.input),
+        registry(l.max_output) {}
+  const connection_limits limits;
+  const offload_options offload;
+  const log_hook log;
+  byte_budget output, input;
+  connection_registry registry;
+  // Set before the first connection:
+  event_loop* lane = nullptr;           ///< of the priority class, where there is one
+  std::vector<event_loop*> loops = {};  ///< among which connections may move
+  stall_watchdog* watchdog = nullptr;   ///< nothing: nobody watches
+};
+
+}  // namespace quintet

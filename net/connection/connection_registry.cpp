@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_registry: slots with generations, and the messages that travel to connections.
+#include "connection_registry.hpp"
+
+#include "connection.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+/// 2^28 are told apart, so that an id of a server that is no more fits no other one for as long.
+std::uint32_t next_number() noexcept {
+  static std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) % (1U << 28U);
+}
+
+// Fibonacci hashing (Knuth, TAOCP 3, 6.4): addresses of loops differ in their middle bits.
+std::uint32_t shard_for(const event_loop& loop) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&loop) * 0x9e3779b97f4a7c15U >> 60U);
+}
+
+}  // namespace
+
+connection_registry::connection_registry(std::size_t max_under_way) noexcept
+    : max_under_way_(max_under_way), number_(next_number()) {}
+
+// On the loop.
+void connection_message::arrive(work_item& item) noexcept {
+  std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
+  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_)) c->take(std::move(self));
+}
+
+// To connections of one loop. One whose handler is in the middle of writing gets a message of its own.
+class connection_registry::broadcast_message final : public work_item {
+ public:
+  broadcast_message(connection_registry& r, shared_bytes data)
+      : work_item(&broadcast_message::arrive), registry_(r), data_(std::move(data)) {}
+  [[nodiscard]] static std::size_t cost_of(const shared_bytes& data) noexcept {
+    return data->size() + sizeof(shared_bytes) + connection_message::overhead;
+  }
+  std::vector<connection_id> to;
+
+ private:
+  static void arrive(work_item& item) noexcept {
+    const std::unique_ptr<broadcast_message> self(static_cast<broadcast_message*>(&item));
+    for (const connection_id id : self->to)
+      if (connection* c = self->registry_.arrived(id, cost_of(self->data_))) self->send(*c, id);
+  }
+  void send(connection& c, connection_id id) noexcept try {
+    if (c.takes_bytes_now()) return c.send_from_outside(data_);
+    auto later = [data = data_](connection& when_it_may) { when_it_may.send_from_outside(data); };
+    static_assert(sizeof later == sizeof data_);  // so that it costs what was counted
+    c.take(std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), data_->size()));
+  } catch (const std::bad_alloc&) {
+    c.out_of_memory();
+  }
+
+  connection_registry& registry_;
+  shared_bytes data_;
+};
+
+// f(connection&) on the loop, straight away: wherever the baton is, and also in the middle of a message.
+template <class F>
+class connection_registry::errand final : public work_item {
+ public:
+  errand(connection_registry& r, connection_id to, F f) noexcept
+      : work_item(&errand::arrive), registry_(r), to_(to), function_(f) {}
+
+ private:
+  static void arrive(work_item& item) noexcept {
+    std::unique_ptr<errand> self(static_cast<errand*>(&item));
+    if (connection* c = self->registry_.arrived(self->to_, 0)) return self->function_(*c);
+    connection_registry& registry = self->registry_;
+    (void)registry.post_errand(std::move(self));  // it has moved: behind it, to its loop
+  }
+  friend connection_registry;
+  connection_registry& registry_;
+  connection_id to_;
+  F function_;
+};
+
+template <class F>
+error_code connection_registry::run_errand(connection_id to, F f) {
+  return post_errand(std::make_unique<errand<F>>(*this, to, f));
+}
+
+template <class F>
+error_code connection_registry::post_errand(std::unique_ptr<errand<F>> message) noexcept {
+  shard& s = shard_of(message->to_);
+  const std::lock_guard lock(s.mutex);
+  const slot* const found = living(s, message->to_);
+  if (!found) return errc::no_such_connection;
+  found->holder->loop().post(static_cast<work_item&>(*message.release()));
+  return {};
+}
+
+error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
+  return run_errand(which, [silent_for](connection& c) { c.end_if_silent(silent_for); });
+}
+
+error_code connection_registry::abort(connection_id which) {
+  return run_errand(which, [](connection& c) { c.abort_from_outside(); });
+}
+
+template <class F>
+bool connection_registry::visit(look_position& from, std::size_t most, F f) {
+  const shard& s = shards_[from.shard];
+  const std::lock_guard lock(s.mutex);
+  const std::size_t to = std::min(s.slots.size(), from.slot + most);
+  for (std::size_t i = from.slot; i < to; ++i)
+    if (s.slots[i].holder) f(id_of(from.shard, i), *s.slots[i].holder);
+  from.slot = to;
+  if (to == s.slots.size()) from = {from.shard + 1, 0};
+  return from.shard < connection_shards;
+}
+
+bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
+  return visit(from, most, [&](connection_id id, connection& c) {
+    const std::uint32_t looks = c.silence_or_reason_.silence.look();
+    if (looks > 0 && found.size() < found.capacity()) found.push_back({id, looks});
+  });
+}
+
+bool connection_registry::mark(look_position& from, std::size_t most) {
+  return visit(from, most, [](connection_id, connection& c) { c.silence_or_reason_.silence.mark(); });
+}
+
+bool connection_registry::find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found) {
+  return visit(from, most, [&](connection_id id, connection& c) {
+    if (c.can_move_) found.push_back({id, &c.loop(), c.silence_or_reason_.silence.is_marked()});
+  });
+}
+
+void connection_registry::end_moves() noexcept {
+  for (shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    s.ends_moves = true;
+  }
+}
+
+error_code connection_registry::send(connection_id to, shared_bytes data) {
+  const std::size_t size = data->size();
+  return deliver(to, kind::data, [data = std::move(data)](connection& c) { c.send_from_outside(data); }, size);
+}
+
+error_code connection_registry::close(connection_id which) {
+  return deliver(which, kind::control, [](connection& c) { c.close_from_outside(); });
+}
+
+void connection_registry::hold(connection_id source, int change) {
+  // One that is gone has nothing to hold.
+  (void)deliver(source, kind::control, [change](connection& c) { c.hold_reading(change); });
+}
+
+// Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.
+error_code connection_registry::deliver_message(connection_id to, kind what,
+                                                std::unique_ptr<connection_message> message) {
+  shard& s = shard_of(to);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, to);
+  if (!found) return errc::no_such_connection;
+  if ((what == kind::data && found->holder->refuses_sends_) || (what != kind::control && !has_room(*found)))
+    return errc::output_full;
+  found->under_way += message->cost_;
+  found->holder->loop().post(*message.release());
+  return {};
+}
+
+std::size_t connection_registry::broadcast(std::span<const connection_id> to, const shared_bytes& data) {
+  std::array<std::vector<connection_id>, connection_shards> sorted;
+  for (const connection_id id : to) sorted[id.home % connection_shards].push_back(id);
+  std::size_t reached = 0;
+  for (std::size_t n = 0; n < connection_shards; ++n)
+    if (!sorted[n].empty()) reached += broadcast_in(shards_[n], sorted[n], data);
+  return reached;
+}
+
+std::size_t connection_registry::broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data) {
+  // By loop, in the order in which the loops appear: one seed, one run.
+  std::vector<std::pair<event_loop*, std::unique_ptr<broadcast_message>>> messages;
+  std::unordered_map<event_loop*, broadcast_message*> of_loop;
+  std::size_t reached = 0;
+  const std::lock_guard lock(s.mutex);
+  try {
+    for (const connection_id id : ids) {
+      slot* const at = living(s, id);
+      if (!at || at->holder->refuses_sends_ || !has_room(*at)) continue;
+      event_loop& loop = at->holder->loop();
+      broadcast_message*& message = of_loop[&loop];
+      if (!message)
+        message = messages.emplace_back(&loop, std::make_unique<broadcast_message>(*this, data)).second.get();
+      message->to.push_back(id);
+      at->under_way += broadcast_message::cost_of(data);
+      ++reached;
+    }
+  } catch (const std::bad_alloc&) {  // those that it was enough for are reached
+  }
+  for (auto& [loop, message] : messages) loop->post(*message.release());
+  return reached;
+}
+
+void connection_registry::drain() {
+  for (shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    s.draining = true;
+  }
+  for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
+}
+
+connection_registry::added connection_registry::add(connection& c) {
+  const std::size_t number = shard_for(c.loop());
+  shard& s = shards_[number];
+  const std::lock_guard lock(s.mutex);
+  if (s.first_free == none) {
+    s.slots.emplace_back();
+    s.slots.back().under_way = none;
+    s.first_free = s.slots.size() - 1;
+  }
+  const std::size_t index = s.first_free;
+  s.first_free = s.slots[index].under_way;
+  s.slots[index] = {&c, s.next_generation++};
+  ++s.size;
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return {id_of(number, index), s.draining};
+}
+
+void connection_registry::remove(connection_id id) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, id);
+  if (!found) return;
+  *found = {.under_way = s.first_free};
+  s.first_free = id.slot;
+  --s.size;
+  count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void connection_registry::set_full(connection_id id, bool full) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  if (const slot* found = living(s, id)) found->holder->refuses_sends_ = full;
+}
+
+connection* connection_registry::arrived(connection_id id, std::size_t cost, bool needs_baton) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, id);
+  if (!found) return nullptr;
+  // Nothing that counts is on its way to one that moves to another loop.
+  connection* const holder = found->holder->loop().in_this_thread() ? found->holder : nullptr;
+  if (!holder || (!needs_baton && holder->takes_bytes_now())) found->under_way -= cost;
+  return holder;
+}
+
+void connection_registry::release(connection_id id, std::size_t cost) noexcept {
+  shard& s = shard_of(id);
+  const std::lock_guard lock(s.mutex);
+  if (slot* const found = living(s, id)) found->under_way -= cost;
+}
+
+connection_id connection_registry::id_of(std::size_t in_shard, std::size_t at) const noexcept {
+  return {number_ * connection_shards + static_cast<std::uint32_t>(in_shard), static_cast<std::uint32_t>(at),
+          shards_[in_shard].slots[at].generation};
+}
+
+connection_registry::slot* connection_registry::living(shard& s, connection_id id) const noexcept {
+  if (!id || id.home / connection_shards != number_) return nullptr;
+  if (id.slot >= s.slots.size() || s.slots[id.slot].generation != id.generation) return nullptr;
+  return &s.slots[id.slot];
+}
+
+// Under the lock: a connection is here for as long as its handle is open.
+std::string connection_registry::peer_of(connection_id which) {
+  shard& s = shard_of(which);
+  const std::lock_guard lock(s.mutex);
+  const slot* const found = living(s, which);
+  if (!found || found->holder->loop().options().own_descriptors) return {};
+  return found->holder->peer();
+}
+
+std::size_t connection_registry::size() const {
+  std::size_t count = 0;
+  for (const shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    count += s.size;
+  }
+  return count;
+}
+
+std::vector<connection_id> connection_registry::all() const {
+  std::vector<connection_id> ids;
+  for (std::size_t n = 0; n < connection_shards; ++n) {
+    const shard& s = shards_[n];
+    const std::lock_guard lock(s.mutex);
+    for (std::size_t i = 0; i < s.slots.size(); ++i)
+      if (s.slots[i].holder) ids.push_back(id_of(n, i));
+  }
+  return ids;
+}
+
+}  // namespace quintet

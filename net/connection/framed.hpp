@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+// framed: callback handlers of messages instead of bytes, and messages written as frames.
+#pragma once
+
+#include "../../base/framing/chunked.hpp"
+#include "../../base/framing/delimiter.hpp"
+#include "../../base/framing/envelope.hpp"
+#include "../../base/framing/fixed_length.hpp"
+#include "../../base/framing/frame.hpp"
+#include "../../base/framing/length_prefix.hpp"
+#include "../../base/framing/message_buffer.hpp"
+#include "connection.hpp"
+#include "urgent_frames.hpp"
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace quintet {
+
+/// (connection&, bytes) for each message; it returns nothing, for it has used all of it.
+template <class H>
+concept framed_handler =
+    std::invocable<H&, connection&, bytes> && std::is_void_v<std::invoke_result_t<H&, connection&, bytes>>;
+
+/// `framed(length_prefix<4>(), handler)`: a handler for a server or a client, copied for each connection together with
+/// the codec. It calls the given one for each message, all that have arrived within one batch, with the bytes valid
+/// until it returns; its optional functions (net/handler.hpp) are called as if it were the server's own. After close()
+/// no message comes any more.
+///
+/// With `static bool is_urgent(bytes)` and `static void on_urgent(urgent_reply&, bytes)` the handler answers some
+/// messages ahead of all others: on the loop, as soon as they are there, also while the handler is at work in a pool or
+/// its batch waits for one. Such a message never comes to the handler itself. While the peer does not read what it is
+/// sent
+/// (`high_watermark`), after shutdown_send() and close(), and within a message in several frames, none is urgent.
+///
+/// What the codec refuses closes the connection, with the codec's error for on_close; what was written before leaves. A
+/// peer that finishes sending within a message is errc::incomplete_message there instead of errc::end_of_stream.
+template <codec Codec, framed_handler Handler>
+  requires std::copyable<Codec>
+class framed {
+  static_assert(
+      has_urgent_messages<Handler> || !(requires(Handler& h, bytes m) { h.is_urgent(m); }),
+      "is_urgent(bytes) and on_urgent(urgent_reply&, bytes) are static, and is_urgent returns bool: the handler "
+      "may be at work on another thread when they are called");
+
+ public:
+  framed(Codec wire, Handler handler) : sieve_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
+
+  std::size_t operator()(connection& c, bytes in) { return for_each_message(c, in, handler_); }
+  std::size_t on_overload(connection& c, bytes in)
+    requires requires(Handler& h) { h.on_overload(c, in); }
+  {
+    return for_each_message(c, in, [this](connection& on, bytes message) { handler_.on_overload(on, message); });
+  }
+
+  /// For the connection, on the loop, whoever has the baton: what is left when urgent messages are answered.
+  bytes sift(bytes arrived, bool at_end, detail::urgent_findings& found)
+    requires has_urgent_messages<Handler>
+  {
+    return sieve_.template sift<Handler>(arrived, at_end, found);
+  }
+
+  /// Of the bytes as they came, but for urgent messages.
+  lane classify(bytes first)
+    requires requires(Handler& h) { h.classify(first); }
+  {
+    return handler_.classify(first);
+  }
+
+  void on_open(connection& c)
+    requires requires(Handler& h) { h.on_open(c); }
+  {
+    handler_.on_open(c);
+  }
+  void on_writable(connection& c)
+    requires requires(Handler& h) { h.on_writable(c); }
+  {
+    handler_.on_writable(c);
+  }
+  void on_read_eof(connection& c)
+    requires requires(Handler& h) { h.on_read_eof(c); }
+  {
+    handler_.on_read_eof(c);
+  }
+  void on_drain(connection& c)
+    requires requires(Handler& h) { h.on_drain(c); }
+  {
+    handler_.on_drain(c);
+  }
+  void on_close(connection& c, error_code why) {
+    if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
+    wire_ = Codec(wire_);  // a client may keep its handler for the next connection
+    sieve_ = sieve(wire_);
+    if constexpr (requires { handler_.on_close(c, why); }) handler_.on_close(c, why);
+  }
+
+ private:
+  template <class F>
+  std::size_t for_each_message(connection& c, bytes in, F&& call) {
+    std::size_t used = 0;
+    bool any = false;  // has ended in this batch
+    while (!c.closing()) {
+      const frame found = wire_.parse(in.substr(used));
+      if (found.is == frame::state::incomplete) {
+        unfinished_ = used < in.size() || within_message(wire_);
+        if (within_message(wire_)) c.mark_incomplete(any);
+        if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
+        if (found.size > c.limits().max_input) c.close(errc::message_too_big);
+        if (used < in.size()) c.expect_input(found.size);
+        return used;
+      }
+      used += found.size;
+      any = any || found.is == frame::state::complete;
+      if (found.is == frame::state::complete)
+        call(c, found.message);
+      else if (found.is == frame::state::failed)
+        c.close(found.error);
+    }
+    return in.size();
+  }
+
+  using sieve = std::conditional_t<has_urgent_messages<Handler>, detail::urgent_sieve<Codec>, detail::no_urgent_sieve>;
+
+  [[no_unique_address]] sieve sieve_;  // the loop's; all others are the baton's
+  Codec wire_;
+  Handler handler_;
+  bool unfinished_ = false;  // a message has begun
+};
+
+/// A connection, or the reply to an urgent message.
+template <class O>
+concept message_output = std::derived_from<O, connection> || std::same_as<O, urgent_reply>;
+
+namespace detail {
+
+// What write() does not take is refused by when_full::error, or comes after the end.
+template <class Output>
+error_code write_frame(Output& c, std::span<const bytes> pieces) {
+  return c.write(pieces) ? error_code() : errc::output_full;
+}
+
+}  // namespace detail
+
+/// [baton] Writes a message, all of it or none, copying it once, into the output. errc::message_too_big and others: the
+/// codec does not let it pass. errc::output_full: connection::write() has not taken it.
+template <message_output Output, wrapping_codec Codec>
+[[nodiscard]] error_code write_message(Output& c, const Codec& wire, bytes message) {
+  envelope e(message);
+  if (const error_code ec = wire.wrap(e)) return ec;
+  return detail::write_frame(c, e.pieces());
+}
+
+/// In as many frames as it needs, which takes memory if these are several.
+template <message_output Output, class Inner>
+[[nodiscard]] error_code write_message(Output& c, const chunked<Inner>& wire, bytes message) {
+  if (message.size() <= wire.max_chunk()) {
+    envelope e(message);
+    if (const error_code ec = wire.wrap(e)) return ec;
+    return detail::write_frame(c, e.pieces());
+  }
+  std::vector<envelope> frames;
+  if (const error_code ec = wire.wrap_all(message, [&frames](const envelope& e) { frames.push_back(e); })) return ec;
+  std::vector<bytes> pieces;
+  for (const envelope& e : frames)
+    for (const bytes& piece : e.pieces()) pieces.push_back(piece);
+  return detail::write_frame(c, pieces);
+}
+
+}  // namespace quintet

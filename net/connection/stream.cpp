@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+// stream: the coroutine's side of the baton.
+#include "stream.hpp"
+
+namespace quintet {
+
+// The root of the chain: whatever happens in the user's coroutine ends here.
+awaitable<> stream::drive(stream& s) {
+  bool by_exception = false;
+  try {
+    co_await s.make_coroutine();
+  } catch (...) {
+    s.report_exception();
+    by_exception = true;
+  }
+  s.ended(by_exception);
+}
+
+void stream::run_open() noexcept {
+  try {
+    root_ = drive(*this);
+  } catch (...) {  // no memory for the frame
+    return ended(true);
+  }
+  const activity::scope now = calling(callback::coroutine);
+  root_.start(*this);
+}
+
+void stream::ended(bool by_exception) noexcept {
+  ended_ = true;
+  used(std::exchange(lent_, 0));
+  if (by_exception)
+    fail_handler();
+  else
+    close();
+  if (closing_)
+    close_is_done();
+  else
+    hand_back();
+}
+
+// The coroutine gives the baton back itself. It is not always the one: what is posted borrows it from a waiting one.
+void stream::hand_back() noexcept {
+  got_on_ = has_got_on();
+  give_back();
+}
+
+// Input of the batch at hand comes without suspending. What has arrived since comes with the next batch, for which the
+// baton goes home first: else a coroutine that awaits something else between its reads would keep it for as long as the
+// peer sends, and nobody would look at limits, messages, or the end.
+bool stream::begin_read() {
+  used(std::exchange(lent_, 0));
+  return (has_input() || at_end()) && !needs_return();
+}
+
+void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
+  suspended_ = waiting;
+  has_unseen_ = has_input();
+  hand_back();
+}
+
+// What read() has lent stays where it is: what arrives meanwhile is read ahead.
+void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
+  suspended_ = waiting;
+  ask_for_writable();
+  has_unseen_ = false;
+  hand_back();
+}
+
+std::optional<bytes> stream::end_read() {
+  if (at_end()) {
+    flush();
+    return std::nullopt;
+  }
+  const bytes all = take_input();
+  lent_ = all.size();
+  return all;
+}
+
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+bool stream::begin_message(message_wait& wanted) noexcept {
+  used(std::exchange(lent_, 0));
+  return !needs_return() && look_for(wanted);
+}
+
+bool stream::look_for(message_wait& wanted) noexcept {
+  wanted.has_looked_ = true;
+  try {
+    wanted.found_ = next_frame(wanted);
+    return wanted.found_.is != frame::state::incomplete;
+  } catch (...) {
+    wanted.thrown_ = std::current_exception();
+    return true;
+  }
+}
+
+// `incomplete` only if there is something to wait for.
+frame stream::next_frame(message_wait& wanted) {
+  for (;;) {
+    if (failed()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
+    const bytes in = take_input();
+    const frame f = wanted.parse(in);
+    if (f.is == frame::state::taken) {
+      used(f.size);
+      continue;
+    }
+    if (f.is != frame::state::incomplete) return f;
+    if (f.size > limits().max_input) return frame::failed(errc::message_too_big);
+    if (!nothing_will_arrive()) return f;
+    return frame::failed(in.empty() && !wanted.within_message() ? errc::end_of_stream : errc::incomplete_message);
+  }
+}
+
+void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept {
+  suspended_ = waiting;
+  wanted_ = &wanted;
+  wait_for_more(wanted);
+}
+
+void stream::wait_for_more(message_wait& wanted) noexcept {
+  has_unseen_ = !wanted.has_looked_;
+  if (!has_unseen_) expect_input(wanted.found_.size);
+  if (wanted.within_message()) mark_incomplete(has_got_on());
+  count_kept_input(wanted.kept_bytes());
+  hand_back();
+}
+
+boost::system::result<bytes> stream::end_message(message_wait& wanted) {
+  if (wanted.thrown_) std::rethrow_exception(wanted.thrown_);
+  if (wanted.found_.is == frame::state::failed) {
+    flush();
+    return wanted.found_.error;
+  }
+  got_on_ = true;
+  lent_ = wanted.found_.size;
+  return wanted.found_.message;
+}
+
+// ---- What the connection calls --------------------------------------------------------------------------------------
+
+std::size_t stream::run_batch(bytes) noexcept {
+  if (wanted_ && !look_for(*wanted_)) {
+    wait_for_more(*wanted_);
+  } else {
+    resume_waiting();
+  }
+  return 0;
+}
+
+// The connection has failed while the coroutine was waiting for input, or had ended.
+void stream::run_close(error_code) noexcept {
+  closing_ = true;
+  if (ended_) return close_is_done();
+  if (wanted_) look_for(*wanted_);
+  resume_waiting();
+}
+
+void stream::resume_watched(std::coroutine_handle<> waiting) noexcept {
+  const activity::scope now = calling(callback::coroutine);
+  waiting.resume();
+}
+
+void stream::resume_waiting() noexcept {
+  wanted_ = nullptr;
+  resume(std::exchange(suspended_, nullptr));
+}
+
+}  // namespace quintet

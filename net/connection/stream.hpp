@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+// stream: a connection for coroutines. co_await read() gives the baton back and waits for it to return with input.
+#pragma once
+
+#include "../../base/framing/delimiter.hpp"
+#include "../../base/framing/frame.hpp"
+#include "../loop/awaitable.hpp"
+#include "../loop/coroutine_host.hpp"
+#include "connection.hpp"
+
+#include <boost/system/result.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <typeinfo>
+
+namespace quintet {
+
+/// The coroutine runs on its connection's loop in every thread model, so any Asio client can be awaited in it. It never
+/// blocks: dear work goes through offload(), which is where the thread models differ.
+class stream : public connection, private coroutine_host {
+ public:
+  /// [baton] What has arrived, at least a byte (others call this read_some), or nullopt at the end of the stream (also:
+  /// when the connection has failed or the server stops). What was written leaves first, in one send, if there is
+  /// anything to wait for. Input that came with the same batch is returned without suspending; for what has arrived
+  /// since then, and where somebody waits for the connection (a message, the end, its watermark), this coroutine waits
+  /// for a moment. The bytes are valid until the next read of any kind.
+  auto read() noexcept {
+    struct awaiter {
+      stream& s;
+      bool await_ready() const { return s.begin_read(); }
+      void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_input(waiting); }
+      std::optional<bytes> await_resume() const { return s.end_read(); }
+    };
+    return awaiter{*this};
+  }
+
+  /// [baton] A message of the codec, without suspending if it has arrived. Else why there is none: errc::end_of_stream,
+  /// errc::incomplete_message when the stream ends within one, the codec's error (errc::message_too_big, ...), or why
+  /// the connection has failed (errc::stopped, ...). Longer than `max_input` is errc::message_too_big as well. value()
+  /// instead of * throws it as a boost::system::system_error. The message is valid until the next read. The codec stays
+  /// the caller's: one for all messages of a stream. After an error it is of no use any more, and what is unused is
+  /// still there for read().
+  template <codec Codec>
+  auto read_message(Codec& wire) noexcept {
+    struct reader final : message_wait {
+      reader(stream& s, Codec& c) noexcept : message_wait(s), with(c) {}
+      frame parse(bytes in) override { return with.parse(in); }
+      bool within_message() const noexcept override { return quintet::within_message(with); }
+      std::size_t kept_bytes() const noexcept override {
+        if constexpr (keeps_messages<Codec>)
+          return with.kept_bytes();
+        else
+          return 0;
+      }
+      Codec& with;
+    };
+    return reader(*this, wire);
+  }
+  /// [baton] Everything up to and including the delimiter, before which there are `max_size` bytes at most.
+  auto read_until(bytes delimiter, std::size_t max_size = default_max_message) {
+    struct reader final : message_wait {
+      reader(stream& s, bytes d, std::size_t max) noexcept : message_wait(s), text(d), max_size(max) {}
+      frame parse(bytes in) override {
+        frame f = search.parse(in, text, max_size);
+        if (f.is == frame::state::complete) f.message = in.substr(0, f.size);
+        return f;
+      }
+      bytes text;
+      std::size_t max_size;
+      delimiter_search search;
+    };
+    if (delimiter.empty()) throw std::invalid_argument("read_until: the delimiter has 1 byte at least");
+    return reader(*this, delimiter, max_size);
+  }
+  /// [baton] So many bytes, in one piece of memory. It is taken when the first of them arrive, and grows with them;
+  /// many are received right there.
+  auto read_exactly(std::size_t size) noexcept {
+    struct reader final : message_wait {
+      reader(stream& s, std::size_t n) noexcept : message_wait(s), size(n) {}
+      frame parse(bytes in) override {
+        return in.size() < size ? frame::incomplete(size) : frame::complete(in.substr(0, size), size);
+      }
+      std::size_t size;
+    };
+    return reader(*this, size);
+  }
+
+  /// [baton] What was written is sent, and this coroutine waits until no more of it is left than `low_watermark`, if
+  /// there was more than `high_watermark`. False: the connection has failed, and nothing more can be sent.
+  auto until_writable() noexcept {
+    struct awaiter {
+      stream& s;
+      bool await_ready() const noexcept { return s.failed() || !s.is_full(); }
+      void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_room(waiting); }
+      bool await_resume() const noexcept { return !s.failed(); }
+    };
+    return awaiter{*this};
+  }
+
+  /// [baton] Why the connection has failed: what on_close() would be told (errc::stopped, a time limit, the peer's
+  /// reset, ...). Nothing while it has not: read() has found the end of the stream, or others have closed it in order.
+  [[nodiscard]] error_code failure() const noexcept { return failed() ? reason() : error_code(); }
+
+  /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
+  /// returns, or throws, comes out of the co_await.
+  template <std::invocable F>
+  auto offload(F f) {
+    return offloaded<F>(*this, std::move(f));
+  }
+
+ protected:
+  stream(event_loop& loop, connection_host& host) : connection(loop, host, true, true), coroutine_host(loop) {}
+  ~stream() = default;
+
+  /// [loop] Asks the thread model to run the item.
+  virtual void run_by_model(quintet::work_item& item) noexcept = 0;
+  virtual awaitable<> make_coroutine() = 0;
+
+ private:
+  template <class F>
+  class offloaded;
+
+  /// The awaiter of a message: what is looked at whenever something has arrived, and the outcome.
+  class message_wait {
+   public:
+    bool await_ready() { return stream_.begin_message(*this); }
+    void await_suspend(std::coroutine_handle<> waiting) noexcept { stream_.wait_for_message(*this, waiting); }
+    boost::system::result<bytes> await_resume() { return stream_.end_message(*this); }
+
+   protected:
+    explicit message_wait(stream& s) noexcept : stream_(s) {}
+    message_wait(message_wait&&) = default;
+    ~message_wait() = default;
+
+   private:
+    friend stream;
+    virtual frame parse(bytes in) = 0;
+    [[nodiscard]] virtual bool within_message() const noexcept { return false; }
+    [[nodiscard]] virtual std::size_t kept_bytes() const noexcept { return 0; }
+
+    stream& stream_;
+    frame found_;
+    bool has_looked_ = false;    // there is something in found_
+    std::exception_ptr thrown_;  // by parse()
+  };
+
+  bool begin_read();
+  bool begin_message(message_wait& wanted) noexcept;
+  bool look_for(message_wait& wanted) noexcept;
+  frame next_frame(message_wait& wanted);
+  void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
+  void wait_for_more(message_wait& wanted) noexcept;
+  void hand_back() noexcept;
+  boost::system::result<bytes> end_message(message_wait& wanted);
+  void wait_for_input(std::coroutine_handle<> waiting) noexcept;
+  void wait_for_room(std::coroutine_handle<> waiting) noexcept;
+  std::optional<bytes> end_read();
+  void resume_waiting() noexcept;
+  void resume_watched(std::coroutine_handle<> waiting) noexcept final;
+  void ended(bool by_exception) noexcept;
+  static awaitable<> drive(stream& s);
+
+  void dispatch(quintet::work_item& item) noexcept final { item(); }
+  void run_open() noexcept final;
+  std::size_t run_batch(bytes) noexcept final;
+  void run_writable() noexcept final { resume_waiting(); }
+  void run_close(error_code) noexcept final;
+  void interrupt() noexcept final { cancel_operations(); }
+
+  awaitable<> root_;
+  std::coroutine_handle<> suspended_;  // in a read or until_writable()
+  message_wait* wanted_ = nullptr;     // what that read waits for, if not for anything
+  std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read
+  bool closing_ = false;               // the connection is over; it goes when the coroutine has ended
+  bool ended_ = false;                 // the coroutine has
+};
+
+/// The awaiter of offload(), and the work item that travels. It lives in the coroutine's frame.
+template <class F>
+class stream::offloaded final : private quintet::work_item {
+ public:
+  using result_type = std::invoke_result_t<F&>;
+  offloaded(stream& s, F f) : work_item(&offloaded::compute), stream_(s), function_(std::move(f)) {}
+  offloaded(offloaded&& o) noexcept(std::is_nothrow_move_constructible_v<F>)
+      : work_item(&offloaded::compute), stream_(o.stream_), function_(std::move(o.function_)) {}
+
+  static constexpr bool await_ready() noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> waiting) noexcept {
+    waiting_ = waiting;
+    bool ran_here = false;  // on this stack: a pool may have finished, and this object be gone, before run() returns
+    ran_here_ = &ran_here;
+    stream_.run_by_model(*this);
+    return !ran_here;
+  }
+  result_type await_resume() {
+    if (error_) std::rethrow_exception(error_);
+    if constexpr (!std::is_void_v<result_type>) return std::move(*result_);
+  }
+
+ private:
+  using stored = std::conditional_t<std::is_void_v<result_type>, char, result_type>;
+
+  static void compute(quintet::work_item& item) noexcept {
+    auto& self = static_cast<offloaded&>(item);
+    const pthread_t before = self.stream_.guard_.enter();  // the coroutine waits, and lends the baton
+    self.call();
+    self.stream_.guard_.come_back_to(before);
+    if (self.stream_.loop().in_this_thread()) {
+      *self.ran_here_ = true;
+    } else {
+      self.become(&offloaded::resume);
+      self.stream_.loop().post(item);
+    }
+  }
+  void call() noexcept try {
+    const activity::scope now = stream_.calling(callback::offloaded, &typeid(F));
+    if constexpr (std::is_void_v<result_type>)
+      function_();
+    else
+      result_.emplace(function_());
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  static void resume(quintet::work_item& item) noexcept {
+    auto& self = static_cast<offloaded&>(item);
+    self.stream_.resume(self.waiting_);
+  }
+
+  stream& stream_;
+  F function_;
+  std::optional<stored> result_;
+  std::exception_ptr error_;
+  std::coroutine_handle<> waiting_;
+  bool* ran_here_ = nullptr;
+};
+
+}  // namespace quintet

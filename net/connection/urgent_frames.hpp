@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+// urgent_frames: picks out of a stream the frames that are answered ahead of everything else.
+#pragma once
+
+#include "../../base/framing/frame.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace quintet {
+
+class event_loop;
+
+/// What is answered to urgent frames: it leaves at once, ahead of what the connection's handler is still writing.
+class urgent_reply {
+ public:
+  explicit urgent_reply(std::string& text) noexcept : text_(text) {}
+  /// [loop] In on_urgent(). Always true: it is taken, and counts as the connection's output afterwards.
+  bool write(bytes data) {
+    text_.append(data);
+    return true;
+  }
+  bool write(std::span<const bytes> pieces) {
+    for (const bytes& piece : pieces) write(piece);
+    return true;
+  }
+
+ private:
+  std::string& text_;
+};
+
+/// Of a handler of messages: its functions for urgent ones. They are static, since the handler may be at work on
+/// another thread at that moment; what else they use is theirs to guard.
+template <class H>
+concept has_urgent_messages = requires(bytes message, urgent_reply& reply) {
+  { H::is_urgent(message) } -> std::same_as<bool>;
+  H::on_urgent(reply, message);
+};
+
+namespace detail {
+
+/// One for each loop, and used again: what is found while some bytes are sifted.
+struct urgent_findings {
+  explicit urgent_findings(event_loop&) noexcept {}
+  bool may_answer = false;  ///< else nothing is urgent now
+  bool holds_back = false;  ///< a frame has begun that may turn out to be urgent
+  unsigned answered = 0;    ///< frames
+  std::string reply;
+  std::string rest;  ///< what is left, where that is not a part of what came
+
+  void begin(bool may) {
+    may_answer = may;
+    holds_back = false;
+    answered = 0;
+    for (std::string* text : {&reply, &rest})
+      if (text->capacity() > most_kept)
+        std::string().swap(*text);
+      else
+        text->clear();
+  }
+  static constexpr std::size_t most_kept = 64 * 1024;  // of memory that one big message has brought
+};
+
+/// Of one connection. It sees all of its input, on the loop, before the handler does; the codec is its own.
+template <codec Codec>
+class urgent_sieve {
+ public:
+  explicit urgent_sieve(const Codec& wire) : wire_(without_messages(wire)) {}
+
+  /// What is left of it for the handler: in `in` or in `found`. A frame that has not arrived whole is held back as long
+  /// as it may be urgent. At the end of the stream nothing is.
+  template <class Handler>
+  bytes sift(bytes arrived, bool at_end, urgent_findings& found) {
+    const bool together = !held_.empty();
+    if (together) held_.append(arrived);
+    const bytes in = together ? bytes(held_) : arrived;
+    walk w{.in = in, .at = std::min(passing_, in.size())};
+    passing_ -= w.at;
+    while (w.at < in.size() && step<Handler>(w, found)) {
+    }
+    if (at_end) w.at = in.size();
+    return finish(w, together, found);
+  }
+
+ private:
+  static Codec without_messages(const Codec& wire) {
+    if constexpr (keeps_messages<Codec>)
+      return wire.without_messages();
+    else
+      return wire;
+  }
+  static constexpr std::size_t most_held = 4096;  // of a message whose length is known; what is longer is not urgent
+  struct walk {
+    bytes in;
+    std::size_t at = 0;    // so far it has been looked at
+    std::size_t from = 0;  // where what is left, and not in `rest` yet, begins
+  };
+
+  /// By its length, if the codec knows that beforehand: how the frame was cut when it arrived must not decide.
+  static bool may_be_urgent(const frame& f) noexcept { return !transparent_codec<Codec> || f.size <= most_held; }
+
+  // False: what is there is no whole frame.
+  template <class Handler>
+  bool step(walk& w, urgent_findings& found) {
+    const bytes in = w.in.substr(w.at);
+    const bool whole = !within_message(wire_);
+    const frame next = wire_.parse(in);
+    if (next.is == frame::state::incomplete) {
+      // One that says how long its messages are: this one goes on for so many bytes.
+      if (may_be_urgent(next)) return false;
+      passing_ = next.size - in.size();
+      w.at = w.in.size();
+    } else if (next.is == frame::state::failed) {
+      passing_ = std::string::npos;  // for the handler's codec to find
+      w.at = w.in.size();
+    } else {
+      if (next.is == frame::state::complete && whole && found.may_answer && may_be_urgent(next) &&
+          Handler::is_urgent(next.message)) {
+        found.rest.append(w.in.substr(w.from, w.at - w.from));
+        w.from = w.at + next.size;
+        ++found.answered;
+        urgent_reply reply(found.reply);
+        Handler::on_urgent(reply, next.message);
+      }
+      w.at += next.size;
+    }
+    return true;
+  }
+
+  bytes finish(const walk& w, bool together, urgent_findings& found) {
+    bytes left = w.in.substr(w.from, w.at - w.from);
+    if (together || !found.rest.empty()) left = found.rest.append(left);
+    if (together)
+      held_.erase(0, w.at);
+    else
+      held_.assign(w.in.substr(w.at));
+    found.holds_back = !held_.empty();
+    return left;
+  }
+
+  Codec wire_;
+  std::string held_;
+  std::size_t passing_ = 0;  // bytes to come of a frame that is not urgent
+};
+
+/// In place of a sieve, where nothing is urgent.
+struct no_urgent_sieve {
+  template <codec Codec>
+  explicit no_urgent_sieve(const Codec&) noexcept {}
+};
+
+}  // namespace detail
+}  // namespace quintet

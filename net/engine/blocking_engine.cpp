@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSL-1.0
+// blocking_engine: blocking receive and send, and the signal that ends them.
+#include "blocking_engine.hpp"
+
+#include "../../base/build/sanitizers.hpp"
+#include "../watch/shared_signal.hpp"
+#include "system_call.hpp"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t receive_size = 64 * 1024;
+constexpr duration shortest = std::chrono::microseconds(1);
+constexpr int looks_until_blocked = 10'000;  // for a signal that has been sent; then it seems to be blocked
+
+// ThreadSanitizer puts off the handler of a signal that arrives as recv begins, and with it the time-out that
+// would end the call. Under it no call waits for longer than this, so that what is lost is found again.
+constexpr duration longest_call = thread_sanitizer ? std::chrono::milliseconds(100) : engine::forever;
+
+/// What a signal handler may know of its thread.
+struct waiting {
+  blocking_engine* volatile engine = nullptr;  // in whose call the thread is
+  bool known = false;                          // the signal finds this target, and the thread lets it in
+};
+constinit thread_local waiting here;
+
+timeval to_timeval(duration d) noexcept {
+  d = std::min(d, longest_call);
+  if (d == engine::forever) return {0, 0};
+  const auto us = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::microseconds>(d).count());
+  return {static_cast<time_t>(us / 1'000'000), static_cast<suseconds_t>(us % 1'000'000)};
+}
+
+}  // namespace
+
+// No SA_RESTART: ending a call is what the signal is for.
+constinit shared_signal blocking_engine::wakes(&blocking_engine::on_signal);
+
+blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+  wakes.use(wake_signal);
+}
+
+error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
+
+error_code blocking_engine::add(stream_channel& c, int handle) {
+  if (stream_) return {EBUSY, boost::system::system_category()};
+  bind(c, handle);
+  stream_ = &c;
+  here.known = false;  // a handler of the stream before may have blocked the signal
+  handle_.store(handle, std::memory_order_relaxed);
+  reading_ = true;
+  detours_ = {};
+  receive_timeout_ = send_timeout_ = forever;
+  if constexpr (longest_call != forever) {
+    set_timeout(SO_RCVTIMEO, forever);
+    set_timeout(SO_SNDTIMEO, forever);
+  }
+  return {};
+}
+
+void blocking_engine::remove(channel& c) noexcept {
+  pollable_goes();
+  bind(c, -1);
+  handle_.store(-1, std::memory_order_relaxed);
+  stream_ = nullptr;
+}
+
+bool blocking_engine::poll(duration longest) {
+  if (stream_ && !detours_.none()) [[unlikely]]
+    return take_detour(longest);
+  if (stream_ && reading_) return receive(longest);
+  if (longest > duration::zero()) park(longest);
+  return false;
+}
+
+// Waking too early costs a turn, changing the time-out a system call: deadlines that are pushed back by each message
+// must not cost one for each.
+bool blocking_engine::suits(duration longest) const noexcept {
+  return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
+}
+
+inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest) noexcept {
+  const bool waits = longest > duration::zero();
+  if (waits && !suits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
+  if (waits && !enter_call()) return -EINTR;
+  const ssize_t n = system_call::receive(stream_->handle(), place.data(), place.size(), waits ? 0 : MSG_DONTWAIT);
+  if (waits) (void)leave_call();
+  return n;
+}
+
+bool blocking_engine::receive(duration longest) {
+  const ssize_t n = receive_into({received_.get(), receive_size}, longest);
+  if (n <= 0) return nothing_received(n);
+  stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
+  return true;
+}
+
+bool blocking_engine::nothing_received(ssize_t result) {
+  if (system_call::is_for_now(result)) return false;
+  reading_ = false;
+  stream_->on_receive_end(system_call::error_of(result));
+  return true;
+}
+
+// There is more to send, or much to receive for one message.
+[[gnu::noinline]] bool blocking_engine::take_detour(duration longest) {
+  if (std::exchange(detours_.send_again, false)) {
+    stream_->on_sendable();
+    return true;
+  }
+  const std::span<char> place = reading_ ? stream_->receive_space() : std::span<char>();
+  if (!stream_) return true;
+  if (place.empty()) {
+    detours_.in_place = false;
+    return poll(longest);
+  }
+  const ssize_t n = receive_into(place, longest);
+  if (n <= 0) return nothing_received(n);
+  stream_->on_received_in_place(static_cast<std::size_t>(n));
+  return true;
+}
+
+// The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
+engine::send_result blocking_engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  const std::size_t offered = size_of(pieces);
+  std::size_t sent = 0;
+  for (bool may_wait = false; sent < offered; may_wait = true) {
+    // Once a wake has ended a send, none waits before poll() has given the loop its turn.
+    if (may_wait && (detours_.send_again || !enter_call())) break;
+    const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
+    const ssize_t n = system_call::send(c.handle(), pieces, flags);
+    const bool woken = may_wait && !leave_call();
+    if (n >= 0) {
+      sent += static_cast<std::size_t>(n);
+      if (sent < offered) remove_prefix(pieces, static_cast<std::size_t>(n));
+    } else if (!system_call::is_for_now(n)) {
+      return {sent, static_cast<int>(-n)};
+    }
+    // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
+    if (woken || (may_wait && send_timeout_ != forever)) break;
+  }
+  detours_.send_again = sent < offered;
+  return {sent};
+}
+
+// Threads inherit the signal mask, and many programs block all signals in main() to wait for them in one thread.
+bool blocking_engine::become_reachable() noexcept {
+  wakes.unblock();
+  return wakes.set_target(&here);
+}
+
+// False: somebody wants the loop's attention, which comes before waiting.
+bool blocking_engine::enter_call() noexcept {
+  // Nobody may wait whom the signal cannot find: without memory for that, the loop goes round.
+  if (!here.known && !(here.known = become_reachable())) [[unlikely]]
+    return false;
+  // Written once, since a waker may still be reading it.
+  if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
+  here.engine = this;
+  state expected = state::running;
+  if (state_.compare_exchange_strong(expected, state::in_call)) return true;
+  state_.store(state::running);
+  return false;
+}
+
+// False: somebody has asked for attention meanwhile, which this took note of.
+bool blocking_engine::leave_call() noexcept {
+  state expected = state::in_call;
+  if (state_.compare_exchange_strong(expected, state::running)) {
+    here.engine = nullptr;
+    return true;
+  }
+  // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
+  // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
+  for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
+    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler has blocked it since become_reachable()
+    std::this_thread::yield();
+  }
+  here.engine = nullptr;
+  delivered_.store(false, std::memory_order_relaxed);
+  set_timeout(SO_RCVTIMEO, receive_timeout_ = forever);
+  set_timeout(SO_SNDTIMEO, send_timeout_);
+  state_.store(state::running);
+  return false;
+}
+
+void blocking_engine::wake() noexcept {
+  for (state s = state_.load();;) {
+    if (s == state::woken) return;
+    if (!state_.compare_exchange_weak(s, state::woken)) continue;
+    if (s == state::in_call) ::pthread_kill(thread_, wake_signal);
+    if (s == state::parked) parked_.release();
+    return;
+  }
+}
+
+void blocking_engine::park(duration longest) noexcept {
+  state expected = state::running;
+  if (state_.compare_exchange_strong(expected, state::parked)) {
+    if (longest == forever) {
+      parked_.acquire();
+    } else if (!parked_.try_acquire_for(longest)) {
+      expected = state::parked;
+      if (!state_.compare_exchange_strong(expected, state::running)) parked_.acquire();
+    }
+  }
+  state_.store(state::running);
+}
+
+void blocking_engine::set_timeout(int option, duration to) noexcept {
+  const timeval value = to_timeval(to);
+  (void)::setsockopt(handle_.load(std::memory_order_relaxed), SOL_SOCKET, option, &value, sizeof value);
+}
+
+// On the thread that waits, if it does. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
+bool blocking_engine::on_signal(void* target, siginfo_t&, void*) noexcept {
+  blocking_engine* const self = static_cast<waiting*>(target)->engine;
+  if (!self || self->state_.load() != state::woken) return false;
+  const int saved = errno;
+  self->set_timeout(SO_RCVTIMEO, shortest);
+  self->set_timeout(SO_SNDTIMEO, shortest);
+  self->delivered_.store(true, std::memory_order_release);
+  errno = saved;
+  return true;
+}
+
+std::unique_ptr<engine> make_blocking_engine() { return std::make_unique<blocking_engine>(); }
+
+}  // namespace quintet

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine: what an engine need not do in a way of its own.
+#include "engine.hpp"
+
+namespace quintet {
+
+engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
+  iovec piece{const_cast<char*>(data.data()), data.size()};  // which is only read
+  return send(c, output_pieces(&piece, 1));
+}
+
+error_code engine::steer_by_cpu(std::span<const int>, std::span<const int>) noexcept {
+  return make_error_code(boost::system::errc::operation_not_supported);
+}
+
+}  // namespace quintet

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// epoll_engine: waiting, receiving and sending on a level-triggered epoll set.
+#include "epoll_engine.hpp"
+
+#include "system_call.hpp"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <span>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+namespace {
+
+constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+constexpr int a_day = 24 * 3600 * 1000;  // in milliseconds: the longest wait that has an end
+
+[[noreturn]] void fail(const char* what) {
+  throw boost::system::system_error(error_code(errno, boost::system::system_category()), what);
+}
+
+}  // namespace
+
+epoll_engine::epoll_engine()
+    : set_(::epoll_create1(EPOLL_CLOEXEC)), received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+  if (!set_) fail("cannot make a loop: epoll_create1");
+  if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) fail("cannot make a loop: epoll_ctl");
+}
+
+bool epoll_engine::poll(duration longest) {
+  const int count = wait(longest);
+  bool dispatched = false;
+  const std::span<const epoll_event> events(ready_.data(), static_cast<std::size_t>(std::max(count, 0)));
+  for (const epoll_event& event : events) {
+    channel& c = *static_cast<channel*>(event.data.ptr);
+    if (c.handle() < 0) continue;  // removed by one that was dispatched before it
+    if (kind_of(c) == kind::stream) [[likely]] {
+      stream_ready(static_cast<stream_channel&>(c), event.events);
+      dispatched = true;
+    } else if (dispatch(event, events.size())) {
+      dispatched = true;
+    }
+  }
+  return dispatched;
+}
+
+int epoll_engine::wait(duration longest) noexcept {
+  // An interrupted wait is a wait that found nothing: the loop looks at its inbox and comes back.
+  return system_call::epoll_wait(set_.get(), ready_.data(), batch,
+                                 std::min(system_call::to_milliseconds(longest), a_day));
+}
+
+void epoll_engine::wake() noexcept { wake_.raise(); }
+
+// False: it has only woken.
+bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
+  channel& c = *static_cast<channel*>(event.data.ptr);
+  switch (kind_of(c)) {
+    case kind::stream:
+      break;
+    case kind::accept:
+      accept_ready(static_cast<accept_channel&>(c), in_turn);
+      break;
+    case kind::event:
+      static_cast<event_channel&>(c).on_event();
+      break;
+    case kind::connect:
+      connect_ready(static_cast<connect_channel&>(c));
+      break;
+    case kind::large_stream:
+      large_stream_ready(static_cast<stream_channel&>(c), event.events);
+      break;
+  }
+  return &c != &wake_;
+}
+
+inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {
+  // Also from one that was told in this turn not to read: that bounds what is received, turn by turn.
+  if (events == EPOLLIN) [[likely]]
+    return receive(c);
+  more_than_input(c, events);
+}
+
+// Apart, so that what nearly every event is stays small enough to be part of the loop.
+[[gnu::noinline]] void epoll_engine::more_than_input(stream_channel& c, std::uint32_t events) {
+  if (events & EPOLLOUT) {
+    blocked_ = false;
+    c.on_sendable();
+    if (c.handle() < 0) return;
+    if (!blocked_) set_interest(c, EPOLLOUT, false);  // afterwards: a send that blocks again costs no epoll_ctl
+  }
+  // EPOLLHUP and EPOLLERR come unasked; recv tells which error it is. A paused stream learns of it from its next send.
+  if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
+  if (!(interest(c) & EPOLLIN)) {
+    if (events & EPOLLERR) return c.on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
+    // Both sides have finished sending, in good order: what has arrived is still to be read, in its time. Until then
+    // it would be said again and again.
+    if (events & EPOLLHUP) set_interest(c, EPOLLET, true);
+    return;
+  }
+  receive(c);
+}
+
+inline void epoll_engine::receive(stream_channel& c) {
+  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
+  if (n > 0) [[likely]]
+    return c.on_received({received_.get(), static_cast<std::size_t>(n)});
+  nothing_received(c, n);
+}
+
+inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
+  if (system_call::is_for_now(result)) return;
+  c.on_receive_end(system_call::error_of(result));
+  set_interest(c, EPOLLIN, false);  // afterwards: of one that is over by now nothing is to be changed
+}
+
+// Apart from the others, which need not look whether they are large. What is out of the ordinary is handled as theirs,
+// and it stays one of them until it says again that it waits for much.
+[[gnu::noinline]] void epoll_engine::large_stream_ready(stream_channel& c, std::uint32_t events) {
+  const std::span<char> into = events == EPOLLIN ? c.receive_space() : std::span<char>();
+  if (c.handle() < 0) return;
+  if (into.empty()) {
+    set_kind(c, kind::stream);
+    return stream_ready(c, events);
+  }
+  const ssize_t n = system_call::receive(c.handle(), into.data(), into.size(), MSG_DONTWAIT);
+  if (n > 0) return c.on_received_in_place(static_cast<std::size_t>(n));
+  nothing_received(c, n);
+}
+
+void epoll_engine::connect_ready(connect_channel& c) noexcept {
+  const int handle = c.handle();
+  remove(c);
+  c.on_connected(finish_connect(handle));
+}
+
+engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept {
+  const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), send_flags);
+  if (n == static_cast<ssize_t>(data.size())) [[likely]]
+    return {data.size()};
+  return end_of_send(c, data.size(), n);
+}
+
+engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  const ssize_t n = system_call::send(c.handle(), pieces, send_flags);
+  return end_of_send(c, size_of(pieces), n);
+}
+
+// What the system has said. It interrupts no send that does not wait.
+[[gnu::noinline]] engine::send_result epoll_engine::end_of_send(stream_channel& c, std::size_t offered,
+                                                                ssize_t n) noexcept {
+  const send_result sent = result_of_send(n);
+  if (sent.error == 0 && sent.bytes < offered) {  // another try would say EAGAIN
+    set_interest(c, EPOLLOUT, true);
+    blocked_ = true;
+  }
+  return sent;
+}
+
+error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &c;
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, handle, &event) != 0) return last_error();
+  bind(c, handle);
+  interest(c) = events & ~static_cast<std::uint32_t>(EPOLLEXCLUSIVE);
+  return {};
+}
+
+void epoll_engine::remove(channel& c) noexcept {
+  if (c.handle() < 0) return;
+  (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
+  bind(c, -1);
+}
+
+void epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexcept {
+  std::uint32_t wanted = on ? interest(c) | events : interest(c) & ~events;
+  if (wanted & EPOLLIN) wanted &= ~static_cast<std::uint32_t>(EPOLLET);
+  if (wanted == interest(c) || c.handle() < 0) return;
+  epoll_event event{};
+  event.events = wanted;
+  event.data.ptr = &c;
+  if (is_shared_listener(c)) return change_shared(event, c);
+  (void)::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event);
+  interest(c) = wanted;
+}
+
+bool epoll_engine::is_shared_listener(const channel& c) noexcept {
+  return kind_of(c) == kind::accept && static_cast<const accept_channel&>(c).is_shared();
+}
+
+// The kernel modifies no exclusive watch: it is ended, and begun again.
+void epoll_engine::change_shared(epoll_event event, channel& c) noexcept {
+  (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
+  if (event.events & EPOLLIN) {
+    event.events |= EPOLLEXCLUSIVE;
+    (void)::epoll_ctl(set_.get(), EPOLL_CTL_ADD, c.handle(), &event);
+  }
+  interest(c) = event.events & EPOLLIN;
+}
+
+}  // namespace quintet

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// make_engine: which source makes which engine, and what takes the place of one that the kernel refuses.
+#include "make_engine.hpp"
+
+#include "epoll_engine.hpp"
+
+namespace quintet {
+
+std::unique_ptr<engine> make_asio_engine();  // asio_engine.cpp
+
+#ifdef QUINTET_ENGINE_URING
+std::unique_ptr<engine> make_uring_engine();  // uring/engine.cpp
+namespace uring {
+error_code refusal() noexcept;
+}
+#else
+static std::unique_ptr<engine> make_uring_engine() { return nullptr; }
+namespace uring {
+static error_code refusal() noexcept { return {}; }
+}  // namespace uring
+#endif
+
+error_code refused_by_kernel(engine_kind kind) {
+  return detail::resolve(kind) == engine_kind::uring ? uring::refusal() : error_code();
+}
+
+std::unique_ptr<engine> make_engine(engine_kind kind, const log_hook& log) {
+  kind = detail::resolve(kind);
+  if (const error_code why = refused_by_kernel(kind)) {
+    report(log, {severity::warning, "this kernel refuses io_uring: epoll takes its place", why});
+    kind = engine_kind::epoll;
+  }
+  if (kind == engine_kind::asio) return make_asio_engine();
+  if (kind == engine_kind::uring) return make_uring_engine();
+  return std::make_unique<epoll_engine>();
+}
+
+std::unique_ptr<engine> make_default_engine() { return make_engine(engine_kind::automatic); }
+
+}  // namespace quintet

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// socket_sharing: listening sockets that share a port, which of them gets a connection, and what the system allows
+// them.
+#include "socket_engine.hpp"
+
+#include <linux/filter.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <vector>
+
+namespace quintet {
+namespace {
+
+/// The index of the socket for the CPU at work; for a CPU that is none of theirs, some socket.
+std::vector<sock_filter> steering_program(std::span<const int> cpus) {
+  std::vector<sock_filter> program;
+  program.reserve(2 * cpus.size() + 3);
+  const auto add = [&](std::uint16_t code, std::uint32_t k, std::uint8_t if_true = 0, std::uint8_t if_false = 0) {
+    program.push_back({code, if_true, if_false, k});
+  };
+  add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_CPU));
+  for (std::size_t i = 0; i < cpus.size(); ++i) {
+    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(cpus[i]), 0, 1);
+    add(BPF_RET | BPF_K, static_cast<std::uint32_t>(i));
+  }
+  add(BPF_ALU | BPF_MOD | BPF_K, static_cast<std::uint32_t>(cpus.size()));
+  add(BPF_RET | BPF_A, 0);
+  return program;
+}
+
+}  // namespace
+
+error_code socket_engine::steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept {
+  try {
+    std::vector<sock_filter> program = steering_program(cpus);
+    if (program.size() > BPF_MAXINSNS) return make_error_code(boost::system::errc::value_too_large);
+    const sock_fprog attached{static_cast<unsigned short>(program.size()), program.data()};
+    if (::setsockopt(handles.front(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &attached, sizeof attached) != 0)
+      return last_error();
+  } catch (const std::bad_alloc&) {
+    return make_error_code(boost::system::errc::not_enough_memory);
+  }
+  // A hint on top, for what looks at sockets one by one; the program decides.
+  for (std::size_t i = 0; i < handles.size(); ++i)
+    (void)::setsockopt(handles[i], SOL_SOCKET, SO_INCOMING_CPU, &cpus[i], sizeof cpus[i]);
+  return {};
+}
+
+int socket_engine::receiving_cpu(int handle) const noexcept {
+  int cpu = -1;
+  socklen_t size = sizeof cpu;
+  return ::getsockopt(handle, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &size) == 0 ? cpu : -1;
+}
+
+int socket_engine::largest_backlog() const noexcept {
+  std::ifstream file("/proc/sys/net/core/somaxconn");
+  int most = 0;
+  file >> most;
+  return most;
+}
+
+// For the socket, and not only for the descriptor.
+void socket_engine::stop_listening(int handle) noexcept { (void)::shutdown(handle, SHUT_RDWR); }
+
+}  // namespace quintet

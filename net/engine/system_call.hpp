@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// system_call: receiving, sending and waiting without being a cancellation point.
+#pragma once
+
+#include "../../base/build/sanitizers.hpp"
+#include "engine.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+// glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
+// threads: 90 instructions each (glibc 2.36, x86-64), which is more than the rest of an echo costs. pthread_cancel is
+// no way to end a thread of this library, so these go to the kernel directly. Sanitizers need to see the calls that
+// they know.
+#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER
+#define QUINTET_PLAIN_SYSTEM_CALLS 0
+#elif defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#define QUINTET_PLAIN_SYSTEM_CALLS 0
+#endif
+#endif
+#ifndef QUINTET_PLAIN_SYSTEM_CALLS
+#define QUINTET_PLAIN_SYSTEM_CALLS 1
+#endif
+
+namespace quintet::system_call {
+
+/// A wait as epoll_wait and poll take it: -1 for engine::forever; never early.
+inline int to_milliseconds(duration longest) noexcept {
+  if (longest == engine::forever) return -1;
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+}
+
+// All as their namesakes, but for errors: these are the result, negative, as the kernel gives them.
+
+/// A result that says: not now, but the connection is well.
+constexpr bool is_for_now(ssize_t result) noexcept { return result == -EAGAIN || result == -EINTR; }
+/// Of a result that is not positive; 0 is none, or the end of input.
+inline error_code error_of(ssize_t result) noexcept {
+  return {static_cast<int>(-result), boost::system::system_category()};
+}
+
+#if QUINTET_PLAIN_SYSTEM_CALLS
+/// As syscall(2), and without its call where the instruction is known: it takes longer than what is around it.
+inline long direct(long number, long a, long b, long c, long d) noexcept {
+#if defined(__x86_64__)
+  long result = number;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = 0;
+  register long r9 __asm__("r9") = 0;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  const long result = ::syscall(number, a, b, c, d, 0L, 0L);
+  return result < 0 ? -errno : result;
+#endif
+}
+inline long as_word(const void* p) noexcept { return static_cast<long>(reinterpret_cast<std::intptr_t>(p)); }
+#else
+inline long with_errno(long result) noexcept { return result < 0 ? -errno : result; }
+#endif
+
+inline ssize_t receive(int socket, void* into, std::size_t size, int flags) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return direct(SYS_recvfrom, socket, as_word(into), static_cast<long>(size), flags);
+#else
+  return with_errno(::recv(socket, into, size, flags));
+#endif
+}
+
+inline ssize_t send(int socket, const void* from, std::size_t size, int flags) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return direct(SYS_sendto, socket, as_word(from), static_cast<long>(size), flags);
+#else
+  return with_errno(::send(socket, from, size, flags));
+#endif
+}
+
+/// Several pieces, as with sendmsg.
+inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
+  if (pieces.size() == 1) return send(socket, pieces[0].iov_base, pieces[0].iov_len, flags);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+#if QUINTET_PLAIN_SYSTEM_CALLS
+  return direct(SYS_sendmsg, socket, as_word(&message), flags, 0);
+#else
+  return with_errno(::sendmsg(socket, &message, flags));
+#endif
+}
+
+inline int epoll_wait(int set, epoll_event* ready, int size, int milliseconds) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
+  return static_cast<int>(direct(SYS_epoll_wait, set, as_word(ready), size, milliseconds));
+#else
+  return static_cast<int>(with_errno(::epoll_wait(set, ready, size, milliseconds)));
+#endif
+}
+
+}  // namespace quintet::system_call

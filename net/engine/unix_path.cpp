@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+// unix_path: bind, with what the kernel leaves to the program.
+#include "unix_path.hpp"
+
+#include "../../base/error.hpp"
+#include "file_descriptor.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace quintet {
+namespace {
+
+[[noreturn]] void fail(int error, const address& at, const std::string& why) {
+  throw boost::system::system_error(error_code(error, boost::system::system_category()),
+                                    "cannot listen on " + at.to_string() + why);
+}
+
+/// From "nobody listens there" to listen() no other server of this library may come to the same conclusion. The
+/// directory itself is locked, so that no lock file is left behind. Whoever may read the directory can hold the lock
+/// for ever, so after a second, or where reading it is not permitted, this goes on without: then only servers that
+/// start at the same instant may collide.
+class directory_lock {
+ public:
+  explicit directory_lock(const std::string& path)
+      : directory_(::open(path.substr(0, path.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    for (int tries = 0; directory_ && tries < 100 && ::flock(directory_.get(), LOCK_EX | LOCK_NB) != 0; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+
+ private:
+  file_descriptor directory_;
+};
+
+bool is_socket(const std::string& path) {
+  struct stat found{};
+  return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+bool somebody_listens(const address& at) {
+  const file_descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!probe) fail(errno, at, "");
+  return ::connect(probe.get(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
+}
+
+void bind_in_place_of_the_dead(int socket, const address& at, const std::string& path) {
+  if (::bind(socket, at.data(), at.size()) == 0) return;
+  if (errno != EADDRINUSE) fail(errno, at, "");
+  if (!is_socket(path)) fail(EADDRINUSE, at, ", where there is a file that is no socket");
+  if (somebody_listens(at)) fail(EADDRINUSE, at, "");
+  if (::unlink(path.c_str()) != 0) fail(errno, at, ", whose stale file cannot be removed");
+  if (::bind(socket, at.data(), at.size()) != 0) fail(errno, at, "");
+}
+
+// Where others may write to the directory, the file may be theirs by now. chmod of a path would follow a symbolic link
+// to any file of this process's user.
+file_descriptor open_what_was_made(const address& at, const std::string& path, struct stat& made) {
+  file_descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &made) != 0) fail(errno, at, "");
+  if (!S_ISSOCK(made.st_mode)) fail(EPERM, at, ", whose file somebody has replaced meanwhile");
+  return file;
+}
+
+// There is no fchmod for O_PATH before Linux 6.6.
+void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
+  const std::string name = "/proc/self/fd/" + std::to_string(file.get());
+  if (::chmod(name.c_str(), mode) != 0) fail(errno, at, ", whose mode cannot be set");
+}
+
+}  // namespace
+
+unix_path::unix_path(int socket, const address& at, const listener_settings& how) : unix_path() {
+  const std::string path(at.path());
+  const directory_lock lock(path);
+  // bind() takes the mode from here, less the umask: at no time is it wider than it is to be.
+  if (how.mode && ::fchmod(socket, *how.mode) != 0) fail(errno, at, ", whose mode cannot be set");
+  bind_in_place_of_the_dead(socket, at, path);
+  struct stat made{};
+  const file_descriptor file = open_what_was_made(at, path, made);
+  path_ = path;  // from here on the destructor cleans up, also if what follows throws
+  device_ = made.st_dev;
+  inode_ = made.st_ino;
+  if (how.mode && (made.st_mode & 07777) != *how.mode) set_mode(file, *how.mode, at);
+  if (::listen(socket, how.backlog) != 0) fail(errno, at, "");
+}
+
+unix_path::unix_path(unix_path&& other) noexcept
+    : path_(std::exchange(other.path_, {})), device_(other.device_), inode_(other.inode_) {}
+
+unix_path::~unix_path() {
+  struct stat now{};
+  if (!path_.empty() && ::lstat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_)
+    ::unlink(path_.c_str());
+}
+
+}  // namespace quintet

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSL-1.0
+// uring_engine: what has completed, and whom it is told.
+#include "engine.hpp"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <new>
+
+namespace quintet::uring {
+namespace {
+
+constexpr unsigned most_starved = receive_buffers::count;
+
+}  // namespace
+
+/// While a callback is under way nothing of it goes on.
+struct uring_engine::callback {
+  uring_engine& of;
+  watched& about;
+  callback(uring_engine& engine, watched& w) noexcept : of(engine), about(w) { w.busy = true; }
+  callback(const callback&) = delete;
+  callback& operator=(const callback&) = delete;
+  ~callback() {  // also when it throws
+    about.busy = false;
+    of.go_on(about);
+  }
+};
+
+bool uring_engine::completed(const completion& c) {
+  watched* const w = watched_of(c);
+  if (!w) {
+    if (request_of(c) == request::wake) listens_for_wakes_ = false;
+    return false;
+  }
+  if (!c.more()) {
+    const auto others = static_cast<std::uint16_t>(~watched::bit(request_of(c)));
+    w->under_way &= others;
+    w->cancelled &= others;
+    w->put_off_cancel &= others;
+  }
+  const callback under_way(*this, *w);
+  return dispatch(*w, c);
+}
+
+bool uring_engine::dispatch(watched& w, const completion& c) {
+  switch (request_of(c)) {
+    case request::receive: {
+      const bool told = received(w, c);
+      buffers_.give_back(c);
+      return told;
+    }
+    case request::send:
+      return sent(w, c);
+    case request::hangup:
+      return hung_up(w, c);
+    case request::writable:
+      return writable(w);
+    case request::accept:
+      return accepted(w, c);
+    case request::held:
+      return tell_accepted(w);
+    case request::lost:
+      return w.of && end_of_input(w, {ECONNABORTED, boost::system::system_category()});
+    case request::patience:
+      if (c.result == -ETIME) lost_patience(w);
+      return false;
+    case request::event:
+      if (!w.of || c.result < 0) return false;
+      static_cast<event_channel&>(*w.of).on_event();
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What had arrived before reading was stopped is told all the same: it is not in the kernel any more.
+bool uring_engine::received(watched& w, const completion& c) {
+  if (!w.of || w.ended) return false;
+  auto& s = static_cast<stream_channel&>(*w.of);
+  switch (c.result) {
+    case 0:
+      return end_of_input(w, {});
+    case -ENOBUFS:
+      if (w.has(request::again)) return false;
+      w.under_way |= watched::bit(request::again);
+      starved_.push_back(w);
+      return false;
+    case -ECANCELED:
+    case -EINTR:
+    case -EAGAIN:
+      return false;
+    default:
+      if (c.result < 0) return end_of_input(w, system_call::error_of(c.result));
+      s.on_received(buffers_.contents(c));
+      return true;
+  }
+}
+
+bool uring_engine::end_of_input(watched& w, error_code reason) {
+  w.ended = true;
+  static_cast<stream_channel&>(*w.of).on_receive_end(reason);
+  return true;
+}
+
+// All buffers are free again, since what was received has been told. No more begin to receive than there are buffers:
+// the others would be told once more that there are none.
+void uring_engine::let_starved_receive() noexcept {
+  for (unsigned left = most_starved; left > 0 && !starved_.empty(); --left) {
+    watched& w = starved_.front();
+    starved_.pop_front();
+    w.under_way &= static_cast<std::uint16_t>(~watched::bit(request::again));
+    go_on(w);
+  }
+}
+
+// Of a stream that is not read from. The end of the peer's sending (POLLRDHUP), or of both sides' (POLLHUP),
+// is no reason: reading will tell it, after what has arrived.
+bool uring_engine::hung_up(watched& w, const completion& c) {
+  if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || (w.reading && !w.ended)) return false;
+  return end_of_input(w, {ECONNRESET, boost::system::system_category()});
+}
+
+bool uring_engine::writable(watched& w) {
+  if (!w.of) return false;
+  w.blocked = false;
+  if (kind_of(*w.of) == kind::stream) {
+    static_cast<stream_channel&>(*w.of).on_sendable();
+    return true;
+  }
+  auto& c = static_cast<connect_channel&>(*w.of);
+  const int handle = w.handle;
+  remove(c);
+  c.on_connected(finish_connect(handle));
+  return true;
+}
+
+bool uring_engine::accepted(watched& w, const completion& c) noexcept {
+  if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
+    keep_accepted(w, c.result);
+    return false;
+  }
+  if (!w.of || !w.reading || c.result == -ECANCELED) return false;
+  auto& channel = static_cast<accept_channel&>(*w.of);
+  if (c.result >= 0) {
+    w.failures = 0;
+    channel.on_accepted(c.result);
+  } else if (!is_of_one_connection(-c.result) || ++w.failures == most_failures) {
+    w.failures = 0;
+    channel.on_accept_error(system_call::error_of(c.result));
+  }
+  return true;
+}
+
+// For a time when accepting is not held, or to be reset.
+void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
+  w.accepted.push_back(handle);
+} catch (const std::bad_alloc&) {
+  socket_engine::reset_when_closed(handle);
+  socket_engine::close(handle);
+  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error({ENOMEM, boost::system::system_category()});
+}
+
+// The ring's request stays, and finds nothing. What it has accepted, while that was held, comes first.
+void uring_engine::accept_waiting(accept_channel& c, int most) noexcept {
+  watched* const w = find(c.handle());
+  if (!w || w->busy) return;
+  const callback under_way(*this, *w);
+  (void)tell_accepted(*w);
+  attempt last = attempt::accepted;
+  for (int n = 0, failures = 0; n < most && w->of && w->reading && last != attempt::over; ++n) {
+    last = accept_one(c, w->handle, failures);
+    failures = last == attempt::failed ? failures + 1 : 0;
+  }
+}
+
+bool uring_engine::tell_accepted(watched& w) noexcept {
+  std::size_t told = 0;
+  while (told < w.accepted.size() && w.of && w.reading)
+    static_cast<accept_channel&>(*w.of).on_accepted(w.accepted[told++]);
+  w.accepted.erase(w.accepted.begin(), w.accepted.begin() + static_cast<std::ptrdiff_t>(told));
+  return told > 0;
+}
+
+}  // namespace quintet::uring

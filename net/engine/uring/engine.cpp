@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSL-1.0
+// uring_engine: the turn, what is watched, and the requests for it.
+#include "engine.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <new>
+
+namespace quintet {
+
+std::unique_ptr<engine> make_uring_engine() { return std::make_unique<uring::uring_engine>(); }
+
+namespace uring {
+namespace {
+
+constexpr int most_flushes = 1000;
+constexpr duration longest_end = std::chrono::seconds(1);  // of a loop, for peers to take what is being sent
+constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
+
+}  // namespace
+
+// The ring is made by prepare() or the first poll(): when a ring goes, the kernel interrupts whoever has made it, and
+// that had better be the loop's thread. Not EFD_NONBLOCK: the kernel would not wait for it on the ring's behalf.
+uring_engine::uring_engine() : wake_(0) {
+  silent_.reserve(send_slots::count);
+  settling_.reserve(send_slots::count);
+}
+
+uring_engine::~uring_engine() {
+  ring_.reset();
+  later_.clear();
+  starved_.clear();
+  for (const watched& w : all_)
+    if (w.closes) socket_engine::close(w.handle);
+  all_.clear_and_dispose([](watched* w) { delete w; });
+}
+
+bool uring_engine::poll(duration longest) {
+  // Of a loop that is over, perhaps by another thread than has run it: no reason to make a ring there.
+  if (longest == duration::zero() && all_.empty()) return false;
+  try {
+    prepare();
+  } catch (...) {  // a loop that is stopped ends its members by itself, and needs no ring for it
+    if (longest == duration::zero()) return false;
+    throw;
+  }
+  begin_turn();
+  if (silence_is_awaited_) longest = duration::zero();
+  if (!ring_->enter(longest)) {
+    move_here();
+    (void)ring_->enter(duration::zero());
+  }
+  bool dispatched = settle_silent_sends();
+  for (unsigned left = ring_->ready(); left > 0; --left) dispatched |= completed(ring_->take());
+  let_starved_receive();
+  return dispatched;
+}
+
+void uring_engine::prepare() {
+  if (ring_) return;
+  auto fresh = std::make_unique<ring>();
+  buffers_.attach(*fresh);
+  ring_ = std::move(fresh);
+}
+
+void uring_engine::begin_turn() noexcept {
+  make_up();
+  listen_for_wakes();
+}
+
+void uring_engine::listen_for_wakes() noexcept {
+  if (listens_for_wakes_) return;
+  io_uring_sqe* const s = ring_->next();
+  if (!s) return;
+  io_uring_prep_read(s, wake_.descriptor().get(), &wakes_, sizeof wakes_, 0);
+  s->user_data = tag_of_none(request::wake);
+  listens_for_wakes_ = true;
+}
+
+void uring_engine::wake() noexcept { wake_.raise(); }
+
+// The requests of another thread end with it, or with its ring; those that are wanted begin again here. What was being
+// sent has left in part, and nobody knows which.
+void uring_engine::move_here() {
+  while (ring_->ready() > 0) (void)completed(ring_->take());
+  auto fresh = std::make_unique<ring>();
+  const unsigned turn = ring_->turn();
+  ring_ = std::move(fresh);
+  buffers_.attach(*ring_);
+  listens_for_wakes_ = false;
+  starved_.clear();
+  later_.clear();
+  silent_.clear();
+  for (auto at = all_.begin(); at != all_.end();) {
+    watched& w = *at++;  // go_on() may be the end of it
+    const bool sends = w.has(request::send), unsent = w.unsent && w.turn == turn;
+    w.under_way = w.cancelled = w.put_off = w.put_off_cancel = 0;
+    w.unsent = nullptr;
+    const bool silent = std::exchange(w.silent, false);
+    if (sends && unsent) {
+      start(w, request::send);
+    } else if (sends && silent) {
+      release_slot(w);
+      after_send(w);
+    } else if (sends) {
+      release_slot(w);
+      if (w.of) start(w, request::lost);
+    }
+    go_on(w);
+  }
+  begin_turn();
+}
+
+void uring_engine::flush() noexcept {
+  if (ring_) ring_->submit();
+}
+
+void uring_engine::finish_closing() noexcept {
+  const time_point end = clock::system().now() + longest_end;
+  for (int i = 0; closing_ > 0 && ring_ && i < most_flushes; ++i) {
+    const duration left = end - clock::system().now();
+    if (left <= duration::zero())
+      for (watched& w : all_)
+        if (w.closes && !std::exchange(w.drops, true)) cancel(w, request::send);
+    (void)poll(std::max(left, duration::zero()));
+  }
+}
+
+error_code uring_engine::watch(channel& c, int handle) try {
+  const auto at = static_cast<std::size_t>(handle);
+  if (by_handle_.size() <= at) by_handle_.resize(std::max(at + 1, 2 * by_handle_.size()));
+  auto* const w = new watched;
+  all_.push_back(*w);
+  w->of = &c;
+  w->handle = handle;
+  w->reading = true;
+  w->blocked = kind_of(c) == kind::connect;
+  by_handle_[at] = w;  // what was there before was removed, and is found by its completions alone
+  bind(c, handle);
+  want_more(*w);
+  return {};
+} catch (const std::bad_alloc&) {
+  return {ENOMEM, boost::system::system_category()};
+}
+
+watched* uring_engine::find(int handle) const noexcept {
+  const auto at = static_cast<std::size_t>(handle);
+  return handle >= 0 && at < by_handle_.size() ? by_handle_[at] : nullptr;
+}
+
+void uring_engine::remove(channel& c) noexcept {
+  if (c.handle() < 0) return;
+  watched& w = *find(c.handle());
+  w.of = nullptr;
+  bind(c, -1);
+  for (const request r : {request::receive, request::hangup, request::writable, request::accept, request::event})
+    cancel(w, r);
+  go_on(w);
+}
+
+void uring_engine::close(int handle) noexcept {
+  watched* const w = find(handle);
+  if (!w || w->closes) return socket_engine::close(handle);
+  w->closes = true;
+  ++closing_;
+  await_silent(*w);
+  if (w->has(request::send) && !w->silent) wait_for_room(*w);
+  go_on(*w);
+}
+
+void uring_engine::reset_when_closed(int handle) noexcept {
+  socket_engine::reset_when_closed(handle);
+  if (watched* const w = find(handle)) w->drops = true;
+}
+
+void uring_engine::set_reading(channel& c, bool on) noexcept {
+  watched* const w = find(c.handle());
+  if (!w || w->reading == on) return;
+  w->reading = on;
+  if (!on)
+    for (const request r : {request::receive, request::accept}) cancel(*w, r);
+  if (!w->busy) want_more(*w);
+}
+
+// Nothing is begun twice: what is being cancelled begins again when it has ended.
+void uring_engine::start(watched& w, request r) noexcept {
+  w.under_way |= watched::bit(r);
+  if (prepare(w, r, false)) return;
+  w.put_off |= watched::bit(r);
+  put_off(w);
+}
+
+void uring_engine::cancel(watched& w, request r) noexcept {
+  if (!w.has(r) || (w.cancelled & watched::bit(r))) return;
+  const bool is_put_off = w.put_off & watched::bit(r);
+  if (is_put_off && r != request::send) {  // the kernel has never heard of it, and will say nothing
+    w.put_off &= static_cast<std::uint16_t>(~watched::bit(r));
+    w.under_way &= static_cast<std::uint16_t>(~watched::bit(r));
+    return;
+  }
+  w.cancelled |= watched::bit(r);
+  // Never before what it cancels, for which the kernel would look in vain.
+  if (!is_put_off && prepare(w, r, true)) return;
+  w.put_off_cancel |= watched::bit(r);
+  put_off(w);
+}
+
+void uring_engine::put_off(watched& w) noexcept {
+  if (!w.later.is_linked()) later_.push_back(w);
+}
+
+// As far as there is room again.
+void uring_engine::make_up() noexcept {
+  while (!later_.empty() && prepare_put_off(later_.front())) later_.pop_front();
+}
+
+bool uring_engine::prepare_put_off(watched& w) noexcept {
+  const auto prepare_each = [&](std::uint16_t& bits, bool cancels_it) {
+    while (bits != 0) {
+      const auto r = static_cast<request>(std::countr_zero(bits));
+      if (!prepare(w, r, cancels_it)) return false;
+      bits &= static_cast<std::uint16_t>(~watched::bit(r));
+    }
+    return true;
+  };
+  return prepare_each(w.put_off, false) && prepare_each(w.put_off_cancel, true);
+}
+
+bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
+  io_uring_sqe* const s = ring_ ? ring_->next() : nullptr;
+  if (!s) return false;
+  if (cancels_it) {
+    io_uring_prep_cancel64(s, w.tag(r), 0);
+    s->flags |= IOSQE_CQE_SKIP_SUCCESS;
+    s->user_data = tag_of_none(request::unwatched);
+    return true;
+  }
+  switch (r) {
+    case request::receive:
+      receive_buffers::receive(*s, w.handle);
+      break;
+    case request::send:
+      prepare_send(*s, w);
+      break;
+    case request::hangup:
+      io_uring_prep_poll_multishot(s, w.handle, 0);  // POLLHUP and POLLERR come unasked
+      break;
+    case request::writable:
+      io_uring_prep_poll_add(s, w.handle, POLLOUT);
+      break;
+    case request::accept:
+      io_uring_prep_multishot_accept(s, w.handle, nullptr, nullptr, SOCK_CLOEXEC);
+      break;
+    case request::event:
+      io_uring_prep_poll_add(s, w.handle, POLLIN);
+      break;
+    case request::patience:
+      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&patience), 0, 0);  // which is only read
+      break;
+    default:
+      io_uring_prep_nop(s);
+  }
+  s->user_data = w.tag(r);
+  return true;
+}
+
+// After something has happened to it.
+void uring_engine::go_on(watched& w) noexcept {
+  if (w.busy) return;
+  if (w.of)
+    want_more(w);
+  else if (w.under_way == 0)
+    forget(w);
+}
+
+void uring_engine::want_more(watched& w) noexcept {
+  const auto begin = [&](request r) {
+    if (!w.has(r)) start(w, r);
+  };
+  const kind k = kind_of(*w.of);
+  if (k == kind::stream && !(w.reading && !w.ended))
+    begin(request::hangup);
+  else if (k == kind::stream && !w.has(request::again))
+    begin(request::receive);
+  if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
+  if (k == kind::event) begin(request::event);
+  if (w.blocked && !w.has(request::send)) begin(request::writable);
+}
+
+// The kernel has let go of it.
+void uring_engine::forget(watched& w) noexcept {
+  if (find(w.handle) == &w) by_handle_[static_cast<std::size_t>(w.handle)] = nullptr;
+  for (const int handle : w.accepted) {
+    reset_when_closed(handle);
+    socket_engine::close(handle);
+  }
+  if (w.closes) {
+    --closing_;
+    socket_engine::close(w.handle);
+  }
+  if (w.later.is_linked()) later_.erase(later_.iterator_to(w));
+  all_.erase_and_dispose(all_.iterator_to(w), [](watched* gone) { delete gone; });
+}
+
+}  // namespace uring
+}  // namespace quintet

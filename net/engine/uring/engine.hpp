@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// uring_engine: multishot accept and receive, sends that leave together at the end of the turn, one system call a turn.
+#pragma once
+
+#include "../socket_engine.hpp"
+#include "../wake_event.hpp"
+#include "watched.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace quintet::uring {
+
+/// Requests are written into memory that the kernel reads; poll() submits those of the turn and waits for completions,
+/// in one call. A small send is copied, so that it is taken at once. What is large is sent at once.
+class uring_engine final : public socket_engine {
+ public:
+  /// Throws boost::system::system_error.
+  uring_engine();
+  ~uring_engine() override;
+  uring_engine(const uring_engine&) = delete;
+  uring_engine& operator=(const uring_engine&) = delete;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
+  [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
+  [[nodiscard]] bool has_to_prepare() const noexcept override { return true; }
+  void prepare() override;
+  bool poll(duration longest) override;
+  void wake() noexcept override;
+  /// None: with DEFER_TASKRUN who waits for the ring's descriptor is not always woken (seen on Linux 6.18).
+  [[nodiscard]] int pollable() noexcept override { return -1; }
+  void flush() noexcept override;
+  void finish_closing() noexcept override;
+
+  void close(int handle) noexcept override;
+  void reset_when_closed(int handle) noexcept override;
+  void shutdown_send(int handle) noexcept override;
+
+  error_code add(stream_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(accept_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(event_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(connect_channel& c, int handle) override { return watch(c, handle); }
+  void remove(channel& c) noexcept override;
+  void set_reading(channel& c, bool on) noexcept override;
+  void accept_waiting(accept_channel& c, int most) noexcept override;
+  using engine::send;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+
+ private:
+  using watched_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
+
+  // What is watched, and the requests for it (engine.cpp).
+  error_code watch(channel& c, int handle);
+  [[nodiscard]] watched* find(int handle) const noexcept;
+  void begin_turn() noexcept;
+  void move_here();
+  void listen_for_wakes() noexcept;
+  void start(watched& w, request r) noexcept;
+  void cancel(watched& w, request r) noexcept;
+  bool prepare(watched& w, request r, bool cancels_it) noexcept;
+  void put_off(watched& w) noexcept;
+  void make_up() noexcept;
+  bool prepare_put_off(watched& w) noexcept;
+  void go_on(watched& w) noexcept;
+  void want_more(watched& w) noexcept;
+  void forget(watched& w) noexcept;
+
+  // What has completed (completions.cpp).
+  struct callback;
+  bool completed(const completion& c);
+  bool dispatch(watched& w, const completion& c);
+  bool received(watched& w, const completion& c);
+  bool end_of_input(watched& w, error_code reason);
+  bool hung_up(watched& w, const completion& c);
+  bool writable(watched& w);
+  bool accepted(watched& w, const completion& c) noexcept;
+  bool tell_accepted(watched& w) noexcept;
+  void keep_accepted(watched& w, int handle) noexcept;
+  void let_starved_receive() noexcept;
+
+  // Sending (sending.cpp).
+  [[nodiscard]] bool adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept;
+  [[nodiscard]] bool queue(watched& w, output_pieces pieces, std::size_t count) noexcept;
+  send_result send_now(watched& w, output_pieces pieces) noexcept;
+  bool sent(watched& w, const completion& c);
+  void prepare_send(io_uring_sqe& s, watched& w) noexcept;
+  void await_silent(const watched& w) noexcept;
+  void wait_for_room(watched& w) noexcept;
+  void lost_patience(watched& w) noexcept;
+  bool settle_silent_sends();
+  void release_slot(watched& w) noexcept;
+  void after_send(watched& w) noexcept;
+
+  std::unique_ptr<ring> ring_;  // made by the thread that runs the loop
+  receive_buffers buffers_;
+  send_slots slots_;
+  wake_event wake_;
+  std::uint64_t wakes_ = 0;
+  bool listens_for_wakes_ = false;
+  watched_list all_;
+  std::vector<watched*> by_handle_;
+  template <auto Hook>
+  using queue_of =
+      boost::intrusive::slist<watched, boost::intrusive::member_hook<watched, decltype(watched::later), Hook>,
+                              boost::intrusive::cache_last<true>>;
+  queue_of<&watched::starved> starved_;  // by receive buffers
+  std::vector<watched*> silent_;         // their sends complete with the turn
+  std::vector<watched*> settling_;
+  bool silence_is_awaited_ = false;
+  queue_of<&watched::later> later_;  // with requests that the ring had no room for
+  unsigned closing_ = 0;             // handles that close when the kernel has let go of them
+};
+
+}  // namespace quintet::uring

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+// ring: setting up, submitting and waiting.
+#include "ring.hpp"
+
+#include "../engine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet::uring {
+namespace {
+
+constexpr unsigned submissions = 1024;
+constexpr unsigned completions = 4096;
+constexpr duration a_day = std::chrono::hours(24);  // the longest wait that has an end
+
+// SUBMIT_ALL: one bad request does not hold up those behind it. TASKRUN_FLAG: a look tells whether there is
+// anything to enter the kernel for.
+constexpr unsigned setup = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+                           IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
+
+error_code system_error_code(int value) noexcept { return {value, boost::system::system_category()}; }
+
+int begin(io_uring& ring, unsigned entries, unsigned results) noexcept {
+  io_uring_params parameters{};
+  parameters.flags = setup;
+  parameters.cq_entries = results;
+  return -io_uring_queue_init_params(entries, &ring, &parameters);
+}
+
+/// In vain, since descriptors or memory have run out: says nothing about the kernel.
+bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
+
+error_code ask() noexcept {
+  io_uring ring{};
+  if (const int error = begin(ring, 8, 16)) return system_error_code(error);
+  // With DEFER_TASKRUN (6.1) comes all that is used here but what can be left out of a kernel on its own.
+  io_uring_probe* const known = io_uring_get_probe_ring(&ring);
+  bool all = known != nullptr;
+  for (const int operation : {IORING_OP_ACCEPT, IORING_OP_RECV, IORING_OP_SEND, IORING_OP_READ, IORING_OP_POLL_ADD,
+                              IORING_OP_ASYNC_CANCEL, IORING_OP_TIMEOUT, IORING_OP_NOP})
+    all = all && io_uring_opcode_supported(known, operation);
+  io_uring_free_probe(known);
+  io_uring_queue_exit(&ring);
+  return all ? error_code() : system_error_code(EOPNOTSUPP);
+}
+
+}  // namespace
+
+error_code refusal() noexcept {
+  static constinit std::atomic<int> known{-1};
+  int answer = known.load();
+  if (answer >= 0) return answer == 0 ? error_code() : system_error_code(answer);
+  answer = ask().value();
+  if (is_shortage(answer)) return {};  // making one will say it
+  known.store(answer);
+  return answer == 0 ? error_code() : system_error_code(answer);
+}
+
+ring::ring() {
+  if (const int error = begin(ring_, submissions, completions))
+    throw boost::system::system_error(system_error_code(error),
+                                      error == ENOMEM
+                                          ? "cannot make a loop: io_uring_setup (no memory, or no more that this "
+                                            "user may lock: ulimit -l, CAP_IPC_LOCK)"
+                                          : "cannot make a loop: io_uring_setup");
+}
+
+io_uring_sqe* ring::next() noexcept {
+  if (io_uring_sqe* const free = io_uring_get_sqe(&ring_)) return free;
+  submit();
+  return io_uring_get_sqe(&ring_);
+}
+
+void ring::submit() noexcept {
+  if (io_uring_sq_ready(&ring_) == 0) return;
+  if (io_uring_submit(&ring_) != -EEXIST) ++turn_;  // what it does not take now stays where it is
+}
+
+bool ring::enter(duration longest) noexcept {
+  if (wait(longest) == -EEXIST) return false;
+  ++turn_;
+  return true;
+}
+
+int ring::wait(duration longest) noexcept {
+  if (longest == engine::forever) return io_uring_submit_and_wait(&ring_, 1);
+  if (longest > duration::zero()) {
+    longest = std::min(longest, a_day);
+    __kernel_timespec time{};
+    time.tv_sec = longest / std::chrono::seconds(1);
+    time.tv_nsec = (longest % std::chrono::seconds(1)).count();
+    io_uring_cqe* first = nullptr;
+    return io_uring_submit_and_wait_timeout(&ring_, &first, 1, &time, nullptr);
+  }
+  if (io_uring_sq_ready(&ring_) == 0 && (flags() & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) == 0) return 0;
+  return io_uring_submit_and_get_events(&ring_);
+}
+
+completion ring::take() noexcept {
+  io_uring_cqe* oldest = nullptr;
+  unsigned head = 0;
+  io_uring_for_each_cqe(&ring_, head, oldest) break;
+  const completion c{oldest->user_data, oldest->res, oldest->flags};
+  io_uring_cq_advance(&ring_, 1);
+  return c;
+}
+
+}  // namespace quintet::uring

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSL-1.0
+// uring_engine: small sends are copied and leave at the end of the turn; what is large, or finds no slot, at once.
+#include "engine.hpp"
+
+#include "../system_call.hpp"
+
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace quintet::uring {
+namespace {
+
+int queued_for_peer(int handle) noexcept {
+  int count = 0;
+  return ::ioctl(handle, SIOCOUTQ, &count) == 0 ? count : 0;
+}
+
+}  // namespace
+
+engine::send_result uring_engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  watched& w = *find(c.handle());
+  const std::size_t count = size_of(pieces);
+  if (w.has(request::send)) {
+    if (adds_to_unsent(w, pieces, count)) return {count};
+    w.blocked = true;
+    await_silent(w);
+    return {0};
+  }
+  return queue(w, pieces, count) ? send_result{count} : send_now(w, pieces);
+}
+
+// The second reply of a turn joins the first.
+bool uring_engine::adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept {
+  if (!w.unsent || w.turn != ring_->turn() || w.size + count > send_slots::size || w.blocked) return false;
+  slots_.append(w.slot, w.size, pieces);
+  w.size += static_cast<std::uint32_t>(count);
+  w.unsent->len = w.size - w.sent;
+  return true;
+}
+
+bool uring_engine::queue(watched& w, output_pieces pieces, std::size_t count) noexcept {
+  if (count > send_slots::size) return false;
+  w.slot = slots_.take();
+  if (w.slot == send_slots::none) return false;
+  slots_.append(w.slot, 0, pieces);
+  w.sent = 0;
+  w.size = static_cast<std::uint32_t>(count);
+  w.silent = true;
+  if (!prepare(w, request::send, false)) {
+    release_slot(w);
+    w.silent = false;
+    return false;
+  }
+  w.under_way |= watched::bit(request::send);
+  silent_.push_back(&w);
+  return true;
+}
+
+// The first attempt does not wait for room, so that it is over when the kernel has taken the request, and says nothing
+// if all was taken: otherwise the next wait would end at once, to be told so. Linux takes MSG_WAITALL for "less is a
+// failure", and a failure is always told. Who has found no room waits in the kernel from then on.
+void uring_engine::prepare_send(io_uring_sqe& s, watched& w) noexcept {
+  const int first = w.silent ? MSG_DONTWAIT : 0;
+  io_uring_prep_send(&s, w.handle, slots_.at(w.slot) + w.sent, w.size - w.sent, MSG_NOSIGNAL | MSG_WAITALL | first);
+  if (w.silent) s.flags |= IOSQE_CQE_SKIP_SUCCESS;
+  w.unsent = &s;
+  w.turn = ring_->turn();
+}
+
+// Whoever waits for the end of a send would wait for the next completion of something else.
+void uring_engine::await_silent(const watched& w) noexcept { silence_is_awaited_ |= w.silent; }
+
+// The sends of the turn that has been submitted: those of which the kernel says nothing have completed.
+bool uring_engine::settle_silent_sends() {
+  if (silent_.empty() || !ring_->all_told()) return false;
+  ring_->for_each_ready([](const completion& c) {
+    if (watched* const w = watched_of(c); w && request_of(c) == request::send) w->silent = false;
+  });
+  settling_.swap(silent_);
+  silence_is_awaited_ = !silent_.empty();  // a callback has thrown the last time
+  bool dispatched = false;
+  while (!settling_.empty()) {
+    watched& w = *settling_.back();
+    settling_.pop_back();
+    if (std::exchange(w.silent, false))
+      dispatched |= completed({w.tag(request::send), static_cast<std::int32_t>(w.size - w.sent), 0});
+  }
+  return dispatched;
+}
+
+// After close(), what has been tried and has found no room: the peer would take what it gets for all there is. It is
+// waited for as long as the peer takes anything.
+void uring_engine::wait_for_room(watched& w) noexcept {
+  if (w.drops) return cancel(w, request::send);
+  w.queued = queued_for_peer(w.handle);
+  if (!w.has(request::patience)) start(w, request::patience);
+}
+
+void uring_engine::lost_patience(watched& w) noexcept {
+  if (!w.has(request::send)) return;
+  w.drops = queued_for_peer(w.handle) == w.queued;
+  if (w.drops) socket_engine::reset_when_closed(w.handle);  // or the peer might take a part for the whole, later
+  wait_for_room(w);
+}
+
+engine::send_result uring_engine::send_now(watched& w, output_pieces pieces) noexcept {
+  const send_result sent = result_of_send(system_call::send(w.handle, pieces, MSG_DONTWAIT | MSG_NOSIGNAL));
+  if (sent.error == 0 && sent.bytes < size_of(pieces)) {
+    w.blocked = true;
+    if (!w.busy) want_more(w);
+  }
+  return sent;
+}
+
+// A send that has failed was taken long ago: who took it for sent is told as if it had failed to receive.
+bool uring_engine::sent(watched& w, const completion& c) {
+  w.unsent = nullptr;
+  if (std::exchange(w.silent, false)) std::erase(silent_, &w);  // there were more completions than room for them
+  if (c.result > 0) w.sent += static_cast<std::uint32_t>(c.result);
+  const bool fails = c.result < 0 && !system_call::is_for_now(c.result);
+  if (!fails && w.sent < w.size && !w.drops) {
+    start(w, request::send);
+    if (w.closes) wait_for_room(w);
+    return false;
+  }
+  release_slot(w);
+  after_send(w);
+  if (!w.of) return false;
+  if (fails) return end_of_input(w, system_call::error_of(c.result));
+  if (!std::exchange(w.blocked, false)) return false;
+  static_cast<stream_channel&>(*w.of).on_sendable();
+  return true;
+}
+
+void uring_engine::release_slot(watched& w) noexcept {
+  if (w.slot != send_slots::none) slots_.give_back(std::exchange(w.slot, send_slots::none));
+}
+
+void uring_engine::after_send(watched& w) noexcept {
+  if (std::exchange(w.shuts, false)) ::shutdown(w.handle, SHUT_WR);
+  cancel(w, request::patience);
+}
+
+void uring_engine::shutdown_send(int handle) noexcept {
+  watched* const w = find(handle);
+  if (!w || !w->has(request::send)) return socket_engine::shutdown_send(handle);
+  w->shuts = true;
+  await_silent(*w);
+}
+
+}  // namespace quintet::uring

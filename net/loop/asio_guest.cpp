@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+// asio_guest: polling the io_context, and waiting in it on behalf of the engine.
+#include "asio_guest.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace quintet {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// Handlers in one poll. Those that post themselves again are ready at once, and would keep the loop for themselves.
+constexpr unsigned most_a_turn = 64;
+// Of a wait that does not see the engine.
+constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
+
+}  // namespace
+
+// UNSAFE_IO: an I/O object is touched by one thread at a time, which is the loop's rule anyway, so Asio need not lock
+// its descriptors; posting from other threads stays safe.
+asio_guest::asio_guest(context_type* of_engine, counter& errors)
+    : errors_(errors),
+      own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
+      context_(of_engine ? *of_engine : *own_) {}
+
+asio_guest::~asio_guest() { unwatch(); }
+
+// The first I/O object of an io_context opens them, whatever it is.
+void asio_guest::open_descriptors() { const asio::steady_timer first(context_); }
+
+bool asio_guest::poll() {
+  if (!own_) return false;
+  if (context_.stopped()) context_.restart();
+  unsigned ran = 0;
+  while (ran < most_a_turn && run_one([this] { return context_.poll_one(); })) ++ran;
+  bool active = !context_.stopped();
+  if (!active && stopped_by_wake_.exchange(false)) {  // it says nothing about what is outstanding
+    context_.restart();
+    active = true;
+  }
+  active_.store(active, std::memory_order_relaxed);
+  if (!active) unwatch();
+  return ran > 0;
+}
+
+bool asio_guest::wait(int engine_fd, duration longest) {
+  // Without memory or descriptors for the watch, the loop looks at the engine in its next turn.
+  if (!watches(engine_fd)) longest = std::min(longest, longest_blind_wait);
+  const time_point end = later(std::chrono::steady_clock::now(), longest);
+  return run_one([&] { return end == time_point::max() ? context_.run_one() : context_.run_one_until(end); });
+}
+
+template <class Run>
+bool asio_guest::run_one(Run run) {
+  try {
+    return run() > 0;
+  } catch (...) {  // of a handler, which is over
+    errors_.add();
+    return true;
+  }
+}
+
+bool asio_guest::watches(int engine_fd) noexcept try {
+  if (engine_ && engine_->native_handle() != engine_fd) unwatch();
+  if (engine_fd < 0) return true;
+  if (!engine_) engine_ = std::make_unique<descriptor>(context_, engine_fd);
+  if (armed_) return true;
+  engine_->async_wait(descriptor::wait_read, [this](const boost::system::error_code& ec) {
+    if (ec != asio::error::operation_aborted) armed_ = false;
+  });
+  armed_ = true;
+  return true;
+} catch (...) {
+  return false;
+}
+
+// The aborted wait's handler runs in a later poll; `armed_` is for the next descriptor by then.
+void asio_guest::unwatch() noexcept {
+  if (!engine_) return;
+  (void)engine_->release();
+  engine_.reset();
+  armed_ = false;
+}
+
+void asio_guest::wake() noexcept try {
+  asio::post(context_, [] {});
+} catch (const std::bad_alloc&) {  // stopping it ends a wait, too, and takes no memory
+  stopped_by_wake_.store(true);
+  context_.stop();
+}
+
+}  // namespace quintet

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// awaitable: the library's coroutine type: lazily started, resumed by its awaiter, its frame recycled per thread.
+#pragma once
+
+#include "../../base/memory/frame_cache.hpp"
+
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace quintet {
+
+class coroutine_host;
+template <class T = void>
+class awaitable;
+
+/// How `co_await x` is done for types that are not awaitable by themselves; <quintet/net/asio.hpp> specialises it for
+/// Asio's operations. A specialisation has `static auto adapt(Operation&&, coroutine_host&)`, which returns an awaiter.
+template <class Operation>
+struct await_adapter;
+
+template <class Operation>
+concept needs_await_adapter = requires(Operation&& op, coroutine_host& host) {
+  await_adapter<std::remove_cvref_t<Operation>>::adapt(std::forward<Operation>(op), host);
+};
+
+namespace detail {
+
+/// Common to all promises: the frame's memory, who waits for the result, and on whose behalf all this runs.
+class promise_base {
+ public:
+  static void* operator new(std::size_t size) { return frame_cache::allocate(size); }
+  static void operator delete(void* frame, std::size_t size) noexcept { frame_cache::release(frame, size); }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  struct resume_awaiter {
+    static constexpr bool await_ready() noexcept { return false; }
+    template <class P>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<P> done) const noexcept {
+      const promise_base& p = done.promise();
+      return p.starting_ ? std::noop_coroutine() : p.waiting_;
+    }
+    void await_resume() const noexcept {}
+  };
+  resume_awaiter final_suspend() const noexcept { return {}; }
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+
+  template <class X>
+  decltype(auto) await_transform(X&& x) {
+    if constexpr (needs_await_adapter<X>) {
+      return await_adapter<std::remove_cvref_t<X>>::adapt(std::forward<X>(x), *host_);
+    } else {
+      return std::forward<X>(x);
+    }
+  }
+
+  void begin(coroutine_host* host, std::coroutine_handle<> waiting) noexcept {
+    host_ = host;
+    waiting_ = waiting;
+    starting_ = true;
+  }
+  void has_started() noexcept { starting_ = false; }
+  [[nodiscard]] coroutine_host* host() const noexcept { return host_; }
+
+ protected:
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  coroutine_host* host_ = nullptr;
+  std::coroutine_handle<> waiting_ = std::noop_coroutine();
+  bool starting_ = false;  // its awaiter is on the stack below, and goes on by itself if this ends at once
+  std::exception_ptr error_;
+};
+
+template <class T>
+class promise final : public promise_base {
+ public:
+  awaitable<T> get_return_object() noexcept;
+  template <std::convertible_to<T> U>
+  void return_value(U&& value) {
+    value_.emplace(std::forward<U>(value));
+  }
+  T result() {
+    rethrow();
+    return std::move(*value_);
+  }
+
+ private:
+  std::optional<T> value_;
+};
+
+template <>
+class promise<void> final : public promise_base {
+ public:
+  awaitable<void> get_return_object() noexcept;
+  void return_void() const noexcept {}
+  void result() const { rethrow(); }
+};
+
+}  // namespace detail
+
+/// A coroutine that runs when it is awaited, on the thread that awaits it, and resumes its awaiter when it is done.
+/// Owns its frame. Await it once. Not synchronised: everything happens on one loop's thread.
+template <class T>
+class [[nodiscard]] awaitable {
+ public:
+  using promise_type = detail::promise<T>;
+  using handle_type = std::coroutine_handle<promise_type>;
+
+  awaitable() noexcept = default;
+  explicit awaitable(handle_type frame) noexcept : frame_(frame) {}
+  awaitable(awaitable&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  awaitable& operator=(awaitable&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~awaitable() {
+    if (frame_) frame_.destroy();
+  }
+
+  class awaiter {
+   public:
+    explicit awaiter(handle_type frame) noexcept : frame_(frame) {}
+    static constexpr bool await_ready() noexcept { return false; }
+    // Not by symmetric transfer: in a loop that awaits what ends at once each round would stand on the stack of the
+    // last, where the compiler makes no tail call of it (g++ without optimisation, or with AddressSanitizer).
+    template <class P>
+    bool await_suspend(std::coroutine_handle<P> waiting) const noexcept {
+      promise_type& started = frame_.promise();
+      started.begin(waiting.promise().host(), waiting);
+      frame_.resume();
+      started.has_started();
+      return !frame_.done();
+    }
+    T await_resume() const { return frame_.promise().result(); }
+
+   private:
+    handle_type frame_;
+  };
+  awaiter operator co_await() && noexcept { return awaiter(frame_); }
+
+  /// Starts it as the root of a chain, on behalf of a host; `done`, if any, is resumed at its end.
+  void start(coroutine_host& host, std::coroutine_handle<> done = std::noop_coroutine()) {
+    frame_.promise().begin(&host, done);
+    frame_.promise().has_started();
+    frame_.resume();
+  }
+
+ private:
+  handle_type frame_;
+};
+
+template <class T>
+awaitable<T> detail::promise<T>::get_return_object() noexcept {
+  return awaitable<T>(std::coroutine_handle<promise>::from_promise(*this));
+}
+inline awaitable<void> detail::promise<void>::get_return_object() noexcept {
+  return awaitable<void>(std::coroutine_handle<promise>::from_promise(*this));
+}
+
+}  // namespace quintet

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSL-1.0
+// event_loop: the turn: guest, engine, timers, inbox, in this order, for ever.
+#include "event_loop.hpp"
+
+#include "../../base/build/planted_bugs.hpp"
+#include "../engine/system_call.hpp"
+#include "asio_guest.hpp"
+#include "executor.hpp"
+
+#include <algorithm>
+
+namespace quintet {
+namespace {
+
+constexpr duration guest_pause = std::chrono::milliseconds(1);
+// Until it looks again whether the turns that it has given to other threads have begun: these do not say so.
+constexpr duration share_pause = std::chrono::milliseconds(2);
+// Of a loop that has a timer: whoever waits may add it to the present.
+constexpr duration longest_sleep = std::chrono::hours(24 * 365);
+
+}  // namespace
+
+// A thread may drive several loops by hand, in turn.
+class event_loop::scoped_current {
+ public:
+  explicit scoped_current(event_loop& loop) noexcept
+      : loop_(loop), previous_(std::exchange(current_loop, &loop)), before_(loop.guard_.enter()) {}
+  scoped_current(const scoped_current&) = delete;
+  scoped_current& operator=(const scoped_current&) = delete;
+  ~scoped_current() {
+    current_loop = previous_;
+    loop_.guard_.come_back_to(before_);
+  }
+
+ private:
+  event_loop& loop_;
+  event_loop* previous_;
+  pthread_t before_;
+};
+
+event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
+    : clock_(time),
+      options_(options),
+      engine_(std::move(io)),
+      always_wake_(engine_->waits_in_send()),
+      spin_(options.spin),
+      sleeps_at_once_(!always_wake_ && !spin_.enabled()),
+      chunks_(options.static_output) {
+  engine_->before_pollable_goes([this] {
+    if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
+  });
+  // Who posts from another thread signals a number: it has to mean the same in all tables, so it is there before they
+  // are taken apart.
+  if (options_.own_descriptors) guest().open_descriptors();
+}
+
+event_loop::~event_loop() {
+  const scoped_current here(*this);  // what is destroyed here was of this loop's thread
+  run_left_over();
+  callbacks_.clear();  // before the services that they may use
+  services_.clear();
+  run_posted();  // by the services
+  drop_guest();
+  run_posted();  // by what the guest's handlers held
+  drop_guest();
+}
+
+void event_loop::drop_guest() noexcept {
+  delete guest_.exchange(nullptr);
+  engine_->abandon();
+}
+
+bool event_loop::run_left_over() noexcept {
+  const scoped_current here(*this);
+  stopping_ = true;
+  now_is_known_ = false;
+  return run_posted();
+}
+
+bool event_loop::run_posted() noexcept {
+  bool any = false;
+  while (inbox_.run_all() || run_deferred()) any = true;
+  return any;
+}
+
+bool event_loop::has_detached_work() noexcept {
+  const asio_guest* const made = guest_.load(std::memory_order_acquire);
+  return (made && (made->active() || guest_posted_.load())) || !callbacks_.empty();
+}
+
+void event_loop::run() {
+  const scoped_current here(*this);
+  while (!finished()) turn(true);
+  inbox_.run_all();
+  run_deferred();
+}
+
+bool event_loop::poll() {
+  const scoped_current here(*this);
+  if (sleep_.load(std::memory_order_relaxed) != sleep::awake) sleep_.store(sleep::awake, std::memory_order_relaxed);
+  return turn(false);
+}
+
+int event_loop::outside_wait::milliseconds() const noexcept { return system_call::to_milliseconds(longest); }
+
+event_loop::outside_wait event_loop::wait_outside() {
+  const scoped_current here(*this);
+  now_is_known_ = false;
+  asio_guest* const guest = guest_.load(std::memory_order_acquire);
+  duration longest = longest_wait(!guest || !guest->poll());
+  const int descriptor = engine_->pollable();
+  if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
+  if (!always_wake_) sleep_.store(sleep::in_engine);  // then a look, as in wait_in_engine()
+  if (attention_wanted()) longest = duration::zero();
+  return {descriptor, longest};
+}
+
+bool event_loop::turn(bool may_wait) {
+  written_ = 0;
+  counters_.turns.add();
+  bool worked = false;
+  if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
+  if (guest_posted_.load(std::memory_order_relaxed))
+    guest_posted_.store(false);  // before the poll, which sees what came before
+  asio_guest* const guest = guest_.load(std::memory_order_acquire);
+  if (guest) {
+    now_is_known_ = false;
+    worked |= guest->poll();
+  }
+
+  duration longest = longest_wait(may_wait && !worked);
+  const bool guest_waits = guest && guest->active();
+  // The guest cannot wait for an engine without a descriptor: then it is looked at now and then. (One that is woken by
+  // every post has none only while it watches nothing.)
+  const bool in_guest = guest_waits && (always_wake_ || engine_->pollable() >= 0);
+  if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
+  now_is_known_ = false;  // it may be long until something is dispatched
+  try {
+    worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+  } catch (...) {  // by a handler of Asio's, which runs in the engine where that is where the guest lives
+    if (!engine_->context()) throw;
+    sleep_.store(sleep::awake, std::memory_order_relaxed);
+    counters_.handler_errors.add();
+    worked = true;
+  }
+
+  if (!timers_.empty()) {
+    dispatched_at_ = now_is_known_ ? now_ : time_point::max();
+    now_is_known_ = false;
+    worked |= timers_.expire(now()) > 0;
+  }
+  now_is_known_ = false;  // the engine or the timers may have taken long
+  worked |= inbox_.run_all();
+  if (!deferred_.empty()) worked |= run_deferred();
+  if (!takers_.empty()) worked |= give_turns();
+  if (stopping_ && finished()) engine_->finish_closing();
+  return worked;
+}
+
+duration event_loop::longest_wait(bool may_wait) noexcept {
+  if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
+  duration most = engine::forever;
+  if (!takers_.empty()) [[unlikely]] {
+    if (turns_wait()) return duration::zero();
+    most = share_pause;
+  }
+  if (timers_.empty()) return most;
+  const time_point next = timers_.next();
+  if (next == time_point::max()) return most;
+  now_is_known_ = false;
+  return std::min(std::clamp(next - now(), duration::zero(), longest_sleep), most);
+}
+
+bool event_loop::attention_wanted() const noexcept {
+  return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
+}
+
+// Whether something came, so that there is no need to wait; else how long the wait may be now. All the while the loop
+// counts as awake: it sees for itself what is posted to it.
+bool event_loop::spin(asio_guest* guest, duration& longest) {
+  const auto outcome = spin_.spin(clock_, longest, [&] {
+    return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
+  });
+  using enum spin_budget::outcome;
+  if (outcome == paid) counters_.spins_paid.add();
+  if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
+  if (outcome == in_vain) {
+    longest = longest_wait(true);
+    now_is_known_ = false;
+  }
+  return spin_budget::found(outcome);
+}
+
+bool event_loop::wait_in_engine(duration longest) {
+  if (longest == duration::zero()) return engine_->poll(longest);
+  // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
+  // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
+  if (!sleeps_at_once_) [[unlikely]] {
+    if (spin_.enabled() && spin(nullptr, longest)) return true;
+    if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
+  }
+  sleep_.store(sleep::in_engine);
+  const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
+  sleep_.store(sleep::awake, std::memory_order_relaxed);
+  return worked;
+}
+
+bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
+  if (engine_->poll(duration::zero())) return true;
+  if (longest == duration::zero()) return false;
+  if (spin_.enabled() && spin(&guest, longest)) return true;
+  sleep_.store(sleep::in_guest);
+  bool worked = false;
+  if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
+  sleep_.store(sleep::awake, std::memory_order_relaxed);
+  return engine_->poll(duration::zero()) || worked;
+}
+
+bool event_loop::run_deferred() noexcept {
+  work_fifo now = std::exchange(deferred_, {});  // what is deferred meanwhile waits for the next turn
+  bool any = false;
+  for (work_item* item; (item = now.pop()); any = true) (*item)();
+  return any;
+}
+
+bool event_loop::give_turns() noexcept {
+  unsigned given = 0;
+  for (; given < shares_a_turn && turns_wait() && (given == 0 || shares_left()); ++given) {
+    turn_taker& next = takers_.front();
+    takers_.pop_front();
+    next.take_turn();
+  }
+  return given > 0;
+}
+
+void event_loop::begin_to_stop() noexcept {
+  stopping_ = true;
+  now_is_known_ = false;
+  // What abort() calls may take away any other member, and bring new ones.
+  if (planted(detail::bug::stop_walks_a_changing_list))
+    for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
+  while (!members_.empty()) {
+    loop_member& next = members_.front();
+    told_.splice(told_.end(), members_, members_.begin());
+    next.abort();
+  }
+}
+
+void event_loop::stop() noexcept {
+  stop_requested_.store(true);
+  wake();
+}
+
+void event_loop::post(work_item& item) noexcept {
+  inbox_.push(item);
+  wake();
+}
+
+void event_loop::post(work_fifo& items) noexcept {
+  if (items.empty()) return;
+  while (work_item* item = items.pop()) inbox_.push(*item);
+  wake();
+}
+
+// As with the inbox: first the work, then the flag, then a look whether the loop sleeps.
+void event_loop::wake_for_guest() noexcept {
+  guest_posted_.store(true);
+  wake();
+}
+
+void event_loop::wake() noexcept {
+  if (always_wake_ && !in_this_thread()) engine_->wake();
+  if (sleep_.load() == sleep::awake) return;
+  switch (sleep_.exchange(sleep::awake)) {  // of a burst, the first one wakes
+    case sleep::awake:
+      return;
+    case sleep::in_engine:
+      return engine_->wake();
+    case sleep::in_guest:
+      return guest_.load(std::memory_order_acquire)->wake();
+  }
+}
+
+time_point event_loop::now() noexcept {
+  if (!now_is_known_) {
+    now_ = clock_.now();
+    now_is_known_ = true;
+  }
+  return now_;
+}
+
+asio_guest& event_loop::guest() {
+  if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
+  auto fresh = std::make_unique<asio_guest>(engine_->context(), counters_.handler_errors);
+  asio_guest* expected = nullptr;
+  if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
+  return *fresh.release();
+}
+
+loop_executor event_loop::get_executor() { return {*this, guest().context().get_executor()}; }
+
+}  // namespace quintet

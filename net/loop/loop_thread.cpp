@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// loop_thread: starting, naming, pinning and joining.
+#include "loop_thread.hpp"
+
+#include "../watch/thread_name.hpp"
+
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <future>
+#include <utility>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+namespace {
+
+/// 0 or errno. Some containers refuse unshare() whatever it is asked for; the second call closes nothing either.
+int separate_descriptors() noexcept {
+  if (::unshare(CLONE_FILES) == 0 || ::close_range(~0U, ~0U, CLOSE_RANGE_UNSHARE) == 0) return 0;
+  return errno;
+}
+
+int stay_on(int cpu) noexcept {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  if (cpu >= CPU_SETSIZE) return EINVAL;
+  CPU_SET(static_cast<unsigned>(cpu), &only);
+  if (const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only)) return error;
+  cpu_set_t now;  // read back: what others have set for the process (cpuset) may have come in between
+  if (const int error = ::pthread_getaffinity_np(::pthread_self(), sizeof now, &now)) return error;
+  return CPU_EQUAL(&now, &only) ? 0 : EBUSY;
+}
+
+/// On the thread itself; throws.
+void settle(const loop_options& options, engine& io) {
+  const auto require = [](int error, const std::string& what) {
+    if (error != 0) throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
+  };
+  if (options.cpu >= 0) require(stay_on(options.cpu), "a loop cannot stay on CPU " + std::to_string(options.cpu));
+  if (options.own_descriptors)
+    require(separate_descriptors(), "a loop cannot have a table of descriptors of its own (own_descriptors)");
+  io.prepare();
+}
+
+}  // namespace
+
+loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
+  if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first &&
+      !loop.io().has_to_prepare()) {  // there is nothing to wait for
+    thread_ = std::thread([&loop, name = std::move(name)] {
+      name_this_thread(name);
+      loop.run();
+    });
+    return;
+  }
+  std::promise<void> settled;
+  auto ready = settled.get_future();
+  thread_ = std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(settled)]() mutable {
+    name_this_thread(name);
+    try {
+      settle(loop.options(), loop.io());
+      if (first) first();
+    } catch (...) {
+      return done.set_exception(std::current_exception());
+    }
+    done.set_value();
+    loop.run();
+  });
+  try {
+    ready.get();
+  } catch (...) {
+    thread_.join();
+    throw;
+  }
+}
+
+loop_thread::~loop_thread() {
+  loop_.stop();
+  thread_.join();
+}
+
+}  // namespace quintet

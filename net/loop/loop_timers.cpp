@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSL-1.0
+// loop_timers: how a timer travels to its loop, fires, keeps its rhythm, and goes.
+#include "loop_timers.hpp"
+
+#include "../watch/activity.hpp"
+#include "event_loop.hpp"
+
+namespace quintet {
+
+timer_id loop_timers::launch(std::unique_ptr<node> fresh, duration first) {
+  const bool here = loop_.in_this_thread();
+  fresh->due = later(here ? loop_.now() : clock_.now(), first);
+  node& n = *fresh;
+  timer_id id;
+  {
+    const std::lock_guard lock(mutex_);
+    n.id = id = timer_id(++newest_);
+    table_.insert(table_.end(), n);
+    if (here) n.stage = state::waiting;
+  }
+  (void)fresh.release();
+  if (here)
+    queue_.start(n, n.due);
+  else
+    loop_.post(n);  // from here on it may be gone
+  return id;
+}
+
+// In the inbox is a node on its way into the queue, or one that another thread has cancelled.
+void loop_timers::node::arrive(work_item& item) noexcept {
+  std::unique_ptr<node> cancelled;
+  node& n = static_cast<node&>(item);
+  const std::lock_guard lock(n.timers.mutex_);  // let go before `cancelled`, whose function may hold anything
+  if (n.stage == state::cancelled) return cancelled.reset(&n);
+  n.stage = state::waiting;
+  n.timers.queue_.start(n, n.due);
+}
+
+void loop_timers::fire(node& n) noexcept {
+  const bool once = n.period == duration::zero();
+  {
+    const std::lock_guard lock(mutex_);
+    if (n.stage == state::cancelled) return;  // it is in the inbox, which destroys it
+    n.stage = state::running;
+    if (once) table_.erase(table_.iterator_to(n));
+  }
+  try {
+    const activity::scope now(callback::timer, nullptr, &n.type());
+    n.call();
+  } catch (...) {
+    loop_.counters().handler_errors.add();
+  }
+  if (once)
+    delete &n;
+  else
+    again(n);
+}
+
+// The next beat of the rhythm that is still to come. Those that were missed are skipped, or a loop that was held up
+// would have to call them all at once.
+void loop_timers::again(node& n) noexcept {
+  const duration late = clock_.now() - n.due;  // not loop_.now(): the call may have taken long
+  n.due = later(n.due, n.period * (late < duration::zero() ? 1 : late / n.period + 1));
+  std::unique_ptr<node> cancelled;
+  const std::lock_guard lock(mutex_);
+  if (n.stage == state::cancelled) return cancelled.reset(&n);
+  n.stage = state::waiting;
+  queue_.start(n, n.due);
+}
+
+bool loop_timers::cancel(timer_id id) noexcept {
+  std::unique_ptr<node> here;
+  std::unique_lock lock(mutex_);
+  const auto found = table_.find(id);
+  if (found == table_.end()) return false;
+  node& n = *found;
+  table_.erase(found);
+  if (std::exchange(n.stage, state::cancelled) != state::waiting) return true;  // the loop is about to come across it
+  if (loop_.in_this_thread()) {
+    here.reset(&n);
+  } else {
+    lock.unlock();
+    loop_.post(n);
+  }
+  return true;
+}
+
+bool loop_timers::empty() noexcept {
+  const std::lock_guard lock(mutex_);
+  return table_.empty();
+}
+
+void loop_timers::clear() noexcept {
+  while (true) {
+    std::unique_ptr<node> first;
+    const std::lock_guard lock(mutex_);
+    if (table_.empty()) return;
+    first.reset(&*table_.begin());
+    table_.erase(table_.begin());
+  }
+}
+
+}  // namespace quintet

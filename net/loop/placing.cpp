@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// placing: an exception of a thread model as a reason, and where its loops run.
+#include "placing.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <new>
+#include <string>
+#include <system_error>
+
+namespace quintet::detail {
+
+error_code reason_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const boost::system::system_error& e) {
+    return e.code();
+  } catch (const std::system_error& e) {  // from std::thread
+    return e.code();
+  } catch (const std::bad_alloc&) {
+    return make_error_code(boost::system::errc::not_enough_memory);
+  } catch (...) {
+    return errc::not_placed;
+  }
+}
+
+void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops) {
+  std::string cpus;
+  for (const event_loop* loop : loops)
+    if (const int cpu = loop->options().cpu; cpu >= 0) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
+  if (!cpus.empty()) report(log, {severity::info, "loops stay on CPUs " + cpus});
+}
+
+}  // namespace quintet::detail

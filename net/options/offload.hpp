@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// offload: whether a model with a pool hands every batch to it, or only those that are worth it.
+#pragma once
+
+#include "../../base/clock.hpp"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace quintet {
+
+/// For the models with a pool, reactor_pool and loop_per_thread_pool; the others have nothing to hand over.
+enum class offload_policy {
+  automatic,  ///< adaptive in loop_per_thread_pool, always in reactor_pool
+  always,     ///< a callback handler never runs on a loop: it may wait for whatever it likes
+  adaptive,   ///< a batch that will cost less than its way to the pool and back is run by the loop itself
+};
+
+inline constexpr std::array all_offload_policies{offload_policy::automatic, offload_policy::always,
+                                                 offload_policy::adaptive};
+
+/// The enumerator's name, as on every command line.
+[[nodiscard]] std::string_view to_string(offload_policy policy) noexcept;
+/// From a name; nothing for any other text.
+[[nodiscard]] std::optional<offload_policy> offload_policy_from_string(std::string_view text) noexcept;
+
+/// What a batch will cost is taken from those before it, of its connection or, for a new connection, of all. That may
+/// be wrong: a handler that was cheap a hundred times waits for a lock, and with it all connections of its loop. Such a
+/// connection goes to the pool the next time, and all the time that is lost to such mistakes is bounded: in any time t
+/// a loop loses at most `harm_burst + harm_share * t`, and the one batch that goes beyond.
+struct offload_options {
+  offload_policy policy = offload_policy::automatic;
+  duration threshold = std::chrono::microseconds(20);   ///< a batch that takes no longer is run by the loop
+  double harm_share = 0.005;                            ///< above 0, and at most 1: then nothing is held back
+  duration harm_burst = std::chrono::milliseconds(10);  ///< not below 0
+
+  [[nodiscard]] bool is_adaptive() const noexcept { return policy == offload_policy::adaptive; }
+};
+
+/// Throws config_error.
+void validate(const offload_options& options);
+
+}  // namespace quintet

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+// acceptor: one connection at a time through the limits.
+#include "acceptor.hpp"
+
+#include "../loop/placing.hpp"
+
+#include <utility>
+
+namespace quintet {
+
+acceptor::acceptor(event_loop& loop, const accept_limits& limits, admissions& admitted, const log_hook& log,
+                   place_function place)
+    : loop_(loop), limits_(limits), admitted_(admitted), log_(log), place_(std::move(place)) {
+  admitted_.attach(loop_, [this] { go_on(); });
+}
+
+acceptor::~acceptor() {
+  admitted_.detach(loop_);
+  abort();
+}
+
+listener& acceptor::listen(const listen_options& options, bool shared) {
+  const bool has_buffers = options.send_buffer > 0 || options.receive_buffer > 0;
+  return *listeners_.emplace_back(std::make_unique<listener>(
+      loop_, options, [this, has_buffers](int handle) { accepted({handle, has_buffers}); }, log_, shared));
+}
+
+void acceptor::start() {
+  for (const auto& l : listeners_) l->start();
+  loop_.join(*this);
+  started_ = true;
+}
+
+void acceptor::close() noexcept {
+  for (const auto& l : listeners_) l->accept_waiting_and_close();
+  drop_waiting();
+}
+
+// On the loop's thread, where a handle means what it meant when it was accepted.
+void acceptor::abort() noexcept {
+  drop_waiting();
+  if (std::exchange(started_, false)) loop_.leave(*this);
+}
+
+void acceptor::drop_waiting() noexcept {
+  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+  waiting_.clear();
+}
+
+// When this throws, the handle is still the listener's.
+void acceptor::accepted(arrival a) {
+  count_locality(a.handle);
+  waiting_.push_back(a);
+  go_on();
+}
+
+bool acceptor::has_to_wait() noexcept {
+  if (admitted_.full()) return true;
+  const duration wait = admitted_.take_turn(loop_.now());
+  return wait > duration::zero();
+}
+
+// False: not yet.
+bool acceptor::let_in(const arrival& a) noexcept {
+  const bool bounds = !a.has_buffers && admitted_.open() >= limits_.tuned_sockets;
+  const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
+  const address from = wants_address ? loop_.io().remote_address(a.handle) : address();
+  try {
+    std::optional<admissions::ticket> place = admitted_.enter(from);
+    if (!place) return false;
+    if (!*place) {
+      refuse(a.handle, errc::too_many_from_address, from);
+      return true;
+    }
+    if (bounds) loop_.io().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
+    place_(loop_, a.handle, std::move(*place));
+  } catch (...) {
+    refuse(a.handle, detail::reason_of_exception(), from);
+  }
+  return true;
+}
+
+void acceptor::count_locality(int handle) noexcept {
+  if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().receiving_cpu(handle) == cpu) local_.add();
+}
+
+void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {
+  refused_.add();
+  try {
+    if (log_) report(log_, {severity::warning, "a connection is refused", reason, from.to_string()});
+    if (limits_.on_refused) limits_.on_refused(reason, from);
+  } catch (...) {  // it has been told, and has nothing to decide
+  }
+  loop_.io().close(handle);
+}
+
+// Lets in who waits, and stops or resumes accepting.
+void acceptor::go_on() noexcept {
+  std::size_t done = 0;
+  while (done < waiting_.size() && !has_to_wait())  // again, where another loop has taken the place meanwhile
+    if (let_in(waiting_[done])) ++done;
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
+  const bool full = admitted_.full();
+  const duration too_fast_for = admitted_.turn_comes_in(loop_.now());
+  if (too_fast_for > duration::zero()) loop_.start(*this, too_fast_for);
+  for (const auto& l : listeners_) l->hold(full || too_fast_for > duration::zero() || !waiting_.empty());
+}
+
+std::uint64_t acceptor::accepted() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& l : listeners_) sum += l->accepted();
+  return sum;
+}
+
+std::uint64_t acceptor::errors() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& l : listeners_) sum += l->errors();
+  return sum;
+}
+
+}  // namespace quintet

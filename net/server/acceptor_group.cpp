@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+// acceptor_group: making listeners by the strategy, and the nearest one where it cannot be had.
+#include "acceptor_group.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+
+acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const accept_options& options,
+                               admissions& admitted, const log_hook& log, acceptor::place_function place)
+    : main_(main),
+      loops_(std::move(loops)),
+      options_(options),
+      strategy_(options.strategy),
+      admitted_(admitted),
+      log_(log),
+      place_(std::move(place)) {
+  settle_strategy();
+}
+
+void acceptor_group::settle_strategy() {
+  if (strategy_ == accept_strategy::main_reactor) return;
+  if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no loops of its own that stay");
+  const auto all = [&](accept_strategy by) {
+    return std::ranges::all_of(loops_, [&](event_loop* l) { return l->io().can_accept_by(by); });
+  };
+  if (strategy_ == accept_strategy::reuse_port_cpu) {
+    std::set<int> cpus;
+    for (const event_loop* l : loops_) cpus.insert(l->options().cpu);
+    if (cpus.contains(-1) || cpus.size() < loops_.size())
+      fall_back(accept_strategy::reuse_port, "each loop needs a CPU of its own");
+  }
+  if (!all(strategy_)) fall_back(accept_strategy::reuse_port, "the engine cannot");
+  if (!all(strategy_)) fall_back(accept_strategy::main_reactor, "the engine cannot");
+}
+
+void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
+  const std::string what = "accept: no " + std::string(to_string(strategy_)) + ", since " + why;
+  if (options_.strictly) throw config_error(what);
+  report(log_, {severity::warning, what + ": " + std::string(to_string(to)) + " takes its place"});
+  strategy_ = to;
+}
+
+address acceptor_group::listen(const listen_options& options) {
+  if (strategy_ == accept_strategy::main_reactor) return listen_on(main_, options).at();
+  // Sockets of one Unix path, or of a parent process, cannot be more than one.
+  const bool is_one = options.descriptor >= 0 || !address(options.at).is_ip();
+  return is_one || strategy_ == accept_strategy::exclusive ? listen_on_all_at_once(options) : listen_on_each(options);
+}
+
+acceptor& acceptor_group::on(event_loop& loop) {
+  for (const auto& a : acceptors_)
+    if (&a->loop() == &loop) return *a;
+  return *acceptors_.emplace_back(std::make_unique<acceptor>(loop, options_.limits, admitted_, log_, place_));
+}
+
+listener& acceptor_group::listen_on(event_loop& loop, const listen_options& options, bool shared) {
+  listener& made = on(loop).listen(options, shared);
+  made.set_busy_poll(options_.busy_poll);
+  return made;
+}
+
+// The first one finds out which port it is.
+address acceptor_group::listen_on_each(listen_options options) {
+  if (options.sharing == port_sharing::none) options.sharing = port_sharing::first_loop;
+  std::vector<int> handles, cpus;
+  address at;
+  for (event_loop* const loop : loops_) {
+    const listener& made = listen_on(*loop, options);
+    handles.push_back(made.handle());
+    cpus.push_back(loop->options().cpu);
+    at = made.at();
+    options.at = at.to_string();
+    if (options.sharing == port_sharing::first_loop) options.sharing = port_sharing::next_loop;
+  }
+  if (strategy_ == accept_strategy::reuse_port_cpu)
+    if (const error_code refused = main_.io().steer_by_cpu(handles, cpus))
+      fall_back(accept_strategy::reuse_port, "the kernel refuses to steer: " + refused.message());
+  return at;
+}
+
+// Where the engine cannot watch one socket from several loops, the main one does.
+address acceptor_group::listen_on_all_at_once(const listen_options& options) {
+  if (loops_.front()->options().own_descriptors)
+    throw config_error("own_descriptors: not with " + options.at + ", for which there is one socket only");
+  const auto can = [](event_loop* l) { return l->io().can_accept_by(accept_strategy::exclusive); };
+  if (!std::ranges::all_of(loops_, can)) return listen_on(main_, options).at();
+  const listener& first = listen_on(*loops_.front(), options, true);
+  for (event_loop* const loop : std::span(loops_).subspan(1)) {
+    listen_options same = options;
+    same.descriptor = ::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0);
+    if (same.descriptor < 0)
+      throw boost::system::system_error(errno, boost::system::system_category(), "cannot listen on " + options.at);
+    listen_on(*loop, same, true);
+  }
+  return first.at();
+}
+
+void acceptor_group::start() {
+  for (const auto& a : acceptors_) a->start();
+}
+
+void acceptor_group::close(drainage& unfinished) {
+  for (const auto& a : acceptors_) {
+    if (&a->loop() == &main_)
+      a->close();
+    else
+      unfinished.run_on(a->loop(), [&a = *a]() noexcept { a.close(); });
+  }
+}
+
+}  // namespace quintet

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// heartbeat_monitor: the look, and what follows from it.
+#include "heartbeat_monitor.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t at_once = 256;  // connections, under one lock: some microseconds
+
+std::uint32_t in_intervals(duration d, duration interval) noexcept {
+  if (interval == duration::zero() || d == duration::zero()) return 0;
+  constexpr auto most = std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+  return static_cast<std::uint32_t>(std::min(most, std::int64_t{(d - duration(1)) / interval + 1}));
+}
+
+/// Again and again, since one that was not told (there was no memory) or was busy is to be told later.
+bool is_time(std::uint32_t silent_for, std::uint32_t after) noexcept {
+  return after > 0 && silent_for > 0 && silent_for % after == 0;
+}
+
+}  // namespace
+
+heartbeat_monitor::heartbeat_monitor(event_loop& loop, connection_registry& watched, const heartbeat_options& options)
+    : loop_(loop),
+      watched_(watched),
+      interval_(options.interval),
+      lateness_bound_(options.lateness_bound),
+      ping_after_(in_intervals(options.ping_after, options.interval)),
+      evict_after_(in_intervals(options.evict_after, options.interval)),
+      ping_(std::make_shared<const std::string>(options.ping)) {
+  found_.reserve(at_once);
+  to_ping_.reserve(at_once);
+}
+
+void heartbeat_monitor::start() noexcept {
+  due_ = later(loop_.time().now(), interval_);
+  loop_.start(*this, due_ - loop_.now());
+}
+
+// It keeps its rhythm; looks that the loop was too busy for are left out. While the one before is not over, there is no
+// other.
+void heartbeat_monitor::expired() noexcept {
+  const duration late = loop_.time().now() - due_;
+  measure(late);
+  due_ = later(due_, interval_ * (1 + late / interval_));
+  loop_.start(*this, due_ - loop_.now());
+  loop_.line_up(*this);
+}
+
+void heartbeat_monitor::measure(duration late) noexcept {
+  lateness_.add(static_cast<std::uint64_t>(late / std::chrono::nanoseconds(1)));
+  if (late > lateness_bound_) breaches_.add();
+}
+
+void heartbeat_monitor::take_turn() noexcept {
+  found_.clear();
+  const bool more = watched_.look(position_, at_once, found_);
+  try {
+    attend_to(found_);
+  } catch (const std::bad_alloc&) {  // another time
+  }
+  if (more) return loop_.line_up(*this);
+  position_ = {};
+  looks_.add();
+}
+
+void heartbeat_monitor::attend_to(const std::vector<connection_registry::silent_connection>& found) {
+  to_ping_.clear();
+  for (const auto& [id, silent_for] : found) {
+    if (is_time(silent_for, evict_after_))
+      (void)watched_.evict(id, evict_after_);  // one that has gone meanwhile is as good
+    else if (is_time(silent_for, ping_after_))
+      to_ping_.push_back(id);
+  }
+  if (!to_ping_.empty()) pings_.add(watched_.broadcast(to_ping_, ping_));
+}
+
+heartbeat_statistics heartbeat_monitor::statistics() const noexcept {
+  return {.looks = looks_.value(), .pings = pings_.value(), .breaches = breaches_.value(), .lateness = lateness_.now()};
+}
+
+}  // namespace quintet

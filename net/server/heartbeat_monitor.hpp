@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// heartbeat_monitor: looks at all connections from time to time, pings those that are silent, and closes them.
+#pragma once
+
+#include "../../base/metrics/counter.hpp"
+#include "../../base/metrics/log2_histogram.hpp"
+#include "../connection/connection_registry.hpp"
+#include "../loop/event_loop.hpp"
+#include "../loop/statistics.hpp"
+#include "../options/heartbeat_options.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quintet {
+
+/// Lives on the priority lane's loop, whose own delays it measures: how late its looks are is how late a heartbeat may
+/// be answered there. A look goes on over several turns, a few hundred connections at a time.
+class heartbeat_monitor final : private timer, private turn_taker {
+ public:
+  /// The registry outlives it. Throws std::bad_alloc.
+  heartbeat_monitor(event_loop& loop, connection_registry& watched, const heartbeat_options& options);
+
+  /// [loop], or [before run]
+  void start() noexcept;
+
+  /// [any thread]
+  [[nodiscard]] heartbeat_statistics statistics() const noexcept;
+
+ private:
+  void expired() noexcept override;
+  void take_turn() noexcept override;
+  void measure(duration late) noexcept;
+  void attend_to(const std::vector<connection_registry::silent_connection>& found);
+
+  event_loop& loop_;
+  connection_registry& watched_;
+  const duration interval_, lateness_bound_;
+  const std::uint32_t ping_after_, evict_after_;  // in intervals; 0: never
+  const shared_bytes ping_;
+  time_point due_{};
+  connection_registry::look_position position_;
+  std::vector<connection_registry::silent_connection> found_;
+  std::vector<connection_id> to_ping_;
+  counter looks_, pings_, breaches_;
+  log2_histogram lateness_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// priority_lane: making, starting, and what it has counted.
+#include "priority_lane.hpp"
+
+#include "../engine/make_engine.hpp"
+
+#include <string>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+/// Of the server's own limits, those that are about a single connection.
+accept_limits limits_of(const server_options& o) {
+  return {.max_connections = o.priority.max_connections,
+          .tuned_sockets = o.accepting.tuned_sockets,
+          .bounded_socket_buffer = o.accepting.bounded_socket_buffer,
+          .on_refused = o.accepting.on_refused};
+}
+
+}  // namespace
+
+priority_lane::priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place)
+    : options_(options.priority),
+      log_(options.log),
+      busy_poll_(options.busy_poll),
+      place_(std::move(place)),
+      admitted_(limits_of(options)),
+      loop_(make_engine(options.engine), clock::system(), loop_options_of(options)),
+      reserves_(loop_, options_.reserve_descriptors, options_.reserve_memory),
+      accepts_(loop_, limits_of(options), admitted_, log_, [this](event_loop& at, int handle, admissions::ticket t) {
+        reserves_.accepted();
+        place_(at, handle, std::move(t));
+      }) {
+  if (options.heartbeat.is_on()) monitor_.emplace(loop_, all, options.heartbeat);
+}
+
+priority_lane::~priority_lane() {
+  thread_.reset();
+  loop_.stop();
+  loop_.run();
+}
+
+address priority_lane::listen(const listen_options& options) {
+  listener& made = accepts_.listen(options);
+  made.set_busy_poll(busy_poll_);
+  made.set_rescue([this](error_code why) noexcept { return reserves_.helps_to_accept(why); });
+  return made.at();
+}
+
+void priority_lane::start() {
+  accepts_.start();
+  reserves_.refill();
+  if (monitor_) monitor_->start();
+  thread_.emplace(loop_, "qnt-priority", [this]() noexcept { schedule(); });
+}
+
+void priority_lane::close(drainage& unfinished) {
+  unfinished.run_on(loop_, [this]() noexcept { accepts_.close(); });
+}
+
+// On its thread, before the loop runs.
+void priority_lane::schedule() noexcept {
+  if (options_.scheduling == lane_scheduling::none) return;
+  nice_ = nice_of_this_thread();
+  const thread_scheduling got = schedule_this_thread(options_.scheduling);
+  note(got);
+  if (options_.scheduling != lane_scheduling::real_time && got.preferred()) look_at_use();
+}
+
+void priority_lane::note(const thread_scheduling& got) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    scheduling_ = got;
+  }
+  try {
+    if (log_) report(log_, {severity::info, "the priority lane's thread is " + to_string(got)});
+  } catch (const std::bad_alloc&) {  // nothing is left to say it with
+  }
+}
+
+// Anybody may connect here and send without end.
+void priority_lane::look_at_use() noexcept {
+  if (loop_.stopping()) return;
+  const time_point now = loop_.time().now();
+  const duration used = cpu_time_of_this_thread();
+  const bool before = preferred_.granted();
+  const duration again = preferred_.look(used - std::exchange(used_, used), now - std::exchange(looked_at_, now));
+  if (preferred_.granted() != before)
+    note(before ? hold_this_thread_back(nice_) : schedule_this_thread(options_.scheduling));
+  loop_.start(look_, again);
+}
+
+thread_scheduling priority_lane::scheduling() const {
+  const std::lock_guard lock(mutex_);
+  return scheduling_;
+}
+
+void priority_lane::add_to(server_statistics& sum) const {
+  const loop_counters& counted = loop_.counters();
+  sum.add(counted);
+  sum.sends_priority = counted.sends.value();
+  sum.accepted += accepts_.accepted();
+  sum.accept_errors += accepts_.errors();
+  sum.refused += accepts_.refused();
+  sum.priority = {.accepted = accepts_.accepted(),
+                  .open = admitted_.open(),
+                  .descriptors_given = reserves_.descriptors_given(),
+                  .memory_given = reserves_.memory_given(),
+                  .scheduling = scheduling()};
+  if (monitor_) sum.heartbeat = monitor_->statistics();
+}
+
+}  // namespace quintet

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSL-1.0
+// rebalancer: a look at the loads, and the round that may follow it.
+#include "rebalancer.hpp"
+
+#include "../../base/error.hpp"
+#include "../connection/connection.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t marked_at_once = 256;               // connections, under one lock: some microseconds
+constexpr std::size_t chosen_at_once = 64;                // of these, so that no loop has more to move in one turn
+constexpr duration pause = std::chrono::milliseconds(2);  // until the next ones are chosen
+constexpr duration active_within = std::chrono::milliseconds(50);
+constexpr double least_connections = 2;  // that the loads have to differ by
+constexpr double least_cpu = 0.05;       // the same, of one CPU
+constexpr double one = 1 - 1e-9;         // what thirds add up to
+
+}  // namespace
+
+/// By which a thread's CPU time can be read on another one. What is not known yet is that of no thread.
+struct rebalancer::cpu_clocks {
+  explicit cpu_clocks(std::size_t loops) : of(loops) {
+    for (auto& each : of) each = CLOCK_REALTIME;
+  }
+  std::vector<std::atomic<clockid_t>> of;
+};
+
+rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connection_registry& connections,
+                       const rebalance_options& options, const log_hook& log)
+    : main_(main),
+      loops_(std::move(loops)),
+      connections_(connections),
+      options_(options),
+      log_(log),
+      clocks_(std::make_shared<cpu_clocks>(loops_.size())),
+      loads_(loops_.size()),
+      cpu_times_(loops_.size()),
+      departures_(loops_.size()) {
+  for (event_loop* const loop : loops_) {
+    if (!loop->io().lets_go())
+      throw config_error("rebalance.factor: connections cannot leave a loop with this engine, use epoll");
+    if (loop->options().own_descriptors)
+      throw config_error("rebalance.factor: connections cannot leave a loop with a table of descriptors of its own");
+  }
+  found_.reserve(chosen_at_once);
+}
+
+void rebalancer::start() {
+  if (loops_.size() < 2) return;
+  if (options_.by == rebalance_measure::cpu_time)
+    for (std::size_t i = 0; i < loops_.size(); ++i)
+      loops_[i]->post([i, clocks = clocks_]() noexcept {
+        clockid_t mine{};
+        if (::pthread_getcpuclockid(::pthread_self(), &mine) == 0) clocks->of[i] = mine;
+      });
+  rest(options_.interval);
+}
+
+void rebalancer::rest(duration how_long) noexcept {
+  phase_ = phase::resting;
+  main_.start(*this, how_long);
+}
+
+void rebalancer::expired() noexcept {
+  if (main_.stopping()) return;
+  if (phase_ == phase::waiting) phase_ = phase::choosing;
+  if (phase_ == phase::choosing) return main_.line_up(*this);
+  try {
+    look();
+  } catch (const std::bad_alloc&) {  // another time
+    rest(options_.interval);
+  }
+}
+
+void rebalancer::take_turn() noexcept {
+  if (phase_ == phase::marking) return mark();
+  try {
+    choose();
+  } catch (const std::bad_alloc&) {
+    rest(options_.cool_down);
+  }
+}
+
+// ---- Whether there is something to do -------------------------------------------------------------------------------
+
+void rebalancer::look() {
+  const bool by_cpu = options_.by == rebalance_measure::cpu_time;
+  by_cpu ? measure_cpu_time() : measure_connections();
+  const auto plan = detail::plan_transfers(loads_, options_.factor, by_cpu ? least_cpu : least_connections);
+  if (plan.empty()) return rest(options_.interval);
+  begin_round(plan);
+}
+
+void rebalancer::measure_connections() {
+  std::ranges::transform(loops_, loads_.begin(),
+                         [](event_loop* loop) { return static_cast<double>(loop->counters().open()); });
+}
+
+// Of a CPU, since the look before.
+void rebalancer::measure_cpu_time() {
+  const time_point now = main_.now();
+  const double passed = std::chrono::duration<double>(now - std::exchange(measured_, now)).count();
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    timespec used{};
+    const clockid_t of = clocks_->of[i];
+    const bool known = of != CLOCK_REALTIME && ::clock_gettime(of, &used) == 0;
+    const double total = known ? static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9 : 0;
+    loads_[i] = (total - std::exchange(cpu_times_[i], total)) / passed;
+  }
+}
+
+// ---- A round --------------------------------------------------------------------------------------------------------
+
+void rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
+  for (auto& each : departures_) each.clear();
+  for (const detail::transfer& t : plan) departures_[t.from].push_back({loops_[t.to], t.share, 0});
+  asked_ = 0;
+  position_ = {};
+  phase_ = options_.by == rebalance_measure::cpu_time ? phase::marking : phase::choosing;
+  main_.line_up(*this);
+}
+
+void rebalancer::mark() {
+  if (connections_.mark(position_, marked_at_once)) return main_.line_up(*this);
+  position_ = {};
+  phase_ = phase::waiting;
+  main_.start(*this, active_within);
+}
+
+void rebalancer::choose() {
+  const std::size_t before = asked_;
+  found_.clear();
+  const bool more = connections_.find_movable(position_, chosen_at_once, found_);
+  for (const auto& candidate : found_) consider(candidate);
+  if (more && asked_ > before) return main_.start(*this, pause);
+  if (more) return main_.line_up(*this);
+  if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // what follows is measured from here on
+  if (asked_ == 0) return rest(options_.interval);
+  rounds_.add();
+  report(log_, {severity::info, "connections move to loops that have less to do"});
+  rest(std::max(options_.cool_down, options_.interval));
+}
+
+auto rebalancer::departures_from(const event_loop& loop) noexcept -> std::vector<departure>* {
+  const auto found = std::ranges::find(loops_, &loop);
+  return found == loops_.end() ? nullptr : &departures_[static_cast<std::size_t>(found - loops_.begin())];
+}
+
+void rebalancer::consider(const connection_registry::movable_connection& candidate) {
+  auto* const departures = departures_from(*candidate.on);
+  if (!departures || departures->empty() || (options_.by == rebalance_measure::cpu_time && candidate.is_silent)) return;
+  double due = 0;
+  for (departure& d : *departures) due += d.due += d.share;
+  if (due < one) return;
+  departure& next = *std::ranges::max_element(*departures, {}, &departure::due);
+  next.due -= 1;
+  ++asked_;
+  // One that has gone meanwhile, or is sent too much to, stays where it is.
+  (void)connections_.post(candidate.id, [to = next.to](connection& c) { (void)c.move_to(*to); });
+}
+
+}  // namespace quintet

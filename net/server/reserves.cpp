@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// reserves: giving away and taking back.
+#include "reserves.hpp"
+
+#include <sys/eventfd.h>
+
+#include <chrono>
+
+namespace quintet {
+namespace {
+
+constexpr duration pause_between_tries = std::chrono::milliseconds(100);
+constexpr int most_in_vain = 4;  // descriptors that others have taken before accept did; then accepting pauses
+
+}  // namespace
+
+// A file each (not copies of one descriptor), since the system may have run out of files (ENFILE).
+void reserves::refill() noexcept {
+  if (is_full()) return;
+  try {
+    descriptors_.reserve(wanted_descriptors_);
+    while (descriptors_.size() < wanted_descriptors_) {
+      file_descriptor one(::eventfd(0, EFD_CLOEXEC));
+      if (!one) break;
+      descriptors_.push_back(std::move(one));
+    }
+  } catch (const std::bad_alloc&) {  // another time
+  }
+  if (!memory_ && wanted_memory_ > 0) memory_.reset(new (std::nothrow) std::byte[wanted_memory_]);
+}
+
+bool reserves::helps_to_accept(error_code why) noexcept {
+  if (why != boost::system::errc::too_many_files_open && why != boost::system::errc::too_many_files_open_in_system)
+    return false;
+  if (!pending()) loop_.start(*this, pause_between_tries);
+  if (descriptors_.empty() || given_in_vain_ == most_in_vain) {
+    given_in_vain_ = 0;
+    return false;
+  }
+  ++given_in_vain_;
+  descriptors_.pop_back();
+  descriptors_given_.add();
+  return true;
+}
+
+bool reserves::free_memory() noexcept {
+  if (!memory_) return false;
+  memory_.reset();
+  memory_given_.add();
+  if (!pending()) loop_.start(*this, pause_between_tries);
+  return true;
+}
+
+void reserves::expired() noexcept {
+  refill();
+  if (!is_full()) loop_.start(*this, pause_between_tries);
+}
+
+}  // namespace quintet

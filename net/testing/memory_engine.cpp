@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSL-1.0
+// memory_engine: the engine over a memory_network.
+#include "memory_network.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <span>
+#include <vector>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t longest_receive = 64 * 1024;
+constexpr std::uint32_t reads = 1, sends = 2, in_place = 4;
+
+error_code system_error_code(int value) { return {value, boost::system::system_category()}; }
+
+}  // namespace
+
+class memory_engine final : public engine {
+ public:
+  explicit memory_engine(memory_network& network) : net_(network) {}
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
+  bool poll(duration) override;
+  void wake() noexcept override {}
+  [[nodiscard]] int pollable() noexcept override { return -1; }
+  [[nodiscard]] bool lets_go() const noexcept override { return true; }
+
+  int listen(const listen_options& options) override;
+  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override;
+  [[nodiscard]] address local_address(int handle) const override { return net_.listeners_.at(handle).at; }
+  [[nodiscard]] address remote_address(int handle) const override;
+  void bound_buffers(int, int, int) noexcept override {}  // the window is the network's
+  void close(int handle) noexcept override;
+  void reset_when_closed(int handle) noexcept override { net_.streams_.at(handle).resets = true; }
+  void shutdown_send(int handle) noexcept override { net_.shutdown_send(handle); }
+
+  [[nodiscard]] std::size_t unread(int handle) const noexcept override {
+    return net_.streams_.at(handle).arrived.size();
+  }
+
+  error_code add(stream_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(accept_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(connect_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(event_channel&, int) override { return system_error_code(EOPNOTSUPP); }
+  void remove(channel& c) noexcept override;
+  void set_reading(channel& c, bool on) noexcept override;
+  void accept_waiting(accept_channel& c, int most) noexcept override {
+    while (most-- > 0 && c.handle() >= 0 && accept_ready(c)) {
+    }
+  }
+  void receive_in_place(stream_channel& c) noexcept override { interest(c) |= in_place; }
+  using engine::send;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+
+ private:
+  error_code watch(channel& c, int handle);
+  bool ready(channel& c);
+  bool accept_ready(accept_channel& c);
+  bool connect_ready(connect_channel& c);
+  bool stream_ready(stream_channel& c);
+  void receive(stream_channel& c);
+  std::size_t room(int handle) const;
+
+  memory_network& net_;
+  std::map<int, channel*> watched_;
+};
+
+error_code memory_engine::watch(channel& c, int handle) {
+  bind(c, handle);
+  interest(c) = reads;
+  watched_[handle] = &c;
+  return {};
+}
+
+void memory_engine::remove(channel& c) noexcept {
+  watched_.erase(c.handle());
+  bind(c, -1);
+}
+
+void memory_engine::set_reading(channel& c, bool on) noexcept {
+  if (on)
+    interest(c) |= reads;
+  else
+    interest(c) &= ~reads;
+}
+
+bool memory_engine::poll(duration) {
+  std::vector<int> order;
+  for (const auto& [handle, c] : watched_) order.push_back(handle);
+  std::shuffle(order.begin(), order.end(), net_.random_);
+  std::size_t dispatched = 0;
+  for (auto next = order.begin(); next != order.end() && dispatched < net_.most_ready; ++next)
+    if (const auto found = watched_.find(*next); found != watched_.end() && ready(*found->second)) ++dispatched;
+  return dispatched > 0;
+}
+
+bool memory_engine::ready(channel& c) {
+  if (kind_of(c) == kind::accept) return accept_ready(static_cast<accept_channel&>(c));
+  if (kind_of(c) == kind::connect) return connect_ready(static_cast<connect_channel&>(c));
+  return stream_ready(static_cast<stream_channel&>(c));
+}
+
+bool memory_engine::accept_ready(accept_channel& c) {
+  auto& waiting = net_.listeners_.at(c.handle()).waiting;
+  if (waiting.empty() || !(interest(c) & reads)) return false;
+  const int handle = waiting.front();
+  waiting.pop_front();
+  c.on_accepted(handle);
+  return true;
+}
+
+bool memory_engine::connect_ready(connect_channel& c) {
+  const int handle = c.handle();
+  const address to = net_.streams_.at(handle).connecting;
+  if (net_.is_silent(to)) return false;
+  remove(c);
+  net_.streams_.at(handle).connecting = {};
+  auto* const there = net_.find_listening([&](const address& at) { return at == to; });
+  c.on_connected(net_.establish(handle, there) ? error_code() : system_error_code(ECONNREFUSED));
+  return true;
+}
+
+bool memory_engine::stream_ready(stream_channel& c) {
+  auto& s = net_.streams_.at(c.handle());
+  if (s.reset) {
+    c.on_receive_end(system_error_code(ECONNRESET));
+    return true;
+  }
+  if ((interest(c) & sends) && room(c.handle()) > 0) {
+    interest(c) &= ~sends;
+    c.on_sendable();
+    return true;
+  }
+  if (!(interest(c) & reads)) return false;
+  if (!s.arrived.empty()) {
+    receive(c);
+    return true;
+  }
+  if (!s.ended) return false;
+  interest(c) &= ~reads;
+  c.on_receive_end({});
+  return true;
+}
+
+void memory_engine::receive(stream_channel& c) {
+  const std::span<char> into = interest(c) & in_place ? c.receive_space() : std::span<char>();
+  if (c.handle() < 0) return;
+  if (into.empty()) interest(c) &= ~in_place;
+  auto& arrived = net_.streams_.at(c.handle()).arrived;
+  const std::size_t most = into.empty() ? longest_receive : into.size();
+  const std::string piece = arrived.substr(0, net_.some(std::min(arrived.size(), most)));
+  arrived.erase(0, piece.size());
+  if (into.empty()) return c.on_received(piece);
+  std::ranges::copy(piece, into.begin());
+  c.on_received_in_place(piece.size());
+}
+
+std::size_t memory_engine::room(int handle) const {
+  const int peer = net_.streams_.at(handle).peer;
+  if (peer < 0) return net_.window;
+  const std::size_t queued = net_.streams_.at(peer).arrived.size();
+  return queued < net_.window ? net_.window - queued : 0;
+}
+
+engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  const auto& s = net_.streams_.at(c.handle());
+  if (s.reset || s.peer < 0) return {0, EPIPE};
+  const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
+  const std::size_t taken = net_.takes_all ? most : net_.portion(most);
+  for (std::size_t left = taken; left > 0;) {
+    const bytes first =
+        bytes(static_cast<const char*>(pieces.front().iov_base), pieces.front().iov_len).substr(0, left);
+    net_.send(c.handle(), first);
+    left -= first.size();
+    remove_prefix(pieces, first.size());
+  }
+  if (taken < offered) interest(c) |= sends;
+  return {taken};
+}
+
+int memory_engine::connect(const address& to, error_code& failed, const keep_alive_settings&) noexcept try {
+  net_.attempts_.push_back(to);
+  const int handle = net_.next_handle_++;
+  net_.streams_[handle].connecting = to;
+  return handle;
+} catch (const std::bad_alloc&) {
+  failed = system_error_code(ENOMEM);
+  return -1;
+}
+
+int memory_engine::listen(const listen_options& options) {
+  address at(options.at);
+  if (at.is_ip() && at.port() == 0) at = address(join_address(at.host(), net_.next_port_++));
+  for (const auto& [handle, l] : net_.listeners_)
+    if (l.at == at)
+      throw boost::system::system_error(system_error_code(EADDRINUSE), "cannot listen on " + at.to_string());
+  const int handle = net_.next_handle_++;
+  net_.listeners_[handle] = {at, static_cast<std::size_t>(options.backlog), {}};
+  return handle;
+}
+
+// Every client is on the same machine, and has a port of its own while fewer than 50,000 handles have been used.
+address memory_engine::remote_address(int handle) const {
+  if (const int peer = net_.streams_.at(handle).peer; peer >= 0)
+    return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + peer % 50'000)));
+  return {};
+}
+
+void memory_engine::close(int handle) noexcept {
+  if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) {
+    for (const int waiting : l->second.waiting) net_.close(waiting);
+    net_.listeners_.erase(l);
+  }
+  net_.close(handle);
+}
+
+std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this); }
+
+}  // namespace quintet

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// simulation: picking who goes next.
+#include "simulation.hpp"
+
+#include <algorithm>
+
+namespace quintet {
+
+event_loop& simulation::make_loop() {
+  event_loop& loop = loops_.emplace_back(network_.make_engine(), clock_);
+  drive(loop);
+  return loop;
+}
+
+// One round: every loop takes a turn and some of the offloaded items run, all in random order.
+bool simulation::step_once() {
+  bool worked = false;
+  std::shuffle(driven_.begin(), driven_.end(), random_);
+  round_ = driven_;
+  for (event_loop* loop : round_) {
+    if (std::ranges::find(driven_, loop) == driven_.end()) continue;  // forgotten in this round
+    worked |= loop->poll();
+    if (offloaded_.empty() || random_() % 2 == 0) continue;
+    std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
+    work_item* item = offloaded_.back();
+    offloaded_.pop_back();
+    (*item)();
+    worked = true;  // it may have posted to a loop that has had its turn
+  }
+  return worked || !offloaded_.empty();
+}
+
+void simulation::run_until_quiet() {
+  while (step_once()) {
+  }
+}
+
+void simulation::advance(duration by, duration step) {
+  for (run_until_quiet(); by > duration::zero(); by -= step) {
+    clock_.advance(std::min(by, step));
+    run_until_quiet();
+  }
+}
+
+}  // namespace quintet

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+// affinity_guard: where the build asks for it, a connection or loop that the wrong thread touches stops the program.
+#pragma once
+
+#include "../names/connection_id.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <source_location>
+
+namespace quintet::detail {
+
+/// Which thread has something for itself now: a connection's baton, or a loop by being in its run() or poll(). All of
+/// it is nothing unless the library, and who uses it, was built with -DQUINTET_AFFINITY_GUARD=ON.
+class affinity_guard {
+ public:
+  using place = std::source_location;
+
+#ifdef QUINTET_AFFINITY_GUARD
+  static constexpr bool enabled = true;
+  affinity_guard() = default;
+
+  /// [any thread] This thread has it. Returns who had it before, for come_back_to().
+  pthread_t enter() noexcept { return holder_.exchange(::pthread_self(), std::memory_order_relaxed); }
+  void leave() noexcept { come_back_to(pthread_t{}); }
+  void come_back_to(pthread_t before) noexcept { holder_.store(before, std::memory_order_relaxed); }
+
+  /// [any thread] Ends the program, and says why, unless this thread has the baton.
+  void check_baton(const connection_id& of, const place& at) const noexcept {
+    if (!is_here()) [[unlikely]]
+      touched_without_baton(of, at);
+  }
+  /// [any thread] The same unless this thread runs the loop, or nobody does.
+  void check_loop(const place& at) const noexcept {
+    if (!is_here() && holder_.load(std::memory_order_relaxed) != pthread_t{}) [[unlikely]]
+      touched_from_outside(at);
+  }
+
+ private:
+  [[nodiscard]] bool is_here() const noexcept { return holder_.load(std::memory_order_relaxed) == ::pthread_self(); }
+  [[noreturn]] void touched_without_baton(const connection_id& of, const place& at) const noexcept;
+  [[noreturn]] void touched_from_outside(const place& at) const noexcept;
+
+  std::atomic<pthread_t> holder_{};
+#else
+  static constexpr bool enabled = false;
+  static constexpr pthread_t enter() noexcept { return {}; }
+  static constexpr void leave() noexcept {}
+  static constexpr void come_back_to(pthread_t) noexcept {}
+  static constexpr void check_baton(const connection_id&, const place&) noexcept {}
+  static constexpr void check_loop(const place&) noexcept {}
+#endif
+};
+
+}  // namespace quintet::detail

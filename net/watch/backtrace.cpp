@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// backtrace: dladdr, and names made readable.
+#include "backtrace.hpp"
+
+#include <boost/core/demangle.hpp>
+
+#include <dlfcn.h>
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+namespace quintet {
+namespace {
+
+constexpr std::size_t longest_name = 240;  // of a function made of templates there is no end
+
+std::string hexadecimal(std::uintptr_t value) {
+  std::array<char, 2 * sizeof value> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+/// What the stack has of a caller is where it goes on, which may be behind its end already.
+std::string describe(const void* address, bool is_return) {
+  const char* const at = static_cast<const char*>(address) - (is_return ? 1 : 0);
+  Dl_info info{};
+  if (::dladdr(at, &info) == 0 || !info.dli_fname) return hexadecimal(reinterpret_cast<std::uintptr_t>(at));
+  if (info.dli_sname) return readable_name(info.dli_sname);
+  const std::string_view path(info.dli_fname);
+  return std::string(path.substr(path.rfind('/') + 1)) + '+' +
+         hexadecimal(static_cast<std::uintptr_t>(at - static_cast<const char*>(info.dli_fbase)));
+}
+
+}  // namespace
+
+std::string readable_name(const char* mangled) {
+  std::string name = boost::core::demangle(mangled);
+  if (name.size() > longest_name) name.replace(longest_name - 3, std::string::npos, "...");
+  return name;
+}
+
+std::vector<std::string> describe_stack(std::span<void* const> addresses) {
+  std::vector<std::string> frames;
+  frames.reserve(addresses.size());
+  for (const void* const address : addresses) frames.push_back(describe(address, !frames.empty()));
+  return frames;
+}
+
+}  // namespace quintet

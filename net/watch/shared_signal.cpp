@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+// shared_signal: the handler, and what was there before it.
+#include "shared_signal.hpp"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <array>
+#include <cstddef>
+#include <system_error>
+
+namespace quintet {
+namespace {
+
+constinit std::array<std::atomic<shared_signal*>, _NSIG> uses{};
+
+// A handler cannot be taken back: another may have been installed over it, and pass signals on to it.
+void keep_loaded(const void* code) noexcept {
+  Dl_info here{};
+  if (::dladdr(code, &here) != 0 && here.dli_fname)
+    (void)::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // in vain for the program itself
+}
+
+}  // namespace
+
+void shared_signal::pass_on(int signal, siginfo_t* info, void* context) const {
+  // Another thread is in the middle of installing this; never the same one, which has blocked the signal.
+  while (!ready_.load(std::memory_order_acquire)) ::sched_yield();
+  if ((previous_.sa_flags & static_cast<int>(SA_SIGINFO)) != 0) return previous_.sa_sigaction(signal, info, context);
+  if (previous_.sa_handler != SIG_DFL && previous_.sa_handler != SIG_IGN) previous_.sa_handler(signal);
+}
+
+void shared_signal::on_signal(int signal, siginfo_t* info, void* context) {
+  const shared_signal& self = *uses[static_cast<std::size_t>(signal)].load(std::memory_order_acquire);
+  void* const target = ::pthread_getspecific(self.targets_);
+  if (!target || !self.take_(target, *info, context)) self.pass_on(signal, info, context);
+}
+
+void shared_signal::unblock() const noexcept {
+  sigset_t just_this{};
+  sigemptyset(&just_this);
+  sigaddset(&just_this, signal_);
+  ::pthread_sigmask(SIG_UNBLOCK, &just_this, nullptr);
+}
+
+void shared_signal::install(int signal) {
+  signal_ = signal;
+  if (const int failed = ::pthread_key_create(&targets_, nullptr); failed != 0)
+    throw std::system_error(failed, std::generic_category(), "pthread_key_create");
+  keep_loaded(reinterpret_cast<const void*>(&shared_signal::on_signal));
+  uses[static_cast<std::size_t>(signal)].store(this, std::memory_order_release);
+  struct sigaction action{};
+  action.sa_sigaction = &shared_signal::on_signal;
+  action.sa_flags = static_cast<int>(SA_SIGINFO) | flags_;
+  sigemptyset(&action.sa_mask);
+  sigset_t just_this{}, before{};
+  sigemptyset(&just_this);
+  sigaddset(&just_this, signal);
+  ::pthread_sigmask(SIG_BLOCK, &just_this, &before);
+  ::sigaction(signal, &action, &previous_);
+  ready_.store(true, std::memory_order_release);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace quintet

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+// stall_watchdog: two looks at a thread, and what is told when both find the same.
+#include "stall_watchdog.hpp"
+
+#include "backtrace.hpp"
+#include "thread_name.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+constexpr duration patience = std::chrono::seconds(2);  // with a thread that does not answer
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+stall_watchdog::stall_watchdog(const stall_options& options, const log_hook& log, peer_function peer_of)
+    : options_(options), log_(log), peer_of_(std::move(peer_of)), number_(next_number()) {}
+
+// Of two servers on one thread, which both have watchdogs, each may come here again and again.
+void stall_watchdog::get_to_know_this_thread() noexcept {
+  const std::shared_ptr<activity> mine = activity::of_this_thread();
+  if (!mine) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(threads_, mine, &watched::thread) == threads_.end()) threads_.push_back({mine});
+    mine->known_to = number_;
+  } catch (const std::exception&) {  // it is tried again with the next call
+  }
+}
+
+void stall_watchdog::start() {
+  watch_this_thread();
+  thread_ = std::thread([this] { run(); });
+}
+
+void stall_watchdog::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  stopped_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void stall_watchdog::run() noexcept {
+  name_this_thread("qnt-watchdog");
+  std::unique_lock lock(mutex_);
+  while (!stopped_.wait_for(lock, options_.bound / 2, [this] { return stopping_; })) {
+    const std::vector<suspect> suspects = look(clock::system().now());
+    if (suspects.empty()) continue;
+    lock.unlock();
+    for (const suspect& s : suspects) tell(s);
+    lock.lock();
+  }
+}
+
+// Under the lock. What there is no memory for is found by the next look.
+std::vector<stall_watchdog::suspect> stall_watchdog::look(time_point now) try {
+  std::vector<suspect> found;
+  std::erase_if(threads_, [](const watched& w) { return w.thread->has_ended(); });
+  for (watched& w : threads_) {
+    const std::uint64_t call = w.thread->now();
+    if (call == 0 || call != w.call) {
+      w = {std::move(w.thread), call, now};
+    } else if (!w.told && now - w.since >= options_.bound) {
+      found.push_back({w.thread, call, now - w.since});
+      w.told = true;
+    }
+  }
+  return found;
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+void stall_watchdog::tell(const suspect& s) noexcept try {
+  activity::snapshot found;
+  const activity::answer answer = s.thread->ask(s.call, patience, found);
+  if (answer == activity::answer::over) return;
+  const std::string name = s.thread->thread_name();
+  stall what{.thread = name, .lasted = s.lasted};
+  std::string function, peer;
+  std::vector<std::string> backtrace;
+  if (answer == activity::answer::given) {
+    what.call = to_string(found.what);
+    what.function = function = found.type ? readable_name(found.type->name()) : std::string();
+    what.connection = found.whose;
+    what.peer = peer = peer_of_(found.whose);
+    what.backtrace = backtrace = describe_stack(found.stack());
+  }
+  stalls_.fetch_add(1, std::memory_order_relaxed);
+  tell_everybody(what);
+} catch (...) {
+  // Of the hook's, or there is no memory: the count is all that is left of it.
+}
+
+void stall_watchdog::tell_everybody(const stall& s) const {
+  if (log_) report(log_, {.level = severity::warning, .what = to_string(s), .address = s.peer});
+  if (options_.on_stall) options_.on_stall(s);
+}
+
+}  // namespace quintet

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// elastic_policy: the decisions.
+#include "elastic_policy.hpp"
+
+#include "../../base/error.hpp"
+#include "../../base/work/spin_budget.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace quintet {
+namespace {
+
+/// Of two moments of which the earlier one may be "never".
+bool is_within(time_point earlier, duration span, time_point now) noexcept {
+  return earlier != time_point::min() && now - earlier < span;
+}
+
+}  // namespace
+
+std::optional<worker_event> elastic_policy::growth(time_point now, duration waited, duration still) const noexcept {
+  if (is_within(grew_at_, std::min(limits_.queue_latency, limits_.stuck_time), now)) return {};
+  if (still >= limits_.stuck_time) return worker_event::grown_when_stuck;
+  if (waited >= limits_.queue_latency) return worker_event::grown_for_latency;
+  return {};
+}
+
+// Once for each time that threads have left, however many are missed then.
+void elastic_policy::grew(time_point now) noexcept {
+  if (is_within(unmissed_since_, 2 * stay(), now)) patience_ = std::min(2 * patience_, most_patience);
+  unmissed_since_ = time_point::min();
+  grew_at_ = now;
+}
+
+bool elastic_policy::may_leave(time_point now) const noexcept {
+  return patience_ == 1 || !is_within(left_at_, stay(), now);
+}
+
+void elastic_policy::left(time_point now) noexcept {
+  if (unmissed_since_ != time_point::min()) patience_ -= patience_ > 1 ? std::max(1u, patience_ / 4) : 0;
+  left_at_ = unmissed_since_ = now;
+}
+
+std::optional<worker_event> elastic_policy::judge_load(duration waited, bool may_grow) noexcept {
+  if (!overloaded_ && !may_grow && is_late(waited)) {
+    overloaded_ = true;
+    return worker_event::overload_begins;
+  }
+  if (overloaded_ && waited < limits_.overload_latency / 2) {
+    overloaded_ = false;
+    return worker_event::overload_ends;
+  }
+  return {};
+}
+
+void validate(const worker_limits& l) {
+  const auto require = [](bool good, const std::string& message) {
+    if (!good) throw config_error("workers" + message);
+  };
+  require(l.max >= 1, ".max: 0 is not allowed, it must be at least 1");
+  require(l.min >= 1, ".min: 0 is not allowed, it must be at least 1");  // the system may refuse more
+  require(l.min <= l.max,
+          ": min " + std::to_string(l.min) + " is above max " + std::to_string(l.max) + ", it must not be");
+  spin_budget::validate(l.spin);
+  require(l.idle_time > duration::zero(), ".idle_time: it must be above zero");
+  require(l.queue_latency >= duration::zero(), ".queue_latency: it must not be below zero");
+  require(l.stuck_time > duration::zero(), ".stuck_time: it must be above zero");
+  require(l.overload_latency >= duration::zero(), ".overload_latency: it must not be below zero");
+}
+
+}  // namespace quintet

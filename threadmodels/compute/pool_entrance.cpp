@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// pool_entrance: gathering, and looking after what was handed over.
+#include "pool_entrance.hpp"
+
+#include "worker_pool.hpp"
+
+#include <utility>
+
+namespace quintet {
+
+void pool_entrance::add(work_item& item) noexcept {
+  if (!item.is_quick()) return hand_over_at_once(item);
+  items_.push(item);
+  if (++count_ == most) return hand_over();
+  if (!std::exchange(due_, true)) loop_.defer(*this);
+}
+
+void pool_entrance::turn_ends(work_item& item) noexcept {
+  auto& self = static_cast<pool_entrance&>(item);
+  self.due_ = false;
+  self.hand_over();
+}
+
+void pool_entrance::hand_over() noexcept {
+  if (count_ == 0) return;
+  look_again_in(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::watched::yes));
+}
+
+// Not by the turn's time: what this one waits from now on decides about another thread.
+void pool_entrance::hand_over_at_once(work_item& item) noexcept {
+  work_fifo alone;
+  alone.push(item);
+  look_again_in(pool_.take(alone, 1, false, loop_.time().now(), worker_pool::watched::yes));
+}
+
+// Zero: there is no need to.
+void pool_entrance::look_again_in(duration after) noexcept {
+  if (after == duration::zero()) return;
+  if (!pending() || deadline() > loop_.now() + after) loop_.start(*this, after);
+}
+
+void pool_entrance::expired() noexcept { look_again_in(pool_.look_after_work(loop_.now())); }
+
+}  // namespace quintet

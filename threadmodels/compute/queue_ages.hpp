@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSL-1.0
+// queue_ages: how long the items of a queue have waited, without a time in each of them.
+#pragma once
+
+#include "../../base/clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace quintet {
+
+/// Of a queue in which who comes first goes first. It keeps marks, "from this item on: this time", closer together the
+/// younger they are: an age is right within 0.1 ms, or a sixty-fourth of the oldest one, and never too low.
+class queue_ages {
+ public:
+  static constexpr duration finest = std::chrono::microseconds(100);
+
+  /// So many items join the queue.
+  void push(std::uint64_t count, time_point now) noexcept {
+    if (empty()) first_ = used_ = 0;
+    if (used_ == 0 || (used_ < marks_.size() && now - at(used_ - 1).time >= spacing(now))) {
+      at(used_) = {pushed_, now};
+      ++used_;
+    }
+    pushed_ += count;
+  }
+  /// The first one leaves it: since when it has waited. [not empty]
+  time_point pop() noexcept {
+    const time_point since = oldest();
+    ++popped_;
+    while (used_ > 1 && at(1).position <= popped_) {
+      first_ = (first_ + 1) % marks_.size();
+      --used_;
+    }
+    return since;
+  }
+  /// Of the first one. [not empty]
+  [[nodiscard]] time_point oldest() const noexcept { return marks_[first_].time; }
+  [[nodiscard]] bool empty() const noexcept { return pushed_ == popped_; }
+
+ private:
+  struct mark {
+    std::uint64_t position = 0;
+    time_point time;
+  };
+  mark& at(std::size_t n) noexcept { return marks_[(first_ + n) % marks_.size()]; }
+  [[nodiscard]] duration spacing(time_point now) const noexcept { return std::max(finest, (now - oldest()) / 64); }
+
+  std::array<mark, 1024> marks_{};
+  std::size_t first_ = 0, used_ = 0;
+  std::uint64_t pushed_ = 0, popped_ = 0;
+};
+
+}  // namespace quintet

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// worker_pool: growing where the policy says so, giving up what has waited too long, and the record of both.
+#include "worker_pool.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace quintet {
+
+duration worker_pool::oldest(time_point now) const noexcept {
+  return ages_.empty() ? duration::zero() : std::max(duration::zero(), now - ages_.oldest());
+}
+
+// Nobody is free, and nobody sleeps.
+void worker_pool::consider_growth(time_point now, watched by_loop) noexcept {
+  if (has_all_there_can_be() && policy_.is_late(oldest(now)))
+    if (const auto news = policy_.judge_load(oldest(now), false)) note(*news, now);
+  if (!may_grow()) return;
+  if (by_loop == watched::no) return grow(worker_event::grown_at_once, now);
+  if (const auto why = policy_.growth(now, oldest(now), now - begun_at_)) grow(*why, now);
+}
+
+// When there are no more threads to be had, the ones there are will come to the work.
+void worker_pool::grow(worker_event why, time_point now) noexcept {
+  try {
+    start_worker();
+    refused_ = false;
+  } catch (const std::exception&) {
+    refused_ = true;
+    why = worker_event::refused;
+  }
+  policy_.grew(now);  // also where it was refused: not again at once
+  note(why, now);
+}
+
+// An item is begun, or given up.
+void worker_pool::judge_wait(work_item& item, time_point since, time_point now) noexcept {
+  const duration waited = std::max(duration::zero(), now - since);
+  if (!item.is_quick())
+    count_.longest_wait_ns = std::max(count_.longest_wait_ns, static_cast<std::uint64_t>(waited.count()));
+  if (const auto news = policy_.judge_load(waited, !has_all_there_can_be())) note(*news, now);
+  if (!policy_.is_overloaded() || !policy_.is_late(waited) || !item.may_come_too_late()) return;
+  item.mark_too_late();
+  ++count_.shed;
+}
+
+// All workers are stuck, so that nobody else would tell those who wait.
+void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
+  work_fifo others;
+  for (unsigned taken = 0; taken < most_shed && !ages_.empty() && policy_.is_late(oldest(now));) {
+    work_item* const item = queue_.pop();
+    if (!item) break;
+    if (!item->may_come_too_late()) {
+      others.push(*item);
+      continue;
+    }
+    judge_wait(*item, ages_.pop(), now);
+    pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (!item->is_quick()) --pending_long_;
+    late.push(*item);
+    ++taken;
+  }
+  others.push_all(queue_);
+  queue_.push_all(others);
+}
+
+void worker_pool::note(worker_event what, time_point now) noexcept {
+  using enum worker_event;
+  switch (what) {
+    case grown_at_once:
+      ++count_.grown_at_once;
+      break;
+    case grown_for_latency:
+      ++count_.grown_for_latency;
+      break;
+    case grown_when_stuck:
+      ++count_.grown_when_stuck;
+      break;
+    case refused:
+      ++count_.refused;
+      break;
+    case left_idle:
+      ++count_.left_idle;
+      break;
+    case overload_begins:
+      ++count_.overloads;
+      break;
+    case overload_ends:
+      break;
+  }
+  decisions_[decided_++ % most_decisions] = {now, what, static_cast<unsigned>(workers_.size()),
+                                             pending_.load(std::memory_order_relaxed), oldest(now)};
+}
+
+std::size_t worker_pool::threads() const {
+  const std::lock_guard lock(mutex_);
+  return workers_.size();
+}
+
+worker_statistics worker_pool::statistics() const {
+  const std::lock_guard lock(mutex_);
+  worker_statistics now = count_;
+  now.threads = workers_.size();
+  const std::uint64_t first = decided_ - std::min<std::uint64_t>(decided_, most_decisions);
+  for (std::uint64_t i = first; i < decided_; ++i) now.decisions.push_back(decisions_[i % most_decisions]);
+  return now;
+}
+
+}  // namespace quintet

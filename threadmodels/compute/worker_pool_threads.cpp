@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// worker_pool: its threads: how they begin, wait, work, and leave.
+#include "worker_pool.hpp"
+
+#include "../../net/loop/homecoming.hpp"
+#include "../../net/watch/thread_name.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace quintet {
+namespace {
+
+/// Who spins on the only CPU keeps it from whoever would bring work.
+bool has_several_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) > 1;
+}
+
+}  // namespace
+
+// Under the lock, which the new thread waits for.
+void worker_pool::start_worker() {
+  if (spare_.empty()) spare_.emplace_back();
+  const auto self = spare_.begin();
+  workers_.splice(workers_.end(), spare_, self);
+  try {
+    self->thread = std::thread([this, self, number = next_number_] { work(self, number); });
+  } catch (...) {
+    spare_.splice(spare_.end(), workers_, self);
+    throw;
+  }
+  ++next_number_;
+}
+
+void worker_pool::work(worker_list::iterator self, unsigned number) {
+  name_this_thread("qnt-work-" + std::to_string(number));
+  homecoming finished;
+  spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
+  std::minstd_rand random(number + 1);
+  std::unique_lock lock(mutex_);
+  self->batons = &finished;
+  while (wait_for_work(*self, lock, spin, random)) run_next(*self, lock);
+  if (!stopping_) leave(self, lock);  // else stop() joins
+}
+
+// A thread cannot join itself: the next one that leaves, or stop(), does.
+void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>& lock) {
+  worker_list others;
+  others.swap(left_);
+  left_.splice(left_.end(), workers_, self);
+  const time_point now = clock::system().now();
+  policy_.left(now);
+  note(worker_event::left_idle, now);
+  if (others.empty()) return;
+  lock.unlock();
+  for (worker& w : others) w.thread.join();
+  lock.lock();
+  spare_.splice(spare_.end(), others);
+}
+
+void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
+  work_item& item = pop_next(self);
+  const bool counts = !self.runs_quick;
+  worker* called = nullptr;
+  if (counts) {
+    ++busy_;
+    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // those behind it counted on this worker
+  }
+  lock.unlock();
+  if (called) called->wake.notify_one();
+  if (counts) self.batons->send_home();
+  item();
+  if (pending_.load(std::memory_order_relaxed) == 0) self.batons->send_home();
+  lock.lock();
+  ++self.finished;
+  self.runs_quick = false;
+  if (counts || std::exchange(self.stuck, false)) --busy_;
+}
+
+// The time is looked at for items that are not quick, and for the first quick one of those that came together.
+work_item& worker_pool::pop_next(worker& self) noexcept {
+  const time_point since = ages_.pop();
+  work_item& item = *queue_.pop();
+  pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  self.runs_quick = item.is_quick();
+  if (!self.runs_quick) --pending_long_;
+  if (!self.runs_quick || since != judged_ || policy_.is_overloaded()) {
+    judged_ = since;
+    const time_point now = clock::system().now();
+    if (!self.runs_quick) begun_at_ = now;
+    judge_wait(item, since, now);
+    if (item.is_too_late()) self.runs_quick = true;
+  }
+  return item;
+}
+
+// False: this worker should leave.
+bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin,
+                                std::minstd_rand& random) {
+  while (queue_.empty()) {
+    if (homecoming::current()->send_home()) continue;  // others took what was waiting
+    if (stopping_) return false;
+    if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
+    if (!sleep(self, lock, random) && queue_.empty() && !stopping_ && may_shrink()) return false;
+  }
+  return true;
+}
+
+// False: in vain. As many as there must always be sleep without an end, and cost nothing meanwhile; when the pool grows
+// beyond them, they are all awake.
+bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random) {
+  self.called = false;
+  idle_.push_front(self);
+  const auto wanted = [&] { return self.called || stopping_.load(std::memory_order_relaxed); };
+  if (workers_.size() <= limits_.min)
+    self.wake.wait(lock, wanted);
+  else
+    self.wake.wait_for(lock, policy_.stay() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
+  if (!self.called) idle_.erase(idle_.iterator_to(self));
+  return self.called;
+}
+
+// Whether there may be something now.
+bool worker_pool::spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
+  spinning_ = true;
+  lock.unlock();
+  const auto outcome = spin.spin(clock::system(), spin_budget::longest, [this] {
+    return pending_.load(std::memory_order_relaxed) > 0 || stopping_.load(std::memory_order_relaxed);
+  });
+  lock.lock();
+  spinning_ = false;
+  return spin_budget::found(outcome) || !queue_.empty() || stopping_;
+}
+
+}  // namespace quintet

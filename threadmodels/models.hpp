@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// models: the five threading models, each a placement and a compute.
+#pragma once
+
+#include "composed_model.hpp"
+
+#include <utility>
+
+namespace quintet {
+
+/// Model 1: a thread for each connection, which blocks in recv and send, and runs the handler.
+class thread_per_connection : public composed_model<on_own_loop, run_inline> {
+ public:
+  explicit thread_per_connection(std::size_t max_threads = 4096, const loop_options& options = {})
+      : composed_model(on_own_loop(max_threads, options)) {}
+};
+
+/// Model 2: one thread accepts, does all I/O and runs each handler.
+class single_reactor : public composed_model<on_main_loop, run_inline> {};
+
+/// Model 3: one reactor does all I/O. A fixed pool runs the handlers, one batch of a connection at a time.
+class reactor_pool : public composed_model<on_main_loop, run_pooled> {
+ public:
+  explicit reactor_pool(unsigned workers) : reactor_pool(worker_limits{.max = workers}) {}
+  /// `max` threads from the beginning.
+  explicit reactor_pool(worker_limits workers) : composed_model({}, run_pooled(fixed(workers))) {}
+
+ private:
+  static worker_limits fixed(worker_limits w) noexcept {
+    w.min = w.max;
+    return w;
+  }
+};
+
+/// Model 4: the main reactor accepts. N sub-reactors own the connections and run their handlers.
+class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
+ public:
+  explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& each = {})
+      : loop_per_thread(ring_options{.loops = loops, .engine = kind, .each = each}) {}
+  explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
+};
+
+/// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers.
+class loop_per_thread_pool : public composed_model<on_loop_ring, run_pooled> {
+ public:
+  loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
+                       const loop_options& each = {})
+      : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
+  loop_per_thread_pool(ring_options options, worker_limits workers)
+      : composed_model(on_loop_ring(std::move(options)), run_pooled(workers)) {}
+};
+
+}  // namespace quintet
