@@ -2,8 +2,8 @@
 // envelope: a message that stays where it is, and what codecs put before and behind it.
 #pragma once
 
-#include "../error.hpp"
 #include "../bytes.hpp"
+#include "../error.hpp"
 
 #include <array>
 #include <concepts>

@@ -2,8 +2,8 @@
 // frame: what a codec finds at the front of the input, and what a codec is.
 #pragma once
 
-#include "../error.hpp"
 #include "../bytes.hpp"
+#include "../error.hpp"
 
 #include <concepts>
 #include <cstddef>
