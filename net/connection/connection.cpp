@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection: the loop's side of the state machine: input, ends, and what comes next when the baton is at home.
+// connection: the loop's side of the state machine: how it begins, input, and how it ends.
 #include "connection.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
@@ -15,15 +15,18 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t read_ahead_limit = 64 * 1024;            // while the baton is out; then TCP pushes back
-constexpr std::size_t worth_its_place = 16 * 1024;             // so much missing is received straight into the input
-constexpr std::size_t most_in_place = 256 * 1024;              // and at once, so that others have their turn
-constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
+constexpr std::size_t read_ahead_limit = 64 * 1024;  // while the baton is out; then TCP pushes back
+constexpr std::size_t most_in_place = 256 * 1024;    // and at once, so that others have their turn
 
 /// Of the configuration, so that who wonders why connections end finds it in the log.
 bool is_a_limit(const error_code& why) noexcept {
   return why && why.category() == quintet_category() && why != errc::end_of_stream && why != errc::stopped &&
          why != errc::handler_threw && why != errc::aborted;
+}
+
+void report_limit(const log_hook& log, const error_code& why, auto peer) noexcept try {
+  report(log, {severity::info, "a connection is closed", why, peer()});
+} catch (const std::bad_alloc&) {  // nothing is left to say it with
 }
 
 /// The peer does not read. After an orderly end the kernel would keep for minutes what it still holds for the peer.
@@ -199,68 +202,6 @@ void connection::abort() noexcept {
   if (state_.baton_out) interrupt();
 }
 
-// The baton is at home and nothing more can be sent now: what comes next? Each step may ask for this again (a message
-// closes the connection, or begins to drain it; a handler is called and returns the baton): the call that is on the
-// stack already then looks at everything anew, from the beginning, when the step is over.
-void connection::settle() noexcept {
-  settles_again_ = true;
-  if (settling_ && !planted(detail::bug::settle_is_reentered)) return;
-  settling_ = true;
-  while (settles_again_ && !state_.failing && !state_.baton_out) {
-    settles_again_ = false;
-    take_next_step();
-  }
-  settling_ = false;
-  if (!state_.baton_out) charge_input();
-  if (connection_deadlines* const d = deadlines()) {
-    if (loop_.io().waits_in_send()) note_long_send(*d);
-    if (!state_.baton_out) d->hold(looks_away(), loop_.now());
-    watch_time();
-  }
-}
-
-// A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
-void connection::note_long_send(connection_deadlines& d) noexcept {
-  const time_point before = loop_.now();
-  loop_.time_has_passed();
-  if (!state_.sending && loop_.now() - before > long_turn) d.sent(loop_.now());
-}
-
-void connection::take_next_step() noexcept {
-  if (state_.close_asked) baton_.close_wanted = true;
-  state_.close_asked = false;
-  if (baton_.close_wanted) {
-    if (!state_.sending && !state_.lingering) begin_to_linger();
-    return;
-  }
-  sort_messages();
-  if (state_.failing || settles_again_) return;
-  if (baton_.has_calls) return send_out(&connection::process_messages);
-  if (baton_.shutdown_wanted && !state_.shut && !state_.sending) {
-    state_.shut = true;
-    loop_.io().shutdown_send(handle_);
-  }
-  if (baton_.wants_writable) [[unlikely]] {
-    if (sending_.size() <= applied_limits().low_watermark && have_extras()) loop_.line_up(*extras_);
-    return;
-  }
-  if (is_stuck()) return;
-  if (extras_ && extras_->goes_to && move_on()) return;
-  if (state_.failing) return;
-  if ((state_.has_ahead || has_unseen_) && !holds_input()) {
-    has_unseen_ = false;
-    take_input();
-    if (state_.failing) return;
-    if (!is_expecting_more()) return deliver();
-  }
-  update_reading();
-  if (baton_.expects && baton_.has_input && expected() >= input_buffer_.size() + worth_its_place)
-    loop_.io().receive_in_place(*this);
-  if (state_.drain_asked && (extras_->drain_left == 0 || state_.receive_ended || baton_.pause_wanted))
-    return finish_drain();
-  if (state_.receive_ended && !state_.has_ahead) settle_end();
-}
-
 void connection::count_kept_input(std::size_t size) noexcept {
   check_held();
   const std::size_t now = size > read_ahead_limit ? size : 0;
@@ -279,50 +220,15 @@ void connection::charge_input() noexcept {
   if (!host_.input.changed(before, now, host_.registry.count())) fail(errc::input_overflow);
 }
 
-// The peer has finished sending, and everything it sent has been seen.
-void connection::settle_end() noexcept {
-  if (keeps_baton_) return deliver();        // a coroutine is told of the end, and may still write
-  if (told_.classify && baton_.has_input) {  // it was undecided, and nothing comes that could decide it
-    end_classifying();
-    return deliver();
-  }
-  if (told_.read_eof) {
-    told_.read_eof = false;
-    stays_half_open_ = true;
-    return send_out(&connection::process_read_eof);
-  }
-  if (!state_.sending && (state_.shut || !stays_half_open_)) fail(errc::end_of_stream);
-}
-
 // With the baton at home, or held by the caller.
-void connection::update_reading(bool pauses) noexcept {
-  set_reading(state_.lingering || (!state_.held && ahead_.size() < read_ahead_limit && !pauses));
+bool connection::wants_reading(bool pauses) const noexcept {
+  return state_.lingering || (!state_.held && ahead_.size() < read_ahead_limit && !pauses);
 }
 
 void connection::set_reading(bool on) noexcept {
   if (state_.paused != on || state_.receive_ended || state_.failing) return;
   state_.paused = !on;
   loop_.io().set_reading(*this, on);
-}
-
-// Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.
-void connection::begin_to_linger() noexcept {
-  const duration patience = applied_limits().linger_timeout;
-  if (state_.receive_ended || patience == duration::zero()) return fail({});
-  if (!have_extras()) return;
-  state_.lingering = true;
-  ahead_.clear();
-  state_.has_ahead = false;
-  if (!state_.shut) loop_.io().shutdown_send(handle_);
-  loop_.start(*extras_, patience);
-  update_reading();
-}
-
-void connection::report_limit() const noexcept {
-  try {
-    report(host_.log, {severity::info, "a connection is closed", reason(), peer()});
-  } catch (const std::bad_alloc&) {  // nothing is left to say it with
-  }
 }
 
 void connection::out_of_memory() noexcept { fail(make_error_code(boost::system::errc::not_enough_memory)); }
@@ -335,7 +241,7 @@ void connection::fail(error_code why) noexcept {
   host_.registry.remove(id_);  // first: nobody looks any more at what the reason takes the place of
   silence_or_reason_.reason = why.value();
   reason_category_ = &why.category();
-  if (host_.log && is_a_limit(why)) report_limit();
+  if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
   // Memory goes back together with what it was charged as, not when the object dies: that is at the end of the turn.
   loop_.chunks().take_back(sending_);
   const bool is_cut = state_.sending;

@@ -290,12 +290,12 @@ class connection : private stream_channel, private loop_member, private detail::
   void end_classifying() noexcept;
   bool ask_to_move(event_loop& to);
   [[nodiscard]] bool may_move() const noexcept;
-  bool move_on() noexcept;
+  void move_on() noexcept;
   void inherit(connection& from) noexcept;
   static void arrive(work_item& item) noexcept;
   static void bury_predecessor(work_item& item) noexcept;
 
-  // The loop's side (connection.cpp): input, ends, and what comes next.
+  // The loop's side (connection.cpp): input and ends.
   void on_received(bytes arrived) noexcept override;
   void on_receive_end(error_code reason) noexcept override;
   void take_in(bytes arrived) noexcept;
@@ -304,20 +304,21 @@ class connection : private stream_channel, private loop_member, private detail::
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
   void abort() noexcept override;
-  void settle() noexcept;
-  void take_next_step() noexcept;
-  void note_long_send(connection_deadlines& d) noexcept;
-  void settle_end() noexcept;
-  void update_reading() noexcept { update_reading(baton_.pause_wanted); }
-  void update_reading(bool pauses) noexcept;
+  void update_reading() noexcept { set_reading(wants_reading(baton_.pause_wanted)); }
+  [[nodiscard]] bool wants_reading(bool pauses) const noexcept;
   void set_reading(bool on) noexcept;
-  void finish_drain() noexcept;
-  void begin_to_linger() noexcept;
   void charge_input() noexcept;
   void fail(error_code why) noexcept;
-  void report_limit() const noexcept;
   void out_of_memory() noexcept;
   void begin_to_close() noexcept;
+  // What comes next (connection_steps.cpp).
+  void settle() noexcept;
+  [[nodiscard]] detail::connection_facts facts() const noexcept;
+  void perform(detail::step next) noexcept;
+  void rest() noexcept;
+  void deliver_unseen() noexcept;
+  void begin_to_linger() noexcept;
+  void note_long_send(connection_deadlines& d) noexcept;
 
   // Messages, changed settings and time limits (connection_control.cpp).
   settings& changed_settings();
@@ -372,8 +373,8 @@ class connection : private stream_channel, private loop_member, private detail::
   void join_sending(bool kernel_is_full) noexcept;
   bool send_some(byte_chain& from) noexcept;
   std::size_t offer(bytes data) noexcept;
-  void note_sending() noexcept { state_.sending = !sending_.empty(); }
   std::size_t offer(output_pieces pieces) noexcept;
+  void note_sending() noexcept { state_.sending = !sending_.empty(); }
   std::size_t gone(engine::send_result sent) noexcept;
   admission ask(std::size_t count);
   admission admit(std::size_t count);
@@ -382,7 +383,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void tell_above(bool above) noexcept;
   void tell_source(bool hold) noexcept;
 
-  // Who waits for what was written to be sent (connection_notices.cpp).
+  // connection_notices.cpp: who is told that output was sent.
   void add_notice(std::unique_ptr<send_notice> notice);
   void adopt_notices() noexcept;
   void note_taken(std::size_t count) noexcept;
@@ -390,7 +391,6 @@ class connection : private stream_channel, private loop_member, private detail::
   void tell_notices() noexcept;
   void tell_all_notices() noexcept;
   [[nodiscard]] error_code why_not_sent() const noexcept;
-
   bool have_extras() noexcept;
   bool make_baton_extras() noexcept;
   bool have_baton_extras() noexcept;

@@ -115,7 +115,7 @@ void connection::hold_reading(int change) noexcept {
   extras_->holds += change;
   state_.held = extras_->holds > 0;
   if (!state_.baton_out) return settle();
-  update_reading(false);  // whether the handler pauses is the baton's to say
+  set_reading(wants_reading(false));  // whether the handler pauses is the baton's to say
 }
 
 // ---- Time -----------------------------------------------------------------------------------------------------------
@@ -171,20 +171,6 @@ void connection::drain() noexcept {
   if (state_.baton_out) return;
   baton_.drain_begun = true;
   settle();
-}
-
-// Everything that was received has been answered.
-void connection::finish_drain() noexcept {
-  if (keeps_baton_) {
-    drained_ = true;
-    return deliver();  // read() returns nullopt, as at the end of the stream
-  }
-  if (told_.drain) {
-    told_.drain = false;
-    return send_out(&connection::process_drain);
-  }
-  baton_.close_wanted = true;
-  if (!state_.sending) begin_to_linger();
 }
 
 }  // namespace quintet

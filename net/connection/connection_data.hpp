@@ -62,6 +62,7 @@ class connection_data : public work_item {
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
   [[nodiscard]] bool is_expecting_more() const noexcept { return input_buffer_.size() < expected(); }
+  static constexpr std::size_t worth_its_place = 16 * 1024;  ///< so much missing is received straight into the input
   [[nodiscard]] bool is_stuck() const noexcept {
     return state_.above_watermark && applied_limits().full == when_full::pause;
   }
@@ -129,8 +130,7 @@ class connection_data : public work_item {
   handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
-  bool settling_ : 1 = false;         // loop: settle() is on the stack,
-  bool settles_again_ : 1 = false;    // loop: and has to look once more
+  bool settling_ : 1 = false;         // loop: settle() is on the stack
   bool has_unseen_ : 1 = false;       // loop: a coroutine gave the baton back before it looked at all input
   bool refuses_sends_ = false;        // the registry's, under its lock
   wishes told_;                       // each is cleared when it has been fulfilled

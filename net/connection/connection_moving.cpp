@@ -77,9 +77,8 @@ bool connection::may_move() const noexcept {
   return !own_ || own_->source == connection_id();
 }
 
-// Whether it is gone from here.
-bool connection::move_on() noexcept {
-  if (!may_move()) return false;
+// Where nothing holds it here. If it stays all the same, it has no other loop to go to any more, or tries again later.
+void connection::move_on() noexcept {
   event_loop& to = *extras_->goes_to;
   connection* next = nullptr;
   const bool tried = host_.registry.hand_on(id_, [&]() noexcept {
@@ -91,16 +90,15 @@ bool connection::move_on() noexcept {
     to.post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
     return next;
   });
-  if (!tried) return false;
+  if (!tried) return;
   extras_->goes_to = nullptr;  // also when there is no room for it, or no memory: then it stays as it is
-  if (!next) return false;
+  if (!next) return;
   host_.input.released(std::exchange(extras_->input_charged, 0));
   loop_.counters().moved_away.add();
   state_.failing = true;  // of no use to anybody from now on; nobody is told of an end
   extras_->cancel();
   become(&connection::bury_predecessor);
   loop_.defer(*this);
-  return true;
 }
 
 // Runs on the old loop; the successor is at rest.

@@ -25,6 +25,8 @@ class connection;
 namespace quintet::detail {
 
 struct urgent_findings;
+struct connection_facts;         // next_step.hpp
+enum class step : std::uint8_t;  // the same
 
 /// What the loop has to look at when a batch comes or goes; connection::is_calm() when there is nothing.
 struct connection_loop_flags {
