@@ -2,6 +2,8 @@
 // error: the texts of the library's own error category.
 #include "error.hpp"
 
+#include <boost/system/system_error.hpp>
+
 namespace quintet {
 namespace {
 
@@ -73,5 +75,9 @@ const boost::system::error_category& quintet_category() noexcept {
 }
 
 error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), quintet_category()}; }
+
+void throw_system_error(int value, const std::string& what) {
+  throw boost::system::system_error(system_error_code(value), what);
+}
 
 }  // namespace quintet

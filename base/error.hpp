@@ -5,6 +5,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace quintet {
@@ -40,6 +41,13 @@ enum class errc {
 
 const boost::system::error_category& quintet_category() noexcept;
 [[nodiscard]] error_code make_error_code(errc e) noexcept;
+
+/// [any thread] An errno.
+[[nodiscard]] inline error_code system_error_code(int value) noexcept {
+  return {value, boost::system::system_category()};
+}
+/// Throws boost::system::system_error: what was not possible, and the errno that says why.
+[[noreturn]] void throw_system_error(int value, const std::string& what);
 
 /// A value in the configuration that cannot be: the message names it and says what is allowed.
 class config_error : public std::invalid_argument {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// statistics: what a loop counts as it works, and the sum over the loops of a server or a client.
+// statistics: what a server or a client has counted.
 #pragma once
 
-#include "loop/statistics.hpp"  // IWYU pragma: export
+#include "client/client_statistics.hpp"  // IWYU pragma: export
+#include "server/server_statistics.hpp"  // IWYU pragma: export

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // config: what the model's loops are told, and what cannot be.
 #include "config.hpp"
-#include "placement/idle_cpus.hpp"
 
-#include <sched.h>
+#include "../net/loop/allowed_cpus.hpp"
+#include "placement/idle_cpus.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -13,17 +13,6 @@
 
 namespace quintet {
 namespace {
-
-/// In order; of a system with more CPUs than a cpu_set_t holds, none.
-std::vector<int> allowed_cpus() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(static_cast<unsigned>(cpu), &allowed)) cpus.push_back(cpu);
-  return cpus;
-}
 
 void validate_cpus(const std::vector<int>& wanted, const std::vector<int>& allowed) {
   for (const int cpu : wanted)

@@ -9,6 +9,7 @@
 #include "../loop/thread_model.hpp"
 #include "../watch/thread_name.hpp"
 #include "client_link.hpp"
+#include "client_statistics.hpp"
 
 #include <exception>
 #include <future>

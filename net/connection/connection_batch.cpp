@@ -147,7 +147,7 @@ std::size_t connection::gone(engine::send_result sent) noexcept {
   note_taken(sent.bytes);
   if (loop_.io().waits_in_send()) loop_.time_has_passed();
   if (connection_deadlines* const d = deadlines(); d && sent.bytes > 0) d->sent(loop_.now());
-  if (sent.error != 0) fail({sent.error, boost::system::system_category()});
+  if (sent.error != 0) fail(system_error_code(sent.error));
   return sent.bytes;
 }
 

@@ -2,10 +2,10 @@
 // connection_registry: slots with generations, and the messages that travel to connections.
 #include "connection_registry.hpp"
 
+#include "../../base/work/next_number.hpp"
 #include "connection.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <new>
 #include <unordered_map>
@@ -14,10 +14,9 @@
 namespace quintet {
 namespace {
 
-/// 2^28 are told apart, so that an id of a server that is no more fits no other one for as long.
-std::uint32_t next_number() noexcept {
-  static std::atomic<std::uint32_t> last{0};
-  return last.fetch_add(1, std::memory_order_relaxed) % (1U << 28U);
+/// 2^28 registries are told apart, so that for as long no id of a server that has ended fits another server.
+std::uint32_t registry_number() noexcept {
+  return static_cast<std::uint32_t>(next_number<connection_registry>() % (1U << 28U));
 }
 
 // Fibonacci hashing (Knuth, TAOCP 3, 6.4): addresses of loops differ in their middle bits.
@@ -28,7 +27,7 @@ std::uint32_t shard_for(const event_loop& loop) noexcept {
 }  // namespace
 
 connection_registry::connection_registry(std::size_t max_under_way) noexcept
-    : max_under_way_(max_under_way), number_(next_number()) {}
+    : max_under_way_(max_under_way), number_(registry_number()) {}
 
 // On the loop.
 void connection_message::arrive(work_item& item) noexcept {

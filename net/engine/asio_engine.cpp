@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_engine: waiting by documented calls of Boost.Asio; receiving and sending at once, when it says that one can.
+#include "handle_table.hpp"
 #include "operation_memory.hpp"
 #include "socket_engine.hpp"
 #include "system_call.hpp"
@@ -35,13 +36,11 @@ namespace {
 namespace asio = boost::asio;
 using wait_type = asio::posix::descriptor_base::wait_type;
 
-constexpr std::size_t receive_size = 64 * 1024;
 constexpr std::uint32_t reads = 1, sends = 2;  // a channel's interest
 constexpr std::uint32_t failed = 4;            // it has been asked, while it was not read from
 constexpr std::uint32_t in_place = 8;          // receive_in_place() was called
 constexpr std::size_t spare_watches = 64;
 constexpr std::size_t longest_batch = 256, worth_a_look = 4;  // handlers in a turn
-constexpr duration a_day = std::chrono::hours(24);            // the longest wait that has an end
 
 /// A channel's place in the io_context. It outlives the channel's removal until Asio has given back its operations,
 /// which therefore name it and not the channel.
@@ -122,7 +121,7 @@ class asio_engine final : public socket_engine {
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> stays_open_;
   watch_list watches_;  // all but the spare ones
   std::vector<std::unique_ptr<watch>> spare_;
-  std::vector<watch*> by_handle_;
+  handle_table<watch> by_handle_;
   std::unique_ptr<char[]> received_ = std::make_unique_for_overwrite<char[]>(receive_size);
   std::atomic<bool> waking_{false};  // what wakes has been posted and has not run
   operation_memory wake_memory_;
@@ -189,7 +188,7 @@ bool asio_engine::poll(duration longest) {
   else if (longest == forever)
     ran = context_->run_one();
   else
-    ran = context_->run_one_for(std::min(longest, a_day));
+    ran = context_->run_one_for(std::min(longest, longest_wait));
   if (ran > 0) ran += run_batch();
   return ran > (std::exchange(woken_, false) ? 1U : 0U);
 }
@@ -209,8 +208,7 @@ void asio_engine::wake() noexcept {
 }
 
 error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) try {
-  const auto at = static_cast<std::size_t>(handle);
-  if (by_handle_.size() <= at) by_handle_.resize(std::max(at + 1, 2 * by_handle_.size()));
+  by_handle_.reserve_for(handle);
   watch& w = fresh_watch();
   error_code ec;
   w.io->assign(handle, ec);
@@ -221,14 +219,14 @@ error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) t
   w.of = &c;
   // The owner of an event's descriptor reads it, perhaps by calls that are to wait.
   w.is_blocking = kind_of(c) == kind::event && (::fcntl(handle, F_GETFL) & O_NONBLOCK) == 0;
-  by_handle_[at] = &w;
+  by_handle_.set(handle, &w);
   bind(c, handle);
   interest(c) = wanted;
   if (wanted & reads) wait<wait_type::wait_read>(w);
   if (wanted & sends) wait<wait_type::wait_write>(w);
   return {};
 } catch (const std::bad_alloc&) {
-  return {ENOMEM, boost::system::system_category()};
+  return system_error_code(ENOMEM);
 }
 
 watch& asio_engine::fresh_watch() {
@@ -248,7 +246,7 @@ void asio_engine::give_up(watch& w) noexcept {
 
 void asio_engine::remove(channel& c) noexcept {
   if (c.handle() < 0) return;
-  watch& w = *std::exchange(by_handle_[static_cast<std::size_t>(c.handle())], nullptr);
+  watch& w = *by_handle_.take(c.handle());
   w.of = nullptr;
   (void)w.io->release();
   bind(c, -1);
@@ -349,20 +347,20 @@ void asio_engine::failing(channel& c) {
   interest(c) |= failed;
   pollfd state{c.handle(), 0, 0};
   if (::poll(&state, 1, 0) != 1 || !(state.revents & POLLERR)) return;
-  static_cast<stream_channel&>(c).on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
+  static_cast<stream_channel&>(c).on_receive_end(system_error_code(ECONNRESET));
 }
 
 void asio_engine::set_reading(channel& c, bool on) noexcept {
   if (c.handle() < 0) return;
   interest(c) = on ? (interest(c) | reads) & ~failed : interest(c) & ~reads;
-  wait_for_more(*by_handle_[static_cast<std::size_t>(c.handle())]);
+  wait_for_more(*by_handle_.find(c.handle()));
 }
 
 engine::send_result asio_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const send_result sent = result_of_send(system_call::send(c.handle(), pieces, MSG_DONTWAIT | MSG_NOSIGNAL));
   if (sent.error == 0 && sent.bytes < size_of(pieces)) [[unlikely]] {
     interest(c) |= sends;
-    wait<wait_type::wait_write>(*by_handle_[static_cast<std::size_t>(c.handle())]);
+    wait<wait_type::wait_write>(*by_handle_.find(c.handle()));
   }
   return sent;
 }

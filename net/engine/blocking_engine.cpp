@@ -17,7 +17,6 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t receive_size = 64 * 1024;
 constexpr duration shortest = std::chrono::microseconds(1);
 constexpr int looks_until_blocked = 10'000;  // for a signal that has been sent; then it seems to be blocked
 
@@ -48,10 +47,10 @@ blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<ch
   wakes.use(wake_signal);
 }
 
-error_code blocking_engine::unsupported() noexcept { return {EOPNOTSUPP, boost::system::system_category()}; }
+error_code blocking_engine::unsupported() noexcept { return system_error_code(EOPNOTSUPP); }
 
 error_code blocking_engine::add(stream_channel& c, int handle) {
-  if (stream_) return {EBUSY, boost::system::system_category()};
+  if (stream_) return system_error_code(EBUSY);
   bind(c, handle);
   stream_ = &c;
   here.known = false;  // a handler of the stream before may have blocked the signal

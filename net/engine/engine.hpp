@@ -109,6 +109,8 @@ class engine {
  public:
   /// A wait without an end.
   static constexpr duration forever = duration::max();
+  static constexpr duration longest_wait = std::chrono::hours(24);  ///< of those that have an end
+  static constexpr std::size_t receive_size = 64 * 1024;            ///< bytes that one receive brings at most
 
   virtual ~engine() = default;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;

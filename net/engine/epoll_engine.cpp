@@ -18,18 +18,13 @@ namespace quintet {
 namespace {
 
 constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
-constexpr int a_day = 24 * 3600 * 1000;  // in milliseconds: the longest wait that has an end
-
-[[noreturn]] void fail(const char* what) {
-  throw boost::system::system_error(error_code(errno, boost::system::system_category()), what);
-}
 
 }  // namespace
 
 epoll_engine::epoll_engine()
     : set_(::epoll_create1(EPOLL_CLOEXEC)), received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
-  if (!set_) fail("cannot make a loop: epoll_create1");
-  if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) fail("cannot make a loop: epoll_ctl");
+  if (!set_) throw_system_error(errno, "cannot make a loop: epoll_create1");
+  if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) throw_system_error(errno, "cannot make a loop: epoll_ctl");
 }
 
 bool epoll_engine::poll(duration longest) {
@@ -51,8 +46,7 @@ bool epoll_engine::poll(duration longest) {
 
 int epoll_engine::wait(duration longest) noexcept {
   // An interrupted wait is a wait that found nothing: the loop looks at its inbox and comes back.
-  return system_call::epoll_wait(set_.get(), ready_.data(), batch,
-                                 std::min(system_call::to_milliseconds(longest), a_day));
+  return system_call::epoll_wait(set_.get(), ready_.data(), batch, system_call::to_milliseconds(longest));
 }
 
 void epoll_engine::wake() noexcept { wake_.raise(); }
@@ -97,7 +91,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // EPOLLHUP and EPOLLERR come unasked; recv tells which error it is. A paused stream learns of it from its next send.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
-    if (events & EPOLLERR) return c.on_receive_end(error_code(ECONNRESET, boost::system::system_category()));
+    if (events & EPOLLERR) return c.on_receive_end(system_error_code(ECONNRESET));
     // Both sides have finished sending, in good order: what has arrived is still to be read, in its time. Until then
     // it would be said again and again.
     if (events & EPOLLHUP) set_interest(c, EPOLLET, true);

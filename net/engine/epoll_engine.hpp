@@ -39,7 +39,6 @@ class epoll_engine final : public socket_engine {
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
  private:
-  static constexpr std::size_t receive_size = 64 * 1024;
   static constexpr int batch = 256;
 
   error_code watch(channel& c, int handle, std::uint32_t events);

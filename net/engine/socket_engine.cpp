@@ -26,10 +26,6 @@ constexpr int accept_batch = 8;
 // of the time, so that connections that keep the loop busy do not keep others out.
 constexpr int accept_share = 4;
 
-[[noreturn]] void fail(int error, const std::string& what) {
-  throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
-}
-
 void enable(int fd, int level, int option) noexcept {
   const int on = 1;
   // A refusal costs speed or convenience, never correctness: nothing to report.
@@ -48,7 +44,7 @@ bool set_tcp(int fd, int option, std::int64_t value) noexcept {
 
 /// What somebody has asked for, and has to be told when it cannot be had.
 void require(bool done, const std::string& listener, const char* option) {
-  if (!done) fail(errno, "cannot listen on " + listener + ": " + option);
+  if (!done) throw_system_error(errno, "cannot listen on " + listener + ": " + option);
 }
 
 /// Of a TCP socket: for itself, or for the connections that it accepts, which inherit all of it.
@@ -79,12 +75,12 @@ int get_option(int fd, int option) noexcept {
 int adopt(const listen_options& o) {
   const std::string what = "cannot listen on descriptor " + std::to_string(o.descriptor);
   const int flags = ::fcntl(o.descriptor, F_GETFL);
-  if (flags < 0) fail(errno, what);
+  if (flags < 0) throw_system_error(errno, what);
   if (get_option(o.descriptor, SO_TYPE) != SOCK_STREAM || get_option(o.descriptor, SO_ACCEPTCONN) != 1)
-    fail(EINVAL, what + ", which is not a listening stream socket");
+    throw_system_error(EINVAL, what + ", which is not a listening stream socket");
   // Accepting until there is nothing left must not block. The flag is shared with the parent's descriptor.
-  if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) fail(errno, what);
-  if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) fail(errno, what);
+  if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) throw_system_error(errno, what);
+  if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);
   enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // in vain for a Unix socket
   set_buffer(o.descriptor, SO_SNDBUF, o.send_buffer);
   set_buffer(o.descriptor, SO_RCVBUF, o.receive_buffer);
@@ -106,18 +102,18 @@ void bind_and_listen(int fd, const address& at, const listener_settings& how) {
   if ((!before || share()) && ::bind(fd, at.data(), at.size()) == 0 && (!after || share()) &&
       ::listen(fd, how.backlog) == 0)
     return;
-  fail(errno, "cannot listen on " + at.to_string());
+  throw_system_error(errno, "cannot listen on " + at.to_string());
 }
 
 }  // namespace
 
-error_code socket_engine::last_error() noexcept { return {errno, boost::system::system_category()}; }
+error_code socket_engine::last_error() noexcept { return system_error_code(errno); }
 
 int socket_engine::listen(const listen_options& options) {
   if (options.descriptor >= 0) return adopt(options);
   const address at(options.at);
   file_descriptor fd(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) fail(errno, "cannot listen on " + at.to_string());
+  if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
   // Before listening: the window scale is agreed on in the handshake. TCP connections inherit both.
   bound_buffers(fd.get(), options.send_buffer, options.receive_buffer);
   if (at.type() == address::kind::unix_path) {
@@ -137,7 +133,7 @@ int socket_engine::listen(const listen_options& options) {
   const int v6_only = options.dual_stack ? 0 : 1;
   if (at.type() == address::kind::ipv6 &&
       ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, sizeof v6_only) != 0)
-    fail(errno, "cannot listen on " + at.to_string());
+    throw_system_error(errno, "cannot listen on " + at.to_string());
   bind_and_listen(fd.get(), at, options);
   return fd.release();
 }
@@ -155,11 +151,11 @@ int socket_engine::connect(const address& to, error_code& failed, const keep_ali
 
 error_code socket_engine::finish_connect(int handle) noexcept {
   if (const int error = get_option(handle, SO_ERROR); error != 0)
-    return error < 0 ? last_error() : error_code(error, boost::system::system_category());
+    return error < 0 ? last_error() : system_error_code(error);
   // A port of this machine's ephemeral range that nobody listens on may be the very one that the kernel has picked for
   // this end. Then the socket is connected to itself, and keeps a server from listening there.
   if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle))
-    return {ECONNREFUSED, boost::system::system_category()};
+    return system_error_code(ECONNREFUSED);
   const int flags = ::fcntl(handle, F_GETFL);
   if (flags < 0 || ::fcntl(handle, F_SETFL, flags & ~O_NONBLOCK) != 0) return last_error();
   return {};

@@ -39,8 +39,8 @@ namespace quintet::system_call {
 /// A wait as epoll_wait and poll take it: -1 for engine::forever; never early.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
-  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
+  const duration limited = std::min(longest, engine::longest_wait);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(limited).count());
 }
 
 // All as their namesakes, but for errors: these are the result, negative, as the kernel gives them.
@@ -48,9 +48,7 @@ inline int to_milliseconds(duration longest) noexcept {
 /// A result that says: not now, but the connection is well.
 constexpr bool is_for_now(ssize_t result) noexcept { return result == -EAGAIN || result == -EINTR; }
 /// Of a result that is not positive; 0 is none, or the end of input.
-inline error_code error_of(ssize_t result) noexcept {
-  return {static_cast<int>(-result), boost::system::system_category()};
-}
+inline error_code error_of(ssize_t result) noexcept { return system_error_code(static_cast<int>(-result)); }
 
 #if QUINTET_PLAIN_SYSTEM_CALLS
 /// As syscall(2), and without its call where the instruction is known: it takes longer than what is around it.

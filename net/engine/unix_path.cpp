@@ -20,9 +20,8 @@
 namespace quintet {
 namespace {
 
-[[noreturn]] void fail(int error, const address& at, const std::string& why) {
-  throw boost::system::system_error(error_code(error, boost::system::system_category()),
-                                    "cannot listen on " + at.to_string() + why);
+[[noreturn]] void refuse(int error, const address& at, const std::string& why) {
+  throw_system_error(error, "cannot listen on " + at.to_string() + why);
 }
 
 /// From "nobody listens there" to listen() no other server of this library may come to the same conclusion. The
@@ -48,32 +47,32 @@ bool is_socket(const std::string& path) {
 
 bool somebody_listens(const address& at) {
   const file_descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!probe) fail(errno, at, "");
+  if (!probe) refuse(errno, at, "");
   return ::connect(probe.get(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
 }
 
 void bind_in_place_of_the_dead(int socket, const address& at, const std::string& path) {
   if (::bind(socket, at.data(), at.size()) == 0) return;
-  if (errno != EADDRINUSE) fail(errno, at, "");
-  if (!is_socket(path)) fail(EADDRINUSE, at, ", where there is a file that is no socket");
-  if (somebody_listens(at)) fail(EADDRINUSE, at, "");
-  if (::unlink(path.c_str()) != 0) fail(errno, at, ", whose stale file cannot be removed");
-  if (::bind(socket, at.data(), at.size()) != 0) fail(errno, at, "");
+  if (errno != EADDRINUSE) refuse(errno, at, "");
+  if (!is_socket(path)) refuse(EADDRINUSE, at, ", where there is a file that is no socket");
+  if (somebody_listens(at)) refuse(EADDRINUSE, at, "");
+  if (::unlink(path.c_str()) != 0) refuse(errno, at, ", whose stale file cannot be removed");
+  if (::bind(socket, at.data(), at.size()) != 0) refuse(errno, at, "");
 }
 
 // Where others may write to the directory, the file may be theirs by now. chmod of a path would follow a symbolic link
 // to any file of this process's user.
 file_descriptor open_what_was_made(const address& at, const std::string& path, struct stat& made) {
   file_descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!file || ::fstat(file.get(), &made) != 0) fail(errno, at, "");
-  if (!S_ISSOCK(made.st_mode)) fail(EPERM, at, ", whose file somebody has replaced meanwhile");
+  if (!file || ::fstat(file.get(), &made) != 0) refuse(errno, at, "");
+  if (!S_ISSOCK(made.st_mode)) refuse(EPERM, at, ", whose file somebody has replaced meanwhile");
   return file;
 }
 
 // There is no fchmod for O_PATH before Linux 6.6.
 void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
-  if (::chmod(name.c_str(), mode) != 0) fail(errno, at, ", whose mode cannot be set");
+  if (::chmod(name.c_str(), mode) != 0) refuse(errno, at, ", whose mode cannot be set");
 }
 
 }  // namespace
@@ -82,7 +81,7 @@ unix_path::unix_path(int socket, const address& at, const listener_settings& how
   const std::string path(at.path());
   const directory_lock lock(path);
   // bind() takes the mode from here, less the umask: at no time is it wider than it is to be.
-  if (how.mode && ::fchmod(socket, *how.mode) != 0) fail(errno, at, ", whose mode cannot be set");
+  if (how.mode && ::fchmod(socket, *how.mode) != 0) refuse(errno, at, ", whose mode cannot be set");
   bind_in_place_of_the_dead(socket, at, path);
   struct stat made{};
   const file_descriptor file = open_what_was_made(at, path, made);
@@ -90,7 +89,7 @@ unix_path::unix_path(int socket, const address& at, const listener_settings& how
   device_ = made.st_dev;
   inode_ = made.st_ino;
   if (how.mode && (made.st_mode & 07777) != *how.mode) set_mode(file, *how.mode, at);
-  if (::listen(socket, how.backlog) != 0) fail(errno, at, "");
+  if (::listen(socket, how.backlog) != 0) refuse(errno, at, "");
 }
 
 unix_path::unix_path(unix_path&& other) noexcept

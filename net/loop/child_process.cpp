@@ -20,8 +20,6 @@ extern char** environ;
 namespace quintet {
 namespace {
 
-error_code system_error_code(int value) noexcept { return {value, boost::system::system_category()}; }
-
 // By syscall: the C library has no function for it before glibc 2.36.
 int pidfd_open(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 int pidfd_send_signal(int pidfd, int signal) noexcept {

@@ -11,10 +11,10 @@
 #include "../options/loop_options.hpp"
 #include "../watch/activity.hpp"
 #include "../watch/affinity_guard.hpp"
+#include "loop_counters.hpp"
 #include "loop_services.hpp"
 #include "loop_timers.hpp"
 #include "offload_gauge.hpp"
-#include "statistics.hpp"
 
 #include <boost/intrusive/list.hpp>
 

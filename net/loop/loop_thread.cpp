@@ -38,7 +38,7 @@ int stay_on(int cpu) noexcept {
 /// On the thread itself; throws.
 void settle(const loop_options& options, engine& io) {
   const auto require = [](int error, const std::string& what) {
-    if (error != 0) throw boost::system::system_error(error_code(error, boost::system::system_category()), what);
+    if (error != 0) throw_system_error(error, what);
   };
   if (options.cpu >= 0) require(stay_on(options.cpu), "a loop cannot stay on CPU " + std::to_string(options.cpu));
   if (options.own_descriptors)

@@ -4,8 +4,9 @@
 
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
-#include "statistics.hpp"
+#include "loop_counters.hpp"
 #include "thread_model.hpp"
+#include "worker_statistics.hpp"
 
 #include <utility>
 #include <vector>

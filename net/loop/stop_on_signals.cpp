@@ -42,7 +42,7 @@ class signal_guard::watcher final : private event_channel {
       : loop_(on), call_(std::move(call)), events_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     error_code ec;
     if (!events_)
-      ec = {errno, boost::system::system_category()};
+      ec = system_error_code(errno);
     else
       ec = loop_.io().add(*this, events_.get());
     if (ec) throw boost::system::system_error(ec, "cannot watch for signals");

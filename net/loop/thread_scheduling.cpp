@@ -29,9 +29,7 @@ struct scheduling_attributes {
 };
 static_assert(sizeof(scheduling_attributes) == 48);
 
-error_code result_of(long call) noexcept {
-  return call == 0 ? error_code() : error_code(errno, boost::system::system_category());
-}
+error_code result_of(long call) noexcept { return call == 0 ? error_code() : system_error_code(errno); }
 
 error_code get(scheduling_attributes& a) noexcept {
   return result_of(::syscall(SYS_sched_getattr, 0, &a, sizeof a, 0U));

@@ -97,8 +97,7 @@ address acceptor_group::listen_on_all_at_once(const listen_options& options) {
   for (event_loop* const loop : std::span(loops_).subspan(1)) {
     listen_options same = options;
     same.descriptor = ::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0);
-    if (same.descriptor < 0)
-      throw boost::system::system_error(errno, boost::system::system_category(), "cannot listen on " + options.at);
+    if (same.descriptor < 0) throw_system_error(errno, "cannot listen on " + options.at);
     listen_on(*loop, same, true);
   }
   return first.at();

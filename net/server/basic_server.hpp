@@ -13,6 +13,7 @@
 #include "make_watchdog.hpp"
 #include "priority_lane.hpp"
 #include "rebalancer.hpp"
+#include "server_statistics.hpp"
 
 #include <cassert>
 #include <new>

@@ -6,8 +6,8 @@
 #include "../../base/metrics/log2_histogram.hpp"
 #include "../connection/connection_registry.hpp"
 #include "../loop/event_loop.hpp"
-#include "../loop/statistics.hpp"
 #include "../options/heartbeat_options.hpp"
+#include "server_statistics.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -4,13 +4,13 @@
 
 #include "../loop/drainage.hpp"
 #include "../loop/loop_thread.hpp"
-#include "../loop/statistics.hpp"
 #include "../loop/thread_scheduling.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor.hpp"
 #include "admissions.hpp"
 #include "heartbeat_monitor.hpp"
 #include "reserves.hpp"
+#include "server_statistics.hpp"
 
 #include <concepts>
 #include <functional>

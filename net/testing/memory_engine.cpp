@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t longest_receive = 64 * 1024;
 constexpr std::uint32_t reads = 1, sends = 2, in_place = 4;
 
-error_code system_error_code(int value) { return {value, boost::system::system_category()}; }
-
 }  // namespace
 
 class memory_engine final : public engine {
@@ -197,8 +195,7 @@ int memory_engine::listen(const listen_options& options) {
   address at(options.at);
   if (at.is_ip() && at.port() == 0) at = address(join_address(at.host(), net_.next_port_++));
   for (const auto& [handle, l] : net_.listeners_)
-    if (l.at == at)
-      throw boost::system::system_error(system_error_code(EADDRINUSE), "cannot listen on " + at.to_string());
+    if (l.at == at) throw_system_error(EADDRINUSE, "cannot listen on " + at.to_string());
   const int handle = net_.next_handle_++;
   net_.listeners_[handle] = {at, static_cast<std::size_t>(options.backlog), {}};
   return handle;

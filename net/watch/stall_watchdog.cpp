@@ -2,6 +2,7 @@
 // stall_watchdog: two looks at a thread, and what is told when both find the same.
 #include "stall_watchdog.hpp"
 
+#include "../../base/work/next_number.hpp"
 #include "backtrace.hpp"
 #include "thread_name.hpp"
 
@@ -16,15 +17,10 @@ namespace {
 
 constexpr duration patience = std::chrono::seconds(2);  // with a thread that does not answer
 
-std::uint64_t next_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
 }  // namespace
 
 stall_watchdog::stall_watchdog(const stall_options& options, const log_hook& log, peer_function peer_of)
-    : options_(options), log_(log), peer_of_(std::move(peer_of)), number_(next_number()) {}
+    : options_(options), log_(log), peer_of_(std::move(peer_of)), number_(next_number<stall_watchdog>()) {}
 
 // Of two servers on one thread, which both have watchdogs, each may come here again and again.
 void stall_watchdog::get_to_know_this_thread() noexcept {

@@ -2,10 +2,9 @@
 // worker_pool: its threads: how they begin, wait, work, and leave.
 #include "worker_pool.hpp"
 
+#include "../../net/loop/allowed_cpus.hpp"
 #include "../../net/loop/homecoming.hpp"
 #include "../../net/watch/thread_name.hpp"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <string>
@@ -15,10 +14,9 @@ namespace quintet {
 namespace {
 
 /// Who spins on the only CPU keeps it from whoever would bring work.
-bool has_several_cpus() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) > 1;
+bool has_several_cpus() noexcept {
+  const cpu_set_t allowed = allowed_cpu_set();
+  return CPU_COUNT(&allowed) != 1;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
     case request::held:
       return tell_accepted(w);
     case request::lost:
-      return w.of && end_of_input(w, {ECONNABORTED, boost::system::system_category()});
+      return w.of && end_of_input(w, system_error_code(ECONNABORTED));
     case request::patience:
       if (c.result == -ETIME) lost_patience(w);
       return false;
@@ -118,7 +118,7 @@ void uring_engine::let_starved_receive() noexcept {
 // is no reason: reading will tell it, after what has arrived.
 bool uring_engine::hung_up(watched& w, const completion& c) {
   if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || (w.reading && !w.ended)) return false;
-  return end_of_input(w, {ECONNRESET, boost::system::system_category()});
+  return end_of_input(w, system_error_code(ECONNRESET));
 }
 
 bool uring_engine::writable(watched& w) {
@@ -158,7 +158,7 @@ void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
 } catch (const std::bad_alloc&) {
   socket_engine::reset_when_closed(handle);
   socket_engine::close(handle);
-  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error({ENOMEM, boost::system::system_category()});
+  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error(system_error_code(ENOMEM));
 }
 
 // The ring's request stays, and finds nothing. What it has accepted, while that was held, comes first.

@@ -131,26 +131,22 @@ void uring_engine::finish_closing() noexcept {
 }
 
 error_code uring_engine::watch(channel& c, int handle) try {
-  const auto at = static_cast<std::size_t>(handle);
-  if (by_handle_.size() <= at) by_handle_.resize(std::max(at + 1, 2 * by_handle_.size()));
+  by_handle_.reserve_for(handle);
   auto* const w = new watched;
   all_.push_back(*w);
   w->of = &c;
   w->handle = handle;
   w->reading = true;
   w->blocked = kind_of(c) == kind::connect;
-  by_handle_[at] = w;  // what was there before was removed, and is found by its completions alone
+  by_handle_.set(handle, w);  // what was there before was removed, and is found by its completions alone
   bind(c, handle);
   want_more(*w);
   return {};
 } catch (const std::bad_alloc&) {
-  return {ENOMEM, boost::system::system_category()};
+  return system_error_code(ENOMEM);
 }
 
-watched* uring_engine::find(int handle) const noexcept {
-  const auto at = static_cast<std::size_t>(handle);
-  return handle >= 0 && at < by_handle_.size() ? by_handle_[at] : nullptr;
-}
+watched* uring_engine::find(int handle) const noexcept { return by_handle_.find(handle); }
 
 void uring_engine::remove(channel& c) noexcept {
   if (c.handle() < 0) return;
@@ -293,7 +289,7 @@ void uring_engine::want_more(watched& w) noexcept {
 
 // The kernel has let go of it.
 void uring_engine::forget(watched& w) noexcept {
-  if (find(w.handle) == &w) by_handle_[static_cast<std::size_t>(w.handle)] = nullptr;
+  if (find(w.handle) == &w) (void)by_handle_.take(w.handle);
   for (const int handle : w.accepted) {
     reset_when_closed(handle);
     socket_engine::close(handle);

@@ -2,6 +2,7 @@
 // uring_engine: multishot accept and receive, sends that leave together at the end of the turn, one system call a turn.
 #pragma once
 
+#include "../handle_table.hpp"
 #include "../socket_engine.hpp"
 #include "../wake_event.hpp"
 #include "watched.hpp"
@@ -98,7 +99,7 @@ class uring_engine final : public socket_engine {
   std::uint64_t wakes_ = 0;
   bool listens_for_wakes_ = false;
   watched_list all_;
-  std::vector<watched*> by_handle_;
+  handle_table<watched> by_handle_;
   template <auto Hook>
   using queue_of =
       boost::intrusive::slist<watched, boost::intrusive::member_hook<watched, decltype(watched::later), Hook>,

@@ -15,14 +15,11 @@ namespace {
 
 constexpr unsigned submissions = 1024;
 constexpr unsigned completions = 4096;
-constexpr duration a_day = std::chrono::hours(24);  // the longest wait that has an end
 
 // SUBMIT_ALL: one bad request does not hold up those behind it. TASKRUN_FLAG: a look tells whether there is
 // anything to enter the kernel for.
 constexpr unsigned setup = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
                            IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
-
-error_code system_error_code(int value) noexcept { return {value, boost::system::system_category()}; }
 
 int begin(io_uring& ring, unsigned entries, unsigned results) noexcept {
   io_uring_params parameters{};
@@ -62,11 +59,9 @@ error_code refusal() noexcept {
 
 ring::ring() {
   if (const int error = begin(ring_, submissions, completions))
-    throw boost::system::system_error(system_error_code(error),
-                                      error == ENOMEM
-                                          ? "cannot make a loop: io_uring_setup (no memory, or no more that this "
-                                            "user may lock: ulimit -l, CAP_IPC_LOCK)"
-                                          : "cannot make a loop: io_uring_setup");
+    throw_system_error(error, error == ENOMEM ? "cannot make a loop: io_uring_setup (no memory, or no more that this "
+                                                "user may lock: ulimit -l, CAP_IPC_LOCK)"
+                                              : "cannot make a loop: io_uring_setup");
 }
 
 io_uring_sqe* ring::next() noexcept {
@@ -89,7 +84,7 @@ bool ring::enter(duration longest) noexcept {
 int ring::wait(duration longest) noexcept {
   if (longest == engine::forever) return io_uring_submit_and_wait(&ring_, 1);
   if (longest > duration::zero()) {
-    longest = std::min(longest, a_day);
+    longest = std::min(longest, engine::longest_wait);
     __kernel_timespec time{};
     time.tv_sec = longest / std::chrono::seconds(1);
     time.tv_nsec = (longest % std::chrono::seconds(1)).count();

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_statistics: what a client has counted.
+#pragma once
+
+#include "../loop/loop_counters.hpp"
+#include "../loop/worker_statistics.hpp"
+
+#include <cstdint>
+
+namespace quintet {
+
+struct client_statistics : loop_statistics {
+  std::uint64_t attempts = 0;  ///< to connect
+  std::uint64_t failures = 0;  ///< of these attempts
+  worker_statistics workers;
+};
+
+}  // namespace quintet
