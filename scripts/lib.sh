@@ -28,6 +28,16 @@ step() {
   printf '    %s: %d s\n' "$what" $((SECONDS - begun))
 }
 
+# attempt <what> <command...>: a step whose failure does not end the script; its status is in `attempted`. Callers test
+# that afterwards: within `attempt ... || ...`, or an if, bash would go on after the first failure of the command.
+attempt() {
+  set +e
+  (set -e; step "$@")
+  # shellcheck disable=SC2034  # the caller's to read
+  attempted=$?
+  set -e
+}
+
 # How many compilers at once: one a core, and 1.5 GB of memory for each.
 jobs() {
   local cores memory
