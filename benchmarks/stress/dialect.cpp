@@ -23,6 +23,7 @@ reply_state is_so_far(std::string_view reply, std::string_view wanted) {
 // A line, so that a server which echoes lines does as well.
 std::string echo_request(unsigned number) { return fmt::format("{:-<63}\n", fmt::format("request {} ", number)); }
 std::string echo_large() { return std::string(large_bytes, 'x') + '\n'; }
+std::string echo_unfinished(unsigned number) { return fmt::format("request {} ", number); }
 
 std::string resp_echo(std::string_view text) {
   return fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n{}\r\n", text.size(), text);
@@ -36,6 +37,7 @@ reply_state resp_judge(std::string_view reply, std::string_view request) {
   return is_so_far(reply, request.substr(request.rfind('$')));
 }
 std::string resp_large() { return resp_echo(std::string(large_bytes, 'x')); }
+std::string resp_unfinished(unsigned) { return fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n", unfinished_bytes + 1); }
 
 std::string http_request(unsigned number) {
   return fmt::format("GET /?{} HTTP/1.1\r\nHost: localhost\r\n\r\n", number);
@@ -76,13 +78,16 @@ std::string http_large() {
   for (unsigned i = 0; i < 200; ++i) many += http_request(i);
   return many;
 }
+std::string http_unfinished(unsigned number) {
+  return fmt::format("GET /?{} HTTP/1.1\r\nHost: localhost\r\nX-Unfinished: ", number);
+}
 
 }  // namespace
 
 const std::array<dialect, 3> dialects{{
-    {"echo", "the same bytes come back", echo_request, is_so_far, echo_large},
-    {"resp", "Redis's: PING and ECHO", resp_request, resp_judge, resp_large},
-    {"http", "HTTP/1.1: GET /", http_request, http_judge, http_large},
+    {"echo", "the same bytes come back", echo_request, is_so_far, echo_large, echo_unfinished},
+    {"resp", "Redis's: PING and ECHO", resp_request, resp_judge, resp_large, resp_unfinished},
+    {"http", "HTTP/1.1: GET /", http_request, http_judge, http_large, http_unfinished},
 }};
 
 const dialect* parse_dialect(std::string_view name) {
