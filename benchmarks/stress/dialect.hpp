@@ -13,7 +13,8 @@ namespace quintet::bench {
 enum class reply_state : std::uint8_t {
   incomplete,
   complete,
-  last,  ///< complete, and the server closes the connection behind it
+  last,       ///< complete, and the server closes the connection behind it
+  until_end,  ///< complete if the server closes the connection here: HTTP without a length
   wrong,
 };
 
