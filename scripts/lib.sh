@@ -123,6 +123,13 @@ require_tools() {
   done
 }
 
+# require_tool <program> <package...>: fails with the command that installs the program.
+require_tool() {
+  local program=$1
+  shift
+  command -v "$program" > /dev/null || fail "$program is not installed: apt-get install $*"
+}
+
 # configure <preset> [option...]: in build/<preset>; `cmake` says a lot, of which only failures are of interest.
 configure() {
   local preset=$1
