@@ -7,10 +7,17 @@
 #include <quintet/base/error.hpp>
 #include <quintet/net/destination.hpp>
 
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -27,12 +34,27 @@ std::optional<T> parsed(bytes text) {
   }
 }
 
+const sockaddr_in6& ipv6(const address& a) { return *reinterpret_cast<const sockaddr_in6*>(a.data()); }
+
+/// A text may name an IPv6 address that maps an IPv4 one. Its system form is the IPv4 address.
+void check_copy(const address& a) {
+  const address copy(a.data(), a.size());
+  if (a.type() == address::kind::ipv6 && IN6_IS_ADDR_V4MAPPED(&ipv6(a).sin6_addr)) {
+    require(copy.type() == address::kind::ipv4, "the system's form of a mapped address is an IPv4 address");
+    const std::string host = a.host();
+    require(host.substr(0, host.find('%')) == "::ffff:" + copy.host(), "a mapped address keeps its host");
+    require(copy.port() == a.port(), "a mapped address keeps its port");
+  } else {
+    require(a == copy && a.type() == copy.type(), "the system's form is the address");
+  }
+}
+
 void use(const address& a) {
   require(a.is_ip() == !a.host().empty(), "only addresses of IP have a host");
   require(a.is_ip() == a.network().has_value(), "only addresses of IP have a network");
   require(a.is_ip() || a.port() == 0, "only addresses of IP have a port");
   require(!a.is_ip() || a.path().empty(), "only sockets of Unix have a path");
-  require(a == address(a.data(), a.size()) || a.type() == address::kind::ipv6, "the system's form is the address");
+  check_copy(a);
 }
 
 void check_text(bytes text) {
@@ -48,17 +70,43 @@ void check_text(bytes text) {
   }
 }
 
+/// Whether the parser takes the text of `a`, which the system may have given. Relative paths have no such text.
+bool has_text(const address& a) {
+  constexpr std::size_t longest_name = sizeof(sockaddr_un::sun_path) - 1;  // "/path" or "@name"
+  const std::string_view path = a.path();
+  if (a.type() == address::kind::unix_path)
+    return path.starts_with('/') && path.size() >= 2 && path.size() <= longest_name;
+  if (a.type() == address::kind::unix_abstract)
+    return !path.empty() && path.size() < longest_name && path.find('\0') == path.npos;
+  return a.is_ip();
+}
+
+/// A scope without an interface has no name, so that the text loses it.
+void check_scope(const address& a, const address& again) {
+  const bool is_named = a.host().find('%') != std::string::npos;
+  const auto scope = ipv6(a).sin6_scope_id;
+  require(ipv6(again).sin6_scope_id == (is_named ? scope : 0), "a scope id survives as the name of its interface");
+}
+
 void check_system_form(bytes form) {
   const auto size = std::min(form.size(), sizeof(sockaddr_storage));
   const auto copy = std::make_unique<sockaddr_storage>();
   std::memcpy(copy.get(), form.data(), size);
   const address a(reinterpret_cast<const sockaddr*>(copy.get()), static_cast<socklen_t>(size));
   use(a);
+  if (!has_text(a)) return;
   const auto again = parsed<address>(a.to_string());
-  if (a.type() == address::kind::ipv4) require(again && again->to_string() == a.to_string(), "IPv4 survives as text");
+  require(again && again->to_string() == a.to_string() && again->type() == a.type(), "a system form survives as text");
+  if (a.type() == address::kind::ipv6) check_scope(a, *again);
 }
 
-/// The families take turns as long as there are two.
+std::vector<address> of_family(const std::vector<address>& all, address::kind family) {
+  std::vector<address> found;
+  std::ranges::copy_if(all, std::back_inserter(found), [&](const address& a) { return a.type() == family; });
+  return found;
+}
+
+/// The families take turns as long as there are two. Within a family the order does not change.
 void check_interleaving(fuzz::input in) {
   std::vector<address> candidates;
   while (!in.empty() && candidates.size() < 20) {
@@ -68,6 +116,14 @@ void check_interleaving(fuzz::input in) {
   const std::vector<address> order = interleaved(candidates);
   require(std::is_permutation(order.begin(), order.end(), candidates.begin(), candidates.end()), "all are tried");
   require(order.empty() || order.front() == candidates.front(), "the first stays the first");
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const auto family = order[i - 1].type();
+    const auto is_same = [&](const address& a) { return a.type() == family; };
+    require(!is_same(order[i]) || std::all_of(order.begin() + static_cast<std::ptrdiff_t>(i), order.end(), is_same),
+            "the families take turns");
+  }
+  for (const auto family : {address::kind::ipv4, address::kind::ipv6})
+    require(of_family(order, family) == of_family(candidates, family), "a family keeps its order");
 }
 
 }  // namespace

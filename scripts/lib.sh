@@ -28,6 +28,16 @@ step() {
   printf '    %s: %d s\n' "$what" $((SECONDS - begun))
 }
 
+# attempt <what> <command...>: a step whose failure does not end the script; its status is in `attempted`. Callers test
+# that afterwards: within `attempt ... || ...`, or an if, bash would go on after the first failure of the command.
+attempt() {
+  set +e
+  (set -e; step "$@")
+  # shellcheck disable=SC2034  # the caller's to read
+  attempted=$?
+  set -e
+}
+
 # How many compilers at once: one a core, and 1.5 GB of memory for each.
 jobs() {
   local cores memory
@@ -111,6 +121,13 @@ require_tools() {
   for tool in cmake ninja; do
     command -v "$tool" > /dev/null || fail "$tool is not installed; without --no-install this script installs it"
   done
+}
+
+# require_tool <program> <package...>: fails with the command that installs the program.
+require_tool() {
+  local program=$1
+  shift
+  command -v "$program" > /dev/null || fail "$program is not installed: apt-get install $*"
 }
 
 # configure <preset> [option...]: in build/<preset>; `cmake` says a lot, of which only failures are of interest.

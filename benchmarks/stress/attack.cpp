@@ -53,9 +53,10 @@ bool send_half(hostile_peer& p, const dialect& d) {
   send_some(p, std::string_view(request).substr(0, request.size() / 2));
   return true;
 }
-bool send_byte(hostile_peer& p, const dialect& d) {
-  const std::string request = d.request(p.number);
-  send_some(p, std::string_view(request).substr(std::min(p.sent, request.size() / 2), 1));
+/// The beginning at the first call, a byte at each later one.
+bool send_slowly(hostile_peer& p, const dialect& d) {
+  const std::string beginning = d.unfinished_request(p.number);
+  send_some(p, p.sent < beginning.size() ? std::string_view(beginning).substr(p.sent) : "x");
   return true;
 }
 bool ask_and_never_read(hostile_peer& p, const dialect& d) {
@@ -200,7 +201,8 @@ const std::array<attack, 7> attacks{{
     {"resets", "connect and reset the connection, half of them after a request", 200, false, 0ms, reset},
     {"silence", "connect and say nothing", 500, true, 0ms, be_silent},
     {"half-requests", "send half of a request and no more", 500, true, 0ms, send_half},
-    {"slow-writers", "send a byte every 100 ms of a request that never ends", 500, true, 100ms, send_byte},
+    {"slow-writers", "send the beginning of a request, and then a byte every 100 ms that does not end it", 500, true,
+     100ms, send_slowly},
     {"non-readers", "ask for as much as the server takes, and never read", 50, false, 10ms, ask_and_never_read},
     {"flood", "come all at once, each with a request, and stay", 2000, true, 0ms, ask},
     {"garbage", "send 4 KiB that mean nothing, every second one with a reset behind", 100, true, 50ms, send_garbage},

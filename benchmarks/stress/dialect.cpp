@@ -23,6 +23,7 @@ reply_state is_so_far(std::string_view reply, std::string_view wanted) {
 // A line, so that a server which echoes lines does as well.
 std::string echo_request(unsigned number) { return fmt::format("{:-<63}\n", fmt::format("request {} ", number)); }
 std::string echo_large() { return std::string(large_bytes, 'x') + '\n'; }
+std::string echo_unfinished(unsigned number) { return fmt::format("request {} ", number); }
 
 std::string resp_echo(std::string_view text) {
   return fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n{}\r\n", text.size(), text);
@@ -36,6 +37,7 @@ reply_state resp_judge(std::string_view reply, std::string_view request) {
   return is_so_far(reply, request.substr(request.rfind('$')));
 }
 std::string resp_large() { return resp_echo(std::string(large_bytes, 'x')); }
+std::string resp_unfinished(unsigned) { return fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n", unfinished_bytes + 1); }
 
 std::string http_request(unsigned number) {
   return fmt::format("GET /?{} HTTP/1.1\r\nHost: localhost\r\n\r\n", number);
@@ -48,8 +50,60 @@ std::string header_of(std::string_view reply, std::size_t end) {
   return header;
 }
 
+/// Value of a field. Empty: the header has no such field.
+std::string_view field_of(std::string_view header, std::string_view name) {
+  const std::string start = fmt::format("\r\n{}:", name);
+  const auto at = header.find(start);
+  if (at == header.npos) return {};
+  std::string_view value = header.substr(at + start.size());
+  value = value.substr(0, value.find("\r\n"));
+  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+  return value.substr(0, value.find_last_not_of(" \t") + 1);
+}
+
+/// `tail`: the bytes behind the chunk of size 0. Fields may precede the empty line.
+reply_state judge_trailer(std::string_view tail) {
+  constexpr std::string_view empty_line = "\r\n", end_of_fields = "\r\n\r\n";
+  if (tail.starts_with(empty_line)) return is_so_far(tail, empty_line);
+  const auto end = tail.find(end_of_fields);
+  if (end == tail.npos) return reply_state::incomplete;
+  return is_so_far(tail.substr(end), end_of_fields);
+}
+
+reply_state judge_chunks(std::string_view body) {
+  constexpr std::size_t longest_line = 4096;
+  for (;;) {
+    const auto end = body.find("\r\n");
+    if (end == body.npos) return body.size() > longest_line ? reply_state::wrong : reply_state::incomplete;
+    std::size_t size = 0;
+    const auto [digits_end, error] = std::from_chars(body.data(), body.data() + end, size, 16);
+    if (error != std::errc() || std::string_view("\r; \t").find(*digits_end) == body.npos) return reply_state::wrong;
+    body.remove_prefix(end + 2);
+    if (size == 0) return judge_trailer(body);
+    if (body.size() < size || body.size() - size < 2) return reply_state::incomplete;
+    if (body.substr(size, 2) != "\r\n") return reply_state::wrong;
+    body.remove_prefix(size + 2);
+  }
+}
+
+reply_state judge_length(std::string_view body, std::string_view digits) {
+  std::size_t length = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+  if (error != std::errc() || end != digits.data() + digits.size() || body.size() > length) return reply_state::wrong;
+  return body.size() == length ? reply_state::complete : reply_state::incomplete;
+}
+
+/// `header`: in lower case.
+reply_state judge_body(std::string_view header, std::string_view body) {
+  const std::string_view status = header.substr(std::min(header.find(' '), header.size()));
+  if (status.starts_with(" 204") || status.starts_with(" 304")) return is_so_far(body, "");
+  if (field_of(header, "transfer-encoding").ends_with("chunked")) return judge_chunks(body);
+  const std::string_view length = field_of(header, "content-length");
+  return length.empty() ? reply_state::until_end : judge_length(body, length);
+}
+
 // Any status but a server's own failure is an answer.
-reply_state http_judge(std::string_view reply, std::string_view) {
+reply_state http_judge(std::string_view reply, std::string_view request) {
   constexpr std::string_view version = "HTTP/1.";
   if (!version.starts_with(reply.substr(0, version.size()))) return reply_state::wrong;
   const auto end = reply.find("\r\n\r\n");
@@ -57,32 +111,26 @@ reply_state http_judge(std::string_view reply, std::string_view) {
   if (reply.size() > 9 && reply[9] == '5') return reply_state::wrong;
   const std::string header = header_of(reply, end);
   const std::string_view body = reply.substr(end + 4);
-  const auto complete = header.starts_with("http/1.0") || header.find("\r\nconnection: close") != header.npos
-                            ? reply_state::last
-                            : reply_state::complete;
-  if (header.find("\r\ntransfer-encoding: chunked") != header.npos)
-    return body.ends_with("0\r\n\r\n") ? complete : reply_state::incomplete;
-  constexpr std::string_view name = "\r\ncontent-length:";
-  const auto at = header.find(name);
-  if (at == header.npos) return reply_state::incomplete;  // until the server closes
-  const auto digits = header.find_first_not_of(' ', at + name.size());
-  std::size_t length = 0;
-  std::from_chars(header.data() + digits, header.data() + header.size(), length);
-  if (body.size() > length) return reply_state::wrong;
-  return body.size() == length ? complete : reply_state::incomplete;
+  if (reply.size() > 9 && reply[9] == '1') return http_judge(body, request);  // informational: the reply follows
+  const reply_state state = judge_body(header, body);
+  const bool closes = header.starts_with("http/1.0") || field_of(header, "connection") == "close";
+  return state == reply_state::complete && closes ? reply_state::last : state;
 }
 std::string http_large() {
   std::string many;
   for (unsigned i = 0; i < 200; ++i) many += http_request(i);
   return many;
 }
+std::string http_unfinished(unsigned number) {
+  return fmt::format("GET /?{} HTTP/1.1\r\nHost: localhost\r\nX-Unfinished: ", number);
+}
 
 }  // namespace
 
 const std::array<dialect, 3> dialects{{
-    {"echo", "the same bytes come back", echo_request, is_so_far, echo_large},
-    {"resp", "Redis's: PING and ECHO", resp_request, resp_judge, resp_large},
-    {"http", "HTTP/1.1: GET /", http_request, http_judge, http_large},
+    {"echo", "the same bytes come back", echo_request, is_so_far, echo_large, echo_unfinished},
+    {"resp", "Redis's: PING and ECHO", resp_request, resp_judge, resp_large, resp_unfinished},
+    {"http", "HTTP/1.1: GET /", http_request, http_judge, http_large, http_unfinished},
 }};
 
 const dialect* parse_dialect(std::string_view name) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,15 +13,20 @@ namespace quintet::bench {
 enum class reply_state : std::uint8_t {
   incomplete,
   complete,
-  last,  ///< complete, and the server closes the connection behind it
+  last,       ///< complete, and the server closes the connection behind it
+  until_end,  ///< complete if the server closes the connection here: HTTP without a length
   wrong,
 };
+
+/// Number of bytes 'x' that may follow an unfinished request without completing it.
+constexpr std::size_t unfinished_bytes = 15'000;
 
 struct dialect {
   std::string_view name, help;
   std::string (*request)(unsigned number);                                 ///< differs from number to number
   reply_state (*judge)(std::string_view reply, std::string_view request);  ///< all that has come so far
-  std::string (*large_request)();  ///< one with a long reply, as long as the protocol offers
+  std::string (*large_request)();                      ///< one with a long reply, as long as the protocol offers
+  std::string (*unfinished_request)(unsigned number);  ///< the beginning of a request, to be followed by bytes 'x'
 };
 
 extern const std::array<dialect, 3> dialects;

@@ -42,18 +42,20 @@ std::string innocent_connection::connect(std::uint64_t deadline, const std::atom
 std::string innocent_connection::receive(const std::string& request, std::uint64_t deadline,
                                          const std::atomic<bool>& stopped) {
   std::string reply;
+  auto state = reply_state::incomplete;
   while (wait_for(fd_, POLLIN, deadline, stopped)) {
     std::array<char, 65536> buffer;
     const ssize_t n = ::recv(fd_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (n < 0) return std::strerror(errno);
-    if (n == 0) {  // without a length, the end of the connection is the end of an HTTP reply
+    if (n == 0) {
       fd_.reset();
-      const bool ends_so = settings_.speaks->name == "http" && reply.find("\r\n\r\n") != reply.npos;
-      return ends_so ? "" : "the server closed the connection";
+      if (state == reply_state::until_end) return "";
+      return reply.empty() ? "the server closed the connection without a reply"
+                           : fmt::format("the server closed the connection after {} bytes of its reply", reply.size());
     }
     reply.append(buffer.data(), static_cast<std::size_t>(n));
-    const auto state = settings_.speaks->judge(reply, request);
+    state = settings_.speaks->judge(reply, request);
     if (state == reply_state::last) fd_.reset();
     if (state == reply_state::complete || state == reply_state::last) return "";
     if (state == reply_state::wrong) return "a wrong reply";

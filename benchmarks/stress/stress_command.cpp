@@ -175,8 +175,7 @@ void add_server_options(CLI::App& app, attack_settings& a, chosen& c) {
                 app, "--protocol", c.protocol, [](const std::string& t) { return parse_dialect(t), t; },
                 "What it speaks: echo (the same bytes come back), resp (Redis), http (GET /) (echo)"))
       ->type_name("NAME");
-  of_server(add_parsed(app, "--bound", a.bound, bound, "Within which the innocent client wants each answer (1)"))
-      ->type_name("S");
+  of_server(add_parsed(app, "--bound", a.bound, bound, "Longest time an answer may take (1)"))->type_name("S");
   of_server(app.add_flag("--allow-remote", a.allow_remote, "Also a server that is not on the loopback interface"));
 }
 
@@ -194,7 +193,7 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024), "Event loops of models 4 and 5 (one a CPU)")
       ->type_name("N");
   app.add_flag("--own-descriptors", s.own_descriptors,
-               "Model 4, --accept reuse_port: ulimit -n holds for each loop; idle: and for a share of the peers");
+               "Give each loop its own descriptor table (model 4 with --accept reuse_port)");
   add_parsed(app, "--peers", s.peers, number_in<unsigned>(1, 100'000'000), "How many peers")->type_name("N");
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
              "How often the peers come and go; the good client is alone in between (3)")

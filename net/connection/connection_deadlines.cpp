@@ -5,6 +5,7 @@
 #include "../../base/build/planted_bugs.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 
 namespace quintet {
@@ -19,6 +20,13 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
   constexpr double longest = 1e9;  // seconds: thirty years, and within what a duration holds
   return std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
+}
+
+void refuse_negative(const std::string& field, duration value, const std::string& zero) {
+  if (value >= duration{}) return;
+  const auto shown = std::chrono::floor<std::chrono::milliseconds>(value).count();
+  throw config_error(field + ": " + std::to_string(shown) + " ms is not allowed, it must be at least 0 ms (" + zero +
+                     ")");
 }
 
 }  // namespace
@@ -77,8 +85,11 @@ void validate(const connection_limits& l) {
   if (l.high_watermark > l.max_output)
     refuse("high_watermark: " + std::to_string(l.high_watermark) + " is above max_output, " +
            std::to_string(l.max_output));
-  for (const duration d : {l.first_byte_timeout, l.idle_timeout, l.send_timeout, l.message_timeout, l.linger_timeout})
-    if (d < duration{}) refuse("a timeout is negative; 0 is none");
+  refuse_negative("first_byte_timeout", l.first_byte_timeout, "0 is no limit");
+  refuse_negative("message_timeout", l.message_timeout, "0 is no limit");
+  refuse_negative("idle_timeout", l.idle_timeout, "0 is no limit");
+  refuse_negative("send_timeout", l.send_timeout, "0 is no limit");
+  refuse_negative("linger_timeout", l.linger_timeout, "0 closes at once");
   if (l.min_receive_rate > 0 && l.message_timeout == duration{})
     refuse("min_receive_rate: needs a message_timeout, to which it adds time");
 }

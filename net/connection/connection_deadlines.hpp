@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: when a connection has been too slow: notes what counts as activity. The timer is another's.
+// connection_deadlines: records the activity of a connection, and says when it has been too slow. The timer is the
+// connection's own: connection_loop_extras.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -81,16 +82,16 @@ class connection_deadlines {
     errc why = errc::idle_timeout;
     bool operator<(const deadline& other) const noexcept { return when < other.when; }
   };
-  /// The earliest of those that output which waits has, and of the others, given what the connection does now.
+  /// Returns the earliest deadline of waiting output (`of_output`) or of input and idleness (`of_input`).
   /// `at_rest`: no handler is at work.
   [[nodiscard]] deadline of_output(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline of_input(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept {
     return std::min(of_output(limits, at_rest), of_input(limits, at_rest));
   }
-  /// Notes that this deadline has passed, for input how many bytes have arrived and were not received yet. True when it
-  /// had passed already at the last such note, and what had arrived by then has been received: the loop has looked
-  /// since at what the peer has done. Before, another connection's handler may have kept it from looking.
+  /// Records that the deadline has expired. Returns true if it had already expired at the previous call; in between,
+  /// the loop has received what had arrived. (Before, another connection's handler may have kept the loop from
+  /// receiving.) `unread`: number of bytes that have arrived and that the loop has not received yet.
   [[nodiscard]] bool confirm_output(const deadline& due, time_point now) noexcept {
     return due.when <= std::exchange(output_doubted_at_, now);
   }

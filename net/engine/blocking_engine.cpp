@@ -18,7 +18,8 @@ namespace quintet {
 namespace {
 
 constexpr duration shortest = std::chrono::microseconds(1);
-constexpr int looks_until_blocked = 10'000;  // for a signal that has been sent; then it seems to be blocked
+// For a signal that has been sent; then it may be blocked. On a busy machine each look takes milliseconds.
+constexpr int looks_until_blocked = 8;
 
 // ThreadSanitizer puts off the handler of a signal that arrives as recv begins, and with it the time-out that
 // would end the call. Under it no call waits for longer than this, so that what is lost is found again.
@@ -180,7 +181,7 @@ bool blocking_engine::leave_call() noexcept {
   // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
   // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
   for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
-    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler has blocked it since become_reachable()
+    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler may have blocked it since become_reachable()
     std::this_thread::yield();
   }
   here.engine = nullptr;

@@ -23,36 +23,30 @@ class run_pooled {
   static constexpr bool runs_inline = false;
   explicit run_pooled(worker_limits limits) : limits_(limits) {}
   void start() {
-    pool_ = std::make_unique<worker_pool>(limits_);
+    auto fresh = std::make_unique<worker_pool>(limits_);
     const std::lock_guard lock(watched_->mutex);
+    pool_.swap(fresh);
     watched_->pool = pool_.get();
   }
   void run(work_item& item) noexcept {
     item.depart();
     pool_->submit(item);
   }
+  /// Joins the threads. The pool itself stays, with what it has counted.
   void stop() noexcept {
-    if (!pool_) return;
-    pool_->stop();
-    {
-      const std::lock_guard lock(watched_->mutex);
-      watched_->last = pool_->statistics();
-      watched_->pool = nullptr;
-    }
-    pool_.reset();
+    if (pool_) pool_->stop();
   }
   /// [any thread] Also before and after, when there are no threads.
   [[nodiscard]] worker_statistics workers() const {
     const std::lock_guard lock(watched_->mutex);
-    return watched_->pool ? watched_->pool->statistics() : watched_->last;
+    return watched_->pool ? watched_->pool->statistics() : worker_statistics();
   }
 
  private:
-  /// The pool comes and goes with the model's threads, and others may look at any time.
+  /// The pool comes with the model's threads, and others may look at any time.
   struct watched {
     std::mutex mutex;
     const worker_pool* pool = nullptr;
-    worker_statistics last;
   };
   worker_limits limits_;
   std::unique_ptr<worker_pool> pool_;

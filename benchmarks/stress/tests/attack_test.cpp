@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// attack_test.cpp: attacks tell a server that keeps serving from servers that one peer can stop; which replies are
-// whole.
+// attack_test.cpp: attacks tell a server that keeps serving from servers that one peer can stop.
 #include "stress/attack.hpp"
 
+#include "loopback_listener.hpp"
 #include "stress/dialect.hpp"
 #include "unique_fd.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -28,34 +27,24 @@ using namespace std::chrono_literals;
 /// reply.
 class poll_echo {
  public:
-  explicit poll_echo(bool blocks) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), blocks_(blocks) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at;
-    BOOST_REQUIRE(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-    BOOST_REQUIRE(::listen(listener_.get(), 4096) == 0);
-    BOOST_REQUIRE(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
-    at_ = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
-    thread_ = std::jthread([this] { work(); });
-  }
+  explicit poll_echo(bool blocks) : blocks_(blocks), thread_([this] { work(); }) {}
   ~poll_echo() { stopped_ = true; }
   poll_echo(const poll_echo&) = delete;
   poll_echo& operator=(const poll_echo&) = delete;
 
-  [[nodiscard]] const std::string& at() const { return at_; }
+  [[nodiscard]] const std::string& at() const { return listener_.at(); }
 
  private:
   void work() {
     while (!stopped_) {
-      std::vector<pollfd> states{{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+      std::vector<pollfd> states{{.fd = listener_.fd(), .events = POLLIN, .revents = 0}};
       for (const unique_fd& c : clients_) states.push_back({.fd = c.get(), .events = POLLIN, .revents = 0});
       if (::poll(states.data(), states.size(), 10) <= 0) continue;
       for (std::size_t i = 1; i < states.size(); ++i)
         if (states[i].revents != 0 && !serve(clients_[i - 1])) clients_[i - 1].reset();
       std::erase_if(clients_, [](const unique_fd& c) { return !c; });
       if (states[0].revents == 0) continue;
-      clients_.emplace_back(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      clients_.emplace_back(::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
       const int small = 16384;  // of replies that nobody reads: soon full, also on a busy machine
       ::setsockopt(clients_.back().get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     }
@@ -74,9 +63,8 @@ class poll_echo {
     return true;
   }
 
-  unique_fd listener_;
+  const loopback_listener listener_;
   const bool blocks_;
-  std::string at_;
   std::atomic<bool> stopped_{false};
   std::vector<unique_fd> clients_;
   std::jthread thread_;
@@ -109,15 +97,8 @@ BOOST_AUTO_TEST_CASE(the_same_server_passes_where_it_closes_who_does_not_read) {
 }
 
 BOOST_AUTO_TEST_CASE(a_server_that_accepts_and_never_answers_fails_before_the_attack) {
-  const unique_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  BOOST_REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&at), size) == 0);
-  BOOST_REQUIRE(::listen(listener.get(), 100) == 0);
-  BOOST_REQUIRE(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
-  const findings silent = attacked("127.0.0.1:" + std::to_string(ntohs(at.sin_port)), "silence");
+  const loopback_listener listener;
+  const findings silent = attacked(listener.at(), "silence");
   BOOST_TEST(!silent.passed());
   BOOST_TEST(silent.text().find("even before the attack") != std::string::npos, silent.text());
 }
@@ -129,30 +110,6 @@ BOOST_AUTO_TEST_CASE(only_the_loopback_interface_unless_it_is_allowed) {
   BOOST_CHECK_NO_THROW(require_target("127.1.2.3:80", false));
   BOOST_CHECK_NO_THROW(require_target("[::1]:80", false));
   BOOST_CHECK_THROW(require_target("127.0.0.1", true), usage_error);
-}
-
-BOOST_AUTO_TEST_CASE(which_replies_are_whole) {
-  const auto judge = [](const char* protocol, unsigned number, const std::string& reply) {
-    const dialect& d = *parse_dialect(protocol);
-    return d.judge(reply, d.request(number));
-  };
-  const dialect& echo = *parse_dialect("echo");
-  BOOST_TEST((judge("echo", 7, echo.request(7)) == reply_state::complete));
-  BOOST_TEST((judge("echo", 7, echo.request(7).substr(0, 9)) == reply_state::incomplete));
-  BOOST_TEST((judge("echo", 7, echo.request(8)) == reply_state::wrong));
-  BOOST_TEST((judge("resp", 0, "+PONG\r\n") == reply_state::complete));
-  BOOST_TEST((judge("resp", 0, "-ERR no\r\n") == reply_state::wrong));
-  BOOST_TEST((judge("resp", 1, "$9\r\nrequest 1\r\n") == reply_state::complete));
-  BOOST_TEST((judge("resp", 1, "$9\r\nrequest 2\r\n") == reply_state::wrong));
-  const std::string ok = "HTTP/1.1 200 OK\r\ncontent-LENGTH: 2\r\n";
-  BOOST_TEST((judge("http", 0, ok + "\r\nab") == reply_state::complete));
-  BOOST_TEST((judge("http", 0, ok + "\r\na") == reply_state::incomplete));
-  BOOST_TEST((judge("http", 0, ok + "\r\nabc") == reply_state::wrong));
-  BOOST_TEST((judge("http", 0, ok + "Connection: close\r\n\r\nab") == reply_state::last));
-  BOOST_TEST((judge("http", 0, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n") ==
-              reply_state::complete));
-  BOOST_TEST((judge("http", 0, "HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n") == reply_state::wrong));
-  BOOST_TEST((judge("http", 0, "SSH-2.0") == reply_state::wrong));
 }
 
 }  // namespace quintet::bench

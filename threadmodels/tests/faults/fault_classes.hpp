@@ -39,7 +39,7 @@ struct fault_class {
 /// Shared by the server's process, which counts, and the test, which says when.
 struct fault_control {
   std::atomic<bool> active{false};
-  std::atomic<std::uint64_t> calls{0};  ///< that might have been given a fault
+  std::atomic<std::uint64_t> calls{0};  ///< Number of calls that were eligible for a fault.
   std::atomic<std::uint64_t> injected{0};
   std::atomic<std::uint64_t> fail_first{0};  ///< of fault_kind::first: which call fails
   std::uint64_t seed = 1;

@@ -25,8 +25,9 @@ using trap_function = long (*)(const trapped_call& call) noexcept;
 
 /// From now on the calls with these numbers, of this thread and of those that it starts, go to `f` instead of to the
 /// kernel: by a seccomp filter (SECCOMP_RET_TRAP) and SIGSYS. That reaches system calls that the library makes without
-/// the C library too. It cannot be taken back: the threads that a test wants to leave alone are others. There is one
-/// `f` in a process. A thread that has blocked SIGSYS must not make such a call. Throws std::system_error.
+/// the C library too. The filter cannot be removed. Start threads that must stay untrapped before this call, or from
+/// another thread. There is one `f` in a process. A thread that has blocked SIGSYS must not make such a call. Throws
+/// std::system_error.
 void trap_calls(std::span<const long> numbers, trap_function f);
 
 }  // namespace quintet::test

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# check_steps: a step of a script that fails in the middle has failed, also where the script goes on after it.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# expect <status> <what> <lines of a script that has sourced scripts/lib.sh>
+expect() {
+  local status=0 said
+  printf '. "%s/scripts/lib.sh"\nfails_in_the_middle() { false; echo "went on"; }\n%s\n' "$PWD" "$3" > "$work/script"
+  said=$(bash "$work/script" 2>&1) || status=$?
+  if [[ $status != "$1" || $said == *'went on'* ]]; then
+    printf '%s: status %s instead of %s, and it said:\n%s\n' "$2" "$status" "$1" "$said" >&2
+    failed=1
+  fi
+}
+expect 1 'step' 'step what fails_in_the_middle'
+# shellcheck disable=SC2016  # of the inner script
+expect 7 'attempt' 'attempt what fails_in_the_middle; ((attempted == 0)) || exit 7'
+# shellcheck disable=SC2016
+expect 0 'attempt, when all is well' 'attempt what true; ((attempted == 0)) || exit 7'
+
+# Where bash ignores `set -e`: a job behind || or in a condition.
+if found=$(grep -d skip -nE '(\(|if |! )(step|attempt) .*(\|\||&&|; then)' .ci/run scripts/* scripts/ci/* 2> /dev/null); then
+  printf 'a step whose failures are ignored:\n%s\n' "$found" >&2
+  failed=1
+fi
+exit $failed
