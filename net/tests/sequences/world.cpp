@@ -96,6 +96,7 @@ void sequence_world::connect(client& c, const step& s) {
 // Whoever closes without having received everything resets the connection.
 void sequence_world::leave(client& c, bool resets) {
   measure(c);
+  judge_tail(c);
   c.of->client_closed = true;
   c.of->client_reset = resets || network_.waiting(c.handle) > 0;
   const int handle = std::exchange(c.handle, -1);
@@ -166,9 +167,18 @@ std::uint64_t sequence_world::arrived(const life& l) {
   return ~std::uint64_t{0};
 }
 
+void sequence_world::judge_tail(const client& c) {
+  model_.stopping = stopping_ != stage_of_stop::none;
+  if (c.handle >= 0 && network_.at_end(c.handle))
+    model_.judge_tail(*c.of, c.so_far, c.reader.is_within(), network_.was_reset(c.handle));
+}
+
 void sequence_world::judge() {
   model_.stopping = stopping_ != stage_of_stop::none;
-  for (client& c : clients_) measure(c);
+  for (client& c : clients_) {
+    measure(c);
+    judge_tail(c);
+  }
   for (life& l : lives_) {
     const auto of = std::ranges::find_if(clients_, [&](const client& c) { return c.of == &l && c.handle >= 0; });
     const bool ended = of != clients_.end() && (network_.at_end(of->handle) || network_.was_reset(of->handle));

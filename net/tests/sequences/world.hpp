@@ -94,6 +94,7 @@ class sequence_world final : public stage {
   void come_to_rest();
   void pass(duration time);
   void measure(client& c);
+  void judge_tail(const client& c);
   void judge();
   void finish();
 
