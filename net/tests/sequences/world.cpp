@@ -125,6 +125,8 @@ void sequence_world::deliver(client& c, std::size_t keeps) {
 
 void sequence_world::receive(client& c, std::size_t most) {
   const std::string all = network_.receive(c.handle, most);
+  note(static_cast<std::uint64_t>(c.handle));
+  for (const char byte : all) note(static_cast<unsigned char>(byte));
   if (const std::string wrong = c.reader.take(all); !wrong.empty()) report(*c.of, wrong);
   c.of->read += all.size();
 }
