@@ -213,7 +213,7 @@ void socket_stage::act_as_client(socket_client& c, const step& s) {
 }
 
 void socket_stage::act(const step& s, connection_registry& registry) {
-  if (s.what < event::post || (s.what >= event::receive && s.what < event::wait))
+  if (actor_of(s.what) == actor::client)
     act_as_client(clients_.at(s.who), s);
   else if (life* const l = clients_.at(s.who).of) {
     const action does = s.does == action::set_times || s.does == action::pause_for ? action::reply : s.does;

@@ -3,6 +3,8 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 namespace quintet::testing {
 
@@ -19,7 +21,7 @@ std::string sequence_world::run(const std::vector<step>& steps) {
 void sequence_world::perform_step(const step& s) {
   random_.seed(s.dice | 1U);
   network_.reseed(s.dice);
-  if (s.what < event::post || (s.what >= event::receive && s.what < event::wait))
+  if (actor_of(s.what) == actor::client)
     act_as_client(clients_.at(s.who), s);
   else
     act_from_outside(s);
@@ -126,7 +128,7 @@ void sequence_world::deliver(client& c, std::size_t keeps) {
 void sequence_world::receive(client& c, std::size_t most) {
   const std::string all = network_.receive(c.handle, most);
   note(static_cast<std::uint64_t>(c.handle));
-  for (const char byte : all) note(static_cast<unsigned char>(byte));
+  note(std::hash<std::string>()(all));
   if (const std::string wrong = c.reader.take(all); !wrong.empty()) report(*c.of, wrong);
   c.of->read += all.size();
 }
