@@ -22,7 +22,7 @@ std::uint32_t next_number() noexcept {
 
 }  // namespace
 
-connection_registry::connection_registry(std::size_t max_under_way) noexcept
+connection_registry::connection_registry(std::size_t max_under_way)
     : max_under_way_(max_under_way), number_(next_number()) {}
 
 // On the loop.

@@ -65,8 +65,9 @@ class connection_message : public work_item {
 /// takes none.
 class connection_registry {
  public:
-  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection.
-  explicit connection_registry(std::size_t max_under_way) noexcept;
+  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection. Throws
+  /// std::bad_alloc where there is no memory for the shards.
+  explicit connection_registry(std::size_t max_under_way);
   connection_registry(const connection_registry&) = delete;
   connection_registry& operator=(const connection_registry&) = delete;
 
