@@ -23,6 +23,8 @@ void connection::settle() noexcept {
     detail::connection_facts now = facts();
     now.may_migrate = now.may_migrate && !is_refused;
     now.closing = now.closing && sees_closing;
+    if (planted(detail::bug::output_is_lost_at_the_end) && now.closing && state_.receive_ended)
+      now.output_waits = state_.sending = false;
     const detail::step next = detail::next_step(now);
     if (next == detail::step::wait) break;
     if (next == detail::step::sort_messages) sees_closing = !planted(detail::bug::settle_is_reentered);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // pool_stopping_test: a pool that has grown stops without memory, and what it has counted can be read afterwards.
 // ctest: NOT_UNDER thread
-#include <quintet/threadmodels/compute.hpp>
+#include <quintet/threadmodels/compute/compute.hpp>
 
 #include "failing_new.hpp"
 
