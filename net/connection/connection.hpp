@@ -126,7 +126,7 @@ class connection : private stream_channel, private loop_member, private detail::
   [[nodiscard]] connection_registry& registry() const noexcept { return host_.registry; }
   /// [any thread]
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
-  /// [any thread] For Asio clients on this connection's loop; include <quintet/net/loop/executor.hpp> for the type.
+  /// [any thread] For Asio clients on this connection's loop; include <quintet/net/executor.hpp> for the type.
   [[nodiscard]] loop_executor get_executor() const;
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
