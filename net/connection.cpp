@@ -230,6 +230,7 @@ void connection::take_next_step() noexcept {
   if (state_.close_asked) baton_.close_wanted = true;
   state_.close_asked = false;
   if (baton_.close_wanted) {
+    if (planted(detail::bug::output_is_lost_at_the_end) && state_.receive_ended) state_.sending = false;
     if (!state_.sending && !state_.lingering) begin_to_linger();
     return;
   }

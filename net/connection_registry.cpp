@@ -20,14 +20,9 @@ std::uint32_t next_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) % (1U << 28U);
 }
 
-// Fibonacci hashing (Knuth, TAOCP 3, 6.4): addresses of loops differ in their middle bits.
-std::uint32_t shard_for(const event_loop& loop) noexcept {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&loop) * 0x9e3779b97f4a7c15U >> 60U);
-}
-
 }  // namespace
 
-connection_registry::connection_registry(std::size_t max_under_way) noexcept
+connection_registry::connection_registry(std::size_t max_under_way)
     : max_under_way_(max_under_way), number_(next_number()) {}
 
 // On the loop.
@@ -211,6 +206,14 @@ void connection_registry::drain() {
     s.draining = true;
   }
   for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
+}
+
+// In the order in which loops get their first connection: one seed gives one run, wherever the loops lie in memory.
+std::uint32_t connection_registry::shard_for(event_loop& loop) noexcept {
+  event_loop::registry_shard& known = loop.shard_in_registry();
+  if (known.registry != number_)
+    known = {number_, next_shard_.fetch_add(1, std::memory_order_relaxed) % connection_shards};
+  return known.shard;
 }
 
 connection_registry::added connection_registry::add(connection& c) {

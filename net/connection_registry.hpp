@@ -65,8 +65,9 @@ class connection_message : public work_item {
 /// takes none.
 class connection_registry {
  public:
-  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection.
-  explicit connection_registry(std::size_t max_under_way) noexcept;
+  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection. Throws
+  /// std::bad_alloc where there is no memory for the shards.
+  explicit connection_registry(std::size_t max_under_way);
   connection_registry(const connection_registry&) = delete;
   connection_registry& operator=(const connection_registry&) = delete;
 
@@ -163,6 +164,7 @@ class connection_registry {
     bool draining;
   };
   added add(connection& c);
+  [[nodiscard]] std::uint32_t shard_for(event_loop& loop) noexcept;
   void remove(connection_id id) noexcept;
   /// [loop] The holder's. If nothing is on its way to it, gives the id to the connection that f() returns, unless that
   /// is none; nobody can send to the id meanwhile. False: not now, or after end_moves().
@@ -202,6 +204,7 @@ class connection_registry {
   const std::size_t max_under_way_;
   const std::uint32_t number_;  // no other registry of this process has it
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::uint32_t> next_shard_{0};
   std::array<shard, connection_shards> shards_;
 };
 

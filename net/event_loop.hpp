@@ -207,6 +207,13 @@ class event_loop {
   [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
   [[nodiscard]] chunk_cache& chunks() noexcept { return chunks_; }
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
+  /// [loop] The connection_registry that was last asked for a shard for this loop, and its answer. A number, and not
+  /// the address of this loop, so that one seed gives one run in every process.
+  struct registry_shard {
+    std::uint32_t registry = ~std::uint32_t{0};
+    std::uint32_t shard = 0;
+  };
+  [[nodiscard]] registry_shard& shard_in_registry() noexcept { return registry_shard_; }
 
  private:
   friend class loop_executor_access;
@@ -266,6 +273,7 @@ class event_loop {
   buffer_cache buffers_;
   chunk_cache chunks_;
   loop_counters counters_;
+  registry_shard registry_shard_;
   std::atomic<asio_guest*> guest_{nullptr};
   loop_timers callbacks_{*this, timers_, clock_};
   loop_services services_;  // last: services may use all of the above while they are destroyed

@@ -15,6 +15,7 @@ enum class bug : unsigned char {
   on_writable_is_lost,            ///< when the output leaves at once that was above the watermark
   messages_are_torn,              ///< bytes from outside lie within what a handler writes
   input_is_lost_on_a_move,        ///< what was read ahead
+  output_is_lost_at_the_end,      ///< what still waits for a peer that has half-closed
 };
 
 // Only .cpp files use planted(): a program links objects that have the defects with others that do not.

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // socket_sharing: listening sockets that share a port, which of them gets a connection, and what the system allows
 // them.
+#include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/socket_engine.hpp>
 
 #include <linux/filter.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <fcntl.h>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
-#include <fstream>
 #include <vector>
 
 namespace quintet {
@@ -56,9 +60,11 @@ int socket_engine::receiving_cpu(int handle) const noexcept {
 }
 
 int socket_engine::largest_backlog() const noexcept {
-  std::ifstream file("/proc/sys/net/core/somaxconn");
+  const file_descriptor file(::open("/proc/sys/net/core/somaxconn", O_RDONLY | O_CLOEXEC));
+  std::array<char, 16> text{};  // and not a stream, which allocates
+  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
   int most = 0;
-  file >> most;
+  if (size > 0) std::from_chars(text.data(), text.data() + size, most);
   return most;
 }
 

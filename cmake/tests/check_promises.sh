@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_promises: SECURITY.md names the tests that hold its promises; each of them exists.
+# check_promises: SECURITY.md names the tests that hold its promises, files and directories; each of them exists.
 set -euo pipefail
 failed=0 named=0
 complain() { echo "SECURITY.md: $1" >&2; failed=1; }
@@ -13,6 +13,18 @@ while IFS= read -r entry; do
     grep -qE "^(BOOST_(AUTO|DATA|FIXTURE)_TEST_CASE(_TEMPLATE)?|QUINTET_SCENARIO)\($name\b" "$file" || complain "$file has no test $name"
   done
 done < <(grep -oE '`[a-z_/]+\.cpp`: `[a-z_0-9]+`(, `[a-z_0-9]+`)*' SECURITY.md)
+# Whatever looks like a path, in a code span or as the target of a link, with tests or alone.
+paths=0
+while IFS= read -r path; do
+  paths=$((paths + 1))
+  [[ -e $path ]] || complain "there is no $path"
+done < <(grep -oE '`[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]*`|`[A-Za-z0-9_-]+\.(cpp|hpp|sh|md|txt)`|\]\([^)#: ]+' SECURITY.md |
+           sed -E 's/^`(.*)`$/\1/; s/^\]\(//' | sort -u)
+((paths >= 20)) || complain "names $paths files and directories; has its form changed?"
+# A test file that is named alone must have a test.
+while IFS= read -r file; do
+  [[ ! -f $file ]] || grep -qE '^(BOOST_[A-Z_]*TEST_CASE|QUINTET_SCENARIO)' "$file" || complain "$file has no test"
+done < <(grep -oE '`[a-z0-9_/]+/tests/[a-z0-9_/]+\.cpp`' SECURITY.md | tr -d '`' | sort -u)
 ((named >= 15)) || complain "names $named tests; has its form changed?"
 promises=$(grep -c '^| \*\*' SECURITY.md)
 ((promises == 7)) || complain "has $promises promises, not seven"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // sequences_test: random sequences of everything that a program may call and a client may do, judged by a model.
 // ctest: LIBS quintet_sequences TIMEOUT 300
+#include "sequences/number_from.hpp"
 #include "trial.hpp"
 
 #include <quintet/base/sanitizers.hpp>
@@ -10,7 +11,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <charconv>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,17 +44,15 @@ choice chosen() {
   return c;
 }
 
-std::uint64_t count() {
-  const char* const wanted = std::getenv("QUINTET_SEQUENCES");
-  return wanted ? std::strtoull(wanted, nullptr, 10) : usual;
-}
-
 }  // namespace
 
 BOOST_DATA_TEST_CASE(random_sequences, bdata::xrange(1U, 6U), model) {
   const choice only = chosen();
   if (only.model != 0 && only.model != model) return;
-  const std::uint64_t first = only.seed != 0 ? only.seed : 1;
-  for (const failure& found : try_seeds(model, first, only.seed != 0 ? 1 : count(), length))
-    BOOST_TEST(false, describe(found, model, length));
+  const bool is_one = only.seed != 0;
+  const search wanted{.model = model,
+                      .first = is_one ? only.seed : 1,
+                      .count = is_one ? 1 : number_from("QUINTET_SEQUENCES", usual),
+                      .length = length};
+  for (const failure& found : try_seeds(wanted)) BOOST_TEST(false, describe(found, model, length));
 }

@@ -3,6 +3,8 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 namespace quintet::testing {
 
@@ -19,7 +21,7 @@ std::string sequence_world::run(const std::vector<step>& steps) {
 void sequence_world::perform_step(const step& s) {
   random_.seed(s.dice | 1U);
   network_.reseed(s.dice);
-  if (s.what < event::post || (s.what >= event::receive && s.what < event::wait))
+  if (actor_of(s.what) == actor::client)
     act_as_client(clients_.at(s.who), s);
   else
     act_from_outside(s);
@@ -96,6 +98,7 @@ void sequence_world::connect(client& c, const step& s) {
 // Whoever closes without having received everything resets the connection.
 void sequence_world::leave(client& c, bool resets) {
   measure(c);
+  judge_tail(c);
   c.of->client_closed = true;
   c.of->client_reset = resets || network_.waiting(c.handle) > 0;
   const int handle = std::exchange(c.handle, -1);
@@ -124,6 +127,8 @@ void sequence_world::deliver(client& c, std::size_t keeps) {
 
 void sequence_world::receive(client& c, std::size_t most) {
   const std::string all = network_.receive(c.handle, most);
+  note(static_cast<std::uint64_t>(c.handle));
+  note(std::hash<std::string>()(all));
   if (const std::string wrong = c.reader.take(all); !wrong.empty()) report(*c.of, wrong);
   c.of->read += all.size();
 }
@@ -166,9 +171,18 @@ std::uint64_t sequence_world::arrived(const life& l) {
   return ~std::uint64_t{0};
 }
 
+void sequence_world::judge_tail(const client& c) {
+  model_.stopping = stopping_ != stage_of_stop::none;
+  if (c.handle >= 0 && network_.at_end(c.handle))
+    model_.judge_tail(*c.of, c.so_far, c.reader.is_within(), network_.was_reset(c.handle));
+}
+
 void sequence_world::judge() {
   model_.stopping = stopping_ != stage_of_stop::none;
-  for (client& c : clients_) measure(c);
+  for (client& c : clients_) {
+    measure(c);
+    judge_tail(c);
+  }
   for (life& l : lives_) {
     const auto of = std::ranges::find_if(clients_, [&](const client& c) { return c.of == &l && c.handle >= 0; });
     const bool ended = of != clients_.end() && (network_.at_end(of->handle) || network_.was_reset(of->handle));

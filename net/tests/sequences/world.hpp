@@ -6,6 +6,7 @@
 #include "sequences/reference_model.hpp"
 
 #include <quintet/net/connection_host.hpp>
+#include <quintet/net/event_loop.hpp>
 #include <quintet/net/memory_network.hpp>
 #include <quintet/net/session.hpp>
 
@@ -26,6 +27,8 @@ class sequence_world final : public stage {
   ~sequence_world() override;
   /// What was not as it must be; empty: nothing.
   std::string run(const std::vector<step>& steps);
+  /// Of everything that clients have received, and of how connections came and went, in this order.
+  [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
 
   // What sessions ask of their owner.
   static constexpr bool has_successors = true;
@@ -94,6 +97,7 @@ class sequence_world final : public stage {
   void come_to_rest();
   void pass(duration time);
   void measure(client& c);
+  void judge_tail(const client& c);
   void judge();
   void finish();
 
@@ -108,11 +112,13 @@ class sequence_world final : public stage {
   std::array<client, places> clients_;
   reference_model model_{setting_, *this};
   std::vector<work_item*> offloaded_;
-  struct placed_loop;
-  std::deque<placed_loop> loops_;  // the first is the main one
+  std::deque<event_loop> loops_;  // the first is the main one
   std::vector<event_loop*> ring_, free_loops_;
   std::unique_ptr<door> door_;
   std::size_t next_loop_ = 0;
+  // FNV-1a, of whole numbers.
+  void note(std::uint64_t what) noexcept { trace_ = (trace_ ^ what) * 0x100000001b3U; }
+  std::uint64_t trace_ = 0xcbf29ce484222325U;
   int open_ = 0;  // connections that have been accepted, and not gone
   int dawdling_ = 0;
   enum class stage_of_stop { none, main, ring, lane } stopping_ = stage_of_stop::none;

@@ -5,28 +5,8 @@
 #include <quintet/net/event_loop.hpp>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace quintet::testing {
-
-/// The registry sorts connections by the addresses of their loops. Here the n-th loop always lies where that gives the
-/// same, so that one seed gives one run in every process.
-struct sequence_world::placed_loop {
-  placed_loop(std::size_t number, std::unique_ptr<engine> io, const clock& time)
-      : memory(new std::byte[sizeof(event_loop) + room]) {  // not initialised: most of it is never touched
-    auto at = (reinterpret_cast<std::uintptr_t>(memory.get()) + 63U) / 64U * 64U;
-    const auto last = reinterpret_cast<std::uintptr_t>(memory.get()) + room - 64U;
-    while ((at * 0x9e3779b97f4a7c15U >> 60U) != number % 16 && at < last) at += 64U;
-    loop = new (reinterpret_cast<void*>(at)) event_loop(std::move(io), time);
-  }
-  placed_loop(const placed_loop&) = delete;
-  placed_loop& operator=(const placed_loop&) = delete;
-  ~placed_loop() { loop->~event_loop(); }
-
-  static constexpr std::size_t room = 256 * 64;
-  std::unique_ptr<std::byte[]> memory;
-  event_loop* loop;
-};
 
 class sequence_world::door final : public accept_channel {
  public:
@@ -63,13 +43,11 @@ sequence_world::sequence_world(const setting& s)
 
 sequence_world::~sequence_world() = default;
 
-event_loop& sequence_world::make_loop() {
-  return *loops_.emplace_back(loops_.size(), network_.make_engine(), clock_).loop;
-}
+event_loop& sequence_world::make_loop() { return loops_.emplace_back(network_.make_engine(), clock_); }
 
 event_loop& sequence_world::place() {
   if (!ring_.empty()) return *ring_[next_loop_++ % ring_.size()];
-  if (!setting_.own_loops()) return *loops_.front().loop;
+  if (!setting_.own_loops()) return loops_.front();
   if (free_loops_.empty()) return make_loop();
   event_loop& free = *free_loops_.back();
   free_loops_.pop_back();
@@ -100,7 +78,8 @@ life& sequence_world::life_for(event_loop& on, int handle) {
 
 void sequence_world::accepted(int handle) {
   ++open_;
-  event_loop& main = *loops_.front().loop;
+  note(static_cast<std::uint64_t>(handle));
+  event_loop& main = loops_.front();
   life& l = life_for(main, handle);
   event_loop& on = place();
   const auto begin = [this, &on, &l, handle]() noexcept {
@@ -126,6 +105,7 @@ void sequence_world::admit(event_loop& on, int handle, life& l) noexcept {
 }
 
 void sequence_world::left() noexcept {
+  note(static_cast<std::uint64_t>(open_));
   if (--open_ == 0 && model_.draining && stopping_ == stage_of_stop::none) stopping_ = stage_of_stop::main;
 }
 
@@ -134,12 +114,12 @@ void sequence_world::shut_door() noexcept { door_.reset(); }
 void sequence_world::drain() {
   if (model_.draining || stopping_ != stage_of_stop::none) return;
   model_.draining = true;
-  event_loop& main = *loops_.front().loop;
+  event_loop& main = loops_.front();
   main.post([this]() noexcept {
     shut_door();
     host_.registry.drain();
     if (open_ == 0) stopping_ = stage_of_stop::main;
-    loops_.front().loop->after(std::chrono::seconds(5), [this] {
+    loops_.front().after(std::chrono::seconds(5), [this] {
       if (stopping_ == stage_of_stop::none) stopping_ = stage_of_stop::main;
     });
   });
@@ -148,18 +128,18 @@ void sequence_world::drain() {
 // As a server does it: the main loop first, then its model's, then the lane.
 void sequence_world::stop_on() {
   if (stopping_ == stage_of_stop::none) return;
-  event_loop& main = *loops_.front().loop;
+  event_loop& main = loops_.front();
   if (!main.stopping()) {
     main.post([this]() noexcept { shut_door(); });
     main.stop();
   }
   if (stopping_ == stage_of_stop::main && main.finished()) {
     host_.registry.end_moves();
-    for (placed_loop& l : loops_)
-      if (l.loop != host_.lane) l.loop->stop();
+    for (event_loop& l : loops_)
+      if (&l != host_.lane) l.stop();
     stopping_ = stage_of_stop::ring;
   }
-  const auto is_finished = [&](const placed_loop& l) { return l.loop == host_.lane || l.loop->finished(); };
+  const auto is_finished = [&](const event_loop& l) { return &l == host_.lane || l.finished(); };
   if (stopping_ == stage_of_stop::ring && std::ranges::all_of(loops_, is_finished)) {
     host_.lane->stop();
     stopping_ = stage_of_stop::lane;
@@ -170,7 +150,7 @@ void sequence_world::stop_on() {
 bool sequence_world::turn() {
   stop_on();
   const std::size_t pick = random_() % (loops_.size() + (offloaded_.empty() ? 0 : 2));
-  if (pick < loops_.size()) return loops_[pick].loop->poll();
+  if (pick < loops_.size()) return loops_[pick].poll();
   std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
   work_item* const item = offloaded_.back();
   offloaded_.pop_back();
@@ -195,7 +175,7 @@ void sequence_world::turn_until_rest() {
     const std::size_t first = random_() % loops_.size();
     for (std::size_t i = 0; i < loops_.size(); ++i) {
       stop_on();
-      worked |= loops_[(first + i) % loops_.size()].loop->poll();
+      worked |= loops_[(first + i) % loops_.size()].poll();
       if (!offloaded_.empty()) worked |= turn();
     }
     still = worked || !offloaded_.empty() ? 0 : still + 1;

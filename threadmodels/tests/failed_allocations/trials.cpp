@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <thread>
 
 #if QUINTET_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
@@ -26,7 +28,7 @@ constexpr std::size_t most_restarts = 60;
 constexpr std::chrono::seconds longest_trial = 4 * peer_patience;
 
 struct trial {
-  bool fired = false, harmless = false;
+  bool made = false, fired = false, harmless = false;
   call_stack failed_at;
   std::array<char, 200> fault{};
 };
@@ -34,7 +36,7 @@ struct trial {
 /// What the child tells its parent.
 struct progress {
   allocation_sites sites;
-  std::atomic<std::size_t> current{0}, planned{0};
+  std::atomic<std::size_t> current{0}, planned{0}, dropped{0};
   std::atomic<bool> prepared{false};
   std::array<trial, most_trials> trials;
   call_stack ended_at;
@@ -76,6 +78,17 @@ void watch_for_the_end() {
   }
 }
 
+/// Without the frames of this test and of the C library.
+std::vector<std::string> readable(const call_stack& stack) {
+  auto frames = describe_stack(stack.addresses());
+  std::erase_if(frames, [](const std::string& frame) {
+    return frame.starts_with("quintet::test::call_stack::") ||
+           frame.starts_with("quintet::test::failing_allocations") || frame.starts_with("lib") ||
+           frame.starts_with("_Unwind") || frame.starts_with("__gxx");
+  });
+  return frames;
+}
+
 class child {
  public:
   child(progress& p, const scenario& what, const surroundings& where, const trial_options& how)
@@ -86,7 +99,8 @@ class child {
     told = &progress_;
     watch_for_the_end();
     prepare();
-    for (std::size_t i = progress_.current; i < progress_.planned; progress_.current = ++i) make(i);
+    for (std::size_t i = progress_.current; i < progress_.planned; progress_.current = ++i)
+      if (is_wanted(i)) make(i);
 #if QUINTET_ADDRESS_SANITIZER
     if (__lsan_do_recoverable_leak_check() != 0) put(progress_.fault, "leaks (see above)");
 #endif
@@ -102,19 +116,43 @@ class child {
     armed recording([this] { allocations.record(progress_.sites); });
     std::uint64_t most = 0;
     for (int i = 0; i < 3; ++i) {
-      if (what_.run(where_, recording) != 0) throw std::runtime_error("a connection was lost");
+      if (perform(recording) != 0) throw std::runtime_error("a connection was lost");
       most = std::max(most, allocations.count());
       settle();
     }
     blocks_ = allocations.blocks();
     descriptors_ = open_descriptors();
-    if (!progress_.prepared)
-      progress_.planned =
-          std::min(most_trials, how_.every_one ? static_cast<std::size_t>(most) + 4 : progress_.sites.size);
+    if (!progress_.prepared) plan(static_cast<std::size_t>(most));
     progress_.prepared = true;
+  }
+  /// On a thread of its own, so that a stack is the same while places are recorded and while they fail.
+  unsigned perform(injection& faults) {
+    unsigned lost = 0;
+    std::exception_ptr thrown;
+    std::thread([&] {
+      const failing_allocations::spare this_thread;
+      try {
+        lost = what_.run(where_, faults);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    }).join();
+    if (thrown) std::rethrow_exception(thrown);
+    return lost;
+  }
+  void plan(std::size_t allocations_of_a_run) {
+    const std::size_t wanted = how_.every_one ? allocations_of_a_run + 4 : progress_.sites.size;
+    progress_.planned = std::min(most_trials, wanted);
+    progress_.dropped = wanted - progress_.planned + (how_.every_one ? 0 : progress_.sites.dropped);
+  }
+  [[nodiscard]] bool is_wanted(std::size_t i) const {
+    if (how_.at.empty()) return true;
+    return std::ranges::any_of(readable(progress_.sites.stacks[i]),
+                               [&](const std::string& frame) { return frame.find(how_.at) != frame.npos; });
   }
   void make(std::size_t i) {
     trial& now = progress_.trials[i];
+    now.made = true;
     const auto arm = [this, i] {
       if (how_.every_one)
         allocations.fail_number(i + 1, how_.burst);
@@ -126,7 +164,7 @@ class child {
       allocations.report_to(&now.failed_at);
     });
     try {
-      const unsigned lost = what_.run(where_, failing);
+      const unsigned lost = perform(failing);
       now.harmless = lost == 0;
       if (lost > static_cast<unsigned>(how_.burst)) put(now.fault, std::to_string(lost) + " connections were lost");
     } catch (const std::exception& e) {
@@ -165,17 +203,6 @@ class child {
   std::int64_t blocks_ = 0;
   std::ptrdiff_t descriptors_ = 0;
 };
-
-/// Without the frames of this test and of the C library.
-std::vector<std::string> readable(const call_stack& stack) {
-  auto frames = describe_stack(stack.addresses());
-  std::erase_if(frames, [](const std::string& frame) {
-    return frame.starts_with("quintet::test::call_stack::") ||
-           frame.starts_with("quintet::test::failing_allocations") || frame.starts_with("lib") ||
-           frame.starts_with("_Unwind") || frame.starts_with("__gxx");
-  });
-  return frames;
-}
 
 // Of Asio, and not to be had back from here: where an io_context cannot be given the services that it begins with
 // (Boost 1.88), the constructor of its base loses the registry of the services.
@@ -253,15 +280,19 @@ trial_report try_all(const scenario& what, const surroundings& where, const tria
   for (std::size_t i = 0; i < p->current; ++i) {
     const trial& t = p->trials[i];
     report.trials += t.fired;
+    report.silent += t.made && !t.fired;
     report.harmless += t.harmless && t.fired;
     if (t.fault[0] != 0) add(report, t.fault.data(), t.failed_at, {});
   }
+  report.dropped = p->dropped;
   return report;
 }
 
 std::string to_string(const trial_report& report) {
   std::string text = std::to_string(report.trials) + " allocations failed, " + std::to_string(report.harmless) +
-                     " without a loss, " + std::to_string(report.findings.size()) + " defects\n";
+                     " without a loss, " + std::to_string(report.findings.size()) + " defects, " +
+                     std::to_string(report.silent) + " trials without a failure (the allocation did not come again), " +
+                     std::to_string(report.dropped) + " allocations never tried\n";
   for (const finding& f : report.findings) {
     text += "  " + f.what + " (" + std::to_string(f.trials) + " trials); the allocation that failed:\n";
     for (const std::string& frame : f.failed_at) text += "      " + frame + "\n";

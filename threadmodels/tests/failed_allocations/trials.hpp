@@ -5,14 +5,16 @@
 #include "scenario.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quintet::test {
 
 /// Which allocations fail.
 struct trial_options {
-  bool every_one = false;  ///< the n-th, for all n; else the first of each place in the program that allocates
-  int burst = 1;           ///< so many in a row
+  bool every_one = false;    ///< the n-th, for all n; else the first of each place in the program that allocates
+  int burst = 1;             ///< so many in a row
+  std::string_view at = {};  ///< with a text: only at stacks of which a frame contains it
 };
 
 /// One defect, and in how many trials it was seen.
@@ -24,8 +26,10 @@ struct finding {
 };
 
 struct trial_report {
-  unsigned trials = 0;    ///< in which an allocation failed
-  unsigned harmless = 0;  ///< of these: no connection was lost
+  unsigned trials = 0;      ///< in which an allocation failed
+  unsigned harmless = 0;    ///< of these: no connection was lost
+  unsigned silent = 0;      ///< in which none failed: the stack, or the n-th allocation, did not come again
+  std::size_t dropped = 0;  ///< allocations of places beyond those that there is room for: never tried
   std::vector<finding> findings;
 };
 

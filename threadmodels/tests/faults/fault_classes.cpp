@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -108,6 +109,34 @@ bool matters(const trapped_call& call) noexcept {
   return true;
 }
 
+/// The descriptor of the connection that the call is for; -1: the call is for none.
+int descriptor_of(const trapped_call& call) noexcept {
+  switch (call.number) {
+    case SYS_recvfrom:
+    case SYS_sendto:
+    case SYS_sendmsg:
+      return static_cast<int>(call.arguments[0]);
+    case SYS_epoll_ctl:
+      return static_cast<int>(call.arguments[2]);
+    default:
+      return -1;
+  }
+}
+
+/// In a signal handler: by a system call of its own, and without memory.
+void note_hit(const trapped_call& call) noexcept {
+  sockaddr_in peer{};
+  socklen_t size = sizeof peer;
+  const int fd = descriptor_of(call);
+  const auto named = [](const void* p) { return reinterpret_cast<long>(p); };
+  if (fd >= 0 && untrapped(SYS_getpeername, {fd, named(&peer), named(&size), 0, 0, 0}) == 0)
+    if (const std::size_t at = control->hits.fetch_add(1); at < fault_control::most_hits) {
+      control->hit_ports[at] = ntohs(peer.sin_port);
+      return;
+    }
+  ++control->elsewhere;
+}
+
 long make(const trapped_call& call) noexcept { return untrapped(call.number, call.arguments); }
 
 long count_short_send(const trapped_call& call) noexcept {
@@ -124,6 +153,7 @@ long count_short_send(const trapped_call& call) noexcept {
 
 long with_fault(const trapped_call& call) noexcept {
   ++control->injected;
+  note_hit(call);
   if (current->kind == fault_kind::shorter) {
     trapped_call less = call;
     less.arguments[2] = std::min(less.arguments[2], 1 + static_cast<long>(control->calls.load() % 7));

@@ -7,6 +7,7 @@
 
 #include <quintet/net/engine_kind.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -43,6 +44,12 @@ struct fault_control {
   std::atomic<std::uint64_t> injected{0};
   std::atomic<std::uint64_t> fail_first{0};  ///< of fault_kind::first: which call fails
   std::uint64_t seed = 1;
+  /// The peers' ports of the connections that have had a fault, as far as the call tells its connection.
+  static constexpr std::size_t most_hits = 4096;
+  std::array<std::atomic<std::uint16_t>, most_hits> hit_ports{};
+  std::atomic<std::size_t> hits{0};
+  /// Faults whose call names no connection, or for which there was no room.
+  std::atomic<std::uint64_t> elsewhere{0};
 };
 
 /// Traps the calls of the class, of this thread and of those that it starts.

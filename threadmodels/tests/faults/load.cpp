@@ -42,6 +42,11 @@ void load::open(link& l) {
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(l.fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
     throw std::system_error(errno, std::generic_category(), "load: connect");
+  sockaddr_in here{};
+  socklen_t size = sizeof here;
+  if (::getsockname(l.fd, reinterpret_cast<sockaddr*>(&here), &size) != 0)
+    throw std::system_error(errno, std::generic_category(), "load: getsockname");
+  l.port = ntohs(here.sin_port);
   l.progress = clock::now();
 }
 
@@ -69,6 +74,7 @@ void load::ask(link& l) {
 
 void load::lose(link& l) {
   ++result_.lost;
+  result_.lost_ports.push_back(l.port);
   close(l);
   open(l);
   ask(l);

@@ -22,6 +22,7 @@ struct load_options {
 
 struct load_result {
   std::uint64_t replies = 0, lost = 0, corrupt = 0, stalls = 0;
+  std::vector<std::uint16_t> lost_ports;  ///< of the clients whose connections were lost
 };
 
 /// A connection that makes no progress for this long has stalled.
@@ -47,6 +48,7 @@ class load {
     std::string request;
     std::size_t sent = 0, received = 0;
     unsigned exchanges = 0;
+    std::uint16_t port = 0;
     std::chrono::steady_clock::time_point progress{};
 
     [[nodiscard]] bool idle() const noexcept { return received == request.size(); }

@@ -40,12 +40,16 @@ struct allocation_sites {
   std::array<call_stack, most> stacks;
   std::array<std::uint64_t, most> hashes{};
   std::size_t size = 0;
+  std::size_t dropped = 0;  // allocations of other places, for which there was no room
 
   void add(const call_stack& stack) noexcept {
     const std::uint64_t hash = stack.hash();
     for (std::size_t i = 0; i < size; ++i)
       if (hashes[i] == hash) return;
-    if (size == most) return;
+    if (size == most) {
+      ++dropped;
+      return;
+    }
     stacks[size] = stack;
     hashes[size++] = hash;
   }

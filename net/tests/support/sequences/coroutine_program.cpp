@@ -145,6 +145,7 @@ awaitable<> write_much(reading& r, std::uint32_t amount) {
       open = co_await r.s.until_writable();
       r.l.waits_for_room = false;
     }
+    r.l.knows_of_failure |= !open;
     if (!open) co_return;
   }
 }
@@ -158,6 +159,7 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const timer_note noted(r.on);
   co_await sleep_for{std::chrono::milliseconds(amount % 3000)};
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
+  if (r.l.knows_of_failure) co_return;
   if (begun && r.s.write(bytes(text).substr(first))) {
     ++r.l.next_record;
     r.l.written += text.size();
@@ -196,8 +198,10 @@ awaitable<> act(reading& r, const command& line) {
 awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
   struct end_scope {
     life& l;
+    stream& s;
     ~end_scope() {
       l.working = false;
+      l.why = s.failure();
       ++l.ended;
       l.over = true;
       if (l.breaks_off) std::exchange(l.breaks_off, nullptr)();
@@ -209,7 +213,7 @@ awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
     l.id = s.id();
   }
   l.working = true;
-  const end_scope at_end{l};
+  const end_scope at_end{l, s};
   write_record(on, l, s, action::reply, record_head);
   reading r{.s = s, .on = on, .l = l};
   while (const auto line = co_await next_command(r)) {

@@ -51,6 +51,7 @@ struct life {
   int opened = 0, closed = 0, ended = 0, asked_at_end = 0;
   bool working = false;  // a call of the handler is under way, or a coroutine has the baton
   bool waits_for_room = false;
+  bool knows_of_failure = false;  // until_writable() has returned false: nothing that it writes now can leave
   bool threw = false, close_called = false, has_reason = false, refused = false;
   bool shut = false, paused = false, eof_seen = false, drain_seen = false, leaves_input = false;
   std::atomic<bool> may_drop{false};  // by one of the policies that it has had

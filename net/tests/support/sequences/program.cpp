@@ -166,6 +166,7 @@ void write_record(stage& on, life& l, connection& c, action how, std::size_t siz
   const bool full_before = l.shut;
   if (write_as(c, how, std::move(text))) {
     if (full_before) on.report(l, "write() has taken bytes after shutdown_send()");
+    if (l.knows_of_failure) return;
     ++l.next_record;
     l.written += size;
   } else if (!l.shut && !drops(c.limits())) {

@@ -24,6 +24,7 @@ void reference_model::judge(life& l, bool ended) {
     l.judged = true;
     if (l.closed > 0) judge_reason(l);
   }
+  if (l.closed + l.ended > 0) judge_after_end(l, ended);
   if (!is_open(l)) return;
   require(l, l.due > now, "a time limit has not ended it");
   require(l, !stopping, "it is open although the server has stopped");
@@ -109,6 +110,26 @@ void reference_model::judge_end(life& l, bool ended) const {
   }
   if (l.closing_since == life::never) l.closing_since = stage_.now();
   if (l.arrived == l.read) require(l, ended, "the client does not see the end although everything has left");
+}
+
+// The end of the program is not the end of its output: "everything written leaves first".
+void reference_model::judge_after_end(const life& l, bool ended) const {
+  if (!l.has_client || !has_ended_in_order(l) || stopping || l.abort_asked || can_lose_output(l) || is_window_full(l))
+    return;
+  if (ended && l.kind == flavour::coroutine) return;  // judge_tail() has more to say, and knows of resets
+  require(l, l.arrived >= l.written, "output does not leave after an orderly end although the client has room for it");
+  if (l.arrived == l.read) require(l, ended, "the client does not see the end after an orderly end");
+}
+
+// An orderly end, or the end of the stream without a reset, says to the client: this was all. A connection that a limit
+// has closed is reset if output still waits.
+void reference_model::judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const {
+  if (can_lose_output(l)) return;
+  const bool is_orderly = has_ended_in_order(l) && (!was_reset || l.kind != flavour::coroutine);
+  const bool is_limited = !was_reset && !l.abort_asked && !stopping;
+  if (!is_orderly && !is_limited) return;
+  require(l, so_far.next_written == l.next_record, "the last records are lost although the end is an orderly one");
+  require(l, !is_within, "the last record is cut although the end is an orderly one");
 }
 
 void reference_model::judge_reason(const life& l) const {

@@ -26,6 +26,8 @@ class reference_model {
     std::uint32_t next_written = 0, next_sent = 0, next_broadcast = 0;
   };
   void judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const;
+  /// The client has received everything that comes, and sees the end. `is_within`: of a record that has begun.
+  void judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const;
 
  private:
   [[nodiscard]] static bool is_open(const life& l) { return l.opened > 0 && l.closed + l.ended == 0; }
@@ -42,10 +44,19 @@ class reference_model {
   [[nodiscard]] bool takes_input(const life& l) const {
     return rests(l) && !closes(l) && !draining && !l.paused && !l.waits_for_room && !l.fed && has_left(l);
   }
+  /// The program has ended, and not because the connection has failed.
+  [[nodiscard]] static bool has_ended_in_order(const life& l) {
+    return l.closed + l.ended > 0 && (!l.why || l.why == errc::end_of_stream);
+  }
+  /// By a policy, an exception or a client that has gone: for which no promise covers the last bytes.
+  [[nodiscard]] static bool can_lose_output(const life& l) {
+    return l.may_drop || l.refused || l.threw || l.client_closed;
+  }
   void observe(life& l, time_point now) const;
   void judge_output(const life& l) const;
   void judge_input(const life& l) const;
   void judge_end(life& l, bool ended) const;
+  void judge_after_end(const life& l, bool ended) const;
   [[nodiscard]] bool is_allowed(const life& l, const error_code& why) const;
   [[nodiscard]] bool is_late_enough(const life& l, const error_code& why) const;
   void require(const life& l, bool holds, const char* otherwise) const {

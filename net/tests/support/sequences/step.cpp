@@ -126,12 +126,41 @@ std::string name_of(event e) { return std::string(event_table.at(static_cast<std
 
 }  // namespace
 
+// Without a default: the compiler names an event that is not here.
+actor actor_of(event e) {
+  switch (e) {
+    case event::connect:
+    case event::command:
+    case event::deliver:
+    case event::receive:
+    case event::reads:
+    case event::stops_reading:
+    case event::half_close:
+    case event::peer_close:
+    case event::reset:
+      return actor::client;
+    case event::post:
+    case event::send:
+    case event::close:
+    case event::abort:
+      return actor::outsider;
+    case event::broadcast:
+    case event::wait:
+    case event::settle:
+    case event::drain:
+    case event::stop:
+    case event::count:
+      break;
+  }
+  return actor::world;
+}
+
 std::string to_string(action a) { return std::string(action_table.at(static_cast<std::size_t>(a)).name); }
 
 std::string to_string(const step& s) {
   std::string text = name_of(s.what);
   if (s.what == event::wait) return text + " " + std::to_string(s.amount) + " ms";
-  if (s.what < event::wait && s.what != event::broadcast) text += " [" + std::to_string(s.who) + "]";
+  if (actor_of(s.what) != actor::world) text += " [" + std::to_string(s.who) + "]";
   if (s.what == event::command || s.what == event::post)
     text += " " + to_string(s.does) + "(" + std::to_string(s.amount) + ")";
   if (s.what == event::command) text += ", filler " + std::to_string(s.extra % 1000);

@@ -53,8 +53,9 @@ enum class action : std::uint8_t {
   read_until,        ///<
   read_message,      ///<
   read,              ///<
+  count,             ///< of the actions; none itself
 };
-inline constexpr unsigned actions = static_cast<unsigned>(action::read) + 1;
+inline constexpr unsigned actions = static_cast<unsigned>(action::count);
 std::string to_string(action a);
 
 /// What happens around the program.
@@ -77,8 +78,12 @@ enum class event : std::uint8_t {
   settle,  ///< everything comes to rest
   drain,
   stop,
+  count,  ///< of the events; none itself
 };
-inline constexpr unsigned events = static_cast<unsigned>(event::stop) + 1;
+inline constexpr unsigned events = static_cast<unsigned>(event::count);
+/// What acts: a client, an outsider on the connection of one client, or the world as a whole.
+enum class actor : std::uint8_t { client, outsider, world };
+[[nodiscard]] actor actor_of(event e);
 
 struct step {
   event what = event::settle;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// number_from: the environment variables that say how many sequences are performed, and which.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace quintet::testing {
+
+/// The value of the environment variable, or `otherwise` where it is not set. Throws std::invalid_argument for every
+/// text that is no number from 1: a misspelt one would have the test pass without a sequence.
+[[nodiscard]] inline std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+  const char* const value = std::getenv(name);
+  if (!value) return otherwise;
+  const std::string_view text = value;
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc() || end != text.data() + text.size() || number == 0)
+    throw std::invalid_argument(std::string(name) + "=" + value + ": it must be a number from 1");
+  return number;
+}
+
+}  // namespace quintet::testing
