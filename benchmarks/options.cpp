@@ -2,6 +2,8 @@
 // options.cpp: strict parsing of numbers, durations, addresses and CPU lists.
 #include "options.hpp"
 
+#include <quintet/base/error.hpp>
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/loop/loop_thread.hpp>
+#include <quintet/net/watch/thread_name.hpp>
 
 #include <exception>
 #include <thread>
