@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // peers_command.cpp: `quintet-bench peers`: its options, and the way from contenders to table and JSON.
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 
 #include <fmt/format.h>
 
