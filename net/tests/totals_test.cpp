@@ -136,6 +136,38 @@ BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded, bdata::make(shap
   check_beginnings(s, lengths_coroutine{&of_coroutine}, of_coroutine);
 }
 
+namespace {
+
+const std::vector<shape> with_loops{{3, false}, {3, true}};
+
+template <class World>
+void move_all(World& w, event_loop* to) {
+  for (const connection_id id : w.server->connections().all())
+    BOOST_TEST(!w.server->connections().post(id, [to](connection& c) { (void)c.move_to(*to); }));
+  w.sim.run_until_quiet();
+}
+
+}  // namespace
+
+// What a codec keeps goes on to count when its connection changes its loop, and is given back there.
+BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bdata::make(with_loops), s) {
+  journal log;
+  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), lengths{&log}), {}, plenty, {}, {}, total);
+  std::vector<int> greedy;
+  for (std::size_t i = 0; i < 10; ++i) {
+    greedy.push_back(w.connect());  // on loop i
+    w.send(greedy.back(), in_frames(90'000, false));
+    move_all(w, w.server->loops()[(i + 1) % 3]);
+  }
+  BOOST_TEST(w.statistics().moved_here >= 10U);
+  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // as of those that stay where they are
+  BOOST_TEST(log.of(errc::input_overflow) < 10U);
+  for (const int c : greedy)
+    if (!w.ended(c)) BOOST_TEST(w.converse(c, in_frames(10, true)) == "90010");
+  const int modest = w.connect();
+  for (int i = 0; i < 10; ++i) BOOST_TEST(w.converse(modest, in_frames(120'000, true)) == "120000");
+}
+
 // Whoever keeps little goes on, although others keep more than there is.
 BOOST_DATA_TEST_CASE(a_peer_that_reads_does_not_pay_for_those_that_do_not, bdata::make(shapes), s) {
   journal log;
