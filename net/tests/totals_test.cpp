@@ -168,6 +168,85 @@ BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bda
   for (int i = 0; i < 10; ++i) BOOST_TEST(w.converse(modest, in_frames(120'000, true)) == "120000");
 }
 
+namespace {
+
+/// One message, whose codec goes with it, and then whatever comes.
+struct message_and_more {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    {
+      chunked wire(length_prefix<2>(), {.receive = true});
+      const auto message = co_await s.read_message(wire);
+      if (message) s.write(std::to_string(message->size()));
+    }
+    while (const auto in = co_await s.read()) s.write(*in);
+    log->closed.push_back(s.failure());
+  }
+};
+
+/// Keeps all that comes, and says so.
+struct collector {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    std::string all;
+    while (const auto in = co_await s.read()) {
+      all += *in;
+      s.count_kept_input(all.size());
+    }
+    log->closed.push_back(s.failure());
+  }
+};
+
+/// Answers at length while its codec has the message.
+struct long_answers {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    chunked wire(length_prefix<2>(), {.receive = true});
+    while (const auto message = co_await s.read_message(wire)) {
+      s.write(std::string(60'000, 'a'));
+      if (!co_await s.until_writable()) break;
+    }
+    log->closed.push_back(s.failure());
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(what_a_codec_kept_does_not_count_when_it_has_gone, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, message_and_more{&log}, {}, plenty, {}, {}, total);
+  std::vector<int> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(w.connect());
+    BOOST_TEST(w.converse(clients.back(), in_frames(90'000, true)) == "90000");
+  }
+  BOOST_TEST(log.closed.empty());
+  for (const int c : clients) BOOST_TEST(w.converse(c, "more") == "more");
+}
+
+// read() takes back what a codec has kept, not what the coroutine counts itself.
+BOOST_DATA_TEST_CASE(what_a_coroutine_keeps_itself_is_bounded, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, collector{&log}, {}, plenty, {}, {}, total);
+  for (int i = 0; i < 10; ++i) w.send(w.connect(), std::string(90'000, 'g'));
+  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
+}
+
+// The last frame of a message takes memory of the codec, too, and the coroutine has waited for no message since.
+BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, long_answers{&log}, {.high_watermark = 1000, .low_watermark = 500}, plenty, {}, {}, total);
+  std::vector<int> deaf;
+  for (int i = 0; i < 10; ++i) {
+    deaf.push_back(w.connect());
+    w.send(deaf.back(), in_frames(50'000, true));
+  }
+  BOOST_TEST(log.of(errc::input_overflow) >= 6U);  // each has 80,000 bytes of memory
+  BOOST_TEST(log.of(errc::input_overflow) < 10U);
+  for (const int c : deaf)
+    if (!w.ended(c)) BOOST_TEST(w.received(c).size() == 60'000U);
+}
+
 // Whoever keeps little goes on, although others keep more than there is.
 BOOST_DATA_TEST_CASE(a_peer_that_reads_does_not_pay_for_those_that_do_not, bdata::make(shapes), s) {
   journal log;
