@@ -68,6 +68,22 @@ struct in_two_parts {
   }
 };
 
+/// Its reply comes in three parts: the second one ends what flush() sends, and then it asks elsewhere once more.
+struct in_three_parts {
+  diary* log;
+  awaitable<> operator()(stream& s) const {
+    log->last = s.id();
+    (void)co_await s.read();
+    s.write(std::string(70'000, 'a'));
+    co_await log->place.answer_for(s);
+    s.write("rest");
+    s.flush();
+    co_await log->place.answer_for(s);
+    (void)co_await s.read();
+    ++log->ends;
+  }
+};
+
 /// Asks elsewhere for each piece of input.
 struct relay_of_questions {
   diary* log;
@@ -194,6 +210,22 @@ BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(sh
   BOOST_TEST(received == 70'008U + (posts ? 0U : 1000U * static_cast<std::size_t>(taken)));
   BOOST_TEST(!offer(f.registry(), f.log, posts != 0));  // there is room again
   f.w.sim.run_until_quiet();
+}
+
+// What was sent while the reply was unfinished is not overtaken by what is sent after flush() has finished it.
+BOOST_DATA_TEST_CASE(what_is_sent_in_the_middle_of_a_reply_keeps_its_order, bdata::make(shapes), s) {
+  fixture<in_three_parts> f(s, 0, 1);
+  f.w.sim.network().window = 1'000'000;
+  f.w.sim.network().takes_all = true;
+  f.w.send(f.client, "x");
+  BOOST_TEST(!f.registry().send(f.log.last, "1"));
+  f.w.sim.run_until_quiet();
+  f.answer();
+  BOOST_TEST(!f.registry().send(f.log.last, "2"));
+  f.w.sim.run_until_quiet();
+  BOOST_TEST(f.w.received(f.client).substr(70'000) == "rest");  // the coroutine waits elsewhere
+  f.answer();
+  BOOST_TEST(f.w.received(f.client) == "12");
 }
 
 // A peer that sends and never reads.
