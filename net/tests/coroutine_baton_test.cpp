@@ -7,6 +7,9 @@
 
 #include <array>
 #include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -124,12 +127,25 @@ struct fixture {
   int client;
 };
 
-/// 1,000 bytes, which a function captures or the peer is to get.
-error_code offer(connection_registry& registry, diary& log, bool as_post) {
+enum class by : std::uint8_t { post, send, broadcast };
+std::ostream& operator<<(std::ostream& out, by b) {
+  return out << (b == by::post ? "post" : b == by::send ? "send" : "broadcast");
+}
+
+/// 1,000 bytes, which a function captures or the peer is to get. A broadcast says only whether it was taken.
+error_code offer(connection_registry& registry, diary& log, by way) {
   int& calls = log.calls;
   const std::array<char, 1000> captured{};
-  return as_post ? registry.post(log.last, [&calls, captured](connection&) { calls += captured[0] == 0; })
-                 : registry.send(log.last, std::string(1000, 'n'));
+  switch (way) {
+    case by::post:
+      return registry.post(log.last, [&calls, captured](connection&) { calls += captured[0] == 0; });
+    case by::send:
+      return registry.send(log.last, std::string(1000, 'n'));
+    case by::broadcast:
+      break;
+  }
+  const bool taken = registry.broadcast({&log.last, 1}, std::make_shared<const std::string>(1000, 'n')) == 1;
+  return taken ? error_code() : make_error_code(errc::output_full);
 }
 
 constexpr int seeds = 10;
@@ -190,13 +206,14 @@ BOOST_DATA_TEST_CASE(a_full_pipeline_keeps_nobody_from_the_connection, bdata::ma
 }
 
 // What has arrived and waits for the coroutine counts as what is still on its way.
-BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(shapes) * bdata::xrange(2), s, posts) {
+BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded,
+                     bdata::make(shapes) * bdata::make({by::post, by::send, by::broadcast}), s, way) {
   constexpr int most = 200'000 / 1000;
   fixture<in_two_parts> f(s, 0, 1, {.max_output = 200'000, .high_watermark = 100'000, .low_watermark = 50'000});
   f.w.send(f.client, "x");
   int taken = 0;
   for (int i = 0; i < 2 * most; ++i) {
-    const error_code ec = offer(f.registry(), f.log, posts != 0);
+    const error_code ec = offer(f.registry(), f.log, way);
     if (ec) BOOST_TEST(ec == make_error_code(errc::output_full));
     taken += !ec;
     f.w.sim.run_until_quiet();
@@ -206,9 +223,9 @@ BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(sh
   std::size_t received = f.w.received(f.client).size();
   f.answer();
   received += f.w.received(f.client).size();
-  BOOST_TEST(f.log.calls == (posts ? taken : 0));
-  BOOST_TEST(received == 70'008U + (posts ? 0U : 1000U * static_cast<std::size_t>(taken)));
-  BOOST_TEST(!offer(f.registry(), f.log, posts != 0));  // there is room again
+  BOOST_TEST(f.log.calls == (way == by::post ? taken : 0));
+  BOOST_TEST(received == 70'008U + (way == by::post ? 0U : 1000U * static_cast<std::size_t>(taken)));
+  BOOST_TEST(!offer(f.registry(), f.log, way));  // there is room again
   f.w.sim.run_until_quiet();
 }
 
