@@ -8,6 +8,8 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -245,6 +247,49 @@ BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes),
   BOOST_TEST(log.of(errc::input_overflow) < 10U);
   for (const int c : deaf)
     if (!w.ended(c)) BOOST_TEST(w.received(c).size() == 60'000U);
+}
+
+namespace {
+
+/// Keeps what comes, up to `most`, and says so in steps of 70,000.
+struct hoarder {
+  journal* log;
+  std::size_t most, kept = 0;
+  void operator()(connection& c, bytes in) {
+    kept = std::min(most, kept + in.size());
+    c.count_kept_input(kept / 70'000 * 70'000);
+  }
+  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
+};
+
+struct hoarding : journal, world<hoarder> {
+  hoarding(shape s, int seed, std::size_t most, int peers)
+      : world(static_cast<std::uint64_t>(seed), s, hoarder{this, most}, {}, plenty, {}, {}, total) {
+    for (int i = 0; i < peers; ++i) clients.push_back(connect());
+  }
+  void send_from_each(std::size_t count) {
+    for (const int c : clients) sim.network().send(c, std::string(count, 'g'));
+    sim.run_until_quiet();
+  }
+  void finish() {
+    for (const int c : clients) sim.network().shutdown_send(c);
+    sim.run_until_quiet();
+    BOOST_TEST(closed.size() == clients.size());
+    BOOST_TEST(statistics().closed == clients.size());
+  }
+  std::vector<int> clients;
+};
+
+}  // namespace
+
+// Input that was read ahead counts when the handler returns, and may be too much then.
+BOOST_DATA_TEST_CASE(input_that_was_read_ahead_ends_a_connection_once, bdata::make(shapes) * bdata::xrange(20), s,
+                     seed) {
+  hoarding w(s, seed, 70'000, 4);
+  w.send_from_each(70'000);
+  BOOST_TEST(w.closed.empty());
+  w.send_from_each(60'000);
+  w.finish();
 }
 
 // Whoever keeps little goes on, although others keep more than there is.
