@@ -282,6 +282,14 @@ struct hoarding : journal, world<hoarder> {
 
 }  // namespace
 
+// The next batch has been read ahead, and begins as soon as the handler is back from the one in which it kept more.
+BOOST_DATA_TEST_CASE(what_a_busy_handler_keeps_is_bounded, bdata::make(shapes) * bdata::xrange(20), s, seed) {
+  hoarding w(s, seed, 150'000, 6);
+  w.send_from_each(150'000);
+  BOOST_TEST(w.of(errc::input_overflow) >= 4U);  // two fit
+  w.finish();
+}
+
 // Input that was read ahead counts when the handler returns, and may be too much then.
 BOOST_DATA_TEST_CASE(input_that_was_read_ahead_ends_a_connection_once, bdata::make(shapes) * bdata::xrange(20), s,
                      seed) {
