@@ -182,6 +182,7 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
   const progress made = carry_out(c, in);
   if (!made.full) return made.used;
   put_off_.assign(in.substr(made.used));
+  c.count_kept_input(put_off_.capacity());
   return in.size();
 }
 
@@ -190,12 +191,13 @@ void session::on_writable(quintet::connection& c) { carry_out_put_off(c); }
 void session::carry_out_put_off(quintet::connection& c) {
   const progress made = carry_out(c, bytes(put_off_).substr(put_off_used_));
   put_off_used_ += made.used;
-  if (put_off_used_ < put_off_.size()) {
-    if (!made.full) c.mark_incomplete(made.any);  // for the connection nothing is left
-    return;
+  if (put_off_used_ == put_off_.size()) {
+    std::string().swap(put_off_);
+    put_off_used_ = 0;
+  } else if (!made.full) {
+    c.mark_incomplete(made.any);  // for the connection nothing is left
   }
-  std::string().swap(put_off_);
-  put_off_used_ = 0;
+  c.count_kept_input(put_off_.capacity());
 }
 
 // Whether the client reads is asked after each 16 KiB of replies, not after each reply.

@@ -172,7 +172,10 @@ void connection::come_home_otherwise() noexcept {
   if (threw) return fail(errc::handler_threw);
   if (baton_.overflowed) return fail(errc::output_overflow);
   state_.mid_message = false;
+  const bool may_keep_more = baton_.has_changes;
   end_of_batch();
+  if (state_.failing) return;
+  if (may_keep_more) charge_input();  // settle() may hand over the next batch at once
   if (state_.failing) return;
   if (input_buffer_.size() > applied_limits().max_input) return fail(errc::message_too_big);
   settle();

@@ -117,12 +117,13 @@ void connection::inherit(connection& from) noexcept {
   own_ = std::move(from.own_);
   cost_ = from.cost_;
   if (!from.silence_or_reason_.silence.is_unbroken()) silence_or_reason_.silence.ends();
-  if (from.deadlines()) extras_.reset(new (std::nothrow) loop_extras(*this));
-  if (extras_) extras_->deadlines = std::move(from.extras_->deadlines);
-  if (from.baton_.expects && make_baton_extras()) {  // else the handler is called for each arrival
-    baton_extras_->expected = from.expected();
-    baton_.expects = true;
+  if (from.deadlines() || from.extras_->input_charged > 0) extras_.reset(new (std::nothrow) loop_extras(*this));
+  if (extras_) {  // else arrive() makes others, or ends the connection
+    extras_->deadlines = std::move(from.extras_->deadlines);
+    extras_->input_charged = std::exchange(from.extras_->input_charged, 0);
   }
+  baton_extras_ = std::move(from.baton_extras_);
+  baton_.expects = from.baton_.expects;
 }
 
 void connection::arrive(work_item& item) noexcept {

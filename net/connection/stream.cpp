@@ -56,6 +56,7 @@ bool stream::begin_read() {
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   has_unseen_ = has_input();
+  count_codec_input(0);
   hand_back();
 }
 
@@ -122,8 +123,15 @@ void stream::wait_for_more(message_wait& wanted) noexcept {
   has_unseen_ = !wanted.has_looked_;
   if (!has_unseen_) expect_input(wanted.found_.size);
   if (wanted.within_message()) mark_incomplete(has_got_on());
-  count_kept_input(wanted.kept_bytes());
+  count_codec_input(wanted.kept_bytes());
   hand_back();
+}
+
+// What the coroutine has counted itself stays where no codec keeps anything.
+void stream::count_codec_input(std::size_t size) noexcept {
+  if (size == 0 && !counts_codec_) return;
+  counts_codec_ = size > 0;
+  count_kept_input(size);
 }
 
 boost::system::result<bytes> stream::end_message(message_wait& wanted) {
@@ -134,6 +142,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
   }
   got_on_ = true;
   lent_ = wanted.found_.size;
+  count_codec_input(wanted.kept_bytes());  // also while it waits for room; the next wait in a read counts anew
   return wanted.found_.message;
 }
 

@@ -44,7 +44,8 @@ class stream : public connection, private coroutine_host {
   /// the connection has failed (errc::stopped, ...). Longer than `max_input` is errc::message_too_big as well. value()
   /// instead of * throws it as a boost::system::system_error. The message is valid until the next read. The codec stays
   /// the caller's: one for all messages of a stream. After an error it is of no use any more, and what is unused is
-  /// still there for read().
+  /// still there for read(). Memory that the codec keeps for messages counts for `max_input_total`, as by
+  /// count_kept_input(), until the coroutine waits in another kind of read.
   template <codec Codec>
   auto read_message(Codec& wire) noexcept {
     struct reader final : message_wait {
@@ -155,6 +156,7 @@ class stream : public connection, private coroutine_host {
   frame next_frame(message_wait& wanted);
   void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
   void wait_for_more(message_wait& wanted) noexcept;
+  void count_codec_input(std::size_t size) noexcept;
   void hand_back() noexcept;
   boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;
@@ -178,6 +180,7 @@ class stream : public connection, private coroutine_host {
   std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read
   bool closing_ = false;               // the connection is over; it goes when the coroutine has ended
   bool ended_ = false;                 // the coroutine has
+  bool counts_codec_ = false;          // count_kept_input() was last told what the codec of a read keeps
 };
 
 /// The awaiter of offload(), and the work item that travels. It lives in the coroutine's frame.

@@ -7,6 +7,9 @@
 
 #include <array>
 #include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -68,6 +71,22 @@ struct in_two_parts {
   }
 };
 
+/// Its reply comes in three parts: the second one ends what flush() sends, and then it asks elsewhere once more.
+struct in_three_parts {
+  diary* log;
+  awaitable<> operator()(stream& s) const {
+    log->last = s.id();
+    (void)co_await s.read();
+    s.write(std::string(70'000, 'a'));
+    co_await log->place.answer_for(s);
+    s.write("rest");
+    s.flush();
+    co_await log->place.answer_for(s);
+    (void)co_await s.read();
+    ++log->ends;
+  }
+};
+
 /// Asks elsewhere for each piece of input.
 struct relay_of_questions {
   diary* log;
@@ -108,12 +127,25 @@ struct fixture {
   int client;
 };
 
-/// 1,000 bytes, which a function captures or the peer is to get.
-error_code offer(connection_registry& registry, diary& log, bool as_post) {
+enum class by : std::uint8_t { post, send, broadcast };
+std::ostream& operator<<(std::ostream& out, by b) {
+  return out << (b == by::post ? "post" : b == by::send ? "send" : "broadcast");
+}
+
+/// 1,000 bytes, which a function captures or the peer is to get. A broadcast says only whether it was taken.
+error_code offer(connection_registry& registry, diary& log, by way) {
   int& calls = log.calls;
   const std::array<char, 1000> captured{};
-  return as_post ? registry.post(log.last, [&calls, captured](connection&) { calls += captured[0] == 0; })
-                 : registry.send(log.last, std::string(1000, 'n'));
+  switch (way) {
+    case by::post:
+      return registry.post(log.last, [&calls, captured](connection&) { calls += captured[0] == 0; });
+    case by::send:
+      return registry.send(log.last, std::string(1000, 'n'));
+    case by::broadcast:
+      break;
+  }
+  const bool taken = registry.broadcast({&log.last, 1}, std::make_shared<const std::string>(1000, 'n')) == 1;
+  return taken ? error_code() : make_error_code(errc::output_full);
 }
 
 constexpr int seeds = 10;
@@ -174,13 +206,14 @@ BOOST_DATA_TEST_CASE(a_full_pipeline_keeps_nobody_from_the_connection, bdata::ma
 }
 
 // What has arrived and waits for the coroutine counts as what is still on its way.
-BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(shapes) * bdata::xrange(2), s, posts) {
+BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded,
+                     bdata::make(shapes) * bdata::make({by::post, by::send, by::broadcast}), s, way) {
   constexpr int most = 200'000 / 1000;
   fixture<in_two_parts> f(s, 0, 1, {.max_output = 200'000, .high_watermark = 100'000, .low_watermark = 50'000});
   f.w.send(f.client, "x");
   int taken = 0;
   for (int i = 0; i < 2 * most; ++i) {
-    const error_code ec = offer(f.registry(), f.log, posts != 0);
+    const error_code ec = offer(f.registry(), f.log, way);
     if (ec) BOOST_TEST(ec == make_error_code(errc::output_full));
     taken += !ec;
     f.w.sim.run_until_quiet();
@@ -190,10 +223,26 @@ BOOST_DATA_TEST_CASE(what_waits_for_a_busy_connection_is_bounded, bdata::make(sh
   std::size_t received = f.w.received(f.client).size();
   f.answer();
   received += f.w.received(f.client).size();
-  BOOST_TEST(f.log.calls == (posts ? taken : 0));
-  BOOST_TEST(received == 70'008U + (posts ? 0U : 1000U * static_cast<std::size_t>(taken)));
-  BOOST_TEST(!offer(f.registry(), f.log, posts != 0));  // there is room again
+  BOOST_TEST(f.log.calls == (way == by::post ? taken : 0));
+  BOOST_TEST(received == 70'008U + (way == by::post ? 0U : 1000U * static_cast<std::size_t>(taken)));
+  BOOST_TEST(!offer(f.registry(), f.log, way));  // there is room again
   f.w.sim.run_until_quiet();
+}
+
+// What was sent while the reply was unfinished is not overtaken by what is sent after flush() has finished it.
+BOOST_DATA_TEST_CASE(what_is_sent_in_the_middle_of_a_reply_keeps_its_order, bdata::make(shapes), s) {
+  fixture<in_three_parts> f(s, 0, 1);
+  f.w.sim.network().window = 1'000'000;
+  f.w.sim.network().takes_all = true;
+  f.w.send(f.client, "x");
+  BOOST_TEST(!f.registry().send(f.log.last, "1"));
+  f.w.sim.run_until_quiet();
+  f.answer();
+  BOOST_TEST(!f.registry().send(f.log.last, "2"));
+  f.w.sim.run_until_quiet();
+  BOOST_TEST(f.w.received(f.client).substr(70'000) == "rest");  // the coroutine waits elsewhere
+  f.answer();
+  BOOST_TEST(f.w.received(f.client) == "12");
 }
 
 // A peer that sends and never reads.

@@ -164,6 +164,38 @@ BOOST_DATA_TEST_CASE(a_stream_of_messages_in_several_frames_may_go_on, bdata::ma
   BOOST_TEST((log.closed == std::vector<error_code>{errc::message_timeout}));
 }
 
+namespace {
+
+struct frames_coroutine {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    chunked wire(length_prefix<2>(), {.receive = true});
+    while (co_await s.read_message(wire)) s.write("done\n");
+    log->closed.push_back(s.failure());
+  }
+};
+
+}  // namespace
+
+// The codec has used all input of each batch; the coroutine has to say that a message has begun.
+BOOST_DATA_TEST_CASE(a_coroutines_message_in_several_frames_has_to_end, bdata::make(shapes) * bdata::xrange(20), s,
+                     seed) {
+  journal log;
+  world w(static_cast<std::uint64_t>(seed), s, frames_coroutine{&log}, {.message_timeout = 5s});
+  const int c = w.connect();
+  w.send(c, bytes("\0\2\1z", 4));
+  for (int i = 0; i < 3; ++i) {
+    w.sim.advance(3s, 1s);
+    w.send(c, bytes("\0\2\0z\0\2\1z", 8));  // the end of one, the beginning of the next
+  }
+  BOOST_TEST(log.closed.empty());
+  BOOST_TEST(w.received(c).size() == 3 * 5U);
+  w.sim.advance(4900ms, 1s);
+  BOOST_TEST(log.closed.empty());
+  w.sim.advance(200ms);
+  BOOST_TEST((log.closed == std::vector<error_code>{errc::message_timeout}));
+}
+
 // The whole second request is there; it is the server that does not look, since the peer reads slowly.
 BOOST_DATA_TEST_CASE(a_message_that_the_server_does_not_look_at_takes_no_time, bdata::make(shapes) * bdata::xrange(2),
                      s, together) {

@@ -8,6 +8,8 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -134,6 +136,168 @@ BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded, bdata::make(shap
   check_beginnings(s, framed(wire, lengths{&of_handler}), of_handler);
   check_beginnings(s, framed(wire, urgent_lengths{{&of_urgent}}), of_urgent);
   check_beginnings(s, lengths_coroutine{&of_coroutine}, of_coroutine);
+}
+
+namespace {
+
+const std::vector<shape> with_loops{{3, false}, {3, true}};
+
+template <class World>
+void move_all(World& w, event_loop* to) {
+  for (const connection_id id : w.server->connections().all())
+    BOOST_TEST(!w.server->connections().post(id, [to](connection& c) { (void)c.move_to(*to); }));
+  w.sim.run_until_quiet();
+}
+
+}  // namespace
+
+// What a codec keeps goes on to count when its connection changes its loop, and is given back there.
+BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bdata::make(with_loops), s) {
+  journal log;
+  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), lengths{&log}), {}, plenty, {}, {}, total);
+  std::vector<int> greedy;
+  for (std::size_t i = 0; i < 10; ++i) {
+    greedy.push_back(w.connect());  // on loop i
+    w.send(greedy.back(), in_frames(90'000, false));
+    move_all(w, w.server->loops()[(i + 1) % 3]);
+  }
+  BOOST_TEST(w.statistics().moved_here >= 10U);
+  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // as of those that stay where they are
+  BOOST_TEST(log.of(errc::input_overflow) < 10U);
+  for (const int c : greedy)
+    if (!w.ended(c)) BOOST_TEST(w.converse(c, in_frames(10, true)) == "90010");
+  const int modest = w.connect();
+  for (int i = 0; i < 10; ++i) BOOST_TEST(w.converse(modest, in_frames(120'000, true)) == "120000");
+}
+
+namespace {
+
+/// One message, whose codec goes with it, and then whatever comes.
+struct message_and_more {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    {
+      chunked wire(length_prefix<2>(), {.receive = true});
+      const auto message = co_await s.read_message(wire);
+      if (message) s.write(std::to_string(message->size()));
+    }
+    while (const auto in = co_await s.read()) s.write(*in);
+    log->closed.push_back(s.failure());
+  }
+};
+
+/// Keeps all that comes, and says so.
+struct collector {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    std::string all;
+    while (const auto in = co_await s.read()) {
+      all += *in;
+      s.count_kept_input(all.size());
+    }
+    log->closed.push_back(s.failure());
+  }
+};
+
+/// Answers at length while its codec has the message.
+struct long_answers {
+  journal* log;
+  awaitable<> operator()(stream& s) const {
+    chunked wire(length_prefix<2>(), {.receive = true});
+    while (const auto message = co_await s.read_message(wire)) {
+      s.write(std::string(60'000, 'a'));
+      if (!co_await s.until_writable()) break;
+    }
+    log->closed.push_back(s.failure());
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(what_a_codec_kept_does_not_count_when_it_has_gone, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, message_and_more{&log}, {}, plenty, {}, {}, total);
+  std::vector<int> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(w.connect());
+    BOOST_TEST(w.converse(clients.back(), in_frames(90'000, true)) == "90000");
+  }
+  BOOST_TEST(log.closed.empty());
+  for (const int c : clients) BOOST_TEST(w.converse(c, "more") == "more");
+}
+
+// read() takes back what a codec has kept, not what the coroutine counts itself.
+BOOST_DATA_TEST_CASE(what_a_coroutine_keeps_itself_is_bounded, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, collector{&log}, {}, plenty, {}, {}, total);
+  for (int i = 0; i < 10; ++i) w.send(w.connect(), std::string(90'000, 'g'));
+  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
+}
+
+// The last frame of a message takes memory of the codec, too, and the coroutine has waited for no message since.
+BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, long_answers{&log}, {.high_watermark = 1000, .low_watermark = 500}, plenty, {}, {}, total);
+  std::vector<int> deaf;
+  for (int i = 0; i < 10; ++i) {
+    deaf.push_back(w.connect());
+    w.send(deaf.back(), in_frames(50'000, true));
+  }
+  BOOST_TEST(log.of(errc::input_overflow) >= 6U);  // each has 80,000 bytes of memory
+  BOOST_TEST(log.of(errc::input_overflow) < 10U);
+  for (const int c : deaf)
+    if (!w.ended(c)) BOOST_TEST(w.received(c).size() == 60'000U);
+}
+
+namespace {
+
+/// Keeps what comes, up to `most`, and says so in steps of 70,000.
+struct hoarder {
+  journal* log;
+  std::size_t most, kept = 0;
+  void operator()(connection& c, bytes in) {
+    kept = std::min(most, kept + in.size());
+    c.count_kept_input(kept / 70'000 * 70'000);
+  }
+  void on_close(connection&, error_code why) const { log->closed.push_back(why); }
+};
+
+struct hoarding : journal, world<hoarder> {
+  hoarding(shape s, int seed, std::size_t most, int peers)
+      : world(static_cast<std::uint64_t>(seed), s, hoarder{this, most}, {}, plenty, {}, {}, total) {
+    for (int i = 0; i < peers; ++i) clients.push_back(connect());
+  }
+  void send_from_each(std::size_t count) {
+    for (const int c : clients) sim.network().send(c, std::string(count, 'g'));
+    sim.run_until_quiet();
+  }
+  void finish() {
+    for (const int c : clients) sim.network().shutdown_send(c);
+    sim.run_until_quiet();
+    BOOST_TEST(closed.size() == clients.size());
+    BOOST_TEST(statistics().closed == clients.size());
+  }
+  std::vector<int> clients;
+};
+
+}  // namespace
+
+// The next batch has been read ahead, and begins as soon as the handler is back from the one in which it kept more.
+BOOST_DATA_TEST_CASE(what_a_busy_handler_keeps_is_bounded, bdata::make(shapes) * bdata::xrange(20), s, seed) {
+  hoarding w(s, seed, 150'000, 6);
+  w.send_from_each(150'000);
+  BOOST_TEST(w.of(errc::input_overflow) >= 4U);  // two fit
+  w.finish();
+}
+
+// Input that was read ahead counts when the handler returns, and may be too much then.
+BOOST_DATA_TEST_CASE(input_that_was_read_ahead_ends_a_connection_once, bdata::make(shapes) * bdata::xrange(20), s,
+                     seed) {
+  hoarding w(s, seed, 70'000, 4);
+  w.send_from_each(70'000);
+  BOOST_TEST(w.closed.empty());
+  w.send_from_each(60'000);
+  w.finish();
 }
 
 // Whoever keeps little goes on, although others keep more than there is.

@@ -7,7 +7,11 @@
 
 #include <boost/test/data/test_case.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 using namespace quintet;
 using namespace quintet::testing;
@@ -174,4 +178,60 @@ BOOST_DATA_TEST_CASE(urgent_messages_have_their_time_as_well, bdata::make(shapes
     const std::vector<error_code> cut(part.empty() ? 0 : 1, errc::message_timeout);
     BOOST_TEST((f.closed == cut), part);
   }
+}
+
+namespace {
+
+/// Notes what memory its copies without messages have, and how often they were asked.
+struct noted : chunked<length_prefix<2>> {
+  using base = chunked<length_prefix<2>>;
+  noted() : base(length_prefix<2>(1000), {.send = true, .receive = true}) {}
+  [[nodiscard]] noted without_messages() const {
+    noted copy(*this);
+    static_cast<base&>(copy) = base::without_messages();
+    copy.sifts = true;
+    return copy;
+  }
+  frame parse(bytes in) {
+    const frame found = base::parse(in);
+    if (sifts) {
+      ++sifted;
+      kept_by_sieves = std::max(kept_by_sieves, kept_bytes());
+    }
+    return found;
+  }
+  bool sifts = false;
+  static inline std::size_t sifted, kept_by_sieves;
+};
+static_assert(keeps_messages<noted>);
+
+std::string in_frames(const noted& wire, const std::string& message) {
+  std::string all;
+  BOOST_REQUIRE(!wire.wrap_all(message, [&all](const envelope& e) {
+    for (const bytes& piece : e.pieces()) all += piece;
+  }));
+  return all;
+}
+
+struct sizes {
+  std::vector<std::size_t>* all;
+  void operator()(connection&, bytes message) const { all->push_back(message.size()); }
+  static bool is_urgent(bytes message) { return message == "!"; }
+  static void on_urgent(urgent_reply& reply, bytes) { reply.write("?"); }
+};
+
+}  // namespace
+
+// The handler's codec keeps a message in several frames until it is whole; a second copy would be memory for nothing.
+BOOST_DATA_TEST_CASE(the_search_for_urgent_messages_keeps_none, bdata::make(shapes), s) {
+  noted::sifted = noted::kept_by_sieves = 0;
+  std::vector<std::size_t> received;
+  world w(1, s, framed(noted(), sizes{&received}));
+  const int client = w.connect();
+  for (const std::string& message : {std::string(100'000, 'b'), std::string("!"), std::string(5'000, 'b')})
+    w.send(client, in_frames(noted(), message));
+  BOOST_TEST(w.received(client) == "?");
+  BOOST_TEST((received == std::vector<std::size_t>{100'000, 5'000}));
+  BOOST_TEST(noted::sifted > 100U);
+  BOOST_TEST(noted::kept_by_sieves <= std::string().capacity());
 }

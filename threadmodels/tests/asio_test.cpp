@@ -195,7 +195,6 @@ awaitable<> await_abandoned(stream& s) {
   }
 }
 
-// Asio abandons operations of its own coroutines when a step of theirs finds no memory.
 /// Asio's coroutine waits for the timer, and the connection's waits for it.
 struct waits_for_a_timer {
   asio::steady_timer** timer;
@@ -259,6 +258,7 @@ BOOST_DATA_TEST_CASE(an_abort_leaves_alone_what_a_coroutine_begins_after_it, dat
   BOOST_TEST(tidy == 1);
 }
 
+// Asio abandons operations of its own coroutines when a step of theirs finds no memory.
 BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
   running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);
   client c(srv->port());

@@ -12,15 +12,23 @@
 #include "waiting.hpp"
 
 #include <quintet/base/build/sanitizers.hpp>
+#include <quintet/net/asio.hpp>
+#include <quintet/net/stop_on_signals.hpp>
 #include <quintet/threadmodels/server.hpp>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <future>
 #include <ostream>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace quintet {
 
@@ -179,6 +187,15 @@ BOOST_DATA_TEST_CASE(who_waits_in_the_backlog_is_answered,
   for (std::size_t i = 0; i < clients.size(); ++i) BOOST_TEST(clients[i].receive_rest() == text({i, 1}) + "goodbye\n");
 }
 
+bool is_refused(std::uint16_t port) {
+  try {
+    const client connected(port);
+    return false;
+  } catch (const std::runtime_error&) {
+    return true;
+  }
+}
+
 struct stuck {
   gate* block;
   void operator()(connection& c, bytes in) const {
@@ -209,18 +226,62 @@ BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is
   BOOST_TEST(block.await_waiting(1));
   srv->drain(long_enough[which]);
   if (kind != model::single_reactor)  // whose loop is in the handler
-    BOOST_TEST(eventually([&] {
-      try {
-        client refused(srv->port());
-        return false;
-      } catch (const std::runtime_error&) {
-        return true;
-      }
-    }));
+    BOOST_TEST(eventually([&] { return is_refused(srv->port()); }));
   block.open();
   BOOST_TEST(c.receive_rest() == "x");
   c.close();
   srv.join();
+}
+
+/// Sends a part of its reply, and the rest when the test lets the timer go.
+struct two_parts {
+  static constexpr std::size_t first = 70'000;  // so much leaves at once
+  struct pause {
+    event_loop* loop;
+    boost::asio::steady_timer* timer;
+  };
+  std::promise<pause>* waiting;
+
+  awaitable<> operator()(stream& s) const {
+    boost::asio::steady_timer timer(s.get_executor(), std::chrono::hours(24));
+    while (co_await s.read()) {
+      s.write(std::string(first, 'a'));
+      waiting->set_value({&s.loop(), &timer});
+      try {
+        co_await timer.async_wait(boost::asio::deferred);
+      } catch (const boost::system::system_error&) {  // it was let go
+      }
+      s.write("the rest");
+    }
+  }
+};
+
+struct drained_by_signal : server<two_parts> {
+  explicit drained_by_signal(const config& c, two_parts h) : server(c, h), on_signal(*this, deadline, {SIGUSR1}) {}
+  drain_on_signals on_signal;
+};
+
+// The coroutine learns of the draining when it reads again, and its process goes on to live.
+BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_models) * data::make({false, true}),
+                     kind, by_signal) {
+  std::promise<two_parts::pause> promise;
+  running<drained_by_signal> srv(config{.model = kind, .loops = 2}, two_parts{&promise});
+  client c(srv->port());
+  c.send("x");
+  BOOST_TEST(c.receive(two_parts::first).size() == two_parts::first);
+  const two_parts::pause paused = promise.get_future().get();
+  if (by_signal)
+    ::kill(::getpid(), SIGUSR1);
+  else
+    srv->drain(deadline);
+  BOOST_TEST(eventually([&] { return is_refused(srv->port()); }));
+  // By way of the main loop: behind what that has to tell the connection.
+  srv->main_loop().post([paused] { paused.loop->post([paused] { paused.timer->cancel(); }); });
+  BOOST_TEST(c.receive_rest() == "the rest");
+  BOOST_TEST((c.ended() == ending::orderly));
+  c.close();
+  srv.join();
+  BOOST_TEST(srv->statistics().closed == srv->statistics().opened);
 }
 
 }  // namespace

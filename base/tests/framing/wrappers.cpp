@@ -150,6 +150,19 @@ BOOST_AUTO_TEST_CASE(a_moved_one_goes_on) {
   BOOST_TEST(third.within_message());
   BOOST_TEST(third.parse(bytes("\2\0y", 3)).message == "xy");
 }
+BOOST_AUTO_TEST_CASE(a_copy_without_messages_finds_their_ends_and_keeps_nothing) {
+  const chunked wire(length_prefix<1>(10), both);
+  const std::string stream = in_frames(wire, std::string(900, 'x'));
+  chunked without = wire.without_messages();
+  for (bytes rest = stream; !rest.empty();) {
+    const frame found = without.parse(rest);
+    BOOST_REQUIRE(found.size > 0U);
+    rest.remove_prefix(found.size);
+    BOOST_TEST(((found.is == frame::state::complete) == rest.empty()));
+    BOOST_TEST(without.within_message() != rest.empty());
+    BOOST_TEST(without.kept_bytes() <= std::string().capacity());
+  }
+}
 BOOST_AUTO_TEST_CASE(frames_that_cannot_be_are_malformed) {
   const chunked wire(length_prefix<1>(), both);
   for (const bytes bad : {bytes("\0", 1), bytes("\1\2", 2), bytes("\1\xff", 2), bytes("\1\1", 2)})
