@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // uring_put_off_test: what the engine over io_uring does with requests for which its ring has no room.
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 #include <quintet/net/file_descriptor.hpp>
 
 #include "engine_stream.hpp"
