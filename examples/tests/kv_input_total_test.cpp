@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // kv_input_total_test: requests that kv keeps for clients that read late count for max_input_total. In a simulation.
-#include "../../net/tests/support/world.hpp"
 // ctest: LIBS quintet::testing
+#include "../../net/tests/support/world.hpp"
 
 #include "kv/session.hpp"
 
