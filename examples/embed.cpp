@@ -126,8 +126,7 @@ int main(int argc, char** argv) {
       reports.drain(example::drain_time);
     });
     example::announce("embed", config, true, echo.addresses());
-    std::printf("reports: %s\n", reports.addresses().front().to_string().c_str());
-    std::fflush(stdout);
+    example::announce("reports", inside, false, reports.addresses());
     in_background serving(echo);
     run_until_finished(own, reports);
     serving.join();

@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t most_threads = 1024;
 
+bool shows_limits = false;  // --show-limits
+
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -190,6 +192,7 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add_listening(c);
   parser_->add("--engine", c.engine, parse_engine,
                "what moves bytes: epoll, asio or uring [" + std::string(to_string(c.engine)) + "]", "NAME");
+  flag("--show-limits", shows_limits, "print the limits of time and bytes that connections have");
   if (!with_model) return *this;
   parser_->add("--model", c.model, parse_model,
                "threading model, by name or 1 to 5 [" + std::string(to_string(c.model)) + "]", "MODEL");
@@ -281,12 +284,37 @@ void set_send_timeout(quintet::config& of, std::chrono::seconds to) {
                          : std::clamp<std::chrono::milliseconds>(2 * to, l.user_timeout, std::chrono::hours(24));
 }
 
+namespace {
+
+std::string limits_of(const quintet::config& c) {
+  std::string line = "limits:";
+  const auto add = [&line](const char* name, std::size_t value) {
+    line.append(" ").append(name).append("=").append(std::to_string(value));
+  };
+  const auto add_time = [&add](const char* name, quintet::duration d) {
+    add(name, static_cast<std::size_t>(d / std::chrono::milliseconds(1)));
+  };
+  add_time("first_byte_ms", c.limits.first_byte_timeout);
+  add_time("idle_ms", c.limits.idle_timeout);
+  add_time("send_ms", c.limits.send_timeout);
+  add_time("message_ms", c.limits.message_timeout);
+  add("max_input", c.limits.max_input);
+  add("max_output", c.limits.max_output);
+  add("max_input_total", c.max_input_total);
+  add("max_output_total", c.max_output_total);
+  add("max_connections", c.accepting.max_connections);
+  return line;
+}
+
+}  // namespace
+
 void announce(const std::string& name, const quintet::config& c, bool with_model,
               const std::vector<quintet::address>& addresses) {
   std::string line = name + ":";
   if (with_model) line.append(" ").append(to_string(c.model)).append(",");
   for (std::size_t i = 0; i < addresses.size(); ++i)
     line.append(i > 0 ? ", " : " ").append(c.listen[i].priority ? "priority " : "").append(addresses[i].to_string());
+  if (shows_limits) line.append("\n").append(limits_of(c));
   std::puts(line.c_str());
   std::fflush(stdout);
 }

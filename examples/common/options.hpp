@@ -31,7 +31,7 @@ class command_line {
   command_line& operator=(const command_line&) = delete;
 
   /// --port, --address, --priority-port, --listen, each with the settings of the first listener that `into` has;
-  /// --engine; and --model, --loops, --workers, --accept unless the model is fixed.
+  /// --engine, --show-limits; and --model, --loops, --workers, --accept unless the model is fixed.
   command_line& server(quintet::config& into, bool with_model = true);
   command_line& number(const std::string& name, std::size_t& into, std::size_t min, std::size_t max,
                        const std::string& help);
@@ -59,7 +59,8 @@ class command_line {
 /// Sets the limit, and lets the kernel wait no less: zero is no limit for both.
 void set_send_timeout(quintet::config& of, std::chrono::seconds to);
 
-/// Prints where the server listens, in one line that scripts can read: "echo: loop_per_thread, 127.0.0.1:7007".
+/// Prints where the server listens, in one line that scripts can read: "echo: loop_per_thread, 127.0.0.1:7007". With
+/// --show-limits a second line follows: "limits: first_byte_ms=30000 idle_ms=...".
 void announce(const std::string& name, const quintet::config& c, bool with_model,
               const std::vector<quintet::address>& addresses);
 
