@@ -46,7 +46,9 @@ bool epoll_engine::poll(duration longest) {
 
 int epoll_engine::wait(duration longest) noexcept {
   // An interrupted wait is a wait that found nothing: the loop looks at its inbox and comes back.
-  return system_call::epoll_wait(set_.get(), ready_.data(), batch, system_call::to_milliseconds(longest));
+  constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
+  return system_call::epoll_wait(set_.get(), ready_.data(), batch,
+                                 std::min(system_call::to_milliseconds(longest), most));
 }
 
 void epoll_engine::wake() noexcept { wake_.raise(); }

@@ -39,8 +39,8 @@ namespace quintet::system_call {
 /// A wait as epoll_wait and poll take it: -1 for engine::forever; never early.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
-  const duration limited = std::min(longest, engine::longest_wait);
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(limited).count());
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
+  return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
 }
 
 // All as their namesakes, but for errors: these are the result, negative, as the kernel gives them.
