@@ -116,14 +116,16 @@ void connection::give_back() noexcept {
 
 void connection::come_home(work_item& item) noexcept {
   connection& c = of(item);
+  c.state_.baton_out = c.baton_.had_its_share = false;
   if (c.input_buffer_.equipped() && !c.baton_.has_input) {
     c.loop_.buffers().take_back(c.input_buffer_);
-    // Where the handler keeps more itself, it is charged later. As long as the baton counts as out, fail() leaves the
-    // rest to come_home_otherwise().
-    if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_.has_changes) [[unlikely]]
+    // Where the handler keeps more itself, it is charged later.
+    if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_.has_changes) [[unlikely]] {
+      c.state_.baton_out = true;  // so that fail() leaves the rest to come_home_otherwise()
       c.charge_input();
+      c.state_.baton_out = false;
+    }
   }
-  c.state_.baton_out = c.baton_.had_its_share = false;
   if (c.is_calm_but_for_detours()) return c.send_output();
   c.come_home_otherwise();
 }

@@ -56,6 +56,12 @@ bool stream::begin_read() {
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   has_unseen_ = has_input();
+  if (counts_codec_) [[unlikely]]
+    return forget_codec();
+  hand_back();
+}
+
+void stream::forget_codec() noexcept {
   count_codec_input(0);
   hand_back();
 }

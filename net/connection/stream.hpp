@@ -157,6 +157,7 @@ class stream : public connection, private coroutine_host {
   void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
   void wait_for_more(message_wait& wanted) noexcept;
   void count_codec_input(std::size_t size) noexcept;
+  void forget_codec() noexcept;
   void hand_back() noexcept;
   boost::system::result<bytes> end_message(message_wait& wanted);
   void wait_for_input(std::coroutine_handle<> waiting) noexcept;

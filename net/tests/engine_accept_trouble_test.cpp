@@ -5,11 +5,13 @@
 #include <quintet/net/options/engine_kind.hpp>
 
 #include "each_engine.hpp"
+#include "needs.hpp"
 #include "sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cerrno>
 #include <deque>
 #include <memory>
 #include <thread>
@@ -99,6 +101,31 @@ BOOST_DATA_TEST_CASE(a_refusal_that_stays_is_reported, boost::unit_test::data::m
   BOOST_TEST(f.l.failed == error_code(EPERM, boost::system::system_category()));
   BOOST_TEST(f.l.errors == 1);
   BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));  // on this thread it is allowed
+}
+
+boost::test_tools::assertion_result needs_uring(boost::unit_test::test_unit_id id) {
+  const error_code why = refused_by_kernel(engine_kind::uring);
+  return testing::skipped_unless(!why, id, "this kernel has no io_uring of the kind: " + why.message());
+}
+
+// A ring accepts without that system call. Of a socket of datagrams it never can, which looks like an error of one
+// connection.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_uring))
+BOOST_AUTO_TEST_CASE(a_refusal_that_stays_is_reported_by_a_ring) {
+  const auto io = make_engine(engine_kind::uring);
+  const file_descriptor datagrams(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  listening l;
+  BOOST_REQUIRE(!io->add(l, datagrams.get()));
+  BOOST_TEST(until(*io, [&] { return l.failed.failed(); }));
+  BOOST_TEST(l.failed == error_code(EOPNOTSUPP, boost::system::system_category()));
+  BOOST_TEST(l.errors == 1);
+  io->set_reading(l, false);
+  while (io->poll(0ms)) {
+  }
+  BOOST_TEST(l.errors == 1);
+  io->remove(l);
+  while (io->poll(0ms)) {
+  }
 }
 
 QUINTET_ENGINE_TEST(all_who_wait_are_accepted_at_once) {
