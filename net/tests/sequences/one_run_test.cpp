@@ -24,14 +24,16 @@ namespace {
 constexpr std::uint64_t seeds = quintet::sanitized ? 5 : 40;  // of each model
 constexpr std::size_t length = 200;                           // of a sequence
 constexpr int answer = 3;                                     // the descriptor that a process prints its traces to
-constexpr const char* layout = "QUINTET_TEST_LAYOUT";         // how many blocks of memory it takes before
+constexpr const char* layout = "QUINTET_TEST_LAYOUT";         // how many blocks of each size it takes before
 
 /// A line for each sequence, behind one that says where the process has its memory.
 std::string all_traces() {
   const char* const count = std::getenv(layout);
-  const std::vector<std::string> before(count ? std::strtoul(count, nullptr, 10) : 0, std::string(10'000, 'x'));
-  const auto here = std::make_unique<int>();
-  std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(here.get())) + "\n";
+  const std::size_t blocks = count ? std::strtoul(count, nullptr, 10) : 0;
+  std::vector<std::unique_ptr<char[]>> before;
+  for (std::size_t size = 16; size <= 16'384; size *= 2)  // an allocator may keep each size in a place of its own
+    for (std::size_t i = 0; i <= blocks; ++i) before.push_back(std::make_unique_for_overwrite<char[]>(size));
+  std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(before.back().get())) + "\n";
   for (unsigned model = 1; model <= 5; ++model)
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const setting s = make_setting(seed, model);
