@@ -4,6 +4,7 @@
 #include "../../net/tests/support/world.hpp"
 
 #include "kv/session.hpp"
+#include "kv_requests.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -20,7 +21,7 @@ using quintet::testing::shape;
 using quintet::testing::shapes;
 using quintet::testing::world;
 
-constexpr std::size_t mib = 1024 * 1024, plenty = 1U << 30U, total = 300'000;
+constexpr std::size_t plenty = 1U << 30U, total = 300'000;
 
 quintet::connection_limits limits_of_kv() {
   quintet::connection_limits limits;
@@ -29,13 +30,6 @@ quintet::connection_limits limits_of_kv() {
   return limits;
 }
 
-std::string times(int count, const std::string& text) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += text;
-  return all;
-}
-const std::string get_large = "*2\r\n$3\r\nGET\r\n$5\r\nlarge\r\n";
-const std::string large_reply = "$" + std::to_string(mib) + "\r\n" + std::string(mib, 'x') + "\r\n";
 const std::string set_begun = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100000\r\n" + std::string(90'000, 'v');
 const std::string set_ended = std::string(10'000, 'v') + "\r\n";
 

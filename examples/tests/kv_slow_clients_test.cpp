@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // kv_slow_clients_test: clients of kv that ask for much and read nothing, or late, in each model.
 // ctest: TIMEOUT 120 EACH_ENGINE
+#include "kv_requests.hpp"
 #include "peers.hpp"
 
 #include "kv/session.hpp"
@@ -27,8 +28,6 @@ namespace {
 
 namespace bdata = boost::unit_test::data;
 using example::test::peer;
-
-constexpr std::size_t mib = 1024 * 1024;
 
 /// The most memory that this process has had, in bytes.
 std::size_t peak() {
@@ -72,14 +71,6 @@ class running_server {
   quintet::server<kv::session> server_;
   std::thread thread_;
 };
-
-std::string times(int count, const std::string& text) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += text;
-  return all;
-}
-const std::string get_large = "*2\r\n$3\r\nGET\r\n$5\r\nlarge\r\n";
-const std::string large_reply = "$" + std::to_string(mib) + "\r\n" + std::string(mib, 'x') + "\r\n";
 
 // 8 clients ask for 25 MiB each, by some hundred bytes, and read nothing. A reply is not in memory but for the value
 // that it shares with the store, and of each connection a watermark and one reply are counted, not 25.

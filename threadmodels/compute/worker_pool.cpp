@@ -2,6 +2,7 @@
 // worker_pool: one queue, one mutex; a notification only where nobody who is awake will come to the work soon.
 #include "worker_pool.hpp"
 
+#include "../../base/work/next_number.hpp"
 #include "../../net/loop/event_loop.hpp"
 #include "../../net/loop/homecoming.hpp"
 
@@ -9,13 +10,9 @@
 #include <new>
 
 namespace quintet {
-namespace {
 
-std::atomic<std::uint64_t> pools{0};
-
-}  // namespace
-
-worker_pool::worker_pool(const worker_limits& limits) : limits_(limits), number_(++pools), policy_(limits) {
+worker_pool::worker_pool(const worker_limits& limits)
+    : limits_(limits), number_(next_number<worker_pool>()), policy_(limits) {
   try {
     const std::lock_guard lock(mutex_);
     while (workers_.size() < limits_.min) start_worker();

@@ -17,7 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What the innocent client finds wrong with a server that sends `reply` and closes the connection. Empty: nothing.
+/// Returns the complaint of the innocent client about a server that sends `reply` and closes the connection.
+/// Empty: none.
 std::string complaint(const std::string& reply) {
   const loopback_listener listener;
   const std::jthread server([&] {
