@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output: from write() to the kernel, and what happens when the kernel takes no more.
-#include "connection.hpp"
-
-#include "../../base/build/planted_bugs.hpp"
+// connection_output: from the builder to the kernel, and what happens when the kernel takes no more.
+#include "connection_output.hpp"
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <exception>
 #include <new>
 #include <utility>
 
-namespace quintet {
+namespace quintet::detail {
 namespace {
 
 constexpr std::size_t most_pieces = 64;  // in one send: a megabyte of chunks, and far below IOV_MAX
@@ -19,249 +16,253 @@ static_assert(most_pieces <= IOV_MAX);
 
 }  // namespace
 
-bool connection::write_more(bytes data) { return write(std::span(&data, 1)); }
+// ---- The builder ----------------------------------------------------------------------------------------------------
 
-bool connection::write(std::span<const bytes> pieces) {
-  check_held();
-  std::size_t sum = 0;
-  for (const bytes& piece : pieces) sum += piece.size();
-  if (const admission verdict = ask(sum); verdict != admission::taken) return verdict == admission::dropped;
-  for (const bytes& piece : pieces)
-    if (!output_.try_append(piece)) append_output(piece);
-  has_written();
-  return true;
+std::size_t connection_output::queued(const context& c) const noexcept {
+  if (c.loop_.in_this_thread()) return queue_.size();
+  return c.baton_extras_ ? c.baton_extras_->queued : 0;
 }
 
-bool connection::write(shared_bytes data) {
-  check_held();
-  const bytes all = data ? bytes(*data) : bytes();
-  // Where there was no memory for a chunk, the reference would be alone, and be taken for one.
-  if (all.size() < large_write || !output_.equipped()) return write_more(all);
-  if (const admission verdict = ask(all.size()); verdict != admission::taken) return verdict == admission::dropped;
-  output_.append(std::move(data), 0);
-  has_written();
-  return true;
-}
-
-void connection::has_written() {
-  if (!output_.is_one_piece()) baton_.checks_writes = true;
-  if (output_.size() >= event_loop::turn_share && send_now(loop_.counters().sends_full)) {
-    state_.mid_message = !planted(detail::bug::messages_are_torn);
-    baton_.had_its_share = true;
-    loop_.count_written(event_loop::turn_share);
-  }
-}
-
-void connection::append_output(bytes data) {
-  chunk_cache* const spare = loop_.in_this_thread() ? &loop_.chunks() : nullptr;
-  if (spare) spare->equip(output_);
-  if (!output_.try_append(data)) output_.append(data, spare);
-}
-
-void connection::flush() {
-  check_held();
-  if (!send_now(loop_.counters().sends_flushed)) return;
-  state_.mid_message = false;
-  loop_.io().flush();
-}
-
-// From within a batch. False when nothing has left: elsewhere, or behind what is waiting.
-bool connection::send_now(counter& reason) {
-  if (!loop_.in_this_thread() || state_.failing || output_.empty() || !sending_.empty()) return false;
-  if (baton_extras_ && baton_extras_->corks > 0) return false;
-  if (baton_.timed && keeps_baton_) got_on_ = true;
-  count_sends(reason, [this] { send_output(); });
-  loop_.chunks().try_equip(output_);
-  gauge_writes();
-  return true;
-}
-
-cork_guard connection::cork() {
-  check_held();
-  ++extras_of_baton().corks;
-  return cork_guard(*this);
-}
-
-void connection::uncork(bool sends) {
-  if (--baton_extras_->corks == 0 && sends) flush();
-}
-
-cork_guard::cork_guard(connection& of) noexcept : connection_(&of), exceptions_(std::uncaught_exceptions()) {}
-void cork_guard::end() const noexcept { connection_->uncork(std::uncaught_exceptions() == exceptions_); }
-
-// Whether so many bytes more may be written.
-connection::admission connection::ask(std::size_t count) {
-  const std::size_t waits = output_.size() + waiting_now() + count;
-  if (!baton_.shutdown_wanted && waits <= std::min(applied_limits().high_watermark, applied_limits().max_output))
+connection_output::admission connection_output::admit(context& c, std::size_t count) {
+  if (c.baton_flags_.output.shutdown_requested) return admission::refused;
+  const std::size_t waits = written() + queued(c);
+  if (waits + count <= std::min(c.applied_limits().high_watermark, c.applied_limits().max_output))
     return admission::taken;
-  return admit(count);
+  return admit_above_gate(c, count, waits);
 }
 
-// What is above the gate is known to the server's budget before it takes memory.
-connection::admission connection::admit(std::size_t count) {
-  if (baton_.shutdown_wanted) return admission::refused;
-  const std::size_t waits = output_.size() + waiting_now();
-  if (waits > applied_limits().high_watermark) {
-    if (applied_limits().full == when_full::error) return admission::refused;
-    if (applied_limits().full == when_full::drop) {
-      ++extras_of_baton().dropped;
-      baton_.has_dropped = true;
+// What is above the gate is known to the server's budget before it takes memory. Of the policies, pause and close begin
+// as soon as the loop sees that the peer does not take it.
+connection_output::admission connection_output::admit_above_gate(context& c, std::size_t count, std::size_t waits) {
+  const connection_limits& limits = c.applied_limits();
+  output_baton_flags& flags = c.baton_flags_.output;
+  if (waits > limits.high_watermark) {
+    if (limits.full == when_full::error) return admission::refused;
+    if (limits.full == when_full::drop) {
+      ++c.extras_of_baton().dropped;
+      flags.has_dropped = true;
       return admission::dropped;
     }
-    // The others begin as soon as the loop sees that the peer does not take it.
   }
-  const std::size_t written = output_.size() + count;
-  baton_.checks_writes = true;
-  baton_.overflowed =
-      baton_.overflowed || waits + count > applied_limits().max_output ||
-      !host_.output.changed(std::exchange(extras_of_baton().charged, written), written, host_.registry.count());
-  return baton_.overflowed ? admission::refused : admission::taken;
+  const std::size_t after = written() + count;
+  flags.checks_writes = true;
+  flags.overflowed = flags.overflowed || waits + count > limits.max_output ||
+                     !c.host_.output.changed(std::exchange(c.extras_of_baton().output_charged, after), after,
+                                             c.host_.registry.count());
+  return flags.overflowed ? admission::refused : admission::taken;
 }
 
-// On the loop, not in the middle of what the handler writes. What is large is kept by reference: a broadcast that many
-// peers do not read takes the memory of one.
-void connection::send_from_outside(const shared_bytes& data) noexcept {
-  if (!takes_from_outside()) return;
-  const bool full =
-      state_.above_watermark && (applied_limits().full == when_full::drop || applied_limits().full == when_full::error);
-  if (full) return loop_.counters().dropped.add();
-  send_beside(*data, &data, data->size() < large_write && sending_.size() < event_loop::turn_share);
+void connection_output::append(context& c, std::span<const bytes> pieces) {
+  for (const bytes& piece : pieces)
+    if (!builder_.try_append(piece)) copy(c, piece);
+  check_form(c);
 }
 
-bool connection::takes_from_outside() const noexcept {
-  const bool ends =
-      state_.shut || state_.lingering || (!state_.baton_out && (baton_.close_wanted || baton_.shutdown_wanted));
-  return !state_.failing && !ends;
+void connection_output::append(context& c, shared_bytes data) {
+  builder_.append(std::move(data), 0);
+  check_form(c);
 }
 
-// Whoever has the baton. `merges`: with what else comes in this turn.
-void connection::send_beside(bytes data, const shared_bytes* whole, bool merges) noexcept {
-  const std::size_t most = applied_limits().max_output;
-  if (data.size() > most - std::min(most, sending_.size())) return fail(errc::output_overflow);
+void connection_output::copy(context& c, bytes data) {
+  chunk_cache* const spare = c.loop_.in_this_thread() ? &c.loop_.chunks() : nullptr;
+  if (spare) spare->equip(builder_);
+  if (!builder_.try_append(data)) builder_.append(data, spare);
+}
+
+bool connection_output::prepare_slowly(context& c) noexcept {
+  c.loop_.chunks().try_equip(builder_);
+  classify_writes(c);
+  if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
+  if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
+  return true;
+}
+
+void connection_output::classify_writes(context& c) noexcept {
+  const connection_limits& l = c.applied_limits();
+  const std::size_t gate = std::min(l.high_watermark, l.max_output);
+  c.baton_flags_.output.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
+                                        gate < byte_chain::chunk_size + queue_.size();
+}
+
+void connection_output::drop_builder(context& c) noexcept {
+  c.loop_.chunks().take_back(builder_);
+  if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));
+}
+
+// ---- To the kernel --------------------------------------------------------------------------------------------------
+
+error_code connection_output::send_built(context& c) noexcept {
+  if (c.loop_flags_.output.is_queued || c.baton_flags_.output.checks_writes || !builder_.is_one_piece()) [[unlikely]]
+    return join_queue(c, false);
+  engine::send_result sent{};
+  return send_piece(c, sent) ? error_code() : keep_sending(c, sent);
+}
+
+error_code connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
+  if (const error_code why = account(c, sent)) return why;
+  builder_.consume(sent.bytes, c.loop_.chunks());
+  return join_queue(c, true);
+}
+
+error_code connection_output::send_early(context& c, counter& reason) noexcept {
+  const error_code why = count_sends(c, reason, [&] { return send_built(c); });
+  c.loop_.chunks().try_equip(builder_);
+  classify_writes(c);
+  return why;
+}
+
+error_code connection_output::account(context& c, engine::send_result sent) noexcept {
+  c.loop_.counters().sent(sent.bytes);
+  note_taken(c, sent.bytes);
+  if (c.loop_.io().waits_in_send()) c.loop_.time_has_passed();
+  if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(c.loop_.now());
+  return sent.error == 0 ? error_code() : system_error_code(sent.error);
+}
+
+error_code connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
+  if (!adopt_notices(c)) return no_memory();
+  // Where the queue is charged it has waited before: the kernel says when it takes more.
+  const bool waits = kernel_is_full || (c.extras_ && c.extras_->output_charged > 0);
+  const std::size_t charged = c.baton_extras_ ? std::exchange(c.baton_extras_->output_charged, 0) : 0;
+  const bool is_empty = builder_.empty();
+  if (!is_empty || charged > 0) queue_.splice(builder_, c.loop_.chunks());
+  c.loop_.chunks().take_back(builder_);
+  if (is_empty && charged == 0) return {};
+  note_queue(c);
+  if (charged > 0) {
+    if (!c.make_extras()) {
+      c.host_.output.released(charged);
+      return no_memory();
+    }
+    c.extras_->output_charged += charged;
+  }
+  return waits ? queue_changed(c) : send_all(c);
+}
+
+error_code connection_output::send_queue(context& c, counter& reason) noexcept {
+  return count_sends(c, reason, [&] { return send_all(c); });
+}
+
+// Until the kernel takes less than it is offered.
+error_code connection_output::send_all(context& c) noexcept {
+  for (bool goes_on = true; goes_on && !queue_.empty();) {
+    std::array<iovec, most_pieces> pieces;
+    const output_pieces gathered(pieces.data(), queue_.gather(pieces));
+    const engine::send_result sent = c.loop_.io().send(c, gathered);
+    if (const error_code why = account(c, sent)) return why;
+    queue_.consume(sent.bytes, c.loop_.chunks());
+    if (queue_.empty()) c.loop_.chunks().take_back(queue_);
+    goes_on = sent.bytes == size_of(gathered);
+  }
+  note_queue(c);
+  return queue_changed(c);
+}
+
+// ---- From outside ---------------------------------------------------------------------------------------------------
+
+bool connection_output::takes_from_outside(const context& c) noexcept {
+  if (c.has_ended() || c.loop_flags_.output.send_shut || c.is_lingering()) return false;
+  return c.baton_is_out() || !(c.is_closing() || c.baton_flags_.output.shutdown_requested);
+}
+
+error_code connection_output::send_message(context& c, const shared_bytes& data) noexcept {
+  if (!takes_from_outside(c)) return {};
+  const when_full policy = c.applied_limits().full;
+  if (c.loop_flags_.output.above_watermark && (policy == when_full::drop || policy == when_full::error)) {
+    c.loop_.counters().dropped.add();
+    return {};
+  }
+  return send_beside(c, *data, &data, data->size() < large_write && queue_.size() < event_loop::turn_share);
+}
+
+// Whoever has the baton, and not in the middle of what the handler writes. `merges`: with what else comes in this turn.
+error_code connection_output::send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept {
+  const std::size_t most = c.applied_limits().max_output;
+  if (data.size() > most - std::min(most, queue_.size())) return errc::output_overflow;
   std::size_t gone = 0;
-  if (!merges && !state_.sending) count_sends(loop_.counters().sends_outside, [&] { gone = offer(data); });
-  if (state_.failing || gone == data.size()) return;
+  if (!merges && queue_.empty()) {
+    const error_code why = count_sends(c, c.loop_.counters().sends_outside, [&] {
+      const engine::send_result sent = c.loop_.io().send(c, data);
+      gone = sent.bytes;
+      return account(c, sent);
+    });
+    if (why || gone == data.size()) return why;
+  }
   try {
     if (!whole || data.size() - gone < large_write)
-      sending_.append(data.substr(gone), &loop_.chunks());
+      queue_.append(data.substr(gone), &c.loop_.chunks());
     else
-      sending_.append(*whole, gone);
+      queue_.append(*whole, gone);
   } catch (const std::bad_alloc&) {
-    return out_of_memory();
+    return no_memory();
   }
-  note_sending();
-  if (!merges) return output_waits();
-  wait_for_turn_end();
+  note_queue(c);
+  if (!merges) return queue_changed(c);
+  // Before the end of the turn nothing small is sent, so that a burst from other threads leaves in one send.
+  if (!c.make_extras()) return no_memory();
+  c.extras_->end.sends = true;
+  if (!std::exchange(c.extras_->end.is_scheduled, true)) c.loop_.defer(c.extras_->end);
+  return {};
 }
 
-void detail::connection_loop_extras::take_turn() noexcept { end.of.write_on(); }
+// ---- What the queue's length means ----------------------------------------------------------------------------------
 
-void detail::connection_turn_end::run(work_item& item) noexcept {
-  static_cast<connection_turn_end&>(item).of.turn_ends();
+error_code connection_output::queue_changed(context& c) noexcept {
+  const std::size_t now = queue_.size();
+  if (now == 0 && !c.extras_) return {};
+  if (!c.make_extras()) return no_memory();
+  const std::size_t before = std::exchange(c.extras_->output_charged, now);
+  if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) c.watch_time();
+  if (!c.host_.output.changed(before, now, c.host_.registry.count())) return errc::output_overflow;
+  return watch_watermarks(c);
 }
 
-void connection::wait_for_turn_end() noexcept {
-  if (!have_extras()) return;
-  extras_->end.goes_on = true;
-  if (!std::exchange(extras_->end.due, true)) loop_.defer(extras_->end);
-}
-
-// Before this nothing small was sent, so that a burst from other threads leaves in one send.
-void connection::turn_ends() noexcept {
-  extras_->end.due = false;
-  tell_notices();
-  const bool goes_on = std::exchange(extras_->end.goes_on, false);
-  if (state_.failing || !(goes_on || extras_->goes_to)) return;
-  if (goes_on) count_sends(loop_.counters().sends_outside, [this] { send_waiting(); });
-  if (!state_.failing && !state_.baton_out) settle();
-}
-
-// The handler had more to write than it may keep waiting, or than its share, and others have had theirs since.
-void connection::write_on() noexcept {
-  if (state_.failing || state_.baton_out) return;
-  if (!baton_.wants_writable || baton_.close_wanted || sending_.size() > applied_limits().low_watermark)
-    return settle();
-  baton_.wants_writable = false;
-  state_.writes_on = !runs_here_;
-  if (state_.writes_on) loop_.turn_goes_out();
-  send_out(&connection::process_writable);
-}
-
-// What has been written joins what waits.
-void connection::join_sending(bool kernel_is_full) noexcept {
-  adopt_notices();
-  if (state_.failing) return;
-  const bool waits = kernel_is_full || (extras_ && extras_->charged > 0);  // the kernel says when it takes more
-  const std::size_t charged = baton_extras_ ? std::exchange(baton_extras_->charged, 0) : 0;
-  if (output_.empty() && charged == 0) return loop_.chunks().take_back(output_);
-  sending_.splice(output_, loop_.chunks());
-  loop_.chunks().take_back(output_);
-  note_sending();
-  if (charged > 0) {
-    if (!have_extras()) return host_.output.released(charged);
-    extras_->charged += charged;
+error_code connection_output::watch_watermarks(context& c) noexcept {
+  const connection_limits& l = c.applied_limits();
+  const bool above = queue_.size() > (c.loop_flags_.output.above_watermark ? l.low_watermark : l.high_watermark);
+  if (above != c.loop_flags_.output.above_watermark) {
+    c.loop_flags_.output.above_watermark = above;
+    if (connection_deadlines* const d = c.deadlines(); d && !c.baton_is_out()) d->hold(c.looks_away(), c.loop_.now());
+    if (!tell_above(c, above)) return no_memory();
   }
-  if (waits)
-    output_waits();
-  else
-    send_waiting();
+  if (l.full == when_full::close && queue_.size() > l.high_watermark) return errc::output_full;
+  return {};
 }
 
-void connection::send_waiting() noexcept {
-  while (!sending_.empty() && send_some(sending_)) {
-  }
-  if (state_.failing) return;
-  note_sending();
-  output_waits();
+bool connection_output::tell_above(context& c, bool above) noexcept {
+  if (c.applied_limits().full == when_full::error) c.host_.registry.set_full(c.id_, above);
+  return tell_source(c, above);
 }
 
-// True when all of it has gone, or as much as one send gathers.
-bool connection::send_some(byte_chain& from) noexcept {
-  std::array<iovec, most_pieces> pieces;
-  const output_pieces gathered(pieces.data(), from.gather(pieces));
-  const std::size_t offered = size_of(gathered), sent = offer(gathered);
-  if (state_.failing) return false;
-  from.consume(sent, loop_.chunks());
-  if (from.empty()) loop_.chunks().take_back(from);
-  return sent == offered;
+bool connection_output::tell_source(context& c, bool throttle) noexcept try {
+  if (c.own_ && c.own_->source) c.host_.registry.throttle(c.own_->source, throttle ? 1 : -1);
+  return true;
+} catch (const std::bad_alloc&) {
+  if (throttle) c.loop_flags_.output.above_watermark = false;  // drop_queue() must not take back what was not told
+  return false;
 }
 
-// What waits to be sent has changed.
-void connection::output_waits() noexcept {
-  const std::size_t now = sending_.size();
-  if (now == 0 && !extras_) return;
-  if (!have_extras()) return;
-  const std::size_t before = std::exchange(extras_->charged, now);
-  if (extras_->deadlines && extras_->deadlines->output(now > 0, loop_.now())) watch_time();
-  if (!host_.output.changed(before, now, host_.registry.count())) return fail(errc::output_overflow);
-  watch_watermarks();
+// Memory goes back together with what it was charged as, and not when the object dies: that is at the end of the turn.
+bool connection_output::drop_queue(context& c) noexcept {
+  c.loop_.chunks().take_back(queue_);
+  if (c.extras_) c.host_.output.released(std::exchange(c.extras_->output_charged, 0));
+  if (c.loop_flags_.output.above_watermark) (void)tell_source(c, false);
+  c.loop_flags_.output.above_watermark = false;
+  const bool is_cut = c.loop_flags_.output.is_queued;
+  c.loop_flags_.output.is_queued = false;
+  return is_cut;
 }
 
-void connection::watch_watermarks() noexcept {
-  const connection_limits& l = applied_limits();
-  const bool above = sending_.size() > (state_.above_watermark ? l.low_watermark : l.high_watermark);
-  if (above != state_.above_watermark) {
-    state_.above_watermark = above;
-    if (connection_deadlines* const d = deadlines(); d && !state_.baton_out) d->hold(looks_away(), loop_.now());
-    tell_above(above);
-  }
-  if (l.full == when_full::close && sending_.size() > l.high_watermark) fail(errc::output_full);
+void connection_output::release(context& c) noexcept {
+  c.loop_.chunks().take_back(builder_);
+  c.loop_.chunks().take_back(queue_);
 }
 
-// Those who have to know: senders, where the policy refuses what they send, and what is fed from.
-void connection::tell_above(bool above) noexcept {
-  if (applied_limits().full == when_full::error) host_.registry.set_full(id_, above);
-  tell_source(above);
+bool connection_output::is_quiescent(const context& c) const noexcept {
+  const output_loop_flags& flags = c.loop_flags_.output;
+  if (flags.is_queued || flags.above_watermark || flags.send_shut || c.baton_flags_.output.shutdown_requested)
+    return false;
+  return !(c.extras_ && (c.extras_->end.is_scheduled || !c.extras_->notices.empty()));
 }
 
-void connection::tell_source(bool hold) noexcept {
-  if (!own_ || !own_->source) return;
-  try {
-    host_.registry.hold(own_->source, hold ? 1 : -1);
-  } catch (const std::bad_alloc&) {
-    if (hold) state_.above_watermark = false;  // fail() must not take back what was not told
-    out_of_memory();
-  }
-}
-
-}  // namespace quintet
+}  // namespace quintet::detail

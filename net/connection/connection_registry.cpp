@@ -116,18 +116,18 @@ bool connection_registry::visit(look_position& from, std::size_t most, F f) {
 
 bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
   return visit(from, most, [&](connection_id id, connection& c) {
-    const std::uint32_t looks = c.silence_or_reason_.silence.look();
+    const std::uint32_t looks = c.silence_.look();
     if (looks > 0 && found.size() < found.capacity()) found.push_back({id, looks});
   });
 }
 
 bool connection_registry::mark(look_position& from, std::size_t most) {
-  return visit(from, most, [](connection_id, connection& c) { c.silence_or_reason_.silence.mark(); });
+  return visit(from, most, [](connection_id, connection& c) { c.silence_.mark(); });
 }
 
 bool connection_registry::find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found) {
   return visit(from, most, [&](connection_id id, connection& c) {
-    if (c.can_move_) found.push_back({id, &c.loop(), c.silence_or_reason_.silence.is_marked()});
+    if (c.constants_.can_move) found.push_back({id, &c.loop(), c.silence_.is_marked()});
   });
 }
 
@@ -147,9 +147,9 @@ error_code connection_registry::close(connection_id which) {
   return deliver(which, kind::control, [](connection& c) { c.close_from_outside(); });
 }
 
-void connection_registry::hold(connection_id source, int change) {
-  // One that is gone has nothing to hold.
-  (void)deliver(source, kind::control, [change](connection& c) { c.hold_reading(change); });
+void connection_registry::throttle(connection_id source, int change) {
+  // A closed connection has nothing to throttle.
+  (void)deliver(source, kind::control, [change](connection& c) { c.throttle(change); });
 }
 
 // Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.

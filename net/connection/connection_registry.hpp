@@ -24,9 +24,17 @@
 namespace quintet {
 
 class connection;
+class connection_registry;
 class event_loop;
 
-class connection_registry;
+namespace detail {
+
+class connection_core;
+struct connection_migration;
+class connection_output;
+struct handoff_steps;
+
+}  // namespace detail
 
 /// Something on its way to a connection. Made by any thread; it is destroyed when it has arrived, or finds nobody.
 class connection_message : public work_item {
@@ -42,8 +50,9 @@ class connection_message : public work_item {
         needs_baton_(needs_baton) {}
 
  private:
-  friend class connection;
   friend class connection_registry;
+  friend detail::connection_core;
+  friend detail::handoff_steps;
   static constexpr std::size_t overhead = 128;  // of what the memory of one that is under way is reckoned at
   static void arrive(work_item& item) noexcept;
   /// On the loop; or, for one that needs it, with the baton.
@@ -129,8 +138,11 @@ class connection_registry {
   void drain();
 
  private:
-  friend class connection;
   friend class connection_message;
+  friend detail::connection_core;
+  friend detail::connection_migration;
+  friend detail::connection_output;
+  friend detail::handoff_steps;
   // Each connection has one, so it is small; and they do not move, so that there is never room for twice as many.
   struct slot {
     connection* holder = nullptr;
@@ -169,7 +181,7 @@ class connection_registry {
   /// [loop] The holder's. If nothing is on its way to it, gives the id to the connection that f() returns, unless that
   /// is none; nobody can send to the id meanwhile. False: not now, or after end_moves().
   template <std::invocable F>
-  bool hand_on(connection_id id, F f) noexcept {
+  bool transfer_id(connection_id id, F f) noexcept {
     shard& s = shard_of(id);
     const std::lock_guard lock(s.mutex);
     slot* const found = living(s, id);
@@ -179,7 +191,7 @@ class connection_registry {
   }
   void set_full(connection_id id, bool full) noexcept;
   /// [loop] One more (or less) that `source` feeds can take no more.
-  void hold(connection_id source, int change);
+  void throttle(connection_id source, int change);
   /// [loop] Something has arrived: for whom, if it is still there; it is of the loop whose thread asks. What runs at
   /// once has arrived for good; what has to wait for the baton, or for the end of a message, goes on to count until
   /// release().

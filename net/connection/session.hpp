@@ -40,17 +40,16 @@ class message_session final : public connection {
   static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_successors;
 
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
-      : connection(loop, host, false, owner.runs_here(loop)), owner_(owner), handler_(std::move(handler)) {
-    if constexpr (moves) allow_moves();
-  }
+      : connection(loop, host, {.runs_here = owner.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = moves}),
+        owner_(owner),
+        handler_(std::move(handler)) {}
   /// Takes over from another one.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
     requires std::is_nothrow_move_constructible_v<Handler>
-      : connection(loop, host, false, from.owner_.runs_here(loop), true),
+      : connection(loop, host,
+                   {.runs_here = from.owner_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true}, true),
         owner_(from.owner_),
-        handler_(std::move(from.handler_)) {
-    allow_moves();
-  }
+        handler_(std::move(from.handler_)) {}
   void begin(int handle) noexcept {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
@@ -69,10 +68,10 @@ class message_session final : public connection {
   }
   // The handler is compiled into it: the way from the engine to the handler is one indirect call.
   void on_received(bytes arrived) noexcept override {
-    if (!takes_short_way(arrived)) return receive(arrived);
+    if (!try_fast_path(arrived)) return receive(arrived);
     std::size_t used = arrived.size();
     guarded([&] { used = run_batch(arrived); });
-    short_way_home(arrived, used);
+    fast_path_done(arrived, used);
   }
   std::size_t run_batch(bytes input) override {
     return used_by(input, [&] { return handler_(static_cast<connection&>(*this), input); });

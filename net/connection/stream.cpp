@@ -28,7 +28,7 @@ void stream::run_open() noexcept {
 
 void stream::ended(bool by_exception) noexcept {
   ended_ = true;
-  used(std::exchange(lent_, 0));
+  use_lent();
   if (by_exception)
     fail_handler();
   else
@@ -41,21 +41,34 @@ void stream::ended(bool by_exception) noexcept {
 
 // The coroutine gives the baton back itself. It is not always the one: what is posted borrows it from a waiting one.
 void stream::hand_back() noexcept {
-  got_on_ = has_got_on();
+  batch_.progressed = has_progressed();
   give_back();
+}
+
+/// What the coroutine was shown by its last read.
+void stream::use_lent() noexcept { input_.consume(*this, std::exchange(lent_, 0)); }
+
+// Whether the next read has to return the baton, although there is input: more has arrived since this batch began,
+// something waits for the baton, or as much is written as one may before others have their turn.
+bool stream::needs_return() const noexcept {
+  const bool has_pending = loop_flags_.input.has_pending;
+  if (has_ended() || !(baton_flags_.input.has_unread || has_pending)) return false;
+  if (has_pending || loop_flags_.handoff.has_messages || loop_flags_.handoff.close_asked) return true;
+  return baton_flags_.output.overflowed || baton_flags_.output.quantum_used || baton_flags_.input.paused ||
+         output_.is_above_watermark(*this);
 }
 
 // Input of the batch at hand comes without suspending. What has arrived since comes with the next batch, for which the
 // baton goes home first: else a coroutine that awaits something else between its reads would keep it for as long as the
 // peer sends, and nobody would look at limits, messages, or the end.
 bool stream::begin_read() {
-  used(std::exchange(lent_, 0));
-  return (has_input() || at_end()) && !needs_return();
+  use_lent();
+  return (baton_flags_.input.has_unread || at_end()) && !needs_return();
 }
 
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
-  has_unseen_ = has_input();
+  has_unseen_ = baton_flags_.input.has_unread;
   if (counts_codec_) [[unlikely]]
     return forget_codec();
   hand_back();
@@ -69,7 +82,7 @@ void stream::forget_codec() noexcept {
 // What read() has lent stays where it is: what arrives meanwhile is read ahead.
 void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
-  ask_for_writable();
+  baton_flags_.handoff.wants_writable = true;
   has_unseen_ = false;
   hand_back();
 }
@@ -87,7 +100,7 @@ std::optional<bytes> stream::end_read() {
 // ---- Messages -------------------------------------------------------------------------------------------------------
 
 bool stream::begin_message(message_wait& wanted) noexcept {
-  used(std::exchange(lent_, 0));
+  use_lent();
   return !needs_return() && look_for(wanted);
 }
 
@@ -105,11 +118,11 @@ bool stream::look_for(message_wait& wanted) noexcept {
 // `incomplete` only if there is something to wait for.
 frame stream::next_frame(message_wait& wanted) {
   for (;;) {
-    if (failed()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
+    if (has_ended()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
     const bytes in = take_input();
     const frame f = wanted.parse(in);
     if (f.is == frame::state::taken) {
-      used(f.size);
+      input_.consume(*this, f.size);
       continue;
     }
     if (f.is != frame::state::incomplete) return f;
@@ -128,7 +141,7 @@ void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> wait
 void stream::wait_for_more(message_wait& wanted) noexcept {
   has_unseen_ = !wanted.has_looked_;
   if (!has_unseen_) expect_input(wanted.found_.size);
-  if (wanted.within_message()) mark_incomplete(has_got_on());
+  if (wanted.within_message()) mark_incomplete(has_progressed());
   count_codec_input(wanted.kept_bytes());
   hand_back();
 }
@@ -146,7 +159,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
     flush();
     return wanted.found_.error;
   }
-  got_on_ = true;
+  batch_.progressed = true;
   lent_ = wanted.found_.size;
   count_codec_input(wanted.kept_bytes());  // also while it waits for room; the next wait in a read counts anew
   return wanted.found_.message;

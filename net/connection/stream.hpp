@@ -96,16 +96,16 @@ class stream : public connection, private coroutine_host {
   auto until_writable() noexcept {
     struct awaiter {
       stream& s;
-      bool await_ready() const noexcept { return s.failed() || !s.is_full(); }
+      bool await_ready() const noexcept { return s.has_ended() || !s.is_full(); }
       void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_room(waiting); }
-      bool await_resume() const noexcept { return !s.failed(); }
+      bool await_resume() const noexcept { return !s.has_ended(); }
     };
     return awaiter{*this};
   }
 
   /// [baton] Why the connection has failed: what on_close() would be told (errc::stopped, a time limit, the peer's
   /// reset, ...). Nothing while it has not: read() has found the end of the stream, or others have closed it in order.
-  [[nodiscard]] error_code failure() const noexcept { return failed() ? reason() : error_code(); }
+  [[nodiscard]] error_code failure() const noexcept { return has_ended() ? reason() : error_code(); }
 
   /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
   /// returns, or throws, comes out of the co_await.
@@ -115,7 +115,9 @@ class stream : public connection, private coroutine_host {
   }
 
  protected:
-  stream(event_loop& loop, connection_host& host) : connection(loop, host, true, true), coroutine_host(loop) {}
+  stream(event_loop& loop, connection_host& host)
+      : connection(loop, host, {.keeps_baton = true, .runs_here = true, .is_watched = host.watchdog != nullptr}),
+        coroutine_host(loop) {}
   ~stream() = default;
 
   /// [loop] Asks the thread model to run the item.
@@ -149,6 +151,19 @@ class stream : public connection, private coroutine_host {
     bool has_looked_ = false;    // there is something in found_
     std::exception_ptr thrown_;  // by parse()
   };
+
+  // [baton], on the loop.
+  /// Nothing will arrive any more.
+  [[nodiscard]] bool nothing_will_arrive() const noexcept {
+    return has_ended() || ((loop_flags_.input.peer_ended || drained_) && !loop_flags_.input.has_pending);
+  }
+  [[nodiscard]] bool at_end() const noexcept {
+    return has_ended() || (nothing_will_arrive() && input_.nothing_unread());
+  }
+  /// Input was used up to the end of a message, or something was written.
+  [[nodiscard]] bool has_progressed() const noexcept { return batch_.progressed || !output_.nothing_written(); }
+  [[nodiscard]] bool needs_return() const noexcept;
+  void use_lent() noexcept;
 
   bool begin_read();
   bool begin_message(message_wait& wanted) noexcept;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_context: extras that are made when they are needed, and the timer.
+#include "connection_context.hpp"
+
+#include "connection_core.hpp"
+
+#include <new>
+
+namespace quintet::detail {
+
+bool connection_context::make_extras() noexcept {
+  if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(static_cast<connection_core&>(*this)));
+  return extras_ != nullptr;
+}
+
+bool connection_context::make_baton_extras() noexcept {
+  if (!baton_extras_) baton_extras_.reset(new (std::nothrow) connection_baton_extras);
+  return baton_extras_ != nullptr;
+}
+
+connection_baton_extras& connection_context::extras_of_baton() {
+  if (!baton_extras_) baton_extras_ = std::make_unique<connection_baton_extras>();
+  return *baton_extras_;
+}
+
+void connection_context::watch_time() noexcept {
+  const connection_deadlines* const d = deadlines();
+  if (!d || has_ended() || is_lingering()) return;
+  const auto due = d->next(applied_limits(), !baton_is_out());
+  if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
+  loop_.start(*extras_, due.when - loop_.now());
+}
+
+void connection_turn_end::run(work_item& item) noexcept { static_cast<connection_turn_end&>(item).of.turn_ends(); }
+void connection_loop_extras::expired() noexcept { end.of.expired(); }
+void connection_loop_extras::take_turn() noexcept { end.of.continue_writing(); }
+
+}  // namespace quintet::detail

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_core: events of the engine, the loop, the registry and the handler; how a connection begins and ends.
+#include "connection_core.hpp"
+
+#include "../../base/build/planted_bugs.hpp"
+#include "../loop/homecoming.hpp"
+#include "../watch/stall_watchdog.hpp"
+#include "connection.hpp"
+#include "connection_migration.hpp"
+#include "handoff_steps.hpp"
+#include "urgent_frames.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace quintet::detail {
+namespace {
+
+/// Of the configuration, so that the log explains why connections end.
+bool is_a_limit(const error_code& why) noexcept {
+  return why && why.category() == quintet_category() && why != errc::end_of_stream && why != errc::stopped &&
+         why != errc::handler_threw && why != errc::aborted;
+}
+
+void report_limit(const log_hook& log, const error_code& why, auto peer) noexcept try {
+  report(log, {severity::info, "a connection is closed", why, peer()});
+} catch (const std::bad_alloc&) {  // nothing is left to say it with
+}
+
+/// The peer does not read. After an orderly end the kernel would keep for minutes what it still holds for the peer.
+bool gives_up_on_the_peer(const error_code& why) noexcept {
+  return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
+}
+
+}  // namespace
+
+connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor)
+    : session_interface(loop, host, constants), work_item(&handoff_steps::open, &handoff_steps::on_handoff) {
+  loop_flags_.handoff.slow_path = always_slow();
+  if (!successor) loop_.join(*this);
+}
+
+connection_core::~connection_core() {
+  if (is_linked()) loop_.leave(*this);
+  output_.release(*this);
+}
+
+connection& connection_core::as_connection() noexcept { return static_cast<connection&>(*this); }
+connection_core& connection_core::of(connection& c) noexcept { return c; }
+
+void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
+  loop_.counters().opened.add();
+  handle_ = handle;
+  enabled_ = enabled;
+  enabled_.classify &= host_.lane && loop_.io().lets_go() && !loop_.options().own_descriptors && host_.lane != &loop_;
+  loop_flags_.handoff.slow_path = enabled_.classify || always_slow();
+  if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
+  if (loop_.stopping()) return fail(errc::stopped);
+  bool draining = false;
+  try {
+    const auto added = host_.registry.add(as_connection());
+    id_ = added.id;
+    draining = added.draining;
+  } catch (const std::exception&) {
+    return out_of_memory();
+  }
+  if (constants_.is_watched) host_.watchdog->watch_this_thread();
+  use_limits();
+  if (has_ended()) return;
+  constants_.is_open = true;
+  if (enabled_.open) {
+    enabled_.open = false;
+    hand_off(&handoff_steps::open);
+  }
+  watch_time();
+  if (draining) drain();
+}
+
+// ---- Input ----------------------------------------------------------------------------------------------------------
+
+void connection_core::on_received(bytes arrived) noexcept {
+  note_received(arrived.size());
+  receive(arrived);
+}
+
+void connection_core::receive(bytes arrived) noexcept {
+  if (is_lingering()) return;
+  if (is_draining()) {
+    if (extras_->drain_left == 0) return;  // it was sent after the draining began
+    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
+  }
+  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
+  if (enabled_.urgent) [[unlikely]]
+    if (arrived = sift(arrived, false); arrived.empty()) return watch_time();
+  take_in(arrived);
+}
+
+// For the handler, now or when it has the baton.
+void connection_core::take_in(bytes arrived) noexcept {
+  try {
+    if (!is_idle_but_for_slow_path()) [[unlikely]] {
+      if (baton_is_out() || loop_flags_.input.has_pending || holds_input()) {  // nothing overtakes pending input
+        input_.append_pending(*this, arrived);
+        if (!baton_is_out() && !holds_input()) run_steps();
+        return;
+      }
+      if (is_closing()) return;  // what is being sent is the last of it
+    }
+    if (constants_.keeps_baton || baton_flags_.input.has_unread || baton_flags_.input.requires_more) {
+      input_.append(*this, arrived);
+      if (input_.requires_more(*this)) return run_steps();
+    } else {
+      loop_.lend_input(arrived);
+      batch_.input_is_lent = true;
+    }
+  } catch (const std::exception&) {
+    return out_of_memory();
+  }
+  deliver();
+}
+
+// Urgent messages are answered on the loop although the handler is at work, or its batch waits for a pool. Returns what
+// is left for the handler; nothing when the connection has ended. No handler is in the middle of sending what it
+// writes: that is done on the loop only, which is here.
+bytes connection_core::sift(bytes arrived, bool at_end) noexcept try {
+  auto& found = loop_.use<urgent_findings>();
+  found.begin(connection_output::takes_from_outside(*this) && !loop_flags_.output.above_watermark);
+  const bytes left = run_sift(arrived, at_end, found);
+  loop_.counters().urgent.add(found.answered);
+  if (!found.reply.empty()) fail_if(output_.send_urgent(*this, found.reply));
+  if (has_ended()) return {};
+  // An urgent message is no beginning of one that the server waits for.
+  const bool nothing_else = left.empty() && !found.holds_back && !baton_is_out() && !loop_flags_.input.has_pending;
+  if (connection_deadlines* const d = deadlines(); d && nothing_else && !baton_flags_.input.has_unread) d->answered();
+  return left;
+} catch (...) {
+  report_exception();
+  loop_.counters().handler_errors.add();
+  fail(errc::handler_threw);
+  return {};
+}
+
+std::span<char> connection_core::receive_space() noexcept try { return input_.receive_space(*this); } catch (
+    const std::exception&) {
+  out_of_memory();
+  return {};
+}
+
+void connection_core::on_received_in_place(std::size_t count) noexcept {
+  note_received(count);
+  loop_.counters().bytes_in_place.add(count);
+  if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
+  input_.received_in_place(count);
+  if (input_.requires_more(*this)) return run_steps();
+  deliver();
+}
+
+void connection_core::on_receive_end(error_code reason) noexcept {
+  if (reason) return fail(reason);
+  if (enabled_.urgent && !is_lingering())
+    if (const bytes last = sift({}, true); !last.empty()) take_in(last);
+  if (has_ended()) return;
+  loop_flags_.input.peer_ended = true;
+  if (is_lingering()) return fail({});
+  if (!baton_is_out()) run_steps();
+}
+
+bytes connection_core::take_input() noexcept try { return input_.absorb_pending(*this); } catch (
+    const std::bad_alloc&) {
+  out_of_memory();
+  return {};
+}
+
+void connection_core::keep_unread(bytes unused) noexcept try { input_.append(*this, unused); } catch (
+    const std::exception&) {
+  out_of_memory();
+}
+
+// ---- The baton goes out ---------------------------------------------------------------------------------------------
+
+void connection_core::hand_off(work_item::function to_run, hints for_queue) noexcept {
+  handoff_steps::prepare(*this);
+  become(to_run);
+  set_hints(for_queue);
+  dispatch(*this);
+}
+
+void connection_core::deliver() noexcept {
+  if (enabled_.classify && !connection_migration::classify(*this)) [[unlikely]]
+    return;
+  loop_.counters().batches.add();
+  baton_flags_.input.requires_more = false;
+  if (!constants_.runs_here && !stays_here()) {
+    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    baton_flags_.output.quantum_used = !loop_.shares_left();
+    loop_.count_written(event_loop::turn_share / 4);
+    return hand_off(&handoff_steps::batch, {.quick = cost_.is_known() && cost_.value() <= host_.offload.threshold,
+                                            .may_come_too_late = enabled_.overload});
+  }
+  handoff_steps::prepare(*this);
+  handoff_steps::batch(*this);
+}
+
+// Of a model with a pool: whether this batch is not worth the way there.
+bool connection_core::stays_here() noexcept {
+  if (!host_.offload.is_adaptive()) return false;
+  loop_counters& count = loop_.counters();
+  using enum offload_gauge::verdict;
+  const auto verdict = loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); });
+  (verdict == here      ? count.batches_inline
+   : verdict == unknown ? count.offloads_unknown
+   : verdict == dear    ? count.offloads_dear
+                        : count.offloads_held_back)
+      .add();
+  return verdict == here;
+}
+
+void connection_core::note_cost(duration took) noexcept {
+  cost_.add(took);
+  if (took <= host_.offload.threshold || !loop_.in_this_thread()) [[likely]]
+    return;
+  loop_.counters().misjudged.add();
+  loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
+  loop_.offloading().misjudged(took, host_.offload, loop_.time().now());
+}
+
+activity::scope connection_core::calling(callback what, const std::type_info* type) const noexcept {
+  if (constants_.is_watched) host_.watchdog->watch_this_thread();
+  return activity::scope(what, &id_, type ? type : &handler_type());
+}
+
+void connection_core::report_exception() const noexcept {
+  if (!host_.log) return;
+  try {
+    const std::string peer = this->peer();
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      report(host_.log,
+             {severity::warning, std::string("a handler has thrown: ") + e.what(), errc::handler_threw, peer});
+    } catch (...) {
+      report(host_.log, {severity::warning, "a handler has thrown something", errc::handler_threw, peer});
+    }
+  } catch (const std::bad_alloc&) {  // nothing is left to say it with
+  }
+}
+
+// ---- The baton comes back -------------------------------------------------------------------------------------------
+
+void connection_core::give_back() noexcept {
+  guard_.leave();
+  if (constants_.runs_here) return on_returned();
+  become(&handoff_steps::returned);
+  if (loop_.in_this_thread())
+    on_returned();
+  else if (homecoming* const together = homecoming::current())
+    together->add(loop_, *this);
+  else
+    loop_.post(static_cast<work_item&>(*this));
+}
+
+void connection_core::on_returned() noexcept {
+  loop_flags_.handoff.baton_out = false;
+  baton_flags_.output.quantum_used = false;
+  if (input_.has_storage() && !baton_flags_.input.has_unread) {
+    input_.recycle(*this);
+    // Where the handler keeps more itself, it is charged later.
+    if (extras_ && extras_->input_charged > 0 && !baton_flags_.handoff.has_changes) [[unlikely]] {
+      loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to on_returned_slowly()
+      fail_if(input_.charge(*this));
+      loop_flags_.handoff.baton_out = false;
+    }
+  }
+  if (is_idle_but_for_slow_path()) return fail_if(output_.send_built(*this));
+  on_returned_slowly();
+}
+
+void connection_core::on_returned_slowly() noexcept {
+  if (loop_flags_.handoff.counts_as_writer) loop_.turn_comes_home();
+  loop_flags_.handoff.baton_out = loop_flags_.handoff.counts_as_writer = false;
+  baton_flags_.output.quantum_used = false;
+  if (is_draining()) baton_flags_.handoff.draining = true;
+  const bool threw = baton_flags_.handoff.handler_failed && !batch_.lost;
+  baton_flags_.handoff.handler_failed = false;
+  if (threw) loop_.counters().handler_errors.add();
+  if (has_ended()) return begin_to_close();
+  if (batch_.lost) return out_of_memory();
+  if (threw) return fail(errc::handler_threw);
+  if (baton_flags_.output.overflowed) return fail(errc::output_overflow);
+  loop_flags_.output.partial_message = false;
+  const bool may_keep_more = baton_flags_.handoff.has_changes;
+  end_of_batch();
+  if (has_ended()) return;
+  if (may_keep_more) fail_if(input_.charge(*this));  // the next batch may be handed out at once
+  if (has_ended()) return;
+  if (input_.unread() > applied_limits().max_input) return fail(errc::message_too_big);
+  run_steps();
+}
+
+void connection_core::end_of_batch() noexcept {
+  if (baton_flags_.handoff.has_changes) adopt_changes();
+  if (has_ended()) return;  // on_close may be at work on another thread
+  if (baton_flags_.output.has_dropped) loop_.counters().dropped.add(std::exchange(baton_extras_->dropped, 0));
+  baton_flags_.output.has_dropped = false;
+  if (connection_deadlines* const d = deadlines())
+    d->batch_ended({.got_on = batch_.progressed,
+                    .incomplete = batch_.incomplete,
+                    .begun_anew = batch_.begun_anew,
+                    .unused = input_.size()},
+                   loop_.now());
+  batch_.progressed = batch_.incomplete = batch_.begun_anew = false;
+  fail_if(output_.send_built(*this));
+}
+
+// ---- Output ---------------------------------------------------------------------------------------------------------
+
+bool connection_core::is_full() const noexcept {
+  return baton_flags_.output.quantum_used || output_.written() > event_loop::turn_share ||
+         output_.is_above_watermark(*this) || (is_on_loop() && !loop_.shares_left());
+}
+
+// False when nothing has left: on another thread, or behind what is queued.
+bool connection_core::send_early(counter& reason) noexcept {
+  if (!loop_.in_this_thread() || has_ended() || !output_.may_send_early(*this)) return false;
+  if (baton_flags_.handoff.timed && constants_.keeps_baton) batch_.progressed = true;
+  fail_if(output_.send_early(*this, reason));
+  return true;
+}
+
+void connection_core::has_written() noexcept {
+  if (output_.written() < event_loop::turn_share || !send_early(loop_.counters().sends_full)) return;
+  loop_flags_.output.partial_message = !planted(bug::messages_are_torn);
+  baton_flags_.output.quantum_used = true;
+  loop_.count_written(event_loop::turn_share);
+}
+
+void connection_core::keep_sending(engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); }
+
+void connection_core::on_sendable() noexcept {
+  fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
+  if (planted(bug::on_writable_is_lost) && baton_flags_.handoff.wants_writable && !loop_flags_.output.is_queued) return;
+  if (!has_ended() && !baton_is_out()) run_steps();
+}
+
+void connection_core::turn_ends() noexcept {
+  extras_->end.is_scheduled = false;
+  connection_output::tell_notices(*this, has_ended() ? why_not_sent() : error_code());
+  const bool sends = std::exchange(extras_->end.sends, false);
+  if (has_ended() || !(sends || extras_->migrates_to)) return;
+  if (sends) fail_if(output_.send_queue(*this, loop_.counters().sends_outside));
+  if (!has_ended() && !baton_is_out()) run_steps();
+}
+
+// The handler had more to write than it may keep waiting, or than its share, and others have had theirs since.
+void connection_core::continue_writing() noexcept {
+  if (has_ended() || baton_is_out()) return;
+  if (!baton_flags_.handoff.wants_writable || is_closing() || output_.queue_size() > applied_limits().low_watermark)
+    return run_steps();
+  baton_flags_.handoff.wants_writable = false;
+  loop_flags_.handoff.counts_as_writer = !constants_.runs_here;
+  if (loop_flags_.handoff.counts_as_writer) loop_.turn_goes_out();
+  hand_off(&handoff_steps::writable);
+}
+
+// ---- From outside ---------------------------------------------------------------------------------------------------
+
+// A message that needs the baton waits for it. Another one waits only for the end of a message that is being written,
+// so that bytes from outside never come to lie within it.
+void connection_core::take(std::unique_ptr<connection_message> message) noexcept {
+  const bool at_once = !message->needs_baton_ && takes_bytes_now();
+  if (has_ended()) return;
+  if (is_lingering() || (!baton_is_out() && is_closing()))
+    return at_once ? void() : host_.registry.release(id_, message->cost_);
+  if (at_once) return message->run(as_connection());
+  if (!make_extras()) return out_of_memory();
+  extras_->messages.push(std::move(message));
+  loop_flags_.handoff.has_messages = true;
+  if (!baton_is_out()) run_steps();
+}
+
+void connection_core::send_from_outside(const shared_bytes& data) noexcept {
+  fail_if(output_.send_message(*this, data));
+}
+
+void connection_core::close_from_outside() noexcept {
+  if (baton_is_out()) {
+    loop_flags_.handoff.close_asked = true;
+    return;
+  }
+  accept_close_request();
+  run_steps();
+}
+
+void connection_core::abort_from_outside() noexcept {
+  const bool was_out = baton_is_out();
+  fail(errc::aborted);
+  if (was_out) interrupt();  // and not what it begins when it has learned of the end
+}
+
+void connection_core::abort() noexcept {
+  fail(errc::stopped);
+  if (baton_is_out()) interrupt();
+}
+
+void connection_core::throttle(int change) noexcept {
+  if (has_ended() || is_lingering()) return;
+  if (!make_extras()) return out_of_memory();
+  connection_input::throttle(*this, change);
+  if (!baton_is_out()) return run_steps();
+  input_.update_reading(*this, false);  // whether the handler pauses is the baton's to say
+}
+
+// A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
+void connection_core::end_if_silent(std::uint32_t looks) noexcept {
+  if (has_ended() || is_lingering() || silence_.looks() < looks) return;
+  if (baton_is_out() || loop_.io().unread(handle_) > 0) return silence_.end();
+  loop_.counters().evicted.add();
+  fail(errc::heartbeat_timeout);
+}
+
+// What the kernel has received by now has been received; what comes later has not, and gets no answer.
+void connection_core::drain() noexcept {
+  if (is_draining() || has_ended() || is_lingering()) return;
+  if (!make_extras()) return out_of_memory();
+  extras_->drain_left = loop_.io().unread(handle_);
+  if (!is_closing()) loop_flags_.phase = connection_phase::draining;
+  if (baton_is_out()) return;
+  baton_flags_.handoff.draining = true;
+  run_steps();
+}
+
+// ---- Settings and time ----------------------------------------------------------------------------------------------
+
+void connection_core::adopt_changes() noexcept {
+  baton_flags_.handoff.has_changes = false;
+  connection_migration::adopt_request(*this);
+  if (!baton_extras_->changed || has_ended()) return;
+  const bool was_above = loop_flags_.output.above_watermark;
+  if (was_above && !output_.tell_above(*this, false)) return out_of_memory();
+  own_ = std::move(baton_extras_->changed);
+  if (was_above && !output_.tell_above(*this, true)) return out_of_memory();
+  const bool checks = baton_flags_.output.checks_writes;  // so that what is written already goes the way it asks for
+  use_limits();
+  baton_flags_.output.checks_writes |= checks;
+  if (!has_ended()) fail_if(output_.watch_watermarks(*this));  // they may be others
+}
+
+void connection_core::use_limits() noexcept {
+  const connection_limits& l = applied_limits();
+  if (const duration longest = l.longest_send(); longest > duration{}) loop_.io().limit_send(longest);
+  output_.classify_writes(*this);
+  baton_flags_.handoff.timed = l.timed();
+  if (!l.timed()) {
+    if (extras_) extras_->deadlines.reset();
+    return;
+  }
+  if (!make_extras()) return out_of_memory();
+  if (extras_->deadlines) return;
+  extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued,
+                                                                   !silence_.is_unbroken()));
+  if (!extras_->deadlines) return out_of_memory();
+  if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
+}
+
+// A deadline ends the connection only if it has still passed when the loop has looked at what the peer has done in
+// time: all that had arrived has been received, and more was offered. A send that waits for the peer was such a look.
+void connection_core::expired() noexcept {
+  if (is_lingering()) return fail({});
+  connection_deadlines* const d = deadlines();
+  if (!d) return;
+  const time_point now = loop_.now();
+  const auto output = d->of_output(applied_limits(), !baton_is_out());
+  const auto input = d->of_input(applied_limits(), !baton_is_out());
+  if (std::min(output, input).when > now) return watch_time();
+  const bool output_is_due = output.when <= now;
+  if (output_is_due && (d->confirm_output(output, now) || loop_.io().waits_in_send())) return fail(output.why);
+  if (input.when <= now && d->confirm_input(input, loop_flags_.input.stopped ? 0 : loop_.io().unread(handle_), now))
+    return fail(input.why);
+  d->catch_up(loop_.dispatched_at(), now);
+  loop_.start(*extras_, {});
+  if (output_is_due) on_sendable();
+}
+
+// ---- The end --------------------------------------------------------------------------------------------------------
+
+void connection_core::fail(error_code why) noexcept {
+  if (has_ended()) return;
+  if (!baton_is_out() && baton_flags_.handoff.has_reason && !gives_up_on_the_peer(why))
+    why = baton_extras_ ? baton_extras_->close_reason : no_memory();
+  closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
+  loop_flags_.phase = connection_phase::ended;
+  reason_ = why.value();
+  reason_category_ = &why.category();
+  host_.registry.remove(id_);
+  if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
+  const bool is_cut = output_.drop_queue(*this);
+  connection_input::release_charge(*this);
+  loop_.io().remove(*this);
+  if (is_cut) loop_.io().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
+  if (extras_) extras_->cancel();
+  if (baton_is_out())
+    connection_output::tell_at_turn_end(*this);
+  else
+    begin_to_close();
+}
+
+// The baton is at home, for the last time: nobody else can use the handle any more.
+void connection_core::begin_to_close() noexcept {
+  if (gives_up_on_the_peer(reason()) || loop_flags_.output.partial_message)
+    loop_.io().reset_when_closed(handle_);  // or as in fail()
+  output_.drop_builder(*this);
+  loop_.io().close(std::exchange(handle_, -1));
+  connection_output::tell_all_notices(*this, why_not_sent());
+  hand_off(&handoff_steps::close);
+}
+
+void connection_core::close_is_done() noexcept {
+  guard_.leave();
+  become(&handoff_steps::destroy);
+  if (loop_.in_this_thread())
+    loop_.defer(*this);
+  else
+    loop_.post(static_cast<work_item&>(*this));
+}
+
+}  // namespace quintet::detail

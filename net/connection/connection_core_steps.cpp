@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_core, second file: what comes next while the baton is at home: the facts for next_step(), and what each
+// step does.
+#include "connection.hpp"
+#include "connection_core.hpp"
+#include "connection_migration.hpp"
+#include "handoff_steps.hpp"
+
+#include "../../base/build/planted_bugs.hpp"
+
+namespace quintet::detail {
+namespace {
+
+constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
+
+// A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
+void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
+  const time_point before = c.loop_.now();
+  c.loop_.time_has_passed();
+  if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(c.loop_.now());
+}
+
+}  // namespace
+
+// A step may call this again: a message closes the connection, or a handler is called and returns the baton. The call
+// that is on the stack already goes on then, with new facts.
+void connection_core::run_steps() noexcept {
+  if (is_stepping_ && !planted(bug::settle_is_reentered)) return;
+  is_stepping_ = true;
+  bool is_refused = false;  // another loop did not take it: that is not tried again before the next event
+  bool sees_closing = true;
+  while (!has_ended() && !baton_is_out()) {
+    connection_facts now = facts();
+    now.may_migrate = now.may_migrate && !is_refused;
+    now.closing = now.closing && sees_closing;
+    if (planted(bug::output_is_lost_at_the_end) && now.closing && loop_flags_.input.peer_ended)
+      now.output_waits = loop_flags_.output.is_queued = false;
+    const step next = next_step(now);
+    if (next == step::wait) break;
+    if (next == step::sort_messages) sees_closing = !planted(bug::settle_is_reentered);
+    perform(next);
+    is_refused = is_refused || next == step::migrate;
+  }
+  is_stepping_ = false;
+  rest();
+}
+
+// Nothing is to do, the baton is out, or the connection has ended.
+void connection_core::rest() noexcept {
+  if (!baton_is_out()) {
+    fail_if(input_.charge(*this));
+    if (!has_ended()) input_.offer_space(*this);
+  }
+  if (connection_deadlines* const d = deadlines()) {
+    if (loop_.io().waits_in_send()) note_long_send(*this, *d);
+    if (!baton_is_out()) d->hold(looks_away(), loop_.now());
+    watch_time();
+  }
+}
+
+connection_facts connection_core::facts() const noexcept {
+  const connection_loop_flags& loop = loop_flags_;
+  const connection_baton_flags& baton = baton_flags_;
+  return {
+      .close_asked = loop.handoff.close_asked || (baton.handoff.close_requested && !is_closing()),
+      .closing = is_closing(),
+      .lingering = is_lingering(),
+      .has_messages = loop.handoff.has_messages,
+      .has_calls = baton.handoff.has_calls,
+      .output_waits = loop.output.is_queued,
+      .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
+      .wants_writable = baton.handoff.wants_writable,
+      .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
+      .is_scheduled = extras_ && static_cast<const turn_taker&>(*extras_).is_linked(),
+      .is_stuck = is_stuck(),
+      .may_migrate = extras_ && extras_->migrates_to && connection_migration::is_possible(*this),
+      .has_unseen_input = loop.input.has_pending || has_unseen_,
+      .holds_input = holds_input(),
+      .reading_differs =
+          !loop.input.peer_ended && loop.input.stopped == input_.wants_reading(*this, baton.input.paused),
+      .undecided = enabled_.classify && baton.input.has_unread,
+      .drain_is_over = is_draining() && (extras_->drain_left == 0 || loop.input.peer_ended || baton.input.paused),
+      .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
+      .may_end = loop.output.send_shut || !stays_half_open_,
+      .keeps_baton = constants_.keeps_baton,
+      .on_drain_is_due = enabled_.drain,
+      .on_read_eof_is_due = enabled_.read_eof,
+  };
+}
+
+void connection_core::perform(step next) noexcept {
+  using enum step;
+  switch (next) {
+    case wait:
+      return;
+    case accept_close:
+    case close:
+      return accept_close_request();
+    case linger:
+      return begin_to_linger();
+    case sort_messages:
+      return run_loop_messages();
+    case dispatch_calls:
+      return hand_off(&handoff_steps::calls);
+    case shut_down_send:
+      loop_flags_.output.send_shut = true;
+      return loop_.io().shutdown_send(handle_);
+    case schedule_writable:
+      return make_extras() ? loop_.line_up(*extras_) : out_of_memory();
+    case migrate:
+      return connection_migration::run(*this);
+    case set_reading:
+      return input_.update_reading(*this, baton_flags_.input.paused);
+    case deliver_input:
+      return deliver_unseen();
+    case deliver_end:
+      drained_ = drained_ || is_draining();
+      return deliver();
+    case deliver_undecided:
+      connection_migration::end_classifying(*this);
+      return deliver();
+    case dispatch_drain:
+      enabled_.drain = false;
+      return hand_off(&handoff_steps::drain);
+    case dispatch_read_eof:
+      enabled_.read_eof = false;
+      stays_half_open_ = true;
+      return hand_off(&handoff_steps::read_eof);
+    case end:
+      return fail(errc::end_of_stream);
+  }
+}
+
+void connection_core::accept_close_request() noexcept {
+  loop_flags_.handoff.close_asked = false;
+  baton_flags_.handoff.close_requested = true;
+  if (!is_closing()) loop_flags_.phase = connection_phase::closing;
+}
+
+void connection_core::run_loop_messages() noexcept {
+  loop_flags_.handoff.has_messages = false;
+  std::size_t done = 0;
+  while (!has_ended()) {
+    std::unique_ptr<connection_message> message = extras_->messages.pop();
+    if (!message) break;
+    if (!message->needs_baton_) {
+      done += message->cost_;
+      message->run(as_connection());
+    } else if (make_baton_extras()) {
+      baton_extras_->calls.push(std::move(message));
+      baton_flags_.handoff.has_calls = true;
+    } else {
+      out_of_memory();
+    }
+  }
+  if (done > 0) host_.registry.release(id_, done);
+}
+
+// What has arrived since the handler was called, and what it has left unread.
+void connection_core::deliver_unseen() noexcept {
+  has_unseen_ = false;
+  take_input();
+  if (!has_ended() && !input_.requires_more(*this)) deliver();
+}
+
+// Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.
+void connection_core::begin_to_linger() noexcept {
+  const duration patience = applied_limits().linger_timeout;
+  if (loop_flags_.input.peer_ended || patience == duration::zero()) return fail({});
+  if (!make_extras()) return out_of_memory();
+  loop_flags_.phase = connection_phase::lingering;
+  input_.drop_pending(*this);
+  if (!loop_flags_.output.send_shut) loop_.io().shutdown_send(handle_);
+  loop_.start(*extras_, patience);
+  input_.update_reading(*this, baton_flags_.input.paused);
+}
+
+}  // namespace quintet::detail

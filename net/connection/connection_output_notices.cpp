@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_output, second file: functions that are told that what was written before them has been sent.
+#include "connection_output.hpp"
+
+#include <utility>
+
+namespace quintet::detail {
+
+// A notice waits on the baton's side while the bytes before it are in the builder, then on the loop's. There it is due,
+// or the queue holds bytes that come before it: the fast path, which counts nothing, is closed meanwhile.
+
+void connection_output::add_notice(context& c, std::unique_ptr<send_notice> notice) {
+  c.extras_of_baton().notices.add(std::move(notice), builder_.size());
+  c.baton_flags_.output.checks_writes = true;  // so that the builder joins the queue
+  // Without memory for the loop's extras it waits for the end of the batch, which needs them as well.
+  if (c.loop_.in_this_thread() && builder_.empty()) (void)adopt_notices(c);
+}
+
+// On the loop, with the baton, before the builder joins the queue. False: there is no memory.
+bool connection_output::adopt_notices(context& c) noexcept {
+  if (!c.baton_extras_ || c.baton_extras_->notices.empty() || c.has_ended()) return true;
+  if (!c.make_extras()) return false;
+  c.extras_->notices.take(c.baton_extras_->notices, c.extras_->taken + queue_.size());
+  note_taken(c, 0);
+  return true;
+}
+
+void connection_output::note_taken(context& c, std::size_t count) noexcept {
+  if (!c.extras_ || c.extras_->notices.empty()) return;
+  c.extras_->taken += count;
+  if (c.extras_->notices.is_due(c.extras_->taken)) tell_at_turn_end(c);
+}
+
+// Not at once: a handler may be in the middle of a flush().
+void connection_output::tell_at_turn_end(context& c) noexcept {
+  if (c.extras_ && !c.extras_->notices.empty() && !std::exchange(c.extras_->end.is_scheduled, true))
+    c.loop_.defer(c.extras_->end);
+}
+
+void connection_output::tell_notices(context& c, error_code why) noexcept {
+  unsigned thrown = c.extras_->notices.tell_due(c.extras_->taken);
+  if (why) thrown += c.extras_->notices.tell_all(why);
+  c.loop_.counters().handler_errors.add(thrown);
+}
+
+// The baton is at home for the last time, and no handler at work.
+void connection_output::tell_all_notices(context& c, error_code why) noexcept {
+  if (c.extras_) tell_notices(c, why);
+  if (c.baton_extras_) c.loop_.counters().handler_errors.add(c.baton_extras_->notices.tell_all(why));
+}
+
+}  // namespace quintet::detail
