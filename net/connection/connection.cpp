@@ -16,6 +16,8 @@ using admission = detail::connection_output::admission;
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
+bool connection::write_more(bytes data) { return write(std::span(&data, 1)); }
+
 bool connection::write(std::span<const bytes> pieces) {
   check_held();
   std::size_t sum = 0;
@@ -30,7 +32,7 @@ bool connection::write(std::span<const bytes> pieces) {
 bool connection::write(shared_bytes data) {
   check_held();
   const bytes all = data ? bytes(*data) : bytes();
-  if (all.size() < large_write || !output_.may_keep_reference()) return write(std::span(&all, 1));
+  if (all.size() < large_write || !output_.may_keep_reference()) return write_more(all);
   if (const admission verdict = output_.admit(*this, all.size()); verdict != admission::taken)
     return verdict == admission::dropped;
   output_.append(*this, std::move(data));

@@ -25,9 +25,9 @@ class connection : protected detail::connection_core {
   /// after shutdown_send(), when full under when_full::error, or because more than `max_output` would wait, which ends
   /// the connection (errc::output_overflow). True, too, of what when_full::drop drops and counts.
   bool write(bytes data) {
-    if (!held().output.checks_writes && output_.try_append(data)) [[likely]]
+    if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
-    return write(std::span(&data, 1));
+    return write_more(data);
   }
   /// [baton] The same for bytes in several pieces, of which all are taken, one behind the other, or none.
   bool write(std::span<const bytes> pieces);
@@ -80,7 +80,7 @@ class connection : protected detail::connection_core {
   /// [baton] Whether close() was called.
   [[nodiscard]] bool closing() const noexcept { return held().handoff.close_requested; }
   /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
-  void shutdown_send() noexcept { held().output.shutdown_requested = baton_flags_.output.checks_writes = true; }
+  void shutdown_send() noexcept { held().output.shutdown_requested = baton_flags_.checks_writes = true; }
   /// [baton] From the end of this batch on, no more input is looked at, and none is taken from the kernel; until
   /// resume_reading(), which connection_registry::post() can bring.
   void pause_reading() noexcept { held().input.paused = true; }
@@ -145,6 +145,7 @@ class connection : protected detail::connection_core {
   friend class connection_message;
   friend class cork_guard;
 
+  bool write_more(bytes data);
   detail::connection_settings& changed_settings();
   void uncork(bool sends);
 };

@@ -102,7 +102,20 @@ class connection_context : public stream_channel {
   ~connection_context() = default;
 };
 
-/// Of a step that could not be done because there was no memory.
+/// Why a connection has to end, or nothing. Returned in registers, as an error_code is not.
+class [[nodiscard]] end_reason {
+ public:
+  constexpr end_reason() noexcept = default;
+  end_reason(const error_code& why) noexcept : value_(why.value()), category_(why ? &why.category() : nullptr) {}
+  end_reason(errc why) noexcept : end_reason(error_code(why)) {}
+  explicit operator bool() const noexcept { return category_ != nullptr; }
+  [[nodiscard]] error_code code() const noexcept { return category_ ? error_code(value_, *category_) : error_code(); }
+
+ private:
+  int value_ = 0;
+  const boost::system::error_category* category_ = nullptr;
+};
+
 inline error_code no_memory() noexcept { return make_error_code(boost::system::errc::not_enough_memory); }
 
 }  // namespace quintet::detail

@@ -3,11 +3,10 @@
 #include "connection_core.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
-#include "../loop/homecoming.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_migration.hpp"
-#include "handoff_steps.hpp"
+#include "connection_handoff.hpp"
 #include "urgent_frames.hpp"
 
 #include <algorithm>
@@ -38,7 +37,7 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
 }  // namespace
 
 connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor)
-    : session_interface(loop, host, constants), work_item(&handoff_steps::open, &handoff_steps::on_handoff) {
+    : session_interface(loop, host, constants), work_item(&connection_handoff::open, &connection_handoff::on_handoff) {
   loop_flags_.handoff.slow_path = always_slow();
   if (!successor) loop_.join(*this);
 }
@@ -73,7 +72,7 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   constants_.is_open = true;
   if (enabled_.open) {
     enabled_.open = false;
-    hand_off(&handoff_steps::open);
+    connection_handoff::hand_off(*this, &connection_handoff::open);
   }
   watch_time();
   if (draining) drain();
@@ -86,20 +85,8 @@ void connection_core::on_received(bytes arrived) noexcept {
   receive(arrived);
 }
 
-void connection_core::receive(bytes arrived) noexcept {
-  if (is_lingering()) return;
-  if (is_draining()) {
-    if (extras_->drain_left == 0) return;  // it was sent after the draining began
-    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
-  }
-  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
-  if (enabled_.urgent) [[unlikely]]
-    if (arrived = sift(arrived, false); arrived.empty()) return watch_time();
-  take_in(arrived);
-}
-
 // For the handler, now or when it has the baton.
-void connection_core::take_in(bytes arrived) noexcept {
+[[gnu::always_inline]] inline void connection_core::take_in(bytes arrived) noexcept {
   try {
     if (!is_idle_but_for_slow_path()) [[unlikely]] {
       if (baton_is_out() || loop_flags_.input.has_pending || holds_input()) {  // nothing overtakes pending input
@@ -120,6 +107,18 @@ void connection_core::take_in(bytes arrived) noexcept {
     return out_of_memory();
   }
   deliver();
+}
+
+void connection_core::receive(bytes arrived) noexcept {
+  if (is_lingering()) return;
+  if (is_draining()) {
+    if (extras_->drain_left == 0) return;  // it was sent after the draining began
+    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
+  }
+  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
+  if (enabled_.urgent) [[unlikely]]
+    if (arrived = sift(arrived, false); arrived.empty()) return watch_time();
+  take_in(arrived);
 }
 
 // Urgent messages are answered on the loop although the handler is at work, or its batch waits for a pool. Returns what
@@ -168,63 +167,13 @@ void connection_core::on_receive_end(error_code reason) noexcept {
   if (!baton_is_out()) run_steps();
 }
 
-bytes connection_core::take_input() noexcept try { return input_.absorb_pending(*this); } catch (
-    const std::bad_alloc&) {
+void connection_core::absorb_pending() noexcept try { input_.absorb_pending(*this); } catch (const std::bad_alloc&) {
   out_of_memory();
-  return {};
 }
 
 void connection_core::keep_unread(bytes unused) noexcept try { input_.append(*this, unused); } catch (
     const std::exception&) {
   out_of_memory();
-}
-
-// ---- The baton goes out ---------------------------------------------------------------------------------------------
-
-void connection_core::hand_off(work_item::function to_run, hints for_queue) noexcept {
-  handoff_steps::prepare(*this);
-  become(to_run);
-  set_hints(for_queue);
-  dispatch(*this);
-}
-
-void connection_core::deliver() noexcept {
-  if (enabled_.classify && !connection_migration::classify(*this)) [[unlikely]]
-    return;
-  loop_.counters().batches.add();
-  baton_flags_.input.requires_more = false;
-  if (!constants_.runs_here && !stays_here()) {
-    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
-    baton_flags_.output.quantum_used = !loop_.shares_left();
-    loop_.count_written(event_loop::turn_share / 4);
-    return hand_off(&handoff_steps::batch, {.quick = cost_.is_known() && cost_.value() <= host_.offload.threshold,
-                                            .may_come_too_late = enabled_.overload});
-  }
-  handoff_steps::prepare(*this);
-  handoff_steps::batch(*this);
-}
-
-// Of a model with a pool: whether this batch is not worth the way there.
-bool connection_core::stays_here() noexcept {
-  if (!host_.offload.is_adaptive()) return false;
-  loop_counters& count = loop_.counters();
-  using enum offload_gauge::verdict;
-  const auto verdict = loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); });
-  (verdict == here      ? count.batches_inline
-   : verdict == unknown ? count.offloads_unknown
-   : verdict == dear    ? count.offloads_dear
-                        : count.offloads_held_back)
-      .add();
-  return verdict == here;
-}
-
-void connection_core::note_cost(duration took) noexcept {
-  cost_.add(took);
-  if (took <= host_.offload.threshold || !loop_.in_this_thread()) [[likely]]
-    return;
-  loop_.counters().misjudged.add();
-  loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
-  loop_.offloading().misjudged(took, host_.offload, loop_.time().now());
 }
 
 activity::scope connection_core::calling(callback what, const std::type_info* type) const noexcept {
@@ -246,73 +195,6 @@ void connection_core::report_exception() const noexcept {
     }
   } catch (const std::bad_alloc&) {  // nothing is left to say it with
   }
-}
-
-// ---- The baton comes back -------------------------------------------------------------------------------------------
-
-void connection_core::give_back() noexcept {
-  guard_.leave();
-  if (constants_.runs_here) return on_returned();
-  become(&handoff_steps::returned);
-  if (loop_.in_this_thread())
-    on_returned();
-  else if (homecoming* const together = homecoming::current())
-    together->add(loop_, *this);
-  else
-    loop_.post(static_cast<work_item&>(*this));
-}
-
-void connection_core::on_returned() noexcept {
-  loop_flags_.handoff.baton_out = false;
-  baton_flags_.output.quantum_used = false;
-  if (input_.has_storage() && !baton_flags_.input.has_unread) {
-    input_.recycle(*this);
-    // Where the handler keeps more itself, it is charged later.
-    if (extras_ && extras_->input_charged > 0 && !baton_flags_.handoff.has_changes) [[unlikely]] {
-      loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to on_returned_slowly()
-      fail_if(input_.charge(*this));
-      loop_flags_.handoff.baton_out = false;
-    }
-  }
-  if (is_idle_but_for_slow_path()) return fail_if(output_.send_built(*this));
-  on_returned_slowly();
-}
-
-void connection_core::on_returned_slowly() noexcept {
-  if (loop_flags_.handoff.counts_as_writer) loop_.turn_comes_home();
-  loop_flags_.handoff.baton_out = loop_flags_.handoff.counts_as_writer = false;
-  baton_flags_.output.quantum_used = false;
-  if (is_draining()) baton_flags_.handoff.draining = true;
-  const bool threw = baton_flags_.handoff.handler_failed && !batch_.lost;
-  baton_flags_.handoff.handler_failed = false;
-  if (threw) loop_.counters().handler_errors.add();
-  if (has_ended()) return begin_to_close();
-  if (batch_.lost) return out_of_memory();
-  if (threw) return fail(errc::handler_threw);
-  if (baton_flags_.output.overflowed) return fail(errc::output_overflow);
-  loop_flags_.output.partial_message = false;
-  const bool may_keep_more = baton_flags_.handoff.has_changes;
-  end_of_batch();
-  if (has_ended()) return;
-  if (may_keep_more) fail_if(input_.charge(*this));  // the next batch may be handed out at once
-  if (has_ended()) return;
-  if (input_.unread() > applied_limits().max_input) return fail(errc::message_too_big);
-  run_steps();
-}
-
-void connection_core::end_of_batch() noexcept {
-  if (baton_flags_.handoff.has_changes) adopt_changes();
-  if (has_ended()) return;  // on_close may be at work on another thread
-  if (baton_flags_.output.has_dropped) loop_.counters().dropped.add(std::exchange(baton_extras_->dropped, 0));
-  baton_flags_.output.has_dropped = false;
-  if (connection_deadlines* const d = deadlines())
-    d->batch_ended({.got_on = batch_.progressed,
-                    .incomplete = batch_.incomplete,
-                    .begun_anew = batch_.begun_anew,
-                    .unused = input_.size()},
-                   loop_.now());
-  batch_.progressed = batch_.incomplete = batch_.begun_anew = false;
-  fail_if(output_.send_built(*this));
 }
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
@@ -362,7 +244,7 @@ void connection_core::continue_writing() noexcept {
   baton_flags_.handoff.wants_writable = false;
   loop_flags_.handoff.counts_as_writer = !constants_.runs_here;
   if (loop_flags_.handoff.counts_as_writer) loop_.turn_goes_out();
-  hand_off(&handoff_steps::writable);
+  connection_handoff::hand_off(*this, &connection_handoff::writable);
 }
 
 // ---- From outside ---------------------------------------------------------------------------------------------------
@@ -442,9 +324,9 @@ void connection_core::adopt_changes() noexcept {
   if (was_above && !output_.tell_above(*this, false)) return out_of_memory();
   own_ = std::move(baton_extras_->changed);
   if (was_above && !output_.tell_above(*this, true)) return out_of_memory();
-  const bool checks = baton_flags_.output.checks_writes;  // so that what is written already goes the way it asks for
+  const bool checks = baton_flags_.checks_writes;  // so that what is written already goes the way it asks for
   use_limits();
-  baton_flags_.output.checks_writes |= checks;
+  baton_flags_.checks_writes |= checks;
   if (!has_ended()) fail_if(output_.watch_watermarks(*this));  // they may be others
 }
 
@@ -514,12 +396,12 @@ void connection_core::begin_to_close() noexcept {
   output_.drop_builder(*this);
   loop_.io().close(std::exchange(handle_, -1));
   connection_output::tell_all_notices(*this, why_not_sent());
-  hand_off(&handoff_steps::close);
+  connection_handoff::hand_off(*this, &connection_handoff::close);
 }
 
 void connection_core::close_is_done() noexcept {
   guard_.leave();
-  become(&handoff_steps::destroy);
+  become(&connection_handoff::destroy);
   if (loop_.in_this_thread())
     loop_.defer(*this);
   else

@@ -6,6 +6,7 @@
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
 #include "../watch/activity.hpp"
+#include "connection_handoff.hpp"
 #include "connection_input.hpp"
 #include "connection_output.hpp"
 #include "next_step.hpp"
@@ -24,7 +25,7 @@ namespace quintet::detail {
 /// thread it runs, and nothing here needs a lock.
 ///
 /// Events only note what has happened, and then call run_steps(): next_step() decides, perform() does it. The work item
-/// is the baton: handoff_steps has what it does while it is out.
+/// is the baton: connection_handoff says what it does while it is out.
 class connection_core : public session_interface, public loop_member, public work_item {
  public:
   // ---- For sessions ----
@@ -54,10 +55,9 @@ class connection_core : public session_interface, public loop_member, public wor
     if (used < arrived.size()) [[unlikely]]
       keep_unread(arrived.substr(used));
     if (!loop_flags_.only_baton_out() || !baton_flags_.none()) [[unlikely]]
-      return on_returned_slowly();
+      return connection_handoff::returned_slowly(*this);
     loop_flags_.handoff.baton_out = false;
-    if (engine::send_result sent{}; !output_.send_piece(*this, sent)) [[unlikely]]
-      keep_sending(sent);
+    output_.send_piece(*this, [this](engine::send_result sent) noexcept { keep_sending(sent); });
   }
   /// [loop] Input that does not take the fast path.
   void receive(bytes arrived) noexcept;
@@ -76,11 +76,15 @@ class connection_core : public session_interface, public loop_member, public wor
   /// [baton] While it lives, the watchdog, if there is one, knows what this thread has called.
   [[nodiscard]] activity::scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
   /// [baton] Returns the baton to the loop.
-  void give_back() noexcept;
-  /// [baton] After run_close(): the connection may go. Called by handoff_steps unless the baton was kept.
+  void give_back() noexcept { connection_handoff::give_back(*this); }
+  /// [baton] After run_close(): the connection may go. Called by connection_handoff unless the baton was kept.
   void close_is_done() noexcept;
   /// [baton, loop] All input there is: what was unread and what was pending. Without memory the connection ends.
-  bytes take_input() noexcept;
+  bytes take_input() noexcept {
+    if (loop_flags_.input.has_pending) [[unlikely]]
+      absorb_pending();
+    return input_.look(*this);
+  }
   /// [baton] Whether the handler has written what it may before others have their turn.
   [[nodiscard]] bool is_full() const noexcept;
   /// [baton] Sends what was written, in the middle of a batch. False when nothing has left.
@@ -90,7 +94,13 @@ class connection_core : public session_interface, public loop_member, public wor
 
   /// Ends the connection: the first reason counts. With the baton out on_close waits until it is back.
   void fail(error_code why) noexcept;
+  void fail_if(end_reason why) noexcept {
+    if (why) [[unlikely]]
+      fail(why.code());
+  }
   void out_of_memory() noexcept { fail(no_memory()); }
+  /// The connection has ended, and the baton is at home for the last time.
+  void begin_to_close() noexcept;
   /// Whether bytes from outside may be sent now: they would not lie within what the handler writes.
   [[nodiscard]] bool takes_bytes_now() const noexcept {
     return !loop_flags_.output.partial_message && !loop_flags_.handoff.has_messages;
@@ -112,12 +122,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void continue_writing() noexcept;
   /// What comes next, until there is nothing to do. Called by every event; a call within a call returns at once.
   void run_steps() noexcept;
-  /// Hands the baton out.
-  void hand_off(work_item::function to_run, hints for_queue = {}) noexcept;
-  void deliver() noexcept;
-  /// The baton is back.
-  void on_returned() noexcept;
-  void on_returned_slowly() noexcept;
+  void deliver() noexcept { connection_handoff::deliver(*this); }
   [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
   [[nodiscard]] bool always_slow() const noexcept {
     return constants_.keeps_baton || !constants_.runs_here || constants_.is_watched || enabled_.urgent;
@@ -128,9 +133,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void has_written() noexcept;
   [[nodiscard]] connection& as_connection() noexcept;
   [[nodiscard]] static connection_core& of(connection& c) noexcept;
-  /// [baton] What a batch has cost, on whatever thread it was run.
-  void note_cost(duration took) noexcept;
-  using work_item::become, work_item::set_hints;
+  using work_item::become, work_item::hints, work_item::set_hints;
 
   connection_output output_;
   connection_input input_;
@@ -158,14 +161,9 @@ class connection_core : public session_interface, public loop_member, public wor
     silence_.end();
   }
   void take_in(bytes arrived) noexcept;
+  void absorb_pending() noexcept;
   bytes sift(bytes arrived, bool at_end) noexcept;
-  [[nodiscard]] bool stays_here() noexcept;
   void keep_sending(engine::send_result sent) noexcept;
-  void end_of_batch() noexcept;
-  void fail_if(error_code why) noexcept {
-    if (why) fail(why);
-  }
-  void begin_to_close() noexcept;
   // connection_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;

@@ -4,7 +4,7 @@
 #include "connection.hpp"
 #include "connection_core.hpp"
 #include "connection_migration.hpp"
-#include "handoff_steps.hpp"
+#include "connection_handoff.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
 
@@ -101,7 +101,7 @@ void connection_core::perform(step next) noexcept {
     case sort_messages:
       return run_loop_messages();
     case dispatch_calls:
-      return hand_off(&handoff_steps::calls);
+      return connection_handoff::hand_off(*this, &connection_handoff::calls);
     case shut_down_send:
       loop_flags_.output.send_shut = true;
       return loop_.io().shutdown_send(handle_);
@@ -121,11 +121,11 @@ void connection_core::perform(step next) noexcept {
       return deliver();
     case dispatch_drain:
       enabled_.drain = false;
-      return hand_off(&handoff_steps::drain);
+      return connection_handoff::hand_off(*this, &connection_handoff::drain);
     case dispatch_read_eof:
       enabled_.read_eof = false;
       stays_half_open_ = true;
-      return hand_off(&handoff_steps::read_eof);
+      return connection_handoff::hand_off(*this, &connection_handoff::read_eof);
     case end:
       return fail(errc::end_of_stream);
   }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace quintet::detail {
 
@@ -23,6 +24,15 @@ enum class connection_phase : std::uint8_t {
   lingering,  ///< everything is sent and the peer knows; the peer has time to read and to close
   ended,      ///< on_close is scheduled or running, or another loop has the connection
 };
+
+/// All flags of one side, for one compare with memory. std::bit_cast would load them into a register first.
+template <class Flags>
+[[nodiscard]] std::uint32_t word(const Flags& flags) noexcept {
+  static_assert(sizeof flags == sizeof(std::uint32_t));
+  std::uint32_t all;
+  std::memcpy(&all, &flags, sizeof all);
+  return all;
+}
 
 // ---- The loop's side: written by the loop's thread at any time ------------------------------------------------------
 
@@ -55,19 +65,16 @@ struct connection_loop_flags {
   output_loop_flags output;
   connection_phase phase = connection_phase::serving;
 
-  [[nodiscard]] bool none() const noexcept { return bits() == 0; }
+  [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
   [[nodiscard]] bool only_baton_out() const noexcept {
     constexpr connection_loop_flags that{.handoff = {.baton_out = true}, .input = {}, .output = {}};
-    return bits() == std::bit_cast<std::uint32_t>(that);
+    return word(*this) == std::bit_cast<std::uint32_t>(that);
   }
   [[nodiscard]] bool none_but_slow_path() const noexcept {
     connection_loop_flags others = *this;
     others.handoff.slow_path = false;
     return others.none();
   }
-
- private:
-  [[nodiscard]] std::uint32_t bits() const noexcept { return std::bit_cast<std::uint32_t>(*this); }
 };
 
 // ---- The baton's side: written by whoever holds the baton; the loop writes it while it has the baton ----------------
@@ -91,10 +98,9 @@ struct input_baton_flags {
 struct output_baton_flags {
   bool shutdown_requested : 1 = false;
   bool quantum_used : 1 = false;   ///< it has written its share of this turn
-  bool checks_writes : 1 = false;  ///< write() may not just append to the chunk there is
   bool has_dropped : 1 = false;
   bool overflowed : 1 = false;  ///< more was written than max_output
-  std::uint8_t unused : 3 = 0;
+  std::uint8_t unused : 4 = 0;
 };
 /// How the batch at hand has used its input; for time limits. No reason to leave the fast path.
 struct batch_flags {
@@ -109,9 +115,9 @@ struct connection_baton_flags {
   handoff_baton_flags handoff;
   input_baton_flags input;
   output_baton_flags output;
-  std::uint8_t unused = 0;
+  bool checks_writes = false;  ///< write() may not just append to the chunk there is; a byte, since each write tests it
 
-  [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint32_t>(*this) == 0; }
+  [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
 };
 
 /// Constant for a connection, or set once before its first batch.

@@ -73,20 +73,16 @@ void connection_input::drop_pending(context& c) noexcept {
   c.loop_flags_.input.has_pending = false;
 }
 
-bytes connection_input::absorb_pending(context& c) {
-  if (c.loop_flags_.input.has_pending) {
-    c.loop_flags_.input.has_pending = false;
-    if (unread_.empty()) {
-      unread_.swap(pending_);
-    } else {
-      append(c, pending_.data());
-      pending_.clear();
-    }
-    c.loop_.buffers().take_back(pending_);
-    update_reading(c, c.baton_flags_.input.paused);
+void connection_input::absorb_pending(context& c) {
+  c.loop_flags_.input.has_pending = false;
+  if (unread_.empty()) {
+    unread_.swap(pending_);
+  } else {
+    append(c, pending_.data());
+    pending_.clear();
   }
-  c.baton_flags_.input.has_unread = !unread_.empty();
-  return unread_.data();
+  c.loop_.buffers().take_back(pending_);
+  update_reading(c, c.baton_flags_.input.paused);
 }
 
 void connection_input::make_pending(context& c) noexcept {
@@ -132,13 +128,13 @@ void connection_input::offer_space(context& c) noexcept {
 
 // ---- The server's budget --------------------------------------------------------------------------------------------
 
-error_code connection_input::charge(context& c) noexcept {
+end_reason connection_input::charge(context& c) noexcept {
   if (c.has_ended()) return {};
   const std::size_t now = charge_for(size() + (c.baton_extras_ ? c.baton_extras_->kept : 0));
   if (now == 0 && (!c.extras_ || c.extras_->input_charged == 0)) return {};
   if (!c.make_extras()) return no_memory();
   const std::size_t before = std::exchange(c.extras_->input_charged, now);
-  return c.host_.input.changed(before, now, c.host_.registry.count()) ? error_code() : errc::input_overflow;
+  return c.host_.input.changed(before, now, c.host_.registry.count()) ? end_reason() : errc::input_overflow;
 }
 
 void connection_input::release_charge(context& c) noexcept {

@@ -67,8 +67,13 @@ class connection_input {
 
   // ---- Both [loop, baton] ----
 
-  /// Pending input becomes unread, and is what the handler sees next. Throws std::bad_alloc.
-  bytes absorb_pending(context& c);
+  /// Pending input becomes unread. Throws std::bad_alloc.
+  void absorb_pending(context& c);
+  /// Unread input, which is what the handler sees next.
+  bytes look(context& c) const noexcept {
+    c.baton_flags_.input.has_unread = !unread_.empty();
+    return unread_.data();
+  }
   /// As if unread input had just arrived and nobody had seen it.
   void make_pending(context& c) noexcept;
   /// Where the engine may receive the rest of what the handler requires. Throws std::bad_alloc.
@@ -78,7 +83,7 @@ class connection_input {
   /// Asks the engine to receive there, if it is worth it.
   void offer_space(context& c) noexcept;
   /// Input that is unread, pending or kept by the handler counts against the server's budget. What is short does not.
-  [[nodiscard]] error_code charge(context& c) noexcept;
+  end_reason charge(context& c) noexcept;
   static void release_charge(context& c) noexcept;
   /// The buffer goes back to the loop.
   void recycle(context& c) noexcept { c.loop_.buffers().take_back(unread_); }

@@ -45,7 +45,7 @@ connection_output::admission connection_output::admit_above_gate(context& c, std
     }
   }
   const std::size_t after = written() + count;
-  flags.checks_writes = true;
+  c.baton_flags_.checks_writes = true;
   flags.overflowed = flags.overflowed || waits + count > limits.max_output ||
                      !c.host_.output.changed(std::exchange(c.extras_of_baton().output_charged, after), after,
                                              c.host_.registry.count());
@@ -69,21 +69,6 @@ void connection_output::copy(context& c, bytes data) {
   if (!builder_.try_append(data)) builder_.append(data, spare);
 }
 
-bool connection_output::prepare_slowly(context& c) noexcept {
-  c.loop_.chunks().try_equip(builder_);
-  classify_writes(c);
-  if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
-  if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
-  return true;
-}
-
-void connection_output::classify_writes(context& c) noexcept {
-  const connection_limits& l = c.applied_limits();
-  const std::size_t gate = std::min(l.high_watermark, l.max_output);
-  c.baton_flags_.output.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
-                                        gate < byte_chain::chunk_size + queue_.size();
-}
-
 void connection_output::drop_builder(context& c) noexcept {
   c.loop_.chunks().take_back(builder_);
   if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));
@@ -91,35 +76,28 @@ void connection_output::drop_builder(context& c) noexcept {
 
 // ---- To the kernel --------------------------------------------------------------------------------------------------
 
-error_code connection_output::send_built(context& c) noexcept {
-  if (c.loop_flags_.output.is_queued || c.baton_flags_.output.checks_writes || !builder_.is_one_piece()) [[unlikely]]
-    return join_queue(c, false);
-  engine::send_result sent{};
-  return send_piece(c, sent) ? error_code() : keep_sending(c, sent);
-}
-
-error_code connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
-  if (const error_code why = account(c, sent)) return why;
+end_reason connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
+  if (const end_reason why = account(c, sent)) return why;
   builder_.consume(sent.bytes, c.loop_.chunks());
   return join_queue(c, true);
 }
 
-error_code connection_output::send_early(context& c, counter& reason) noexcept {
-  const error_code why = count_sends(c, reason, [&] { return send_built(c); });
+end_reason connection_output::send_early(context& c, counter& reason) noexcept {
+  const end_reason why = count_sends(c, reason, [&] { return send_built(c); });
   c.loop_.chunks().try_equip(builder_);
   classify_writes(c);
   return why;
 }
 
-error_code connection_output::account(context& c, engine::send_result sent) noexcept {
+end_reason connection_output::account(context& c, engine::send_result sent) noexcept {
   c.loop_.counters().sent(sent.bytes);
   note_taken(c, sent.bytes);
   if (c.loop_.io().waits_in_send()) c.loop_.time_has_passed();
   if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(c.loop_.now());
-  return sent.error == 0 ? error_code() : system_error_code(sent.error);
+  return sent.error == 0 ? end_reason() : system_error_code(sent.error);
 }
 
-error_code connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
+end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
   if (!adopt_notices(c)) return no_memory();
   // Where the queue is charged it has waited before: the kernel says when it takes more.
   const bool waits = kernel_is_full || (c.extras_ && c.extras_->output_charged > 0);
@@ -139,17 +117,17 @@ error_code connection_output::join_queue(context& c, bool kernel_is_full) noexce
   return waits ? queue_changed(c) : send_all(c);
 }
 
-error_code connection_output::send_queue(context& c, counter& reason) noexcept {
+end_reason connection_output::send_queue(context& c, counter& reason) noexcept {
   return count_sends(c, reason, [&] { return send_all(c); });
 }
 
 // Until the kernel takes less than it is offered.
-error_code connection_output::send_all(context& c) noexcept {
+end_reason connection_output::send_all(context& c) noexcept {
   for (bool goes_on = true; goes_on && !queue_.empty();) {
     std::array<iovec, most_pieces> pieces;
     const output_pieces gathered(pieces.data(), queue_.gather(pieces));
     const engine::send_result sent = c.loop_.io().send(c, gathered);
-    if (const error_code why = account(c, sent)) return why;
+    if (const end_reason why = account(c, sent)) return why;
     queue_.consume(sent.bytes, c.loop_.chunks());
     if (queue_.empty()) c.loop_.chunks().take_back(queue_);
     goes_on = sent.bytes == size_of(gathered);
@@ -165,7 +143,7 @@ bool connection_output::takes_from_outside(const context& c) noexcept {
   return c.baton_is_out() || !(c.is_closing() || c.baton_flags_.output.shutdown_requested);
 }
 
-error_code connection_output::send_message(context& c, const shared_bytes& data) noexcept {
+end_reason connection_output::send_message(context& c, const shared_bytes& data) noexcept {
   if (!takes_from_outside(c)) return {};
   const when_full policy = c.applied_limits().full;
   if (c.loop_flags_.output.above_watermark && (policy == when_full::drop || policy == when_full::error)) {
@@ -176,12 +154,12 @@ error_code connection_output::send_message(context& c, const shared_bytes& data)
 }
 
 // Whoever has the baton, and not in the middle of what the handler writes. `merges`: with what else comes in this turn.
-error_code connection_output::send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept {
+end_reason connection_output::send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept {
   const std::size_t most = c.applied_limits().max_output;
   if (data.size() > most - std::min(most, queue_.size())) return errc::output_overflow;
   std::size_t gone = 0;
   if (!merges && queue_.empty()) {
-    const error_code why = count_sends(c, c.loop_.counters().sends_outside, [&] {
+    const end_reason why = count_sends(c, c.loop_.counters().sends_outside, [&] {
       const engine::send_result sent = c.loop_.io().send(c, data);
       gone = sent.bytes;
       return account(c, sent);
@@ -207,7 +185,7 @@ error_code connection_output::send_beside(context& c, bytes data, const shared_b
 
 // ---- What the queue's length means ----------------------------------------------------------------------------------
 
-error_code connection_output::queue_changed(context& c) noexcept {
+end_reason connection_output::queue_changed(context& c) noexcept {
   const std::size_t now = queue_.size();
   if (now == 0 && !c.extras_) return {};
   if (!c.make_extras()) return no_memory();
@@ -217,7 +195,7 @@ error_code connection_output::queue_changed(context& c) noexcept {
   return watch_watermarks(c);
 }
 
-error_code connection_output::watch_watermarks(context& c) noexcept {
+end_reason connection_output::watch_watermarks(context& c) noexcept {
   const connection_limits& l = c.applied_limits();
   const bool above = queue_.size() > (c.loop_flags_.output.above_watermark ? l.low_watermark : l.high_watermark);
   if (above != c.loop_flags_.output.above_watermark) {

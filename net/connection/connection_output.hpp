@@ -5,6 +5,7 @@
 #include "../../base/memory/byte_chain.hpp"
 #include "connection_context.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,13 +55,13 @@ class connection_output {
   [[nodiscard]] static bool takes_from_outside(const context& c) noexcept;
   /// Bytes from outside. Large ones are kept by reference: a broadcast that many peers do not read takes the memory of
   /// one.
-  [[nodiscard]] error_code send_message(context& c, const shared_bytes& data) noexcept;
+  end_reason send_message(context& c, const shared_bytes& data) noexcept;
   /// An answer to urgent bytes: leaves at once.
-  [[nodiscard]] error_code send_urgent(context& c, bytes data) noexcept { return send_beside(c, data, nullptr, false); }
+  end_reason send_urgent(context& c, bytes data) noexcept { return send_beside(c, data, nullptr, false); }
   /// The kernel takes more.
-  [[nodiscard]] error_code send_queue(context& c, counter& reason) noexcept;
+  end_reason send_queue(context& c, counter& reason) noexcept;
   /// The watermarks may be others: what they say of the queue.
-  [[nodiscard]] error_code watch_watermarks(context& c) noexcept;
+  end_reason watch_watermarks(context& c) noexcept;
   /// Tells those who have to know: senders, where the policy refuses what they send, and the connection that feeds this
   /// one. False: there is no memory.
   [[nodiscard]] bool tell_above(context& c, bool above) noexcept;
@@ -73,33 +74,50 @@ class connection_output {
   void prepare(context& c) noexcept {
     c.loop_.chunks().try_equip(builder_);
     if (!builder_.equipped()) [[unlikely]]
-      c.baton_flags_.output.checks_writes = true;
+      c.baton_flags_.checks_writes = true;
   }
   /// The same of a batch that does not take the fast path. False: there is no memory.
-  [[nodiscard]] bool prepare_slowly(context& c) noexcept;
-  /// Nothing is queued, and what has been written lies in one piece. False: not all of it has gone; keep_sending().
-  [[nodiscard]] bool send_piece(context& c, engine::send_result& sent) noexcept {
+  [[nodiscard]] bool prepare_slowly(context& c) noexcept {
+    c.loop_.chunks().try_equip(builder_);
+    classify_writes(c);
+    if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
+    if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
+    return true;
+  }
+  /// Nothing is queued, and what has been written lies in one piece. Returns what `partial`, called with the engine's
+  /// result where not all of it has gone, returns; else nothing. It is to call keep_sending().
+  template <class F>
+  auto send_piece(context& c, F partial) noexcept {
     const bytes all = builder_.front();
     if (!all.empty()) [[likely]] {
-      sent = c.loop_.io().send(c, all);
+      const engine::send_result sent = c.loop_.io().send(c, all);
       if (sent.bytes < all.size()) [[unlikely]]
-        return false;
+        return partial(sent);
       c.loop_.counters().sent(all.size());
     }
     c.loop_.chunks().take_back_piece(builder_);
-    return true;
+    return decltype(partial(engine::send_result{}))();
   }
-  [[nodiscard]] error_code keep_sending(context& c, engine::send_result sent) noexcept;
+  end_reason keep_sending(context& c, engine::send_result sent) noexcept;
   /// What has been written is sent, or joins the queue.
-  [[nodiscard]] error_code send_built(context& c) noexcept;
+  end_reason send_built(context& c) noexcept {
+    if (c.loop_flags_.output.is_queued || c.baton_flags_.checks_writes || !builder_.is_one_piece()) [[unlikely]]
+      return join_queue(c, false);
+    return send_piece(c, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
+  }
   /// The same in the middle of a batch.
-  [[nodiscard]] error_code send_early(context& c, counter& reason) noexcept;
+  end_reason send_early(context& c, counter& reason) noexcept;
   /// The connection is closed: drops what was written.
   void drop_builder(context& c) noexcept;
   /// Both chains, of a connection that is destroyed.
   void release(context& c) noexcept;
   /// Whether write() may append within the chunk there is without asking, by what the limits leave.
-  void classify_writes(context& c) noexcept;
+  void classify_writes(context& c) noexcept {
+    const connection_limits& l = c.applied_limits();
+    const std::size_t gate = std::min(l.high_watermark, l.max_output);
+    c.baton_flags_.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
+                                          gate < byte_chain::chunk_size + queue_.size();
+  }
   /// The part has nothing that would have to migrate with its connection.
   [[nodiscard]] bool is_quiescent(const context& c) const noexcept;
 
@@ -115,23 +133,23 @@ class connection_output {
   [[nodiscard]] std::size_t queued(const context& c) const noexcept;
   admission admit_above_gate(context& c, std::size_t count, std::size_t waits);
   void check_form(context& c) const noexcept {
-    if (!builder_.is_one_piece()) c.baton_flags_.output.checks_writes = true;
+    if (!builder_.is_one_piece()) c.baton_flags_.checks_writes = true;
   }
   void copy(context& c, bytes data);
-  error_code send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept;
-  error_code send_all(context& c) noexcept;
-  error_code join_queue(context& c, bool kernel_is_full) noexcept;
-  error_code queue_changed(context& c) noexcept;
+  end_reason send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept;
+  end_reason send_all(context& c) noexcept;
+  end_reason join_queue(context& c, bool kernel_is_full) noexcept;
+  end_reason queue_changed(context& c) noexcept;
   bool tell_source(context& c, bool throttle) noexcept;
   void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
-  static error_code account(context& c, engine::send_result sent) noexcept;
+  static end_reason account(context& c, engine::send_result sent) noexcept;
   bool adopt_notices(context& c) noexcept;
   static void note_taken(context& c, std::size_t count) noexcept;
   /// Why a batch's output leaves at its end is not counted: that is the rule.
   template <class F>
-  static error_code count_sends(context& c, counter& reason, F send) noexcept {
+  static end_reason count_sends(context& c, counter& reason, F send) noexcept {
     const std::uint64_t before = c.loop_.counters().sends.value();
-    const error_code why = send();
+    const end_reason why = send();
     reason.add(c.loop_.counters().sends.value() - before);
     return why;
   }

@@ -11,7 +11,7 @@ namespace quintet::detail {
 
 void connection_output::add_notice(context& c, std::unique_ptr<send_notice> notice) {
   c.extras_of_baton().notices.add(std::move(notice), builder_.size());
-  c.baton_flags_.output.checks_writes = true;  // so that the builder joins the queue
+  c.baton_flags_.checks_writes = true;  // so that the builder joins the queue
   // Without memory for the loop's extras it waits for the end of the batch, which needs them as well.
   if (c.loop_.in_this_thread() && builder_.empty()) (void)adopt_notices(c);
 }

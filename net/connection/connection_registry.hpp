@@ -32,7 +32,7 @@ namespace detail {
 class connection_core;
 struct connection_migration;
 class connection_output;
-struct handoff_steps;
+struct connection_handoff;
 
 }  // namespace detail
 
@@ -52,7 +52,7 @@ class connection_message : public work_item {
  private:
   friend class connection_registry;
   friend detail::connection_core;
-  friend detail::handoff_steps;
+  friend detail::connection_handoff;
   static constexpr std::size_t overhead = 128;  // of what the memory of one that is under way is reckoned at
   static void arrive(work_item& item) noexcept;
   /// On the loop; or, for one that needs it, with the baton.
@@ -142,7 +142,7 @@ class connection_registry {
   friend detail::connection_core;
   friend detail::connection_migration;
   friend detail::connection_output;
-  friend detail::handoff_steps;
+  friend detail::connection_handoff;
   // Each connection has one, so it is small; and they do not move, so that there is never room for twice as many.
   struct slot {
     connection* holder = nullptr;

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_handoff: the way of a batch, from the loop to the handler and its output back to the loop. All that most
+// batches cost, where they do not take the fast path, is in this file (benchmarks/budget).
+#include "connection_handoff.hpp"
+
+#include "../loop/homecoming.hpp"
+#include "connection.hpp"
+#include "connection_core.hpp"
+#include "connection_migration.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace quintet::detail {
+namespace {
+
+connection_core& with_baton(work_item& item) noexcept {
+  auto& c = static_cast<connection_core&>(item);
+  c.guard_.enter();
+  return c;
+}
+
+// What it calls is over when the baton is returned, and with it perhaps the connection.
+void call_guarded(connection_core& c, callback what, void (session_interface::*run)()) noexcept {
+  c.guarded([&] {
+    const activity::scope now = c.calling(what);
+    (c.*run)();
+  });
+}
+
+// The peer's time stands still until the baton is back.
+[[gnu::noinline]] void hold_deadlines(connection_core& c) noexcept {
+  if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
+}
+
+}  // namespace
+
+// ---- Out ------------------------------------------------------------------------------------------------------------
+
+[[gnu::always_inline]] inline void connection_handoff::prepare(connection_core& c) noexcept {
+  c.loop_flags_.handoff.baton_out = true;
+  if (c.baton_flags_.handoff.timed) [[unlikely]]
+    hold_deadlines(c);
+  if (!c.output_.prepare_slowly(c)) [[unlikely]]
+    c.out_of_memory();
+}
+
+void connection_handoff::hand_off(connection_core& c, work_item::function step, work_item::hints for_queue) noexcept {
+  prepare(c);
+  c.become(step);
+  c.set_hints(for_queue);
+  c.dispatch(c);
+}
+
+void connection_handoff::deliver(connection_core& c) noexcept {
+  if (c.enabled_.classify && !connection_migration::classify(c)) [[unlikely]]
+    return;
+  c.loop_.counters().batches.add();
+  c.baton_flags_.input.requires_more = false;
+  if (!c.constants_.runs_here && !stays_here(c)) {
+    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    c.baton_flags_.output.quantum_used = !c.loop_.shares_left();
+    c.loop_.count_written(event_loop::turn_share / 4);
+    return hand_off(c, &connection_handoff::batch,
+                    {.quick = c.cost_.is_known() && c.cost_.value() <= c.host_.offload.threshold,
+                     .may_come_too_late = c.enabled_.overload});
+  }
+  prepare(c);
+  batch(c);
+}
+
+// Of a model with a pool: whether this batch is not worth the way there.
+bool connection_handoff::stays_here(connection_core& c) noexcept {
+  if (!c.host_.offload.is_adaptive()) return false;
+  loop_counters& count = c.loop_.counters();
+  using enum offload_gauge::verdict;
+  const auto verdict = c.loop_.offloading().judge(c.cost_, c.host_.offload, [&c] { return c.loop_.now(); });
+  (verdict == here      ? count.batches_inline
+   : verdict == unknown ? count.offloads_unknown
+   : verdict == dear    ? count.offloads_dear
+                        : count.offloads_held_back)
+      .add();
+  return verdict == here;
+}
+
+void connection_handoff::on_handoff(work_item& item) noexcept {
+  auto& c = static_cast<connection_core&>(item);
+  if (!c.input_.keep_lent(c)) c.become(&connection_handoff::lost_batch);
+}
+
+// ---- At the handler -------------------------------------------------------------------------------------------------
+
+[[gnu::always_inline]] inline void connection_handoff::run_guarded_batch(connection_core& c) noexcept {
+  const time_point begun = c.constants_.runs_here ? time_point() : c.loop_.time().now();
+  c.guarded([&c] {
+    const bytes input = c.input_.batch(c);
+    c.input_.use(c, input, c.is_too_late() ? c.run_overload(input) : c.run_batch(input));
+  });
+  if (!c.constants_.runs_here && !c.is_too_late()) note_cost(c, c.loop_.time().now() - begun);
+  c.set_hints({});
+}
+
+[[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
+  const activity::scope now = c.calling(callback::input);
+  run_guarded_batch(c);
+}
+
+// With the baton, on whatever thread the batch was run.
+void connection_handoff::note_cost(connection_core& c, duration took) noexcept {
+  c.cost_.add(took);
+  if (took <= c.host_.offload.threshold || !c.loop_.in_this_thread()) [[likely]]
+    return;
+  c.loop_.counters().misjudged.add();
+  c.loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
+  c.loop_.offloading().misjudged(took, c.host_.offload, c.loop_.time().now());
+}
+
+void connection_handoff::open(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  if (c.constants_.keeps_baton) return c.run_open();
+  call_guarded(c, callback::on_open, &session_interface::run_open);
+  c.give_back();
+}
+
+void connection_handoff::batch(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  if (c.constants_.keeps_baton || c.constants_.is_watched) [[unlikely]] {
+    if (c.constants_.keeps_baton) return static_cast<void>(c.run_batch({}));
+    run_watched_batch(c);
+  } else {
+    run_guarded_batch(c);
+  }
+  c.batch_.input_is_lent = false;
+  c.give_back();
+}
+
+void connection_handoff::lost_batch(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  c.batch_.lost = true;
+  c.batch_.input_is_lent = false;
+  c.fail_handler();
+  c.set_hints({});
+  c.give_back();
+}
+
+void connection_handoff::calls(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  c.baton_flags_.handoff.has_calls = false;
+  std::size_t done = 0;
+  while (const std::unique_ptr<connection_message> message = c.baton_extras_->calls.pop()) {
+    c.guarded([&] {
+      const activity::scope now = c.calling(callback::message);
+      message->run(c.as_connection());
+    });
+    done += message->cost_;
+  }
+  c.host_.registry.release(c.id_, done);
+  c.batch_.progressed = false;  // not of what the peer has sent
+  c.give_back();
+}
+
+void connection_handoff::writable(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  if (!c.constants_.runs_here) c.loop_.turn_begins();
+  if (c.constants_.keeps_baton) return c.run_writable();
+  call_guarded(c, callback::on_writable, &session_interface::run_writable);
+  c.give_back();
+}
+
+void connection_handoff::read_eof(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  call_guarded(c, callback::on_read_eof, &session_interface::run_read_eof);
+  c.give_back();
+}
+
+void connection_handoff::drain(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  call_guarded(c, callback::on_drain, &session_interface::run_drain);
+  c.give_back();
+}
+
+void connection_handoff::close(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  if (c.constants_.is_open) {
+    const activity::scope now = c.calling(callback::on_close);
+    c.run_close(c.reason());
+  }
+  if (!c.constants_.is_open || !c.constants_.keeps_baton) c.close_is_done();
+}
+
+// ---- Back -----------------------------------------------------------------------------------------------------------
+
+void connection_handoff::give_back(connection_core& c) noexcept {
+  c.guard_.leave();
+  if (c.constants_.runs_here) return returned(c);
+  c.become(&connection_handoff::returned);
+  if (c.loop_.in_this_thread())
+    returned(c);
+  else if (homecoming* const together = homecoming::current())
+    together->add(c.loop_, c);
+  else
+    c.loop_.post(static_cast<work_item&>(c));
+}
+
+void connection_handoff::returned(work_item& item) noexcept {
+  auto& c = static_cast<connection_core&>(item);
+  c.loop_flags_.handoff.baton_out = false;
+  c.baton_flags_.output.quantum_used = false;
+  if (c.input_.has_storage() && !c.baton_flags_.input.has_unread) {
+    c.input_.recycle(c);
+    // Where the handler keeps more itself, it is charged later.
+    if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_flags_.handoff.has_changes) [[unlikely]] {
+      c.loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to returned_slowly()
+      c.fail_if(c.input_.charge(c));
+      c.loop_flags_.handoff.baton_out = false;
+    }
+  }
+  if (c.is_idle_but_for_slow_path()) return c.fail_if(c.output_.send_built(c));
+  returned_slowly(c);
+}
+
+void connection_handoff::returned_slowly(connection_core& c) noexcept {
+  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.turn_comes_home();
+  c.loop_flags_.handoff.baton_out = c.loop_flags_.handoff.counts_as_writer = false;
+  c.baton_flags_.output.quantum_used = false;
+  if (c.is_draining()) c.baton_flags_.handoff.draining = true;
+  const bool threw = c.baton_flags_.handoff.handler_failed && !c.batch_.lost;
+  c.baton_flags_.handoff.handler_failed = false;
+  if (threw) c.loop_.counters().handler_errors.add();
+  if (c.has_ended()) return c.begin_to_close();
+  if (c.batch_.lost) return c.out_of_memory();
+  if (threw) return c.fail(errc::handler_threw);
+  if (c.baton_flags_.output.overflowed) return c.fail(errc::output_overflow);
+  c.loop_flags_.output.partial_message = false;
+  const bool may_keep_more = c.baton_flags_.handoff.has_changes;
+  end_of_batch(c);
+  if (c.has_ended()) return;
+  if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed out at once
+  if (c.has_ended()) return;
+  if (c.input_.unread() > c.applied_limits().max_input) return c.fail(errc::message_too_big);
+  c.run_steps();
+}
+
+void connection_handoff::end_of_batch(connection_core& c) noexcept {
+  if (c.baton_flags_.handoff.has_changes) c.adopt_changes();
+  if (c.has_ended()) return;  // on_close may be at work on another thread
+  if (c.baton_flags_.output.has_dropped) c.loop_.counters().dropped.add(std::exchange(c.baton_extras_->dropped, 0));
+  c.baton_flags_.output.has_dropped = false;
+  if (connection_deadlines* const d = c.deadlines())
+    d->batch_ended({.got_on = c.batch_.progressed,
+                    .incomplete = c.batch_.incomplete,
+                    .begun_anew = c.batch_.begun_anew,
+                    .unused = c.input_.size()},
+                   c.loop_.now());
+  c.batch_.progressed = c.batch_.incomplete = c.batch_.begun_anew = false;
+  c.fail_if(c.output_.send_built(c));
+}
+
+// Behind what is deferred for this connection: when it comes from the inbox, that has not run yet.
+void connection_handoff::destroy(work_item& item) noexcept {
+  auto& c = static_cast<connection_core&>(item);
+  if (c.extras_ && c.extras_->end.is_scheduled) return c.loop_.defer(item);
+  connection_output::tell_all_notices(c, c.why_not_sent());
+  // In on_close it may have written, and thrown.
+  if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));
+  if (c.baton_flags_.handoff.handler_failed) c.loop_.counters().handler_errors.add();
+  c.loop_.counters().closed.add();
+  c.destroy();
+}
+
+}  // namespace quintet::detail

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_handoff: the way of the baton from the loop to the handler and back.
+#pragma once
+
+#include "../../base/clock.hpp"
+#include "../../base/work/work_item.hpp"
+
+namespace quintet::detail {
+
+class connection_core;
+
+/// The connection's work item is the baton. Exactly one thread or queue has it. While it is out, the loop does not
+/// touch what is marked [baton]; when it is back, the connection's steps decide what comes next.
+struct connection_handoff {
+  // ---- [loop] ----
+
+  /// Gives input to the handler: on this thread, or where the thread model says.
+  static void deliver(connection_core& c) noexcept;
+  /// Asks the thread model to run a step.
+  static void hand_off(connection_core& c, work_item::function step, work_item::hints for_queue = {}) noexcept;
+  /// The baton is back, and something has to be looked at.
+  static void returned_slowly(connection_core& c) noexcept;
+
+  // ---- [baton] ----
+
+  /// Returns it to the loop.
+  static void give_back(connection_core& c) noexcept;
+
+  // ---- Steps: each is a work_item::function, runs where the thread model says, and gives the baton back ----
+
+  static void open(work_item& item) noexcept;
+  static void batch(work_item& item) noexcept;
+  static void calls(work_item& item) noexcept;
+  static void writable(work_item& item) noexcept;
+  static void read_eof(work_item& item) noexcept;
+  static void drain(work_item& item) noexcept;
+  static void close(work_item& item) noexcept;
+  /// In place of batch(): there was no memory for input that had to go to another thread.
+  static void lost_batch(work_item& item) noexcept;
+
+  // ---- Steps on the loop ----
+
+  /// Before the item goes to another thread: lent input becomes the connection's own.
+  static void on_handoff(work_item& item) noexcept;
+  static void returned(work_item& item) noexcept;
+  /// The last step.
+  static void destroy(work_item& item) noexcept;
+
+ private:
+  static void prepare(connection_core& c) noexcept;
+  static bool stays_here(connection_core& c) noexcept;
+  static void run_guarded_batch(connection_core& c) noexcept;
+  static void run_watched_batch(connection_core& c) noexcept;
+  static void note_cost(connection_core& c, duration took) noexcept;
+  static void end_of_batch(connection_core& c) noexcept;
+};
+
+}  // namespace quintet::detail
