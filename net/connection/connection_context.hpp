@@ -88,13 +88,13 @@ class connection_context : public stream_channel {
   connection_host& host_;
   connection_id id_;
   connection_silence silence_;
-  batch_flags batch_;                                    // baton
-  enabled_callbacks enabled_;                            // loop
-  bool refuses_sends_ = false;                           // the registry's, under its lock
-  std::unique_ptr<connection_settings> own_;             // changed by the loop while it has the baton
-  std::unique_ptr<connection_loop_extras> extras_;       // loop
+  batch_flags batch_;                                      // baton
+  enabled_callbacks enabled_;                              // loop
+  bool refuses_sends_ = false;                             // the registry's, under its lock
+  std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
+  std::unique_ptr<connection_loop_extras> extras_;         // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton
-  [[no_unique_address]] affinity_guard guard_;           // who has the baton
+  [[no_unique_address]] affinity_guard guard_;             // who has the baton
 
  protected:
   connection_context(event_loop& loop, connection_host& host, handoff_constants constants) noexcept

@@ -5,8 +5,8 @@
 #include "../../base/build/planted_bugs.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
-#include "connection_migration.hpp"
 #include "connection_handoff.hpp"
+#include "connection_migration.hpp"
 #include "urgent_frames.hpp"
 
 #include <algorithm>
@@ -142,8 +142,9 @@ bytes connection_core::sift(bytes arrived, bool at_end) noexcept try {
   return {};
 }
 
-std::span<char> connection_core::receive_space() noexcept try { return input_.receive_space(*this); } catch (
-    const std::exception&) {
+std::span<char> connection_core::receive_space() noexcept try {
+  return input_.receive_space(*this);
+} catch (const std::exception&) {
   out_of_memory();
   return {};
 }
@@ -171,8 +172,9 @@ void connection_core::absorb_pending() noexcept try { input_.absorb_pending(*thi
   out_of_memory();
 }
 
-void connection_core::keep_unread(bytes unused) noexcept try { input_.append(*this, unused); } catch (
-    const std::exception&) {
+void connection_core::keep_unread(bytes unused) noexcept try {
+  input_.append(*this, unused);
+} catch (const std::exception&) {
   out_of_memory();
 }
 
@@ -341,8 +343,8 @@ void connection_core::use_limits() noexcept {
   }
   if (!make_extras()) return out_of_memory();
   if (extras_->deadlines) return;
-  extras_->deadlines.reset(new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued,
-                                                                   !silence_.is_unbroken()));
+  extras_->deadlines.reset(
+      new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
   if (!extras_->deadlines) return out_of_memory();
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
 }

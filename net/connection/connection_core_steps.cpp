@@ -3,8 +3,8 @@
 // step does.
 #include "connection.hpp"
 #include "connection_core.hpp"
-#include "connection_migration.hpp"
 #include "connection_handoff.hpp"
+#include "connection_migration.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
 

@@ -90,14 +90,14 @@ struct handoff_baton_flags {
   bool timed : 1 = false;        ///< there are deadlines
 };
 struct input_baton_flags {
-  bool paused : 1 = false;      ///< by the handler
-  bool has_unread : 1 = false;  ///< input that the handler has left
+  bool paused : 1 = false;         ///< by the handler
+  bool has_unread : 1 = false;     ///< input that the handler has left
   bool requires_more : 1 = false;  ///< what is unread is not delivered again before it is so long
   std::uint8_t unused : 5 = 0;
 };
 struct output_baton_flags {
   bool shutdown_requested : 1 = false;
-  bool quantum_used : 1 = false;   ///< it has written its share of this turn
+  bool quantum_used : 1 = false;  ///< it has written its share of this turn
   bool has_dropped : 1 = false;
   bool overflowed : 1 = false;  ///< more was written than max_output
   std::uint8_t unused : 4 = 0;

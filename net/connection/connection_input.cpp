@@ -11,8 +11,8 @@
 namespace quintet::detail {
 namespace {
 
-constexpr std::size_t most_in_place = 256 * 1024;    // received at once, so that others have their turn
-constexpr std::size_t worth_its_place = 16 * 1024;   // so much missing is received straight into the input
+constexpr std::size_t most_in_place = 256 * 1024;   // received at once, so that others have their turn
+constexpr std::size_t worth_its_place = 16 * 1024;  // so much missing is received straight into the input
 constexpr std::size_t worth_counting = connection_input::pending_limit;
 
 /// What is charged for `size` bytes.
@@ -22,16 +22,8 @@ std::size_t charge_for(std::size_t size) noexcept { return size > worth_counting
 
 // ---- Unread ---------------------------------------------------------------------------------------------------------
 
-void connection_input::use(context& c, bytes input, std::size_t count) {
-  const bool all = count >= input.size();
-  if (c.baton_flags_.handoff.timed) c.batch_.progressed = count > 0;
-  if (!c.batch_.input_is_lent) {
-    unread_.consume(std::min(count, input.size()));
-    c.baton_flags_.input.has_unread = !all;
-  } else if (!all) {
-    append(c, input.substr(count));  // on the loop: what is lent has not travelled
-  }
-}
+// On the loop: what is lent has not gone to another thread.
+void connection_input::keep_rest(context& c, bytes unused) { append(c, unused); }
 
 void connection_input::require(context& c, std::size_t size) noexcept {
   const std::size_t most = c.applied_limits().max_input;

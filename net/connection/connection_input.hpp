@@ -29,7 +29,16 @@ class connection_input {
   [[nodiscard]] std::size_t unread() const noexcept { return unread_.size(); }
   [[nodiscard]] std::size_t size() const noexcept { return unread_.size() + pending_.size(); }
   /// The first bytes of the batch were used. Throws std::bad_alloc where what is left of lent input has no place.
-  void use(context& c, bytes input, std::size_t count);
+  void use(context& c, bytes input, std::size_t count) {
+    const bool all = count >= input.size();
+    if (c.baton_flags_.handoff.timed) c.batch_.progressed = count > 0;
+    if (!c.batch_.input_is_lent) {
+      unread_.consume(all ? input.size() : count);
+      c.baton_flags_.input.has_unread = !all;
+    } else if (!all) {
+      keep_rest(c, input.substr(count));
+    }
+  }
   /// The same of unread input.
   void consume(context& c, std::size_t count) noexcept {
     unread_.consume(count);
@@ -91,6 +100,7 @@ class connection_input {
   void take_from(context& c, connection_input& from, context& before) noexcept;
 
  private:
+  void keep_rest(context& c, bytes unused);
   static void set_reading(context& c, bool on) noexcept;
 
   cached_buffer unread_;   // baton

@@ -116,7 +116,7 @@ class connection_output {
     const connection_limits& l = c.applied_limits();
     const std::size_t gate = std::min(l.high_watermark, l.max_output);
     c.baton_flags_.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
-                                          gate < byte_chain::chunk_size + queue_.size();
+                                   gate < byte_chain::chunk_size + queue_.size();
   }
   /// The part has nothing that would have to migrate with its connection.
   [[nodiscard]] bool is_quiescent(const context& c) const noexcept;

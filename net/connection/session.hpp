@@ -40,14 +40,16 @@ class message_session final : public connection {
   static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_successors;
 
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
-      : connection(loop, host, {.runs_here = owner.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = moves}),
+      : connection(loop, host,
+                   {.runs_here = owner.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = moves}),
         owner_(owner),
         handler_(std::move(handler)) {}
   /// Takes over from another one.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
     requires std::is_nothrow_move_constructible_v<Handler>
       : connection(loop, host,
-                   {.runs_here = from.owner_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true}, true),
+                   {.runs_here = from.owner_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true},
+                   true),
         owner_(from.owner_),
         handler_(std::move(from.handler_)) {}
   void begin(int handle) noexcept {
