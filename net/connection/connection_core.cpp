@@ -16,25 +16,6 @@
 #include <utility>
 
 namespace quintet::detail {
-namespace {
-
-/// Of the configuration, so that the log explains why connections end.
-bool is_a_limit(const error_code& why) noexcept {
-  return why && why.category() == quintet_category() && why != errc::end_of_stream && why != errc::stopped &&
-         why != errc::handler_threw && why != errc::aborted;
-}
-
-void report_limit(const log_hook& log, const error_code& why, auto peer) noexcept try {
-  report(log, {severity::info, "a connection is closed", why, peer()});
-} catch (const std::bad_alloc&) {  // nothing is left to say it with
-}
-
-/// The peer does not read. After an orderly end the kernel would keep for minutes what it still holds for the peer.
-bool gives_up_on_the_peer(const error_code& why) noexcept {
-  return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
-}
-
-}  // namespace
 
 connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor)
     : session_interface(loop, host, constants), work_item(&connection_handoff::open, &connection_handoff::on_handoff) {
@@ -366,48 +347,6 @@ void connection_core::expired() noexcept {
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
   if (output_is_due) on_sendable();
-}
-
-// ---- The end --------------------------------------------------------------------------------------------------------
-
-void connection_core::fail(error_code why) noexcept {
-  if (has_ended()) return;
-  if (!baton_is_out() && baton_flags_.handoff.has_reason && !gives_up_on_the_peer(why))
-    why = baton_extras_ ? baton_extras_->close_reason : no_memory();
-  closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
-  loop_flags_.phase = connection_phase::ended;
-  reason_ = why.value();
-  reason_category_ = &why.category();
-  host_.registry.remove(id_);
-  if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
-  const bool is_cut = output_.drop_queue(*this);
-  connection_input::release_charge(*this);
-  loop_.io().remove(*this);
-  if (is_cut) loop_.io().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
-  if (extras_) extras_->cancel();
-  if (baton_is_out())
-    connection_output::tell_at_turn_end(*this);
-  else
-    begin_to_close();
-}
-
-// The baton is at home, for the last time: nobody else can use the handle any more.
-void connection_core::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason()) || loop_flags_.output.partial_message)
-    loop_.io().reset_when_closed(handle_);  // or as in fail()
-  output_.drop_builder(*this);
-  loop_.io().close(std::exchange(handle_, -1));
-  connection_output::tell_all_notices(*this, why_not_sent());
-  connection_handoff::hand_off(*this, &connection_handoff::close);
-}
-
-void connection_core::close_is_done() noexcept {
-  guard_.leave();
-  become(&connection_handoff::destroy);
-  if (loop_.in_this_thread())
-    loop_.defer(*this);
-  else
-    loop_.post(static_cast<work_item&>(*this));
 }
 
 }  // namespace quintet::detail
