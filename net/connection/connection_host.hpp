@@ -27,9 +27,12 @@ class byte_budget {
   /// Where the limit is used up, a connection may still have its share of a reserve, a quarter of the limit for all
   /// `connections` together: those that keep much must not be the end of those that keep little.
   bool changed(std::size_t before, std::size_t after, std::size_t connections) noexcept {
-    const std::size_t change = after - before;  // modulo 2^n: a decrease is a large number, and adds up all the same
-    const std::size_t used = used_.fetch_add(change, std::memory_order_relaxed) + change;
-    return used <= limit_ || after <= before || after <= limit_ / 4 / std::max<std::size_t>(connections, 1);
+    if (after <= before) {
+      used_.fetch_sub(before - after, std::memory_order_relaxed);
+      return true;
+    }
+    const std::size_t more = after - before, used = used_.fetch_add(more, std::memory_order_relaxed) + more;
+    return used <= limit_ || after <= limit_ / 4 / std::max<std::size_t>(connections, 1);
   }
   void released(std::size_t count) noexcept { used_.fetch_sub(count, std::memory_order_relaxed); }
   [[nodiscard]] std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
