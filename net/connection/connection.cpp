@@ -82,7 +82,8 @@ void connection::open(int handle, wishes told) noexcept {
   loop_.counters().opened.add();
   handle_ = handle;
   told_ = told;
-  told_.classify &= host_.lane && loop_.io().lets_go() && !loop_.options().own_descriptors && host_.lane != &loop_;
+  told_.classify &=
+      host_.lane && loop_.io().capabilities().can_detach && !loop_.options().own_descriptors && host_.lane != &loop_;
   state_.takes_detours = told_.classify || always_takes_detours();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
@@ -251,7 +252,8 @@ void connection::fail(error_code why) noexcept {
   if (state_.above_watermark) tell_source(false);
   state_.above_watermark = false;
   loop_.io().remove(*this);
-  if (is_cut) loop_.io().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
+  if (is_cut)
+    loop_.io().sockets().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
   if (extras_) extras_->cancel();
   if (state_.baton_out)
     tell_at_turn_end();
@@ -261,7 +263,8 @@ void connection::fail(error_code why) noexcept {
 
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason()) || state_.mid_message) loop_.io().reset_when_closed(handle_);  // or as in fail()
+  if (gives_up_on_the_peer(reason()) || state_.mid_message)
+    loop_.io().sockets().reset_when_closed(handle_);  // or as in fail()
   loop_.chunks().take_back(output_);
   if (baton_extras_) host_.output.released(std::exchange(baton_extras_->charged, 0));
   loop_.io().close(std::exchange(handle_, -1));

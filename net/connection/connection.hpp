@@ -4,7 +4,6 @@
 
 #include "../../base/memory/buffer_cache.hpp"
 #include "../../base/memory/byte_chain.hpp"
-#include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
 #include "../watch/activity.hpp"
 #include "connection_data.hpp"
@@ -303,6 +302,7 @@ class connection : private stream_channel, private loop_member, private detail::
   std::span<char> receive_space() noexcept override;
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
+  [[nodiscard]] duration longest_send() const noexcept override { return applied_limits().longest_send(); }
   void abort() noexcept override;
   void update_reading() noexcept { set_reading(wants_reading(baton_.pause_wanted)); }
   [[nodiscard]] bool wants_reading(bool pauses) const noexcept;

@@ -148,7 +148,7 @@ void connection::keep_sending(engine::send_result sent) noexcept {
 std::size_t connection::gone(engine::send_result sent) noexcept {
   loop_.counters().sent(sent.bytes);
   note_taken(sent.bytes);
-  if (loop_.io().waits_in_send()) loop_.time_has_passed();
+  if (loop_.io().capabilities().blocking_send) loop_.time_has_passed();
   if (connection_deadlines* const d = deadlines(); d && sent.bytes > 0) d->sent(loop_.now());
   if (sent.error != 0) fail(system_error_code(sent.error));
   return sent.bytes;

@@ -43,7 +43,6 @@ void connection::adopt_settings() noexcept {
 
 void connection::use_limits() noexcept {
   const connection_limits& l = applied_limits();
-  if (const duration longest = l.longest_send(); longest > duration{}) loop_.io().limit_send(longest);
   gauge_writes();
   baton_.timed = l.timed();
   if (!baton_.timed) {
@@ -142,8 +141,9 @@ void connection::expired() noexcept {
   const auto input = d->of_input(applied_limits(), !state_.baton_out);
   if (std::min(output, input).when > now) return watch_time();
   const bool output_is_due = output.when <= now;
-  if (output_is_due && (d->confirm_output(output, now) || loop_.io().waits_in_send())) return fail(output.why);
-  if (input.when <= now && d->confirm_input(input, state_.paused ? 0 : loop_.io().unread(handle_), now))
+  if (output_is_due && (d->confirm_output(output, now) || loop_.io().capabilities().blocking_send))
+    return fail(output.why);
+  if (input.when <= now && d->confirm_input(input, state_.paused ? 0 : loop_.io().sockets().unread(handle_), now))
     return fail(input.why);
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
@@ -155,7 +155,7 @@ void connection::expired() noexcept {
 // A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
 void connection::end_if_silent(std::uint32_t looks) noexcept {
   if (state_.failing || state_.lingering || silence_or_reason_.silence.looks() < looks) return;
-  if (state_.baton_out || loop_.io().unread(handle_) > 0) return silence_or_reason_.silence.ends();
+  if (state_.baton_out || loop_.io().sockets().unread(handle_) > 0) return silence_or_reason_.silence.ends();
   loop_.counters().evicted.add();
   fail(errc::heartbeat_timeout);
 }
@@ -167,7 +167,7 @@ void connection::drain() noexcept {
   if (state_.drain_asked || state_.failing || state_.lingering) return;
   if (!have_extras()) return;
   state_.drain_asked = true;
-  extras_->drain_left = loop_.io().unread(handle_);
+  extras_->drain_left = loop_.io().sockets().unread(handle_);
   if (state_.baton_out) return;
   baton_.drain_begun = true;
   settle();

@@ -57,7 +57,9 @@ class connection_data : public work_item {
     return baton_;
   }
   /// [loop], or with the baton.
-  [[nodiscard]] std::string peer() const { return handle_ < 0 ? std::string() : loop_.io().peer_address(handle_); }
+  [[nodiscard]] std::string peer() const {
+    return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
+  }
   /// [loop], or with the baton.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   [[nodiscard]] std::size_t expected() const noexcept { return baton_.expects ? baton_extras_->expected : 0; }
@@ -72,7 +74,7 @@ class connection_data : public work_item {
   /// [loop] The server does not look at input now: the time is not the peer's. In model 1 the thread sits in send()
   /// while output waits.
   [[nodiscard]] bool looks_away() const noexcept {
-    return holds_input() || baton_.close_wanted || (state_.sending && loop_.io().waits_in_send());
+    return holds_input() || baton_.close_wanted || (state_.sending && loop_.io().capabilities().blocking_send);
   }
   // [baton], of a coroutine's connection: on the loop.
   /// Nothing will arrive any more.

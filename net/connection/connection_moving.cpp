@@ -24,7 +24,7 @@ bool connection::move_to(event_loop& to) {
 
 bool connection::ask_to_move(event_loop& to) {
   if (&to == &loop_ || keeps_baton_ || !can_move_) return false;
-  if (!loop_.io().lets_go() || loop_.options().own_descriptors) return false;
+  if (!loop_.io().capabilities().can_detach || loop_.options().own_descriptors) return false;
   extras_of_baton().goes_to = &to;
   baton_.has_changes = true;
   return true;

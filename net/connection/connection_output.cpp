@@ -62,7 +62,7 @@ void connection::flush() {
   check_held();
   if (!send_now(loop_.counters().sends_flushed)) return;
   state_.mid_message = false;
-  loop_.io().flush();
+  loop_.io().flush(engine::flush_extent::output);
 }
 
 // From within a batch. False when nothing has left: elsewhere, or behind what is waiting.

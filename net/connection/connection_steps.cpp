@@ -40,10 +40,10 @@ void connection::rest() noexcept {
   if (!state_.baton_out) {
     charge_input();
     if (!state_.failing && baton_.expects && baton_.has_input && expected() >= input_buffer_.size() + worth_its_place)
-      loop_.io().receive_in_place(*this);
+      receive_in_place();
   }
   if (connection_deadlines* const d = deadlines()) {
-    if (loop_.io().waits_in_send()) note_long_send(*d);
+    if (loop_.io().capabilities().blocking_send) note_long_send(*d);
     if (!state_.baton_out) d->hold(looks_away(), loop_.now());
     watch_time();
   }
