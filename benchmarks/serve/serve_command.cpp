@@ -160,7 +160,7 @@ config settle(const serve_options& o) {
 
 /// What moves the connections' bytes; those of a thread each are not the accepting loop's.
 std::string_view engine_of(const config& c, event_loop& main) {
-  return c.model == model::thread_per_connection ? "blocking" : main.io().name();
+  return c.model == model::thread_per_connection ? "blocking" : main.io().capabilities().name;
 }
 
 /// The log would say it; but with a log the server also looks up every client's address.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_docs <compiler> <include directory>: every piece of C++ in README.md and doc/ compiles, every link leads somewhere, every errc is explained.
+# check_docs <compiler> <include directory>: every piece of C++ in README.md and doc/ compiles, every link leads somewhere, every errc is explained, and what is quoted from a file is what the file says.
 # shellcheck disable=SC2016
 set -euo pipefail
 compiler=$1 include=$2
@@ -54,6 +54,13 @@ export compiler include
 find "$work" -name '*.cpp' -print0 | sort -z | xargs -0 -P 2 -I{} bash -c \
   '"$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -DBOOST_ASIO_NO_DEPRECATED -I"$include" -fsyntax-only "$1"' \
   _ {} || failed=1
+
+# The piece after <!-- quoted: PATH --> is that file, from the piece's first line to the end.
+while IFS=: read -r document line path; do
+  piece=$(awk -v from="$line" 'NR > from && /^```/ {if (inside++) exit; next} inside' "$document")
+  [[ $piece == "$(tail -n "$(wc -l <<< "$piece")" "$path")" ]] ||
+    { echo "$document:$line: the piece after this line is not the end of $path" >&2; failed=1; }
+done < <(grep -HnE '^<!-- quoted: .* -->$' "${documents[@]}" | sed -E 's/^([^:]+):([0-9]+):<!-- quoted: (.*) -->$/\1:\2:\3/')
 
 # Every reason has its row in doc/errors.md.
 for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' base/error.hpp); do

@@ -67,7 +67,7 @@ void client_end::find_upstream(connection& c) {
   c.pause_reading();
   relay_ = std::make_shared<relay>(*all_, c);
   report(all_->log, {severity::debug, "a client has come", {}, ends_.peer.to_string()});
-  const bool alone = c.loop().io().is_for_one_stream();
+  const bool alone = c.loop().io().capabilities().single_stream;
   quintet::event_loop* const near = alone ? nullptr : &c.loop();
   quintet::event_loop& on = alone ? *all_->main : c.loop();
   on.post([&all = *all_, near, &on, &connections = c.registry(), r = relay_,

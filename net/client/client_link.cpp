@@ -82,7 +82,7 @@ void client_link::bound_buffers(int handle) const noexcept {
   const client_options& o = all_.options_;
   if (o.connecting.send_buffer > 0 || o.connecting.receive_buffer > 0 || all_.drainage_.alive() < o.tuned_sockets)
     return;
-  all_.main_.io().bound_buffers(handle, o.bounded_socket_buffer, o.bounded_socket_buffer);
+  all_.main_.io().sockets().bound_buffers(handle, o.bounded_socket_buffer, o.bounded_socket_buffer);
 }
 
 void client_link::failed(error_code why) noexcept {

@@ -101,7 +101,7 @@ error_code connection_pool::add_idle(int handle) noexcept {
   error_code failed;
   bool is_sockets = false;
   try {
-    const address there = loop_.io().remote_address(handle);
+    const address there = loop_.io().sockets().remote_address(handle);
     socket_type socket(loop_.get_executor());
     socket.assign(boost::asio::generic::stream_protocol(there.data()->sa_family, 0), handle, failed);
     is_sockets = !failed;

@@ -2,7 +2,7 @@
 // connector: attempts that overlap, and what ends them.
 #include "connector.hpp"
 
-#include "../engine/socket_engine.hpp"
+#include "../engine/kernel_sockets.hpp"
 #include "../loop/executor.hpp"
 #include "../loop/placing.hpp"
 #include "resolver.hpp"
@@ -57,7 +57,7 @@ error_code connector::attempt::watch_in_guest() noexcept try {
     if (alive.expired() || ec == boost::asio::error::operation_aborted) return;
     (void)in_guest_->release();
     in_guest_.reset();
-    on_connected(socket_engine::finish_connect(handle_));
+    on_connected(kernel_sockets::finish_connect(handle_));
   });
   return {};
 } catch (...) {
@@ -103,9 +103,9 @@ void connector::try_next() noexcept {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
     const keep_alive_settings how{options_.keep_alive, options_.user_timeout};
-    const int handle = loop_.io().connect(candidates_[tried_++], last_failure_, how);
+    const int handle = loop_.io().sockets().connect(candidates_[tried_++], last_failure_, how);
     if (handle < 0) continue;
-    loop_.io().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
+    loop_.io().sockets().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
     auto* const a = new (std::nothrow) attempt(*this, handle);
     if (!a) {
       loop_.io().close(handle);

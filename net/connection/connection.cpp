@@ -44,7 +44,7 @@ void connection::flush() {
   check_held();
   if (!send_early(loop_.counters().sends_flushed)) return;
   loop_flags_.output.partial_message = false;
-  loop_.io().flush();
+  loop_.io().flush(engine::flush_extent::output);
 }
 
 cork_guard connection::cork() {

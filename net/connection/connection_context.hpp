@@ -49,7 +49,9 @@ class connection_context : public stream_channel {
     return baton_flags_;
   }
   /// [loop], or with the baton.
-  [[nodiscard]] std::string peer() const { return handle_ < 0 ? std::string() : loop_.io().peer_address(handle_); }
+  [[nodiscard]] std::string peer() const {
+    return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
+  }
   /// [loop], or with the baton.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   [[nodiscard]] connection_deadlines* deadlines() const noexcept {
@@ -67,7 +69,7 @@ class connection_context : public stream_channel {
   /// [loop, baton] The server does not look at input now: the time is not the peer's. In model 1 the thread sits in
   /// send() while output waits.
   [[nodiscard]] bool looks_away() const noexcept {
-    return holds_input() || is_closing() || (loop_flags_.output.is_queued && loop_.io().waits_in_send());
+    return holds_input() || is_closing() || (loop_flags_.output.is_queued && loop_.io().capabilities().blocking_send);
   }
   /// [loop] Starts the timer if it would fire after the next deadline. If it fires before, expired() starts it again.
   void watch_time() noexcept;

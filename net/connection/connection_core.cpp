@@ -35,7 +35,8 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   loop_.counters().opened.add();
   handle_ = handle;
   enabled_ = enabled;
-  enabled_.classify &= host_.lane && loop_.io().lets_go() && !loop_.options().own_descriptors && host_.lane != &loop_;
+  enabled_.classify &=
+      host_.lane && loop_.io().capabilities().can_detach && !loop_.options().own_descriptors && host_.lane != &loop_;
   loop_flags_.handoff.slow_path = enabled_.classify || always_slow();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
@@ -281,7 +282,7 @@ void connection_core::throttle(int change) noexcept {
 // A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
 void connection_core::end_if_silent(std::uint32_t looks) noexcept {
   if (has_ended() || is_lingering() || silence_.looks() < looks) return;
-  if (baton_is_out() || loop_.io().unread(handle_) > 0) return silence_.end();
+  if (baton_is_out() || loop_.io().sockets().unread(handle_) > 0) return silence_.end();
   loop_.counters().evicted.add();
   fail(errc::heartbeat_timeout);
 }
@@ -290,7 +291,7 @@ void connection_core::end_if_silent(std::uint32_t looks) noexcept {
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
-  extras_->drain_left = loop_.io().unread(handle_);
+  extras_->drain_left = loop_.io().sockets().unread(handle_);
   if (!is_closing()) loop_flags_.phase = connection_phase::draining;
   if (baton_is_out()) return;
   baton_flags_.handoff.draining = true;
@@ -315,7 +316,6 @@ void connection_core::adopt_changes() noexcept {
 
 void connection_core::use_limits() noexcept {
   const connection_limits& l = applied_limits();
-  if (const duration longest = l.longest_send(); longest > duration{}) loop_.io().limit_send(longest);
   output_.classify_writes(*this);
   baton_flags_.handoff.timed = l.timed();
   if (!l.timed()) {
@@ -341,8 +341,10 @@ void connection_core::expired() noexcept {
   const auto input = d->of_input(applied_limits(), !baton_is_out());
   if (std::min(output, input).when > now) return watch_time();
   const bool output_is_due = output.when <= now;
-  if (output_is_due && (d->confirm_output(output, now) || loop_.io().waits_in_send())) return fail(output.why);
-  if (input.when <= now && d->confirm_input(input, loop_flags_.input.stopped ? 0 : loop_.io().unread(handle_), now))
+  if (output_is_due && (d->confirm_output(output, now) || loop_.io().capabilities().blocking_send))
+    return fail(output.why);
+  if (input.when <= now &&
+      d->confirm_input(input, loop_flags_.input.stopped ? 0 : loop_.io().sockets().unread(handle_), now))
     return fail(input.why);
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});

@@ -154,6 +154,7 @@ class connection_core : public session_interface, public loop_member, public wor
   std::span<char> receive_space() noexcept override;
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
+  [[nodiscard]] duration longest_send() const noexcept override { return applied_limits().longest_send(); }
   void abort() noexcept override;
 
   void note_received(std::size_t count) noexcept {

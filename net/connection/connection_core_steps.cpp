@@ -70,7 +70,7 @@ void connection_core::rest() noexcept {
     if (!has_ended()) input_.offer_space(*this);
   }
   if (connection_deadlines* const d = deadlines()) {
-    if (loop_.io().waits_in_send()) note_long_send(*this, *d);
+    if (loop_.io().capabilities().blocking_send) note_long_send(*this, *d);
     if (!baton_is_out()) d->hold(looks_away(), loop_.now());
     watch_time();
   }
@@ -208,7 +208,8 @@ void connection_core::fail(error_code why) noexcept {
   const bool is_cut = output_.drop_queue(*this);
   connection_input::release_charge(*this);
   loop_.io().remove(*this);
-  if (is_cut) loop_.io().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
+  if (is_cut)
+    loop_.io().sockets().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
   if (extras_) extras_->cancel();
   if (baton_is_out())
     connection_output::tell_at_turn_end(*this);
@@ -219,7 +220,7 @@ void connection_core::fail(error_code why) noexcept {
 // The baton is at home, for the last time: nobody else can use the handle any more.
 void connection_core::begin_to_close() noexcept {
   if (gives_up_on_the_peer(reason()) || loop_flags_.output.partial_message)
-    loop_.io().reset_when_closed(handle_);  // or as in fail()
+    loop_.io().sockets().reset_when_closed(handle_);  // or as in fail()
   output_.drop_builder(*this);
   loop_.io().close(std::exchange(handle_, -1));
   connection_output::tell_all_notices(*this, why_not_sent());

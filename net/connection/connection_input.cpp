@@ -114,8 +114,7 @@ std::span<char> connection_input::receive_space(context& c) {
 
 void connection_input::offer_space(context& c) noexcept {
   const input_baton_flags& flags = c.baton_flags_.input;
-  if (flags.requires_more && flags.has_unread && required(c) >= unread_.size() + worth_its_place)
-    c.loop_.io().receive_in_place(c);
+  if (flags.requires_more && flags.has_unread && required(c) >= unread_.size() + worth_its_place) c.receive_in_place();
 }
 
 // ---- The server's budget --------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ struct handler_source<handler_factory<F>> {
   handler_factory<F> factory;
   type make(engine& io, int handle) {
     if constexpr (std::invocable<F&, const connection_ends&>)
-      return factory.make(connection_ends{io.remote_address(handle), io.local_address(handle)});
+      return factory.make(connection_ends{io.sockets().remote_address(handle), io.sockets().local_address(handle)});
     else
       return factory.make();
   }

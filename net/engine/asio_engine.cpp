@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_engine: waiting by documented calls of Boost.Asio; receiving and sending at once, when it says that one can.
+#include "embedding.hpp"
 #include "handle_table.hpp"
 #include "operation_memory.hpp"
 #include "socket_engine.hpp"
@@ -38,7 +39,6 @@ using wait_type = asio::posix::descriptor_base::wait_type;
 
 constexpr std::uint32_t reads = 1, sends = 2;  // a channel's interest
 constexpr std::uint32_t failed = 4;            // it has been asked, while it was not read from
-constexpr std::uint32_t in_place = 8;          // receive_in_place() was called
 constexpr std::size_t spare_watches = 64;
 constexpr std::size_t longest_batch = 256, worth_a_look = 4;  // handlers in a turn
 
@@ -62,11 +62,11 @@ struct watch : boost::intrusive::list_base_hook<> {
 /// Asio's sockets would read by themselves, into a buffer for each; on Boost 1.81 they also try to read once more after
 /// each message, in vain. So the engine waits for a descriptor to be readable, and receives into the one buffer of the
 /// loop. The io_context is also that of the loop's guests.
-class asio_engine final : public socket_engine {
+class asio_engine final : public socket_engine, private engine_embedding {
  public:
   /// Also opens what the io_context waits with, which its first I/O object would do: when there are no descriptors any
   /// more, that would end the program on the loop's thread. Throws boost::system::system_error.
-  asio_engine() {
+  asio_engine() : socket_engine({.name = "asio", .shared_accept = true}, this) {
     begin();
     const asio::steady_timer first(*context_);
   }
@@ -74,20 +74,13 @@ class asio_engine final : public socket_engine {
   asio_engine(const asio_engine&) = delete;
   asio_engine& operator=(const asio_engine&) = delete;
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "asio"; }
   bool poll(duration longest) override;
   void wake() noexcept override;
-  [[nodiscard]] int pollable() noexcept override { return -1; }  // Asio does not tell what it waits in
-  [[nodiscard]] asio::io_context* context() noexcept override { return context_ ? &*context_ : nullptr; }
-  void abandon() noexcept override;
-
-  error_code add(stream_channel& c, int handle) override { return watch_it(c, handle, reads); }
-  error_code add(accept_channel& c, int handle) override { return watch_it(c, handle, reads); }
-  error_code add(event_channel& c, int handle) override { return watch_it(c, handle, reads); }
-  error_code add(connect_channel& c, int handle) override { return watch_it(c, handle, sends); }
+  error_code add(channel& c, int handle) override {
+    return watch_it(c, handle, kind_of(c) == kind::connect ? sends : reads);
+  }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
-  void receive_in_place(stream_channel& c) noexcept override { interest(c) |= in_place; }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
@@ -97,6 +90,9 @@ class asio_engine final : public socket_engine {
   struct completion;
   struct woken;
 
+  /// Asio does not tell what it waits in, so there is no descriptor.
+  [[nodiscard]] asio::io_context* context() noexcept override { return context_ ? &*context_ : nullptr; }
+  void abandon() noexcept override;
   void begin();
   void end() noexcept;
   error_code watch_it(channel& c, int handle, std::uint32_t wanted);
@@ -287,7 +283,7 @@ void asio_engine::wait_for_more(watch& w) {
   channel& c = *w.of;
   if (interest(c) & reads)
     wait<wait_type::wait_read>(w);
-  else if (kind_of(c) == kind::stream && !(interest(c) & failed))
+  else if (is_stream(c) && !(interest(c) & failed))
     wait<wait_type::wait_error>(w);
   if (interest(c) & sends) wait<wait_type::wait_write>(w);
 }
@@ -295,19 +291,19 @@ void asio_engine::wait_for_more(watch& w) {
 void asio_engine::readable(channel& c, const error_code& ec) {
   switch (kind_of(c)) {
     case kind::stream:
+    case kind::in_place_stream:
       return ec ? end_of_input(static_cast<stream_channel&>(c), ec) : receive(static_cast<stream_channel&>(c));
     case kind::accept:
       return accept_ready(static_cast<accept_channel&>(c), last_batch_);
     case kind::event:
       return static_cast<event_channel&>(c).on_event();
     case kind::connect:
-    case kind::large_stream:  // epoll_engine's
       return;
   }
 }
 
 void asio_engine::receive(stream_channel& c) {
-  if ((interest(c) & in_place) && received_in_place(c)) return;
+  if (kind_of(c) == kind::in_place_stream && received_in_place(c)) return;
   const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
   if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
   if (!system_call::is_for_now(n)) end_of_input(c, system_call::error_of(n));
@@ -318,7 +314,7 @@ bool asio_engine::received_in_place(stream_channel& c) {
   const std::span<char> into = c.receive_space();
   if (c.handle() < 0) return true;
   if (into.empty()) {
-    interest(c) &= ~in_place;
+    end_in_place(c);
     return false;
   }
   const ssize_t n = system_call::receive(c.handle(), into.data(), into.size(), MSG_DONTWAIT);
@@ -334,10 +330,10 @@ void asio_engine::end_of_input(stream_channel& c, error_code reason) {
 
 void asio_engine::writable(channel& c) {
   interest(c) &= ~sends;
-  if (kind_of(c) == kind::stream) return static_cast<stream_channel&>(c).on_sendable();
+  if (is_stream(c)) return static_cast<stream_channel&>(c).on_sendable();
   const int handle = c.handle();
   remove(c);
-  static_cast<connect_channel&>(c).on_connected(finish_connect(handle));
+  static_cast<connect_channel&>(c).on_connected(kernel_sockets::finish_connect(handle));
 }
 
 // Of a stream that is not read from. Asio reports urgent data as well, and that both sides have finished sending; these

@@ -44,19 +44,19 @@ timeval to_timeval(duration d) noexcept {
 // No SA_RESTART: ending a call is what the signal is for.
 constinit shared_signal blocking_engine::wakes(&blocking_engine::on_signal);
 
-blocking_engine::blocking_engine() : received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+blocking_engine::blocking_engine()
+    : socket_engine({.name = "blocking", .blocking_send = true, .single_stream = true, .can_detach = true}, this),
+      received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
   wakes.use(wake_signal);
 }
 
-error_code blocking_engine::unsupported() noexcept { return system_error_code(EOPNOTSUPP); }
-
-error_code blocking_engine::add(stream_channel& c, int handle) {
+error_code blocking_engine::add(channel& c, int handle) {
+  if (!is_stream(c)) return system_error_code(EOPNOTSUPP);
   if (stream_) return system_error_code(EBUSY);
   bind(c, handle);
-  stream_ = &c;
+  stream_ = static_cast<stream_channel*>(&c);
   here.known = false;  // a handler of the stream before may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
-  reading_ = true;
   detours_ = {};
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {
@@ -67,18 +67,17 @@ error_code blocking_engine::add(stream_channel& c, int handle) {
 }
 
 void blocking_engine::remove(channel& c) noexcept {
-  pollable_goes();
+  descriptor_goes();
   bind(c, -1);
   handle_.store(-1, std::memory_order_relaxed);
   stream_ = nullptr;
 }
 
 bool blocking_engine::poll(duration longest) {
-  if (stream_ && !detours_.none()) [[unlikely]]
-    return take_detour(longest);
-  if (stream_ && reading_) return receive(longest);
-  if (longest > duration::zero()) park(longest);
-  return false;
+  if (!stream_) return park(longest);
+  if (detours_.none() && kind_of(*stream_) == kind::stream) [[likely]]
+    return receive(longest);
+  return take_detour(longest);
 }
 
 // Waking too early costs a turn, changing the time-out a system call: deadlines that are pushed back by each message
@@ -105,21 +104,22 @@ bool blocking_engine::receive(duration longest) {
 
 bool blocking_engine::nothing_received(ssize_t result) {
   if (system_call::is_for_now(result)) return false;
-  reading_ = false;
+  detours_.paused = true;
   stream_->on_receive_end(system_call::error_of(result));
   return true;
 }
 
-// There is more to send, or much to receive for one message.
+// There is more to send, reading is stopped, or the stream has space for what is received.
 [[gnu::noinline]] bool blocking_engine::take_detour(duration longest) {
   if (std::exchange(detours_.send_again, false)) {
     stream_->on_sendable();
     return true;
   }
-  const std::span<char> place = reading_ ? stream_->receive_space() : std::span<char>();
+  if (detours_.paused) return park(longest);
+  const std::span<char> place = stream_->receive_space();
   if (!stream_) return true;
   if (place.empty()) {
-    detours_.in_place = false;
+    end_in_place(*stream_);
     return poll(longest);
   }
   const ssize_t n = receive_into(place, longest);
@@ -134,7 +134,11 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
   std::size_t sent = 0;
   for (bool may_wait = false; sent < offered; may_wait = true) {
     // Once a wake has ended a send, none waits before poll() has given the loop its turn.
-    if (may_wait && (detours_.send_again || !enter_call())) break;
+    if (may_wait) {
+      if (detours_.send_again) break;
+      limit_send(c.longest_send());
+      if (!enter_call()) break;
+    }
     const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
     const ssize_t n = system_call::send(c.handle(), pieces, flags);
     const bool woken = may_wait && !leave_call();
@@ -202,7 +206,9 @@ void blocking_engine::wake() noexcept {
   }
 }
 
-void blocking_engine::park(duration longest) noexcept {
+// Returns false, as poll() does when it has dispatched nothing.
+bool blocking_engine::park(duration longest) noexcept {
+  if (longest <= duration::zero()) return false;
   state expected = state::running;
   if (state_.compare_exchange_strong(expected, state::parked)) {
     if (longest == forever) {
@@ -213,6 +219,11 @@ void blocking_engine::park(duration longest) noexcept {
     }
   }
   state_.store(state::running);
+  return false;
+}
+
+void blocking_engine::limit_send(duration longest) noexcept {
+  if (longest != send_timeout_) set_timeout(SO_SNDTIMEO, send_timeout_ = longest);
 }
 
 void blocking_engine::set_timeout(int option, duration to) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine: what an engine need not do in a way of its own.
+// engine: what most engines and networks do alike.
 #include "engine.hpp"
 
 namespace quintet {
@@ -9,7 +9,7 @@ engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
   return send(c, output_pieces(&piece, 1));
 }
 
-error_code engine::steer_by_cpu(std::span<const int>, std::span<const int>) noexcept {
+error_code socket_services::steer_by_cpu(std::span<const int>, std::span<const int>) noexcept {
   return make_error_code(boost::system::errc::operation_not_supported);
 }
 

@@ -22,7 +22,9 @@ constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 }  // namespace
 
 epoll_engine::epoll_engine()
-    : set_(::epoll_create1(EPOLL_CLOEXEC)), received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+    : socket_engine({.name = "epoll", .can_detach = true, .shared_accept = true, .exclusive_accept = true}, this),
+      set_(::epoll_create1(EPOLL_CLOEXEC)),
+      received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
   if (!set_) throw_system_error(errno, "cannot make a loop: epoll_create1");
   if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) throw_system_error(errno, "cannot make a loop: epoll_ctl");
 }
@@ -68,8 +70,8 @@ bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
     case kind::connect:
       connect_ready(static_cast<connect_channel&>(c));
       break;
-    case kind::large_stream:
-      large_stream_ready(static_cast<stream_channel&>(c), event.events);
+    case kind::in_place_stream:
+      in_place_stream_ready(static_cast<stream_channel&>(c), event.events);
       break;
   }
   return &c != &wake_;
@@ -115,13 +117,13 @@ inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
   set_interest(c, EPOLLIN, false);  // afterwards: of one that is over by now nothing is to be changed
 }
 
-// Apart from the others, which need not look whether they are large. What is out of the ordinary is handled as theirs,
-// and it stays one of them until it says again that it waits for much.
-[[gnu::noinline]] void epoll_engine::large_stream_ready(stream_channel& c, std::uint32_t events) {
+// Apart from other streams, which need not look whether they receive in place. Events beside input, and input for which
+// there is no space, are handled as theirs; then the stream is one of them until it asks again.
+[[gnu::noinline]] void epoll_engine::in_place_stream_ready(stream_channel& c, std::uint32_t events) {
   const std::span<char> into = events == EPOLLIN ? c.receive_space() : std::span<char>();
   if (c.handle() < 0) return;
   if (into.empty()) {
-    set_kind(c, kind::stream);
+    end_in_place(c);
     return stream_ready(c, events);
   }
   const ssize_t n = system_call::receive(c.handle(), into.data(), into.size(), MSG_DONTWAIT);
@@ -132,7 +134,7 @@ inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
 void epoll_engine::connect_ready(connect_channel& c) noexcept {
   const int handle = c.handle();
   remove(c);
-  c.on_connected(finish_connect(handle));
+  c.on_connected(kernel_sockets::finish_connect(handle));
 }
 
 engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept {
@@ -158,11 +160,16 @@ engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) 
   return sent;
 }
 
+std::uint32_t epoll_engine::first_interest(const channel& c) noexcept {
+  if (kind_of(c) == kind::connect) return EPOLLOUT;
+  return is_shared_listener(c) ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN;
+}
+
 error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
   event.data.ptr = &c;
-  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, handle, &event) != 0) return last_error();
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, handle, &event) != 0) return system_error_code(errno);
   bind(c, handle);
   interest(c) = events & ~static_cast<std::uint32_t>(EPOLLEXCLUSIVE);
   return {};

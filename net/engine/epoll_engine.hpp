@@ -2,6 +2,7 @@
 // epoll_engine: a level-triggered epoll set; one recv for each ready connection, one send for each batch of replies.
 #pragma once
 
+#include "embedding.hpp"
 #include "file_descriptor.hpp"
 #include "socket_engine.hpp"
 #include "wake_event.hpp"
@@ -15,32 +16,23 @@ namespace quintet {
 
 /// Level-triggered on purpose: a short read needs no second recv to find the queue empty, and what one turn leaves
 /// unread is offered again in the next, so that no connection starves the others.
-class epoll_engine final : public socket_engine {
+class epoll_engine final : public socket_engine, private engine_embedding {
  public:
   epoll_engine();
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "epoll"; }
-  [[nodiscard]] bool lets_go() const noexcept override { return true; }
-  [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
   bool poll(duration longest) override;
   void wake() noexcept override;
-  [[nodiscard]] int pollable() noexcept override { return set_.get(); }
-
-  error_code add(stream_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
-  error_code add(accept_channel& c, int handle) override {
-    return watch(c, handle, c.is_shared() ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN);
-  }
-  error_code add(event_channel& c, int handle) override { return watch(c, handle, EPOLLIN); }
-  error_code add(connect_channel& c, int handle) override { return watch(c, handle, EPOLLOUT); }
+  error_code add(channel& c, int handle) override { return watch(c, handle, first_interest(c)); }
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override { set_interest(c, EPOLLIN, on); }
-  void receive_in_place(stream_channel& c) noexcept override { set_kind(c, kind::large_stream); }
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
  private:
   static constexpr int batch = 256;
 
+  [[nodiscard]] int descriptor() noexcept override { return set_.get(); }
+  static std::uint32_t first_interest(const channel& c) noexcept;
   error_code watch(channel& c, int handle, std::uint32_t events);
   send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
   void set_interest(channel& c, std::uint32_t events, bool on) noexcept;
@@ -51,7 +43,7 @@ class epoll_engine final : public socket_engine {
   void stream_ready(stream_channel& c, std::uint32_t events);
   void more_than_input(stream_channel& c, std::uint32_t events);
   void receive(stream_channel& c);
-  void large_stream_ready(stream_channel& c, std::uint32_t events);
+  void in_place_stream_ready(stream_channel& c, std::uint32_t events);
   void nothing_received(stream_channel& c, ssize_t result);
   void connect_ready(connect_channel& c) noexcept;
 

@@ -3,6 +3,7 @@
 #include "event_loop.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
+#include "../engine/embedding.hpp"
 #include "../engine/system_call.hpp"
 #include "asio_guest.hpp"
 #include "executor.hpp"
@@ -17,6 +18,16 @@ constexpr duration guest_pause = std::chrono::milliseconds(1);
 constexpr duration share_pause = std::chrono::milliseconds(2);
 // Of a loop that has a timer: whoever waits may add it to the present.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
+
+int descriptor_of(engine& io) noexcept {
+  engine_embedding* const embedded = io.embedding();
+  return embedded ? embedded->descriptor() : -1;
+}
+
+boost::asio::io_context* context_of(engine& io) noexcept {
+  engine_embedding* const embedded = io.embedding();
+  return embedded ? embedded->context() : nullptr;
+}
 
 }  // namespace
 
@@ -42,13 +53,14 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
     : clock_(time),
       options_(options),
       engine_(std::move(io)),
-      always_wake_(engine_->waits_in_send()),
+      always_wake_(engine_->capabilities().blocking_send),
       spin_(options.spin),
       sleeps_at_once_(!always_wake_ && !spin_.enabled()),
       chunks_(options.static_output) {
-  engine_->before_pollable_goes([this] {
-    if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
-  });
+  if (engine_embedding* const embedded = engine_->embedding())
+    embedded->before_descriptor_goes([this] {
+      if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
+    });
   // Who posts from another thread signals a number: it has to mean the same in all tables, so it is there before they
   // are taken apart.
   if (options_.own_descriptors) guest().open_descriptors();
@@ -67,7 +79,7 @@ event_loop::~event_loop() {
 
 void event_loop::drop_guest() noexcept {
   delete guest_.exchange(nullptr);
-  engine_->abandon();
+  if (engine_embedding* const embedded = engine_->embedding()) embedded->abandon();
 }
 
 bool event_loop::run_left_over() noexcept {
@@ -108,7 +120,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   now_is_known_ = false;
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   duration longest = longest_wait(!guest || !guest->poll());
-  const int descriptor = engine_->pollable();
+  const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
   if (!always_wake_) sleep_.store(sleep::in_engine);  // then a look, as in wait_in_engine()
   if (attention_wanted()) longest = duration::zero();
@@ -132,13 +144,13 @@ bool event_loop::turn(bool may_wait) {
   const bool guest_waits = guest && guest->active();
   // The guest cannot wait for an engine without a descriptor: then it is looked at now and then. (One that is woken by
   // every post has none only while it watches nothing.)
-  const bool in_guest = guest_waits && (always_wake_ || engine_->pollable() >= 0);
+  const bool in_guest = guest_waits && (always_wake_ || descriptor_of(*engine_) >= 0);
   if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
   now_is_known_ = false;  // it may be long until something is dispatched
   try {
     worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
   } catch (...) {  // by a handler of Asio's, which runs in the engine where that is where the guest lives
-    if (!engine_->context()) throw;
+    if (!context_of(*engine_)) throw;
     sleep_.store(sleep::awake, std::memory_order_relaxed);
     counters_.handler_errors.add();
     worked = true;
@@ -153,7 +165,7 @@ bool event_loop::turn(bool may_wait) {
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
   if (!takers_.empty()) worked |= give_turns();
-  if (stopping_ && finished()) engine_->finish_closing();
+  if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   return worked;
 }
 
@@ -211,7 +223,7 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   if (spin_.enabled() && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
-  if (!attention_wanted()) worked = guest.wait(engine_->pollable(), longest);
+  if (!attention_wanted()) worked = guest.wait(descriptor_of(*engine_), longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
   return engine_->poll(duration::zero()) || worked;
 }
@@ -291,7 +303,7 @@ time_point event_loop::now() noexcept {
 
 asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
-  auto fresh = std::make_unique<asio_guest>(engine_->context(), counters_.handler_errors);
+  auto fresh = std::make_unique<asio_guest>(context_of(*engine_), counters_.handler_errors);
   asio_guest* expected = nullptr;
   if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
   return *fresh.release();

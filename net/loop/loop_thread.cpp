@@ -50,7 +50,7 @@ void settle(const loop_options& options, engine& io) {
 
 loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
   if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first &&
-      !loop.io().has_to_prepare()) {  // there is nothing to wait for
+      !loop.io().capabilities().needs_prepare) {  // there is nothing to wait for
     thread_ = std::thread([&loop, name = std::move(name)] {
       name_this_thread(name);
       loop.run();

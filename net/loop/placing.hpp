@@ -58,7 +58,7 @@ event_loop& pick(Model& model, event_loop& main, int handle) {
   if constexpr (requires(const address& from) { model.place(from); }) {
     if constexpr (requires { model.wants_address(); })
       if (!model.wants_address()) return model.place();
-    return model.place(main.io().remote_address(handle));
+    return model.place(main.io().sockets().remote_address(handle));
   } else {
     return model.place();
   }

@@ -44,9 +44,10 @@ struct connection_limits {
   /// destroy what it has not read yet: for protocols in which it sends nothing more.
   duration linger_timeout = std::chrono::seconds(1);
 
-  /// For how long output may wait while the kernel takes none of it. Zero: for ever.
+  /// For how long output may wait while the kernel takes none of it; duration::max(): for ever.
   [[nodiscard]] duration longest_send() const noexcept {
-    return send_timeout > duration{} ? send_timeout : idle_timeout;
+    const duration longest = send_timeout > duration{} ? send_timeout : idle_timeout;
+    return longest > duration{} ? longest : duration::max();
   }
   [[nodiscard]] bool timed() const noexcept {
     return first_byte_timeout > duration{} || idle_timeout > duration{} || send_timeout > duration{} ||

@@ -42,8 +42,12 @@ void acceptor::abort() noexcept {
   if (std::exchange(started_, false)) loop_.leave(*this);
 }
 
+// They are reset, like those that wait in the backlog of a socket that is closed.
 void acceptor::drop_waiting() noexcept {
-  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+  for (const arrival& a : waiting_) {
+    loop_.io().sockets().reset_when_closed(a.handle);
+    loop_.io().close(a.handle);
+  }
   waiting_.clear();
 }
 
@@ -64,7 +68,7 @@ bool acceptor::has_to_wait() noexcept {
 bool acceptor::let_in(const arrival& a) noexcept {
   const bool bounds = !a.has_buffers && admitted_.open() >= limits_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
-  const address from = wants_address ? loop_.io().remote_address(a.handle) : address();
+  const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
     std::optional<admissions::ticket> place = admitted_.enter(from);
     if (!place) return false;
@@ -72,7 +76,8 @@ bool acceptor::let_in(const arrival& a) noexcept {
       refuse(a.handle, errc::too_many_from_address, from);
       return true;
     }
-    if (bounds) loop_.io().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
+    if (bounds)
+      loop_.io().sockets().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);
@@ -81,7 +86,7 @@ bool acceptor::let_in(const arrival& a) noexcept {
 }
 
 void acceptor::count_locality(int handle) noexcept {
-  if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().receiving_cpu(handle) == cpu) local_.add();
+  if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().sockets().receiving_cpu(handle) == cpu) local_.add();
 }
 
 void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {

@@ -24,7 +24,7 @@ class acceptor final : private loop_member, private timer {
            place_function place);
   ~acceptor();
 
-  /// [before run] Binds and listens at once; throws what engine::listen does.
+  /// [before run] Binds and listens at once; throws what socket_services::listen does.
   listener& listen(const listen_options& options, bool shared = false);
   /// [loop], or [before run]
   void start();

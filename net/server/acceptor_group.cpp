@@ -30,7 +30,7 @@ void acceptor_group::settle_strategy() {
   if (strategy_ == accept_strategy::main_reactor) return;
   if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no loops of its own that stay");
   const auto all = [&](accept_strategy by) {
-    return std::ranges::all_of(loops_, [&](event_loop* l) { return l->io().can_accept_by(by); });
+    return std::ranges::all_of(loops_, [&](event_loop* l) { return l->io().capabilities().can_accept_by(by); });
   };
   if (strategy_ == accept_strategy::reuse_port_cpu) {
     std::set<int> cpus;
@@ -82,7 +82,7 @@ address acceptor_group::listen_on_each(listen_options options) {
     if (options.sharing == port_sharing::first_loop) options.sharing = port_sharing::next_loop;
   }
   if (strategy_ == accept_strategy::reuse_port_cpu)
-    if (const error_code refused = main_.io().steer_by_cpu(handles, cpus))
+    if (const error_code refused = main_.io().sockets().steer_by_cpu(handles, cpus))
       fall_back(accept_strategy::reuse_port, "the kernel refuses to steer: " + refused.message());
   return at;
 }
@@ -91,7 +91,7 @@ address acceptor_group::listen_on_each(listen_options options) {
 address acceptor_group::listen_on_all_at_once(const listen_options& options) {
   if (loops_.front()->options().own_descriptors)
     throw config_error("own_descriptors: not with " + options.at + ", for which there is one socket only");
-  const auto can = [](event_loop* l) { return l->io().can_accept_by(accept_strategy::exclusive); };
+  const auto can = [](event_loop* l) { return l->io().capabilities().exclusive_accept; };
   if (!std::ranges::all_of(loops_, can)) return listen_on(main_, options).at();
   const listener& first = listen_on(*loops_.front(), options, true);
   for (event_loop* const loop : std::span(loops_).subspan(1)) {

@@ -29,7 +29,7 @@ class acceptor_group {
   acceptor_group(event_loop& main, std::vector<event_loop*> loops, const accept_options& options, admissions& admitted,
                  const log_hook& log, acceptor::place_function place);
 
-  /// [before run] Binds and listens at once; returns where. Throws what engine::listen does, and config_error.
+  /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does, and config_error.
   address listen(const listen_options& options);
   /// [before run]
   void start();

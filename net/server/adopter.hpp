@@ -56,7 +56,7 @@ void adopter<Server, H>::adopt(Server& server, event_loop* near, int handle, H h
     F refused;
   };
   const auto p = std::make_shared<parcel>(parcel{std::move(h), std::move(refused)});
-  const bool placed = !near || near->io().is_for_one_stream();
+  const bool placed = !near || near->io().capabilities().single_stream;
   server.drainage_.entered();
   try {
     if (!placed)

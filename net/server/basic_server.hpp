@@ -347,7 +347,7 @@ auto basic_server<Model, Handler>::succeed_on_lane(session& old) noexcept -> ses
 template <thread_model Model, handler_or_factory Handler>
 bool basic_server<Model, Handler>::is_preferred(event_loop& at, int fd) const {
   return options_.priority.peers && !at.options().own_descriptors &&
-         options_.priority.peers(at.io().remote_address(fd));
+         options_.priority.peers(at.io().sockets().remote_address(fd));
 }
 
 // False: it has no room.

@@ -27,13 +27,13 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       on_accept_(std::move(on_accept)),
       send_buffer_(options.send_buffer),
       receive_buffer_(options.receive_buffer),
-      listening_(loop.io().listen(options)),
+      listening_(loop.io().sockets().listen(options)),
       copy_(loop.options().own_descriptors ? listening_ : -1),
       most_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
-      at_(loop.io().local_address(listening_)),
+      at_(loop.io().sockets().local_address(listening_)),
       name_(at_.to_string()),
       log_(log) {
-  const int most = log_ ? loop.io().largest_backlog() : 0;
+  const int most = log_ ? loop.io().sockets().largest_backlog() : 0;
   if (most > 0 && options.backlog > most)
     report(log_,
            {severity::warning, "the backlog is cut to " + std::to_string(most) + " (net.core.somaxconn)", {}, name_});
@@ -47,7 +47,7 @@ listener::~listener() {
 // A connection inherits it.
 void listener::set_busy_poll(std::chrono::microseconds longest) noexcept {
   if (longest == longest.zero() || !at_.is_ip()) return;
-  if (const error_code refused = loop_.io().set_busy_poll(listening_, static_cast<int>(longest.count())))
+  if (const error_code refused = loop_.io().sockets().set_busy_poll(listening_, static_cast<int>(longest.count())))
     report(log_, {severity::warning, "no busy polling", refused, name_});
 }
 
@@ -69,7 +69,7 @@ void listener::update() noexcept {
 void listener::on_accepted(int handle) noexcept {
   accepted_.add();
   troubled_ = false;
-  if (at_.is_unix()) loop_.io().bound_buffers(handle, send_buffer_, receive_buffer_);
+  if (at_.is_unix()) loop_.io().sockets().bound_buffers(handle, send_buffer_, receive_buffer_);
   try {
     on_accept_(handle);
   } catch (...) {
@@ -89,8 +89,18 @@ void listener::on_accept_error(error_code reason) noexcept {
 
 // At most as many as can wait, because others may come as fast as they are accepted.
 void listener::accept_waiting_and_close() noexcept {
-  if (started_ && !held_ && !pending()) loop_.io().accept_waiting(*this, most_waiting_);
+  for (int n = 0; n < most_waiting_ && is_accepting() && accept_one(); ++n) {
+  }
   abort();
+}
+
+// False: nobody waits, or it is not to be tried again now.
+bool listener::accept_one() noexcept {
+  error_code failed;
+  const int handle = loop_.io().sockets().accept(listening_, failed);
+  if (handle >= 0) on_accepted(handle);
+  if (failed) on_accept_error(failed);
+  return handle >= 0;
 }
 
 void listener::expired() noexcept { update(); }
@@ -102,7 +112,7 @@ void listener::abort() noexcept {
   cancel();
   loop_.io().remove(*this);
   loop_.leave(*this);
-  if (copy_ >= 0) loop_.io().stop_listening(listening_);
+  if (copy_ >= 0) loop_.io().sockets().stop_listening(listening_);
   loop_.io().close(std::exchange(listening_, -1));
 }
 

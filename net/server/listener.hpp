@@ -17,9 +17,8 @@ class listener final : private loop_member, private accept_channel, private time
  public:
   using accept_function = std::function<void(int handle)>;
 
-  /// Binds and listens at once, so that a port in use is known here; throws what engine::listen does. The hook has to
-  /// outlive it.
-  /// `shared`: listeners on other loops have descriptors of the same socket.
+  /// Binds and listens at once, so that a port in use is known here; throws what socket_services::listen does. The hook
+  /// has to outlive it. `shared`: listeners on other loops have descriptors of the same socket.
   listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log,
            bool shared = false);
   ~listener();
@@ -53,6 +52,8 @@ class listener final : private loop_member, private accept_channel, private time
   void expired() noexcept override;
   void abort() noexcept override;
   void update() noexcept;
+  bool accept_one() noexcept;
+  [[nodiscard]] bool is_accepting() const noexcept { return started_ && !held_ && !pending(); }
 
   event_loop& loop_;
   accept_function on_accept_;

@@ -31,7 +31,7 @@ class priority_lane {
   priority_lane(const priority_lane&) = delete;
   priority_lane& operator=(const priority_lane&) = delete;
 
-  /// [before run] Binds and listens at once; returns where. Throws what engine::listen does.
+  /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does.
   address listen(const listen_options& options);
   /// [before run] Starts the thread.
   void start();

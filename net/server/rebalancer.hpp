@@ -22,7 +22,8 @@ namespace quintet {
 class rebalancer final : private timer, private turn_taker {
  public:
   /// The loops and the registry outlive it; the main loop's thread has ended when it is destroyed. Throws config_error
-  /// where connections cannot leave a loop of theirs (engine::lets_go, own_descriptors), and std::bad_alloc.
+  /// where connections cannot leave a loop of theirs (engine_capabilities::can_detach, own_descriptors), and
+  /// std::bad_alloc.
   rebalancer(event_loop& main, std::vector<event_loop*> loops, connection_registry& connections,
              const rebalance_options& options, const log_hook& log);
 

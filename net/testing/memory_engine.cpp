@@ -4,59 +4,31 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 #include <span>
 #include <vector>
-
-#include <boost/system/system_error.hpp>
 
 namespace quintet {
 namespace {
 
 constexpr std::size_t longest_receive = 64 * 1024;
-constexpr std::uint32_t reads = 1, sends = 2, in_place = 4;
+constexpr std::uint32_t reads = 1, sends = 2;
 
 }  // namespace
 
 class memory_engine final : public engine {
  public:
-  explicit memory_engine(memory_network& network) : net_(network) {}
+  memory_engine(memory_network& network, socket_services& sockets)
+      : engine({.name = "memory", .can_detach = true}, sockets), net_(network) {}
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "memory"; }
   bool poll(duration) override;
   void wake() noexcept override {}
-  [[nodiscard]] int pollable() noexcept override { return -1; }
-  [[nodiscard]] bool lets_go() const noexcept override { return true; }
-
-  int listen(const listen_options& options) override;
-  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override;
-  [[nodiscard]] address local_address(int handle) const override { return net_.listeners_.at(handle).at; }
-  [[nodiscard]] address remote_address(int handle) const override;
-  void bound_buffers(int, int, int) noexcept override {}  // the window is the network's
-  void close(int handle) noexcept override;
-  void reset_when_closed(int handle) noexcept override { net_.streams_.at(handle).resets = true; }
-  void shutdown_send(int handle) noexcept override { net_.shutdown_send(handle); }
-
-  [[nodiscard]] std::size_t unread(int handle) const noexcept override {
-    return net_.streams_.at(handle).arrived.size();
-  }
-
-  error_code add(stream_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(accept_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(connect_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(event_channel&, int) override { return system_error_code(EOPNOTSUPP); }
+  error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
-  void accept_waiting(accept_channel& c, int most) noexcept override {
-    while (most-- > 0 && c.handle() >= 0 && accept_ready(c)) {
-    }
-  }
-  void receive_in_place(stream_channel& c) noexcept override { interest(c) |= in_place; }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
  private:
-  error_code watch(channel& c, int handle);
   bool ready(channel& c);
   bool accept_ready(accept_channel& c);
   bool connect_ready(connect_channel& c);
@@ -68,7 +40,8 @@ class memory_engine final : public engine {
   std::map<int, channel*> watched_;
 };
 
-error_code memory_engine::watch(channel& c, int handle) {
+error_code memory_engine::add(channel& c, int handle) {
+  if (kind_of(c) == kind::event) return system_error_code(EOPNOTSUPP);
   bind(c, handle);
   interest(c) = reads;
   watched_[handle] = &c;
@@ -104,10 +77,10 @@ bool memory_engine::ready(channel& c) {
 }
 
 bool memory_engine::accept_ready(accept_channel& c) {
-  auto& waiting = net_.listeners_.at(c.handle()).waiting;
-  if (waiting.empty() || !(interest(c) & reads)) return false;
-  const int handle = waiting.front();
-  waiting.pop_front();
+  if (!(interest(c) & reads)) return false;
+  error_code failed;
+  const int handle = sockets().accept(c.handle(), failed);
+  if (handle < 0) return false;
   c.on_accepted(handle);
   return true;
 }
@@ -146,9 +119,9 @@ bool memory_engine::stream_ready(stream_channel& c) {
 }
 
 void memory_engine::receive(stream_channel& c) {
-  const std::span<char> into = interest(c) & in_place ? c.receive_space() : std::span<char>();
+  const std::span<char> into = kind_of(c) == kind::in_place_stream ? c.receive_space() : std::span<char>();
   if (c.handle() < 0) return;
-  if (into.empty()) interest(c) &= ~in_place;
+  if (into.empty()) end_in_place(c);
   auto& arrived = net_.streams_.at(c.handle()).arrived;
   const std::size_t most = into.empty() ? longest_receive : into.size();
   const std::string piece = arrived.substr(0, net_.some(std::min(arrived.size(), most)));
@@ -181,41 +154,6 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   return {taken};
 }
 
-int memory_engine::connect(const address& to, error_code& failed, const keep_alive_settings&) noexcept try {
-  net_.attempts_.push_back(to);
-  const int handle = net_.next_handle_++;
-  net_.streams_[handle].connecting = to;
-  return handle;
-} catch (const std::bad_alloc&) {
-  failed = system_error_code(ENOMEM);
-  return -1;
-}
-
-int memory_engine::listen(const listen_options& options) {
-  address at(options.at);
-  if (at.is_ip() && at.port() == 0) at = address(join_address(at.host(), net_.next_port_++));
-  for (const auto& [handle, l] : net_.listeners_)
-    if (l.at == at) throw_system_error(EADDRINUSE, "cannot listen on " + at.to_string());
-  const int handle = net_.next_handle_++;
-  net_.listeners_[handle] = {at, static_cast<std::size_t>(options.backlog), {}};
-  return handle;
-}
-
-// Every client is on the same machine, and has a port of its own while fewer than 50,000 handles have been used.
-address memory_engine::remote_address(int handle) const {
-  if (const int peer = net_.streams_.at(handle).peer; peer >= 0)
-    return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + peer % 50'000)));
-  return {};
-}
-
-void memory_engine::close(int handle) noexcept {
-  if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) {
-    for (const int waiting : l->second.waiting) net_.close(waiting);
-    net_.listeners_.erase(l);
-  }
-  net_.close(handle);
-}
-
-std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this); }
+std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this, sockets_); }
 
 }  // namespace quintet

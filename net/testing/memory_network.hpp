@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../engine/engine.hpp"
+#include "memory_sockets.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -64,6 +65,7 @@ class memory_network {
 
  private:
   friend class memory_engine;
+  friend class memory_sockets;
   struct stream {
     int peer = -1;  // -1: the other side is closed
     std::string arrived;
@@ -94,6 +96,7 @@ class memory_network {
   std::map<int, stream> streams_;  // ordered, so that one seed gives one run
   std::map<int, listening> listeners_;
   std::vector<address> attempts_, silent_;
+  memory_sockets sockets_{*this};
 };
 
 }  // namespace quintet

@@ -44,7 +44,7 @@ outcome accept_one(const char* at, std::chrono::microseconds longest) {
   l.set_busy_poll(longest);
   l.start();
   error_code ec;
-  const int client = loop.io().connect(l.at(), ec);
+  const int client = loop.io().sockets().connect(l.at(), ec);
   BOOST_REQUIRE_MESSAGE(client >= 0, ec.message());
   loop.run();
   loop.io().close(client);

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_series_of_failures_is_told_once) {
 BOOST_AUTO_TEST_CASE(the_deadline) {
   simulation sim(4);
   event_loop& other = sim.make_loop();
-  const int listening = other.io().listen(listen_options("127.0.0.1:7"));
+  const int listening = other.io().sockets().listen(listen_options("127.0.0.1:7"));
   client_side mine;
   basic_client client(mine.options(sim), simulated_model(sim, 0, false), answering());
   begin(sim, client);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(the_longest_deadline_is_none) {
   simulation sim(4);
   sim.advance(1h, 1min);
   event_loop& other = sim.make_loop();
-  const int listening = other.io().listen(listen_options("127.0.0.1:7"));
+  const int listening = other.io().sockets().listen(listen_options("127.0.0.1:7"));
   client_side mine;
   basic_client client(mine.options(sim), simulated_model(sim, 0, false), answering());
   begin(sim, client);

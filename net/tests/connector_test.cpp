@@ -47,7 +47,7 @@ struct simulated {
     dialling->start(to);
     sim.run_until_quiet();
   }
-  int listen(const char* at) { return loop.io().listen(listen_options(at)); }
+  int listen(const char* at) { return loop.io().sockets().listen(listen_options(at)); }
   std::vector<std::string> tried() {
     std::vector<std::string> texts;
     for (const address& a : sim.network().attempts()) texts.push_back(a.to_string());
@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(sockets_of_every_kind_are_connected_and_blocking) {
   for (const std::string& at : {std::string("127.0.0.1:0"), std::string(testing::another_loopback()),
                                 "unix:" + directory.file("s"), std::string("unix:@quintet-connector-test")}) {
     event_loop loop;
-    const int listening = loop.io().listen(listen_options(at));
-    const outcome o = connect_for_real(loop, loop.io().local_address(listening));
+    const int listening = loop.io().sockets().listen(listen_options(at));
+    const outcome o = connect_for_real(loop, loop.io().sockets().local_address(listening));
     BOOST_TEST_CONTEXT(at) {
       BOOST_TEST(o.failed == error_code());
       BOOST_TEST((::fcntl(o.handle, F_GETFL) & O_NONBLOCK) == 0);
@@ -276,8 +276,8 @@ BOOST_AUTO_TEST_CASE(what_the_system_says_is_the_reason) {
 // A loop whose engine blocks waits in its guest, which opens three descriptors.
 BOOST_AUTO_TEST_CASE(without_descriptors_an_attempt_fails) {
   event_loop listens;
-  const int listening = listens.io().listen(listen_options("127.0.0.1:0"));
-  const address there = listens.io().local_address(listening);
+  const int listening = listens.io().sockets().listen(listen_options("127.0.0.1:0"));
+  const address there = listens.io().sockets().local_address(listening);
   for (std::size_t left = 0; left < 6; ++left) {
     event_loop loop(make_blocking_engine());
     outcome o;
@@ -298,8 +298,9 @@ BOOST_AUTO_TEST_CASE(without_descriptors_an_attempt_fails) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(testing::needs_localhost))
 BOOST_AUTO_TEST_CASE(a_name_is_looked_up) {
   event_loop loop;
-  const int listening = loop.io().listen(listen_options("127.0.0.1:0"));
-  const outcome o = connect_for_real(loop, "localhost:" + std::to_string(loop.io().local_address(listening).port()));
+  const int listening = loop.io().sockets().listen(listen_options("127.0.0.1:0"));
+  const outcome o =
+      connect_for_real(loop, "localhost:" + std::to_string(loop.io().sockets().local_address(listening).port()));
   BOOST_TEST(o.failed == error_code());
   loop.io().close(o.handle);
   loop.io().close(listening);

@@ -32,8 +32,8 @@ struct listening final : accept_channel {
 
 /// An engine that watches a listener.
 struct fixture {
-  explicit fixture(engine_kind kind, const listen_options& how = "127.0.0.1:0")
-      : io(make_engine(kind)), handle(io->listen(how)) {
+  explicit fixture(testing::tested_engine kind, const listen_options& how = "127.0.0.1:0")
+      : io(make_engine(kind)), handle(io->sockets().listen(how)) {
     BOOST_REQUIRE(!io->add(l, handle));
   }
   ~fixture() {
@@ -47,7 +47,7 @@ struct fixture {
 
   std::unique_ptr<engine> io;
   int handle;
-  address at = io->local_address(handle);
+  address at = io->sockets().local_address(handle);
   listening l;
 };
 
@@ -126,10 +126,10 @@ QUINTET_ENGINE_TEST(an_accepted_connection_inherits_keep_alive_and_user_timeout)
 QUINTET_ENGINE_TEST(a_connection_that_is_made_has_keep_alive_and_user_timeout) {
   fixture f(kind);
   error_code failed;
-  const file_descriptor made(f.io->connect(f.at, failed, {.keep_alive = 40s, .user_timeout = 30'500ms}));
+  const file_descriptor made(f.io->sockets().connect(f.at, failed, {.keep_alive = 40s, .user_timeout = 30'500ms}));
   BOOST_REQUIRE(made);
   liveness(made.get()).must_be_set();
-  const file_descriptor plain(f.io->connect(f.at, failed));
+  const file_descriptor plain(f.io->sockets().connect(f.at, failed));
   BOOST_REQUIRE(plain);
   liveness(plain.get()).must_be_off();
 }
@@ -140,14 +140,14 @@ QUINTET_ENGINE_TEST(a_socket_of_the_parent_gets_keep_alive_and_a_unix_socket_ign
   fixture f(kind);
   listener_settings again = how;
   again.descriptor = ::fcntl(f.handle, F_DUPFD_CLOEXEC, 0);
-  const file_descriptor adopted(io->listen({"", again}));
+  const file_descriptor adopted(io->sockets().listen({"", again}));
   liveness(adopted.get()).must_be_set();
-  const int unix_one = io->listen({"unix:@quintet-keep-alive-test", how});
+  const int unix_one = io->sockets().listen({"unix:@quintet-keep-alive-test", how});
   error_code failed;
-  const file_descriptor made(io->connect(io->local_address(unix_one), failed, {.keep_alive = 40s}));
+  const file_descriptor made(io->sockets().connect(io->sockets().local_address(unix_one), failed, {.keep_alive = 40s}));
   BOOST_TEST(!!made);
   again.descriptor = ::fcntl(unix_one, F_DUPFD_CLOEXEC, 0);
-  const file_descriptor adopted_unix(io->listen({"", again}));
+  const file_descriptor adopted_unix(io->sockets().listen({"", again}));
   BOOST_TEST(!!adopted_unix);
   io->close(unix_one);
 }

@@ -42,7 +42,7 @@ struct listening final : accept_channel {
 
 /// An engine that watches a listener.
 struct fixture {
-  explicit fixture(engine_kind kind) : io(make_engine(kind)), handle(io->listen("127.0.0.1:0")) {
+  explicit fixture(testing::tested_engine kind) : io(make_engine(kind)), handle(io->sockets().listen("127.0.0.1:0")) {
     BOOST_REQUIRE(!io->add(l, handle));
   }
   ~fixture() {
@@ -60,7 +60,7 @@ struct fixture {
 
   std::unique_ptr<engine> io;
   int handle;
-  address at = io->local_address(handle);
+  address at = io->sockets().local_address(handle);
   std::vector<file_descriptor> clients;
   listening l;
 };
@@ -78,10 +78,10 @@ bool refuse(long call, int error) {
 }
 
 /// The engines that call accept4 themselves, where a filter meets it.
-std::vector<engine_kind> that_call_accept() {
-  std::vector<engine_kind> kinds = testing::usable();
-  std::erase(kinds, engine_kind::uring);
-  return kinds;
+std::vector<testing::tested_engine> that_call_accept() {
+  std::vector<testing::tested_engine> engines = testing::usable();
+  std::erase(engines, testing::tested_engine(engine_kind::uring));
+  return engines;
 }
 
 // As a security module does it. Each of these errors may be of one connection; so many one after the other are not.
@@ -128,18 +128,17 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_stays_is_reported_by_a_ring) {
   }
 }
 
-QUINTET_ENGINE_TEST(all_who_wait_are_accepted_at_once) {
+QUINTET_ENGINE_TEST(all_who_wait_are_accepted_without_a_turn) {
   fixture f(kind);
   for (int i = 0; i < 3; ++i) f.io->poll(1ms);
   f.connect(300);
-  f.io->accept_waiting(f.l, 200);
-  BOOST_TEST(f.l.accepted.size() == 200U);
-  f.io->set_reading(f.l, false);
-  f.io->accept_waiting(f.l, 1000);
-  BOOST_TEST(f.l.accepted.size() == 200U);
-  f.io->set_reading(f.l, true);
-  f.io->accept_waiting(f.l, 1000);
-  BOOST_TEST(f.l.accepted.size() == 300U);
+  error_code failed;
+  for (int i = 0; i < 300; ++i) {
+    const file_descriptor accepted(f.io->sockets().accept(f.handle, failed));
+    BOOST_REQUIRE(!!accepted);
+  }
+  BOOST_TEST(f.io->sockets().accept(f.handle, failed) == -1);
+  BOOST_TEST(!failed);
 }
 
 /// Takes its time for each message.

@@ -19,8 +19,8 @@ using testing::numbered;
 
 /// Whose peer reads nothing for now.
 struct fixture : testing::engine_stream {
-  explicit fixture(engine_kind kind) : engine_stream(kind) {
-    io->bound_buffers(handle, 16 * 1024, 0);
+  explicit fixture(testing::tested_engine kind) : engine_stream(kind) {
+    io->sockets().bound_buffers(handle, 16 * 1024, 0);
     watch();
   }
   /// In small pieces, which an engine may like to keep until there is room; taken is what it has taken.
@@ -102,7 +102,7 @@ QUINTET_ENGINE_TEST(nor_is_it_lost_at_the_end_of_the_loop) {
   f.fill();
   const int handle = f.handle;
   f.end(true);
-  BOOST_TEST((f.heard_by_another_thread([&] { f.io->finish_closing(); }) == f.taken));
+  BOOST_TEST((f.heard_by_another_thread([&] { f.io->flush(engine::flush_extent::closing); }) == f.taken));
   BOOST_TEST(!is_open(handle));
 }
 
@@ -111,7 +111,7 @@ QUINTET_ENGINE_TEST(a_peer_that_reads_nothing_does_not_keep_a_loop_from_its_end)
   f.fill();
   const int handle = f.handle;
   f.end(true);
-  f.io->finish_closing();
+  f.io->flush(engine::flush_extent::closing);
   BOOST_TEST(!is_open(handle));
 }
 
@@ -119,7 +119,7 @@ QUINTET_ENGINE_TEST(a_reset_waits_for_nobody) {
   fixture f(kind);
   f.fill();
   const int handle = f.handle;
-  f.io->reset_when_closed(handle);
+  f.io->sockets().reset_when_closed(handle);
   f.end(true);
   f.settle();
   BOOST_TEST(!is_open(handle));

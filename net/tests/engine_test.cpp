@@ -23,7 +23,7 @@ using fixture = testing::engine_stream;
 
 const error_code reset_by_peer{ECONNRESET, boost::system::system_category()};
 
-QUINTET_ENGINE_TEST(it_says_its_name) { BOOST_TEST(make_engine(kind)->name() == to_string(kind)); }
+QUINTET_ENGINE_TEST(it_says_its_name) { BOOST_TEST(make_engine(kind)->capabilities().name == to_string(kind)); }
 
 QUINTET_ENGINE_TEST(bytes_and_the_end_arrive) {
   fixture f(kind);
@@ -154,8 +154,8 @@ QUINTET_ENGINE_TEST(a_peer_that_is_gone_breaks_a_stream_sooner_or_later) {
 
 QUINTET_ENGINE_TEST(a_removed_stream_hears_nothing_and_its_handle_belongs_to_the_next) {
   fixture f(kind);
-  const int listener = f.io->listen("127.0.0.1:0");
-  const file_descriptor other = connected_to(f.io->local_address(listener));
+  const int listener = f.io->sockets().listen("127.0.0.1:0");
+  const file_descriptor other = connected_to(f.io->sockets().local_address(listener));
   f.watch();
   f.settle();
   f.say("for the first");
@@ -177,7 +177,7 @@ QUINTET_ENGINE_TEST(a_removed_stream_hears_nothing_and_its_handle_belongs_to_the
 QUINTET_ENGINE_TEST(a_stream_may_ask_for_its_input_in_place) {
   fixture f(kind);
   f.watch();
-  f.io->receive_in_place(f.here);
+  f.here.receive_in_place();
   f.here.room.resize(100'000);
   const std::string text = numbered(150'000);
   bool all_said = false;
@@ -192,7 +192,7 @@ QUINTET_ENGINE_TEST(a_stream_may_ask_for_its_input_in_place) {
   BOOST_TEST(f.until([&] { return f.here.received.ends_with("small"); }));
   BOOST_TEST(f.here.asked == asked);
   f.here.room.resize(200'000);
-  f.io->receive_in_place(f.here);
+  f.here.receive_in_place();
   f.peer.reset();
   BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
   BOOST_TEST(!*f.here.ended);
@@ -201,7 +201,7 @@ QUINTET_ENGINE_TEST(a_stream_may_ask_for_its_input_in_place) {
 QUINTET_ENGINE_TEST(a_stream_may_be_removed_when_it_is_asked_for_space) {
   fixture f(kind);
   f.watch();
-  f.io->receive_in_place(f.here);
+  f.here.receive_in_place();
   f.here.then = f.here.asks = [&] { f.io->remove(f.here); };
   f.say("x");
   BOOST_TEST(f.until([&] { return f.here.handle() < 0; }));
@@ -215,14 +215,14 @@ QUINTET_ENGINE_TEST(a_stream_that_waits_to_send_receives_in_place) {
   f.watch();
   const std::string text = numbered(8'000'000);
   f.here.room.resize(100'000);
-  f.here.then = [&] { f.io->receive_in_place(f.here); };
+  f.here.then = [&] { f.here.receive_in_place(); };
   std::string heard;
   std::thread listening([&] {
     heard = f.heard(1000);
     (void)f.try_to_say(numbered(100'000));
     heard += f.heard(text.size() - 1000);
   });
-  f.io->receive_in_place(f.here);
+  f.here.receive_in_place();
   f.send_all(text);
   BOOST_TEST(f.until([&] { return f.here.filled + f.here.received.size() == 100'000; }));
   f.settle();

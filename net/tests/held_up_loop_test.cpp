@@ -110,7 +110,7 @@ void check_sends_without_end(int seed) {
 }
 
 /// More sockets than any engine reports at a time.
-void check_sockets(engine_kind kind) {
+void check_sockets(testing::tested_engine kind) {
   constexpr std::size_t many = 400;
   journal log;
   manual_clock time;

@@ -69,6 +69,39 @@ BOOST_AUTO_TEST_CASE(a_port_in_use_is_said_with_its_address) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(connections_that_wait_are_accepted_before_it_closes_unless_it_is_held) {
+  for (const bool held : {false, true}) {
+    event_loop loop;
+    std::vector<file_descriptor> accepted;
+    listener l(loop, "127.0.0.1:0", [&](int fd) { accepted.emplace_back(fd); });
+    l.start();
+    loop.poll();
+    l.hold(held);
+    std::vector<file_descriptor> clients;
+    for (int i = 0; i < 20; ++i) clients.push_back(connected_to(l.at()));
+    l.accept_waiting_and_close();
+    BOOST_TEST(accepted.size() == (held ? 0U : 20U));
+    BOOST_TEST(!can_connect(l.at()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_that_is_held_while_it_closes_accepts_no_more) {
+  event_loop loop;
+  std::vector<file_descriptor> accepted;
+  listener* held = nullptr;
+  listener l(loop, "127.0.0.1:0", [&](int fd) {
+    accepted.emplace_back(fd);
+    if (accepted.size() == 5) held->hold(true);
+  });
+  held = &l;
+  l.start();
+  loop.poll();
+  std::vector<file_descriptor> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(connected_to(l.at()));
+  l.accept_waiting_and_close();
+  BOOST_TEST(accepted.size() == 5U);
+}
+
 BOOST_AUTO_TEST_CASE(who_has_said_nothing_yet_is_not_accepted_where_that_is_asked_for) {
   event_loop loop;
   std::vector<int> accepted;
@@ -97,6 +130,6 @@ BOOST_AUTO_TEST_CASE(a_backlog_that_the_system_cuts_is_told) {
   BOOST_TEST(told.empty());
   const listener greedy(loop, {"127.0.0.1:0", {.backlog = 2'000'000'000}}, [](int) {}, log);
   BOOST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(told.front() ==
-             "the backlog is cut to " + std::to_string(loop.io().largest_backlog()) + " (net.core.somaxconn)");
+  BOOST_TEST(told.front() == "the backlog is cut to " + std::to_string(loop.io().sockets().largest_backlog()) +
+                                 " (net.core.somaxconn)");
 }

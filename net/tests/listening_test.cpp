@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_listener_says_who_connects) {
   event_loop loop;
   std::string peer;
   const auto note = [&](int fd) {
-    peer = loop.io().peer_address(fd);
+    peer = loop.io().sockets().peer_address(fd);
     ::close(fd);
   };
   const scratch_directory dir;

@@ -99,7 +99,7 @@ findings stop_what_was_put_off() {
   stream_of_pair stopped(*io), removed(*io);  // to receive from them is put off
   // A completion is there, so flush() asks for it, and there is room again before the engine makes up for anything.
   f.prepared = early.is_watched && stopped.is_watched && removed.is_watched && early.say("x");
-  io->flush();
+  io->flush(engine::flush_extent::output);
   io->set_reading(stopped.here, false);
   io->remove(removed.here);
   io->close(removed.handle);

@@ -32,8 +32,8 @@ struct record {
 /// Of a network in memory, with the waits of a record.
 class recording_engine final : public engine {
  public:
-  recording_engine(record& r, std::unique_ptr<engine> rest) : record_(r), rest_(std::move(rest)) {}
-  std::string_view name() const noexcept override { return "recording"; }
+  recording_engine(record& r, std::unique_ptr<engine> rest)
+      : engine({.name = "recording"}, rest->sockets()), record_(r), rest_(std::move(rest)) {}
   bool poll(duration longest) override {
     if (longest > duration::zero()) {
       ++record_.sleeps;
@@ -46,22 +46,7 @@ class recording_engine final : public engine {
     return false;
   }
   void wake() noexcept override { ++record_.wakes; }
-  int pollable() noexcept override { return -1; }
-  int listen(const listen_options& o) override { return rest_->listen(o); }
-  int connect(const address& to, error_code& ec, const keep_alive_settings& how = {}) noexcept override {
-    return rest_->connect(to, ec, how);
-  }
-  address local_address(int h) const override { return rest_->local_address(h); }
-  address remote_address(int h) const override { return rest_->remote_address(h); }
-  void bound_buffers(int, int, int) noexcept override {}
-  void close(int h) noexcept override { rest_->close(h); }
-  void reset_when_closed(int) noexcept override {}
-  void shutdown_send(int) noexcept override {}
-  std::size_t unread(int) const noexcept override { return 0; }
-  error_code add(stream_channel& c, int h) override { return rest_->add(c, h); }
-  error_code add(accept_channel& c, int h) override { return rest_->add(c, h); }
-  error_code add(event_channel& c, int h) override { return rest_->add(c, h); }
-  error_code add(connect_channel& c, int h) override { return rest_->add(c, h); }
+  error_code add(channel& c, int h) override { return rest_->add(c, h); }
   void remove(channel& c) noexcept override { rest_->remove(c); }
   void set_reading(channel&, bool) noexcept override {}
   using engine::send;

@@ -96,7 +96,7 @@ BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
                          .loops = loops,
                          .accept = strategy},
                   echo());
-  BOOST_TEST((srv->accept() == expected(strategy, std::string(srv->main_loop().io().name()))));
+  BOOST_TEST((srv->accept() == expected(strategy, std::string(srv->main_loop().io().capabilities().name))));
   std::vector<client> clients;
   for (int i = 0; i < 60; ++i) {
     clients.emplace_back(srv->addresses()[0].port());

@@ -54,7 +54,7 @@ struct front {
 
 void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, event_loop& near,
                        connection_id client) {
-  event_loop& on = near.io().is_for_one_stream() ? srv.main_loop() : near;
+  event_loop& on = near.io().capabilities().single_stream ? srv.main_loop() : near;
   on.post([&srv, &all, to, &near, &on, client]() noexcept {
     auto dialling = std::make_shared<std::optional<connector>>();
     dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {

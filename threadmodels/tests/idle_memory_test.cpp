@@ -56,7 +56,7 @@ void check(model kind, Handler handler, bool coroutine) {
   join(clients, more, srv->port());
   const std::size_t each = (heap_bytes - before) / more;
   BOOST_TEST_MESSAGE(kind << ": " << each << " bytes");
-  BOOST_TEST(each <= bound(srv->main_loop().io().name(), coroutine));
+  BOOST_TEST(each <= bound(srv->main_loop().io().capabilities().name, coroutine));
 }
 
 // Model 1 keeps a thread and a loop for each.

@@ -5,7 +5,6 @@
 #include <poll.h>
 
 #include <cerrno>
-#include <new>
 
 namespace quintet::uring {
 namespace {
@@ -58,8 +57,6 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
       return writable(w);
     case request::accept:
       return accepted(w, c);
-    case request::held:
-      return tell_accepted(w);
     case request::lost:
       return w.of && end_of_input(w, system_error_code(ECONNABORTED));
     case request::patience:
@@ -124,62 +121,37 @@ bool uring_engine::hung_up(watched& w, const completion& c) {
 bool uring_engine::writable(watched& w) {
   if (!w.of) return false;
   w.blocked = false;
-  if (kind_of(*w.of) == kind::stream) {
+  if (is_stream(*w.of)) {
     static_cast<stream_channel&>(*w.of).on_sendable();
     return true;
   }
   auto& c = static_cast<connect_channel&>(*w.of);
   const int handle = w.handle;
   remove(c);
-  c.on_connected(finish_connect(handle));
+  c.on_connected(kernel_sockets::finish_connect(handle));
   return true;
 }
 
+// A connection that was accepted when nobody listened any more is reset, as the kernel does with those that wait.
 bool uring_engine::accepted(watched& w, const completion& c) noexcept {
-  if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
-    keep_accepted(w, c.result);
+  if (!w.of) {
+    if (c.result < 0) return false;
+    sockets().reset_when_closed(c.result);
+    engine::close(c.result);
     return false;
   }
-  if (!w.of || !w.reading || c.result == -ECANCELED) return false;
   auto& channel = static_cast<accept_channel&>(*w.of);
   if (c.result >= 0) {
     w.failures = 0;
     channel.on_accepted(c.result);
-  } else if (!is_of_one_connection(-c.result) || ++w.failures == most_failures) {
+    return true;
+  }
+  if (!w.reading || c.result == -ECANCELED) return false;
+  if (!kernel_sockets::is_of_one_connection(-c.result) || ++w.failures == kernel_sockets::most_failures) {
     w.failures = 0;
     channel.on_accept_error(system_call::error_of(c.result));
   }
   return true;
-}
-
-// For a time when accepting is not held, or to be reset.
-void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
-  w.accepted.push_back(handle);
-} catch (const std::bad_alloc&) {
-  socket_engine::reset_when_closed(handle);
-  socket_engine::close(handle);
-  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error(system_error_code(ENOMEM));
-}
-
-// The ring's request stays, and finds nothing. What it has accepted, while that was held, comes first.
-void uring_engine::accept_waiting(accept_channel& c, int most) noexcept {
-  watched* const w = find(c.handle());
-  if (!w || w->busy) return;
-  const callback under_way(*this, *w);
-  (void)tell_accepted(*w);
-  attempt last = attempt::accepted;
-  for (int n = 0, failures = 0; n < most && w->of && w->reading && last != attempt::over; ++n) {
-    last = accept_one(c, w->handle, failures);
-    failures = last == attempt::failed ? failures + 1 : 0;
-  }
-}
-
-bool uring_engine::tell_accepted(watched& w) noexcept {
-  std::size_t told = 0;
-  while (told < w.accepted.size() && w.of && w.reading)
-    static_cast<accept_channel&>(*w.of).on_accepted(w.accepted[told++]);
-  w.accepted.erase(w.accepted.begin(), w.accepted.begin() + static_cast<std::ptrdiff_t>(told));
-  return told > 0;
 }
 
 }  // namespace quintet::uring

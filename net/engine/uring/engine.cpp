@@ -25,7 +25,9 @@ constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
 
 // The ring is made by prepare() or the first poll(): when a ring goes, the kernel interrupts whoever has made it, and
 // that had better be the loop's thread. Not EFD_NONBLOCK: the kernel would not wait for it on the ring's behalf.
-uring_engine::uring_engine() : wake_(0) {
+uring_engine::uring_engine()
+    : socket_engine({.name = "uring", .needs_prepare = true, .shared_accept = true, .exclusive_accept = true}),
+      wake_(0) {
   silent_.reserve(send_slots::count);
   settling_.reserve(send_slots::count);
 }
@@ -35,7 +37,7 @@ uring_engine::~uring_engine() {
   later_.clear();
   starved_.clear();
   for (const watched& w : all_)
-    if (w.closes) socket_engine::close(w.handle);
+    if (w.closes) engine::close(w.handle);
   all_.clear_and_dispose([](watched* w) { delete w; });
 }
 
@@ -115,7 +117,8 @@ void uring_engine::move_here() {
   begin_turn();
 }
 
-void uring_engine::flush() noexcept {
+void uring_engine::flush(flush_extent how) noexcept {
+  if (how == flush_extent::closing) return finish_closing();
   if (ring_) ring_->submit();
 }
 
@@ -130,7 +133,7 @@ void uring_engine::finish_closing() noexcept {
   }
 }
 
-error_code uring_engine::watch(channel& c, int handle) try {
+error_code uring_engine::add(channel& c, int handle) try {
   by_handle_.reserve_for(handle);
   auto* const w = new watched;
   all_.push_back(*w);
@@ -160,17 +163,13 @@ void uring_engine::remove(channel& c) noexcept {
 
 void uring_engine::close(int handle) noexcept {
   watched* const w = find(handle);
-  if (!w || w->closes) return socket_engine::close(handle);
+  if (!w || w->closes) return engine::close(handle);
   w->closes = true;
+  w->drops = w->has(request::send) && kernel_sockets::is_to_be_reset(handle);
   ++closing_;
   await_silent(*w);
   if (w->has(request::send) && !w->silent) wait_for_room(*w);
   go_on(*w);
-}
-
-void uring_engine::reset_when_closed(int handle) noexcept {
-  socket_engine::reset_when_closed(handle);
-  if (watched* const w = find(handle)) w->drops = true;
 }
 
 void uring_engine::set_reading(channel& c, bool on) noexcept {
@@ -278,11 +277,12 @@ void uring_engine::want_more(watched& w) noexcept {
     if (!w.has(r)) start(w, r);
   };
   const kind k = kind_of(*w.of);
-  if (k == kind::stream && !(w.reading && !w.ended))
+  const bool is_one = is_stream(*w.of);
+  if (is_one && !(w.reading && !w.ended))
     begin(request::hangup);
-  else if (k == kind::stream && !w.has(request::again))
+  else if (is_one && !w.has(request::again))
     begin(request::receive);
-  if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
+  if (k == kind::accept && w.reading) begin(request::accept);
   if (k == kind::event) begin(request::event);
   if (w.blocked && !w.has(request::send)) begin(request::writable);
 }
@@ -290,13 +290,9 @@ void uring_engine::want_more(watched& w) noexcept {
 // The kernel has let go of it.
 void uring_engine::forget(watched& w) noexcept {
   if (find(w.handle) == &w) (void)by_handle_.take(w.handle);
-  for (const int handle : w.accepted) {
-    reset_when_closed(handle);
-    socket_engine::close(handle);
-  }
   if (w.closes) {
     --closing_;
-    socket_engine::close(w.handle);
+    engine::close(w.handle);
   }
   if (w.later.is_linked()) later_.erase(later_.iterator_to(w));
   all_.erase_and_dispose(all_.iterator_to(w), [](watched* gone) { delete gone; });

@@ -13,7 +13,9 @@
 namespace quintet::uring {
 
 /// Requests are written into memory that the kernel reads; poll() submits those of the turn and waits for completions,
-/// in one call. A small send is copied, so that it is taken at once. What is large is sent at once.
+/// in one call. A small send is copied, so that it is taken at once. What is large is sent at once. No other loop can
+/// wait for it: with DEFER_TASKRUN a thread that waits for the ring's descriptor is not always woken (seen on
+/// Linux 6.18).
 class uring_engine final : public socket_engine {
  public:
   /// Throws boost::system::system_error.
@@ -22,36 +24,22 @@ class uring_engine final : public socket_engine {
   uring_engine(const uring_engine&) = delete;
   uring_engine& operator=(const uring_engine&) = delete;
 
-  [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
-  [[nodiscard]] bool can_accept_by(accept_strategy) const noexcept override { return true; }
-  [[nodiscard]] bool has_to_prepare() const noexcept override { return true; }
   void prepare() override;
   bool poll(duration longest) override;
   void wake() noexcept override;
-  /// None: with DEFER_TASKRUN who waits for the ring's descriptor is not always woken (seen on Linux 6.18).
-  [[nodiscard]] int pollable() noexcept override { return -1; }
-  void flush() noexcept override;
-  void finish_closing() noexcept override;
-
-  void close(int handle) noexcept override;
-  void reset_when_closed(int handle) noexcept override;
-  void shutdown_send(int handle) noexcept override;
-
-  error_code add(stream_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(accept_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(event_channel& c, int handle) override { return watch(c, handle); }
-  error_code add(connect_channel& c, int handle) override { return watch(c, handle); }
+  error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;
-  void accept_waiting(accept_channel& c, int most) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  void flush(flush_extent how) noexcept override;
+  void shutdown_send(int handle) noexcept override;
+  void close(int handle) noexcept override;
 
  private:
   using watched_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
 
   // What is watched, and the requests for it (engine.cpp).
-  error_code watch(channel& c, int handle);
   [[nodiscard]] watched* find(int handle) const noexcept;
   void begin_turn() noexcept;
   void move_here();
@@ -75,8 +63,6 @@ class uring_engine final : public socket_engine {
   bool hung_up(watched& w, const completion& c);
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;
-  bool tell_accepted(watched& w) noexcept;
-  void keep_accepted(watched& w, int handle) noexcept;
   void let_starved_receive() noexcept;
 
   // Sending (sending.cpp).
@@ -86,6 +72,7 @@ class uring_engine final : public socket_engine {
   bool sent(watched& w, const completion& c);
   void prepare_send(io_uring_sqe& s, watched& w) noexcept;
   void await_silent(const watched& w) noexcept;
+  void finish_closing() noexcept;
   void wait_for_room(watched& w) noexcept;
   void lost_patience(watched& w) noexcept;
   bool settle_silent_sends();

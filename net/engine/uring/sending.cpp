@@ -102,7 +102,7 @@ void uring_engine::wait_for_room(watched& w) noexcept {
 void uring_engine::lost_patience(watched& w) noexcept {
   if (!w.has(request::send)) return;
   w.drops = queued_for_peer(w.handle) == w.queued;
-  if (w.drops) socket_engine::reset_when_closed(w.handle);  // or the peer might take a part for the whole, later
+  if (w.drops) sockets().reset_when_closed(w.handle);  // or the peer might take a part for the whole, later
   wait_for_room(w);
 }
 
@@ -146,7 +146,7 @@ void uring_engine::after_send(watched& w) noexcept {
 
 void uring_engine::shutdown_send(int handle) noexcept {
   watched* const w = find(handle);
-  if (!w || !w->has(request::send)) return socket_engine::shutdown_send(handle);
+  if (!w || !w->has(request::send)) return engine::shutdown_send(handle);
   w->shuts = true;
   await_silent(*w);
 }

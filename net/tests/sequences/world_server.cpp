@@ -11,7 +11,7 @@ namespace quintet::testing {
 class sequence_world::door final : public accept_channel {
  public:
   door(sequence_world& of, event_loop& on) : world_(of), on_(on) {
-    listens_ = on.io().listen({"127.0.0.1:7"});
+    listens_ = on.io().sockets().listen({"127.0.0.1:7"});
     on.io().add(*this, listens_);
   }
   ~door() {
@@ -65,7 +65,7 @@ void sequence_world::run_by_model(event_loop& from, work_item& item) noexcept {
 // By the client's handle, from which the network makes its port. Without one, the connection is this server's own, or
 // the client has gone already.
 life& sequence_world::life_for(event_loop& on, int handle) {
-  const address from = on.io().remote_address(handle);
+  const address from = on.io().sockets().remote_address(handle);
   const auto found = from.is_ip() ? life_of_.find(from.port() - 10'000) : life_of_.end();
   if (found != life_of_.end()) return *found->second;
   life& l = lives_.emplace_back();

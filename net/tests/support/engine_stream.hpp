@@ -56,9 +56,9 @@ struct stream final : stream_channel {
 
 /// An engine, and both ends of a TCP connection, of which it watches one.
 struct engine_stream {
-  explicit engine_stream(engine_kind kind) : io(make_engine(kind)) {
-    const int listener = io->listen("127.0.0.1:0");
-    peer = connected_to(io->local_address(listener));
+  explicit engine_stream(tested_engine kind) : io(make_engine(kind)) {
+    const int listener = io->sockets().listen("127.0.0.1:0");
+    peer = connected_to(io->sockets().local_address(listener));
     handle = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     io->close(listener);
   }

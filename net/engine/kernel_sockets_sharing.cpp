@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// socket_sharing: listening sockets that share a port, which of them gets a connection, and what the system allows
-// them.
+// kernel_sockets_sharing: listening sockets that share a port, which of them gets a connection, and the system's
+// limits.
 #include "file_descriptor.hpp"
-#include "socket_engine.hpp"
+#include "kernel_sockets.hpp"
 
 #include <linux/filter.h>
 #include <sys/socket.h>
@@ -37,13 +37,13 @@ std::vector<sock_filter> steering_program(std::span<const int> cpus) {
 
 }  // namespace
 
-error_code socket_engine::steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept {
+error_code kernel_sockets::steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept {
   try {
     std::vector<sock_filter> program = steering_program(cpus);
     if (program.size() > BPF_MAXINSNS) return make_error_code(boost::system::errc::value_too_large);
     const sock_fprog attached{static_cast<unsigned short>(program.size()), program.data()};
     if (::setsockopt(handles.front(), SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &attached, sizeof attached) != 0)
-      return last_error();
+      return system_error_code(errno);
   } catch (const std::bad_alloc&) {
     return make_error_code(boost::system::errc::not_enough_memory);
   }
@@ -53,13 +53,13 @@ error_code socket_engine::steer_by_cpu(std::span<const int> handles, std::span<c
   return {};
 }
 
-int socket_engine::receiving_cpu(int handle) const noexcept {
+int kernel_sockets::receiving_cpu(int handle) const noexcept {
   int cpu = -1;
   socklen_t size = sizeof cpu;
   return ::getsockopt(handle, SOL_SOCKET, SO_INCOMING_CPU, &cpu, &size) == 0 ? cpu : -1;
 }
 
-int socket_engine::largest_backlog() const noexcept {
+int kernel_sockets::largest_backlog() const noexcept {
   const file_descriptor file(::open("/proc/sys/net/core/somaxconn", O_RDONLY | O_CLOEXEC));
   std::array<char, 16> text{};  // and not a stream, which allocates
   const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
@@ -69,6 +69,6 @@ int socket_engine::largest_backlog() const noexcept {
 }
 
 // For the socket, and not only for the descriptor.
-void socket_engine::stop_listening(int handle) noexcept { (void)::shutdown(handle, SHUT_RDWR); }
+void kernel_sockets::stop_listening(int handle) noexcept { (void)::shutdown(handle, SHUT_RDWR); }
 
 }  // namespace quintet

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+// kernel_sockets: listening, accepting, connecting and closing by plain system calls.
+#include "kernel_sockets.hpp"
+
+#include "file_descriptor.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+namespace {
+
+error_code last_error() noexcept { return system_error_code(errno); }
+
+void enable(int fd, int level, int option) noexcept {
+  const int on = 1;
+  // A refusal costs speed or convenience, never correctness: nothing to report.
+  (void)::setsockopt(fd, level, option, &on, sizeof on);
+}
+
+/// Bytes of the kernel's memory; it doubles the number, and has a maximum of its own.
+void set_buffer(int fd, int option, int bytes) noexcept {
+  if (bytes > 0) (void)::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
+}
+
+bool set_tcp(int fd, int option, std::int64_t value) noexcept {
+  const int number = static_cast<int>(value);
+  return number == 0 || ::setsockopt(fd, IPPROTO_TCP, option, &number, sizeof number) == 0;
+}
+
+/// What somebody has asked for, and has to be told when it cannot be had.
+void require(bool done, const std::string& listener, const char* option) {
+  if (!done) throw_system_error(errno, "cannot listen on " + listener + ": " + option);
+}
+
+/// Of a TCP socket: for itself, or for the connections that it accepts, which inherit all of it.
+bool set_keep_alive(int fd, const keep_alive_settings& how) noexcept {
+  if (!set_tcp(fd, TCP_USER_TIMEOUT, how.user_timeout.count())) return false;
+  if (how.keep_alive.count() == 0) return true;
+  enable(fd, SOL_SOCKET, SO_KEEPALIVE);
+  return set_tcp(fd, TCP_KEEPIDLE, how.keep_alive.count()) && set_tcp(fd, TCP_KEEPINTVL, how.interval().count()) &&
+         set_tcp(fd, TCP_KEEPCNT, how.probes);
+}
+
+/// getsockname or getpeername.
+template <class Ask>
+address ask(Ask name, int fd) noexcept {
+  sockaddr_storage from{};
+  socklen_t size = sizeof from;
+  if (name(fd, reinterpret_cast<sockaddr*>(&from), &size) != 0) return {};
+  return {reinterpret_cast<const sockaddr*>(&from), size};
+}
+
+int get_option(int fd, int option) noexcept {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
+}
+
+/// Takes over a listening socket of the parent process; on failure it stays open.
+int adopt(const listen_options& o) {
+  const std::string what = "cannot listen on descriptor " + std::to_string(o.descriptor);
+  const int flags = ::fcntl(o.descriptor, F_GETFL);
+  if (flags < 0) throw_system_error(errno, what);
+  if (get_option(o.descriptor, SO_TYPE) != SOCK_STREAM || get_option(o.descriptor, SO_ACCEPTCONN) != 1)
+    throw_system_error(EINVAL, what + ", which is not a listening stream socket");
+  // Accepting until there is nothing left must not block. The flag is shared with the parent's descriptor.
+  if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) throw_system_error(errno, what);
+  if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);
+  enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // in vain for a Unix socket
+  set_buffer(o.descriptor, SO_SNDBUF, o.send_buffer);
+  set_buffer(o.descriptor, SO_RCVBUF, o.receive_buffer);
+  if (ask(::getsockname, o.descriptor).is_ip())
+    require(set_keep_alive(o.descriptor, {o.keep_alive, o.user_timeout}), "descriptor " + std::to_string(o.descriptor),
+            "keep_alive or user_timeout");
+  return o.descriptor;
+}
+
+// The first of a server's own sockets has the port for itself when it is bound, or two servers that want the same port
+// would share it by mistake, and only then opens it to the others.
+void bind_and_listen(int fd, const address& at, const listener_settings& how) {
+  const auto share = [fd] {
+    const int on = 1;
+    return ::setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0;
+  };
+  const bool before = how.sharing == port_sharing::next_loop || how.sharing == port_sharing::processes;
+  const bool after = how.sharing == port_sharing::first_loop;
+  if ((!before || share()) && ::bind(fd, at.data(), at.size()) == 0 && (!after || share()) &&
+      ::listen(fd, how.backlog) == 0)
+    return;
+  throw_system_error(errno, "cannot listen on " + at.to_string());
+}
+
+}  // namespace
+
+int kernel_sockets::listen(const listen_options& options) {
+  if (options.descriptor >= 0) return adopt(options);
+  const address at(options.at);
+  file_descriptor fd(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
+  // Before listening: the window scale is agreed on in the handshake. TCP connections inherit both.
+  bound_buffers(fd.get(), options.send_buffer, options.receive_buffer);
+  if (at.type() == address::kind::unix_path) {
+    unix_path path(fd.get(), at, options);
+    paths_.emplace(fd.get(), std::move(path));
+    return fd.release();
+  }
+  if (at.is_ip()) {
+    require(set_tcp(fd.get(), TCP_DEFER_ACCEPT, options.defer_accept.count()), options.at, "defer_accept");
+    require(set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open), options.at, "fast_open");
+    require(set_keep_alive(fd.get(), {options.keep_alive, options.user_timeout}), options.at,
+            "keep_alive or user_timeout");
+    enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // listen again at once although old connections are in TIME_WAIT
+    // Accepted sockets inherit it. Replies leave as whole batches already, so that waiting would only add latency.
+    enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
+  }
+  const int v6_only = options.dual_stack ? 0 : 1;
+  if (at.type() == address::kind::ipv6 &&
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, sizeof v6_only) != 0)
+    throw_system_error(errno, "cannot listen on " + at.to_string());
+  bind_and_listen(fd.get(), at, options);
+  return fd.release();
+}
+
+// Not to wait for the peer is for connecting only: finish_connect() takes it back.
+int kernel_sockets::connect(const address& to, error_code& failed, const keep_alive_settings& how) noexcept {
+  file_descriptor fd(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted ones: batches leave whole
+  const bool set = fd && (!to.is_ip() || set_keep_alive(fd.get(), how));
+  if (set && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
+    return fd.release();
+  failed = last_error();
+  return -1;
+}
+
+error_code kernel_sockets::finish_connect(int handle) noexcept {
+  if (const int error = get_option(handle, SO_ERROR); error != 0)
+    return error < 0 ? last_error() : system_error_code(error);
+  // A port of this machine's ephemeral range that nobody listens on may be the very one that the kernel has picked for
+  // this end. Then the socket is connected to itself, and keeps a server from listening there.
+  if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle))
+    return system_error_code(ECONNREFUSED);
+  const int flags = ::fcntl(handle, F_GETFL);
+  if (flags < 0 || ::fcntl(handle, F_SETFL, flags & ~O_NONBLOCK) != 0) return last_error();
+  return {};
+}
+
+address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
+address kernel_sockets::remote_address(int handle) const { return ask(::getpeername, handle); }
+
+void kernel_sockets::bound_buffers(int handle, int send, int receive) noexcept {
+  set_buffer(handle, SO_SNDBUF, send);
+  set_buffer(handle, SO_RCVBUF, receive);
+}
+
+error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept {
+  if (::setsockopt(handle, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) == 0) return {};
+  return last_error();
+}
+
+void kernel_sockets::close(int handle) noexcept {
+  if (!paths_.empty()) paths_.erase(handle);
+  ::close(handle);
+}
+void kernel_sockets::reset_when_closed(int handle) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  (void)::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+bool kernel_sockets::is_to_be_reset(int handle) noexcept {
+  linger how{};
+  socklen_t size = sizeof how;
+  return ::getsockopt(handle, SOL_SOCKET, SO_LINGER, &how, &size) == 0 && how.l_onoff != 0 && how.l_linger == 0;
+}
+
+void kernel_sockets::shutdown_send(int handle) noexcept { ::shutdown(handle, SHUT_WR); }
+
+std::size_t kernel_sockets::unread(int handle) const noexcept {
+  int count = 0;
+  return ::ioctl(handle, FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+// The socket does not block.
+int kernel_sockets::accept(int listening, error_code& failed) noexcept {
+  for (int failures = 1;; ++failures) {
+    const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
+    if (fd >= 0 || errno == EAGAIN) return fd;
+    if (errno == EINTR || (is_of_one_connection(errno) && failures < most_failures)) continue;
+    failed = last_error();
+    return -1;
+  }
+}
+
+// accept(2)
+bool kernel_sockets::is_of_one_connection(int error) noexcept {
+  switch (error) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case EPERM:
+    case ENETDOWN:
+    case ENOPROTOOPT:
+    case EHOSTDOWN:
+    case ENONET:
+    case EHOSTUNREACH:
+    case EOPNOTSUPP:
+    case ENETUNREACH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace quintet

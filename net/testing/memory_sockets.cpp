@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// memory_sockets: listening, connecting and closing in a memory_network.
+#include "memory_network.hpp"
+
+#include <cerrno>
+#include <new>
+
+namespace quintet {
+
+int memory_sockets::listen(const listen_options& options) {
+  address at(options.at);
+  if (at.is_ip() && at.port() == 0) at = address(join_address(at.host(), net_.next_port_++));
+  for (const auto& [handle, l] : net_.listeners_)
+    if (l.at == at) throw_system_error(EADDRINUSE, "cannot listen on " + at.to_string());
+  const int handle = net_.next_handle_++;
+  net_.listeners_[handle] = {at, static_cast<std::size_t>(options.backlog), {}};
+  return handle;
+}
+
+int memory_sockets::accept(int listening, error_code&) noexcept {
+  auto& waiting = net_.listeners_.at(listening).waiting;
+  if (waiting.empty()) return -1;
+  const int handle = waiting.front();
+  waiting.pop_front();
+  return handle;
+}
+
+int memory_sockets::connect(const address& to, error_code& failed, const keep_alive_settings&) noexcept try {
+  net_.attempts_.push_back(to);
+  const int handle = net_.next_handle_++;
+  net_.streams_[handle].connecting = to;
+  return handle;
+} catch (const std::bad_alloc&) {
+  failed = system_error_code(ENOMEM);
+  return -1;
+}
+
+address memory_sockets::local_address(int handle) const { return net_.listeners_.at(handle).at; }
+
+// Every client is on the same machine, and has a port of its own while fewer than 50,000 handles have been used.
+address memory_sockets::remote_address(int handle) const {
+  if (const int peer = net_.streams_.at(handle).peer; peer >= 0)
+    return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + peer % 50'000)));
+  return {};
+}
+
+std::size_t memory_sockets::unread(int handle) const noexcept { return net_.streams_.at(handle).arrived.size(); }
+
+void memory_sockets::reset_when_closed(int handle) noexcept { net_.streams_.at(handle).resets = true; }
+
+void memory_sockets::shutdown_send(int handle) noexcept { net_.shutdown_send(handle); }
+
+void memory_sockets::close(int handle) noexcept {
+  if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) {
+    for (const int waiting : l->second.waiting) net_.close(waiting);
+    net_.listeners_.erase(l);
+  }
+  net_.close(handle);
+}
+
+}  // namespace quintet
