@@ -65,21 +65,14 @@ struct serve_options {
   bool exit_with_parent = false;
 };
 
-template <class All>
-std::string names_of(const All& all) {
-  std::string names;
-  for (const auto one : all) names += (names.empty() ? "" : ", ") + std::string(to_string(one));
-  return names;
-}
-
 quintet::model parse_model(const std::string& text) {
   if (const auto m = from_string(text)) return *m;
-  throw usage_error('"' + text + "\" is no model; there are: " + names_of(all_models) + " (or 1 to 5)");
+  throw usage_error('"' + text + "\" is no model; there are: " + names_of<quintet::model>() + " (or 1 to 5)");
 }
 
 placement_policy parse_placement(const std::string& text) {
-  if (const auto policy = placement_policy_from_string(text)) return *policy;
-  throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
+  if (const auto policy = from_string<placement_policy>(text)) return *policy;
+  throw usage_error('"' + text + "\" is no placement; there are: " + names_of<placement_policy>());
 }
 
 double parse_factor(const std::string& text) {
@@ -91,13 +84,13 @@ double parse_factor(const std::string& text) {
 }
 
 rebalance_measure parse_measure(const std::string& text) {
-  if (const auto measure = rebalance_measure_from_string(text)) return *measure;
-  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of(all_rebalance_measures));
+  if (const auto measure = from_string<rebalance_measure>(text)) return *measure;
+  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of<rebalance_measure>());
 }
 
 lane_scheduling parse_scheduling(const std::string& text) {
-  if (const auto scheduling = lane_scheduling_from_string(text)) return *scheduling;
-  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of(all_lane_schedulings));
+  if (const auto scheduling = from_string<lane_scheduling>(text)) return *scheduling;
+  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<lane_scheduling>());
 }
 
 /// Of the kernel's resolution: what is above 0 does not become 0.

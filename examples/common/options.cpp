@@ -46,24 +46,19 @@ std::uint16_t parse_port(const std::string& text) { return static_cast<std::uint
 
 quintet::model parse_model(const std::string& text) {
   if (const auto m = quintet::from_string(text)) return *m;
-  std::string message = "'" + text + "' is no threading model; allowed are 1 to 5 or";
-  for (const auto m : quintet::all_models) message.append(" ").append(to_string(m));
-  throw usage_error(message);
+  throw usage_error("'" + text + "' is no threading model; allowed are 1 to 5 or " +
+                    quintet::names_of<quintet::model>());
 }
 
 quintet::engine_kind parse_engine(const std::string& text) {
-  const auto kind = quintet::engine_from_string(text);
+  const auto kind = quintet::from_string<quintet::engine_kind>(text);
   if (kind) return quintet::validate(*kind), *kind;
-  std::string message = "'" + text + "' is no engine; allowed are";
-  for (const auto k : quintet::built_engines()) message.append(" ").append(to_string(k));
-  throw usage_error(message);
+  throw usage_error("'" + text + "' is no engine; allowed are " + quintet::names_of(quintet::built_engines()));
 }
 
 quintet::accept_strategy parse_accept(const std::string& text) {
-  if (const auto strategy = quintet::accept_strategy_from_string(text)) return *strategy;
-  std::string message = "'" + text + "' is no way to accept; allowed are";
-  for (const auto strategy : quintet::all_accept_strategies) message.append(" ").append(to_string(strategy));
-  throw usage_error(message);
+  if (const auto strategy = quintet::from_string<quintet::accept_strategy>(text)) return *strategy;
+  throw usage_error("'" + text + "' is no way to accept; allowed are " + quintet::names_of<quintet::accept_strategy>());
 }
 
 quintet::worker_limits parse_workers(const std::string& text) {

@@ -2,9 +2,9 @@
 // accept_strategy: which thread accepts a server's connections; the axis beside the threading model.
 #pragma once
 
+#include "../../base/enum_names.hpp"
+
 #include <array>
-#include <optional>
-#include <string_view>
 
 namespace quintet {
 
@@ -18,12 +18,11 @@ enum class accept_strategy {
   exclusive,       ///< one listening socket that every loop watches; one of those that wait is woken (EPOLLEXCLUSIVE)
 };
 
-inline constexpr std::array all_accept_strategies{accept_strategy::main_reactor, accept_strategy::reuse_port,
-                                                  accept_strategy::reuse_port_cpu, accept_strategy::exclusive};
-
-/// The enumerator's name, as on every command line and in the log.
-[[nodiscard]] std::string_view to_string(accept_strategy strategy) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<accept_strategy> accept_strategy_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<accept_strategy> =
+    std::to_array<enum_name<accept_strategy>>({{accept_strategy::main_reactor, "main_reactor"},
+                                               {accept_strategy::reuse_port, "reuse_port"},
+                                               {accept_strategy::reuse_port_cpu, "reuse_port_cpu"},
+                                               {accept_strategy::exclusive, "exclusive"}});
 
 }  // namespace quintet

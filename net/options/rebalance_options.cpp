@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalance_options: names, and what cannot be.
+// rebalance_options: what cannot be.
 #include "rebalance_options.hpp"
 
 #include "../../base/error.hpp"
@@ -14,22 +14,6 @@ void require(bool holds, const char* what) {
 }
 
 }  // namespace
-
-std::string_view to_string(rebalance_measure measure) noexcept {
-  switch (measure) {
-    case rebalance_measure::connections:
-      return "connections";
-    case rebalance_measure::cpu_time:
-      return "cpu_time";
-  }
-  return "?";
-}
-
-std::optional<rebalance_measure> rebalance_measure_from_string(std::string_view text) noexcept {
-  for (const rebalance_measure m : all_rebalance_measures)
-    if (to_string(m) == text) return m;
-  return std::nullopt;
-}
 
 void validate(const rebalance_options& o) {
   require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "factor: it must be 0 (off), or from 1.05 to 1000");

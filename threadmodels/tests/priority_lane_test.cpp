@@ -146,7 +146,7 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
     const std::lock_guard lock(mutex);
     if (e.what.starts_with("the priority lane")) told = e.what;
   };
-  for (const lane_scheduling wanted : all_lane_schedulings) {
+  for (const lane_scheduling wanted : enumerators<lane_scheduling>) {
     c.priority.scheduling = wanted;
     told.clear();
     running<server<echo>> srv(c, echo());
