@@ -43,9 +43,9 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       options_(options),
       engine_(std::move(io)),
       always_wake_(engine_->waits_in_send()),
-      spin_(options.spin),
+      spin_(options.tuning.spin),
       sleeps_at_once_(!always_wake_ && !spin_.enabled()),
-      chunks_(options.static_output) {
+      chunks_(options.tuning.static_output) {
   engine_->before_pollable_goes([this] {
     if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
   });

@@ -10,7 +10,7 @@ namespace quintet {
 
 /// Who accepts. All but the first are for the models with loops of their own, loop_per_thread and loop_per_thread_pool:
 /// a connection then lives where it was accepted, and never crosses threads. What a model, an engine or the kernel does
-/// not have is told to the log, and the nearest takes its place; with config::accept_strictly it is an error.
+/// not have is told to the log, and the nearest takes its place; with advanced_options::accept_strictly it is an error.
 enum class accept_strategy {
   main_reactor,    ///< the main loop accepts, and the model places: in turn
   reuse_port,      ///< a listening socket for each loop (SO_REUSEPORT): the kernel spreads connections by a hash
