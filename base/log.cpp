@@ -4,20 +4,6 @@
 
 namespace quintet {
 
-std::string_view to_string(severity s) noexcept {
-  switch (s) {
-    case severity::debug:
-      return "debug";
-    case severity::info:
-      return "info";
-    case severity::warning:
-      return "warning";
-    case severity::error:
-      return "error";
-  }
-  return "unknown";
-}
-
 std::string to_string(const log_event& event) {
   std::string line(event.address);
   if (!line.empty() && !event.what.empty()) line += ": ";

@@ -2,6 +2,7 @@
 // log: what the library has to say to the program's own log, if it is asked to. It writes nothing anywhere itself.
 #pragma once
 
+#include "enum_names.hpp"
 #include "error.hpp"
 
 #include <functional>
@@ -17,8 +18,9 @@ enum class severity {
   error,    ///< the server cannot do what it is there for: no descriptors to accept with
 };
 
-/// [any thread] "debug", "info", "warning" or "error".
-[[nodiscard]] std::string_view to_string(severity s) noexcept;
+template <>
+inline constexpr auto enum_names<severity> = std::to_array<enum_name<severity>>(
+    {{severity::debug, "debug"}, {severity::info, "info"}, {severity::warning, "warning"}, {severity::error, "error"}});
 
 /// Something that happened. The views are valid until the hook returns.
 struct log_event {

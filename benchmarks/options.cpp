@@ -119,30 +119,24 @@ count_range parse_sizes(std::string_view text, unsigned most) {
 count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
 accept_strategy parse_accept(std::string_view text) {
-  if (const auto strategy = accept_strategy_from_string(text)) return *strategy;
-  std::vector<std::string_view> names;
-  for (const accept_strategy s : all_accept_strategies) names.push_back(to_string(s));
-  throw usage_error(fmt::format("\"{}\" is no way to accept; there are: {}", text, fmt::join(names, ", ")));
+  if (const auto strategy = from_string<accept_strategy>(text)) return *strategy;
+  throw usage_error(fmt::format("\"{}\" is no way to accept; there are: {}", text, names_of<accept_strategy>()));
 }
 
 offload_policy parse_offload(std::string_view text) {
-  if (const auto policy = offload_policy_from_string(text)) return *policy;
-  std::vector<std::string_view> names;
-  for (const offload_policy p : all_offload_policies) names.push_back(to_string(p));
-  throw usage_error(fmt::format("\"{}\" is no offload policy; there are: {}", text, fmt::join(names, ", ")));
+  if (const auto policy = from_string<offload_policy>(text)) return *policy;
+  throw usage_error(fmt::format("\"{}\" is no offload policy; there are: {}", text, names_of<offload_policy>()));
 }
 
 engine_kind parse_engine(std::string_view text) {
-  if (const auto kind = engine_from_string(text)) {
+  if (const auto kind = from_string<engine_kind>(text)) {
     try {
       return validate(*kind), *kind;
     } catch (const config_error& e) {
       throw usage_error(e.what());
     }
   }
-  std::vector<std::string_view> names;
-  for (const engine_kind kind : built_engines()) names.push_back(to_string(kind));
-  throw usage_error(fmt::format("\"{}\" is no engine; there are: {}", text, fmt::join(names, ", ")));
+  throw usage_error(fmt::format("\"{}\" is no engine; there are: {}", text, names_of(built_engines())));
 }
 
 void pin_thread(const cpu_list& cpus) {

@@ -19,12 +19,7 @@ int main(int argc, char** argv) {
       .try_it("  echo_static &\n  nc 127.0.0.1 7007")
       .parse(argc, argv);
   try {
-    quintet::basic_server<quintet::single_reactor, echo> server({.listen = config.listen,
-                                                                 .accepting = config.accepting,
-                                                                 .limits = config.limits,
-                                                                 .max_output_total = config.max_output_total,
-                                                                 .max_input_total = config.max_input_total,
-                                                                 .engine = config.engine},
+    quintet::basic_server<quintet::single_reactor, echo> server(quintet::server_options_of(config),
                                                                 quintet::single_reactor(), echo());
     example::serve("echo_static", config, server, false);
   } catch (...) {

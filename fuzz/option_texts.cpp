@@ -43,12 +43,12 @@ void check_name(std::string_view text, std::optional<Value> value) {
 }
 
 void check_names(std::string_view text) {
-  check_name(text, engine_from_string(text));
-  check_name(text, accept_strategy_from_string(text));
-  check_name(text, offload_policy_from_string(text));
-  check_name(text, lane_scheduling_from_string(text));
-  check_name(text, rebalance_measure_from_string(text));
-  check_name(text, placement_policy_from_string(text));
+  check_name(text, from_string<engine_kind>(text));
+  check_name(text, from_string<accept_strategy>(text));
+  check_name(text, from_string<offload_policy>(text));
+  check_name(text, from_string<lane_scheduling>(text));
+  check_name(text, from_string<rebalance_measure>(text));
+  check_name(text, from_string<placement_policy>(text));
   if (const auto m = from_string(text))
     require(to_string(*m) == text || std::to_string(static_cast<int>(*m)) == text, "a model has a name and a number");
   (void)parsed([&] { return bench::parse_engine(text); });

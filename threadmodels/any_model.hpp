@@ -3,49 +3,21 @@
 #pragma once
 
 #include "../net/loop/thread_model.hpp"
-#include "../net/options/offload.hpp"
 #include "model.hpp"
 #include "models.hpp"
+#include "thread_options.hpp"
 
 #include <variant>
-#include <vector>
 
 namespace quintet {
 
 struct model_options {
   model kind = model::loop_per_thread;
-  unsigned loops = 1;
-  worker_limits workers = {};
+  thread_options threads = {.loops = 1};
   engine_kind engine = engine_kind::automatic;
-  std::size_t max_threads = 4096;
-  duration spin = duration::zero();  ///< of the model's own loops
-  std::size_t static_output = 0;     ///< of the same: see loop_options
-  std::vector<int> cpus = {};        ///< models 4 and 5: loop i stays on the i-th, and begins again at the end
-  bool own_descriptors = false;      ///< model 4: a table of descriptors for each loop
-  placement_policy placement = placement_policy::round_robin;  ///< models 4 and 5
-  place_function place_by = {};                                ///< instead of it
+  loop_tuning loop = {};             ///< of the model's own loops
+  placement_options placement = {};  ///< models 4 and 5
 };
-
-/// What a config and a client_config have in common.
-template <class Config>
-model_options model_options_of(const Config& c) {
-  return {.kind = c.model,
-          .loops = c.loops,
-          .workers = c.workers,
-          .engine = c.engine,
-          .max_threads = c.max_threads,
-          .spin = c.spin,
-          .static_output = c.static_output};
-}
-
-/// With what automatic means for the model.
-template <class Config>
-offload_options offload_options_of(const Config& c) {
-  offload_options o = c.offload;
-  if (o.policy == offload_policy::automatic)
-    o.policy = c.model == model::loop_per_thread_pool ? offload_policy::adaptive : offload_policy::always;
-  return o;
-}
 
 class any_model {
  public:

@@ -2,30 +2,22 @@
 // config: what the model's loops are told, and what cannot be.
 #include "config.hpp"
 
+#include "../base/require.hpp"
 #include "../net/loop/allowed_cpus.hpp"
-#include "placement/idle_cpus.hpp"
 
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace quintet {
 namespace {
 
-void validate_cpus(const std::vector<int>& wanted, const std::vector<int>& allowed) {
-  for (const int cpu : wanted)
-    if (std::ranges::find(allowed, cpu) == allowed.end())
-      throw config_error("cpus: this process may not use CPU " + std::to_string(cpu) + ", or there is none");
-}
-
 void validate_own_descriptors(const config& c) {
-  const bool each = c.accept == accept_strategy::reuse_port || c.accept == accept_strategy::reuse_port_cpu;
-  if (c.own_descriptors && (c.model != model::loop_per_thread || !each))
-    throw config_error(
-        "own_descriptors: not without model loop_per_thread and accept reuse_port or reuse_port_cpu, where a "
-        "connection stays with the thread that accepts it");
+  const accept_strategy by = c.advanced.accept;
+  const bool each = by == accept_strategy::reuse_port || by == accept_strategy::reuse_port_cpu;
+  detail::require(!c.placement.own_descriptors || (c.model == model::loop_per_thread && each), "own_descriptors",
+                  "not without model loop_per_thread and accept reuse_port or reuse_port_cpu, where a connection stays "
+                  "with the thread that accepts it");
 }
 
 }  // namespace
@@ -49,22 +41,27 @@ config config::public_defaults(std::vector<listen_options> listen) {
   c.limits.send_timeout = 30s;
   c.limits.message_timeout = 20s;
   c.limits.min_receive_rate = kib;
-  c.max_output_total = 512 * mib;
-  c.max_input_total = 512 * mib;
+  c.memory.max_output_total = 512 * mib;
+  c.memory.max_input_total = 512 * mib;
   return c;
+}
+
+server_options server_options_of(const config& c) {
+  return {.listen = c.listen,
+          .engine = c.engine,
+          .limits = c.limits,
+          .accepting = c.accepting,
+          .memory = c.memory,
+          .log = c.log,
+          .advanced = c.advanced,
+          .offload = offload_options_of(c.model, c.threads)};
 }
 
 model_options model_options_of(const config& c) {
   validate_own_descriptors(c);
-  model_options o = model_options_of<config>(c);
-  const std::vector<int> allowed = allowed_cpus();
-  validate_cpus(c.cpus, allowed);
-  o.cpus = c.cpus.empty() && (c.accept == accept_strategy::reuse_port_cpu || c.idle_cpus) ? allowed : c.cpus;
-  const bool has_loops = c.model == model::loop_per_thread || c.model == model::loop_per_thread_pool;
-  if (c.idle_cpus && has_loops) o.cpus = idlest_cpus(o.cpus, c.loops);
-  o.own_descriptors = c.own_descriptors;
-  o.placement = c.placement;
-  o.place_by = c.place_by;
+  model_options o{c.model, c.threads, c.engine, c.advanced.loop, c.placement};
+  if (o.placement.cpus.empty() && c.advanced.accept == accept_strategy::reuse_port_cpu)
+    o.placement.cpus = allowed_cpus();
   return o;
 }
 

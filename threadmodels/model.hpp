@@ -2,6 +2,8 @@
 // model: the five threading models by name.
 #pragma once
 
+#include "../base/enum_names.hpp"
+
 #include <array>
 #include <optional>
 #include <string_view>
@@ -16,12 +18,26 @@ enum class model {
   loop_per_thread_pool,       ///< the same, with the handlers on an elastic pool
 };
 
-inline constexpr std::array all_models{model::thread_per_connection, model::single_reactor, model::reactor_pool,
-                                       model::loop_per_thread, model::loop_per_thread_pool};
+template <>
+inline constexpr auto enum_names<model> =
+    std::to_array<enum_name<model>>({{model::thread_per_connection, "thread_per_connection"},
+                                     {model::single_reactor, "single_reactor"},
+                                     {model::reactor_pool, "reactor_pool"},
+                                     {model::loop_per_thread, "loop_per_thread"},
+                                     {model::loop_per_thread_pool, "loop_per_thread_pool"}});
 
-/// The enumerator's name, as on every command line, in JSON and in reports.
-[[nodiscard]] std::string_view to_string(model m) noexcept;
+inline constexpr auto& all_models = enumerators<model>;
+
 /// From a name, or its number "1" to "5"; nothing for any other text.
-[[nodiscard]] std::optional<model> from_string(std::string_view text) noexcept;
+template <>
+[[nodiscard]] constexpr std::optional<model> from_string<model>(std::string_view text) noexcept {
+  if (text.size() == 1 && text[0] >= '1' && text[0] <= '5') return static_cast<model>(text[0] - '0');
+  for (const auto& row : enum_names<model>)
+    if (row.name == text) return row.value;
+  return std::nullopt;
+}
+[[nodiscard]] constexpr std::optional<model> from_string(std::string_view text) noexcept {
+  return from_string<model>(text);
+}
 
 }  // namespace quintet

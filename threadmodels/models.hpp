@@ -11,8 +11,8 @@ namespace quintet {
 /// Model 1: a thread for each connection, which blocks in recv and send, and runs the handler.
 class thread_per_connection : public composed_model<on_own_loop, run_inline> {
  public:
-  explicit thread_per_connection(std::size_t max_threads = 4096, const loop_options& options = {})
-      : composed_model(on_own_loop(max_threads, options)) {}
+  explicit thread_per_connection(std::size_t max_threads = 4096, const loop_tuning& tuning = {})
+      : composed_model(on_own_loop(max_threads, tuning)) {}
 };
 
 /// Model 2: one thread accepts, does all I/O and runs each handler.
@@ -35,7 +35,7 @@ class reactor_pool : public composed_model<on_main_loop, run_pooled> {
 /// Model 4: the main reactor accepts. N sub-reactors own the connections and run their handlers.
 class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
  public:
-  explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_options& each = {})
+  explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_tuning& each = {})
       : loop_per_thread(ring_options{.loops = loops, .engine = kind, .each = each}) {}
   explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
 };
@@ -44,7 +44,7 @@ class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
 class loop_per_thread_pool : public composed_model<on_loop_ring, run_pooled> {
  public:
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
-                       const loop_options& each = {})
+                       const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
   loop_per_thread_pool(ring_options options, worker_limits workers)
       : composed_model(on_loop_ring(std::move(options)), run_pooled(workers)) {}

@@ -16,24 +16,7 @@ template <handler_or_factory Handler>
 class server : public basic_server<any_model, Handler> {
  public:
   server(const config& c, Handler h)
-      : basic_server<any_model, Handler>({.listen = c.listen,
-                                          .accepting = c.accepting,
-                                          .accept = c.accept,
-                                          .accept_strictly = c.accept_strictly,
-                                          .priority = c.priority,
-                                          .heartbeat = c.heartbeat,
-                                          .rebalance = c.rebalance,
-                                          .limits = c.limits,
-                                          .max_output_total = c.max_output_total,
-                                          .max_input_total = c.max_input_total,
-                                          .offload = offload_options_of(c),
-                                          .log = c.log,
-                                          .stalls = c.stalls,
-                                          .engine = c.engine,
-                                          .spin = c.spin,
-                                          .static_output = c.static_output,
-                                          .busy_poll = c.busy_poll},
-                                         any_model(model_options_of(c)), std::move(h)) {}
+      : basic_server<any_model, Handler>(server_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
 };
 
 }  // namespace quintet

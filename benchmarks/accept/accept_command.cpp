@@ -41,7 +41,7 @@ struct chosen {
 };
 
 std::vector<accept_strategy> parse_strategies(const std::string& text) {
-  if (text == "all") return {all_accept_strategies.begin(), all_accept_strategies.end()};
+  if (text == "all") return {enumerators<accept_strategy>.begin(), enumerators<accept_strategy>.end()};
   std::vector<accept_strategy> out;
   for (const auto name : split(text)) {
     const auto next = parse_accept(name);

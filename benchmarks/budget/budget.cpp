@@ -70,12 +70,11 @@ quintet::awaitable<> in_coroutine(quintet::stream& s) {
 template <class Handler>
 int be_server(quintet::model model, Handler handler, const std::string& requests, const std::string& connections) {
   // Under valgrind a batch takes fifty times as long, and nothing may depend on how long.
-  quintet::server echo({.listen = {"127.0.0.1:0"},
-                        .model = model,
-                        .loops = 1,
-                        .workers = {.min = 1, .max = 1},
-                        .offload = {.threshold = std::chrono::seconds(1)}},
-                       handler);
+  quintet::server echo(
+      {.listen = {"127.0.0.1:0"},
+       .model = model,
+       .threads = {.loops = 1, .workers = {.min = 1, .max = 1}, .offload = {.threshold = std::chrono::seconds(1)}}},
+      handler);
   bool succeeded = false;
   std::thread client([&] {
     succeeded = client_succeeds(echo.port(), requests, connections);

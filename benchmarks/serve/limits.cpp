@@ -14,10 +14,10 @@ void serve_limits::apply(config& to) const {
   each.max_output = max_output.value_or(each.max_output);
   each.high_watermark = std::min(high_watermark.value_or(each.high_watermark), each.max_output);
   each.low_watermark = std::min(each.low_watermark, each.high_watermark / 2);
-  to.max_output_total = max_output_total.value_or(to.max_output_total);
-  to.max_threads = max_threads.value_or(to.max_threads);
+  to.memory.max_output_total = max_output_total.value_or(to.memory.max_output_total);
+  to.threads.max_threads = max_threads.value_or(to.threads.max_threads);
   to.accepting.max_connections = max_connections.value_or(to.accepting.max_connections);
-  to.accepting.tuned_sockets = tuned_sockets.value_or(to.accepting.tuned_sockets);
+  to.memory.tuned_sockets = tuned_sockets.value_or(to.memory.tuned_sockets);
 }
 
 void add_limit_options(CLI::App& app, serve_limits& limits) {

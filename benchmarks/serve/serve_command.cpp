@@ -65,21 +65,14 @@ struct serve_options {
   bool exit_with_parent = false;
 };
 
-template <class All>
-std::string names_of(const All& all) {
-  std::string names;
-  for (const auto one : all) names += (names.empty() ? "" : ", ") + std::string(to_string(one));
-  return names;
-}
-
 quintet::model parse_model(const std::string& text) {
   if (const auto m = from_string(text)) return *m;
-  throw usage_error('"' + text + "\" is no model; there are: " + names_of(all_models) + " (or 1 to 5)");
+  throw usage_error('"' + text + "\" is no model; there are: " + names_of<quintet::model>() + " (or 1 to 5)");
 }
 
 placement_policy parse_placement(const std::string& text) {
-  if (const auto policy = placement_policy_from_string(text)) return *policy;
-  throw usage_error('"' + text + "\" is no placement; there are: " + names_of(all_placement_policies));
+  if (const auto policy = from_string<placement_policy>(text)) return *policy;
+  throw usage_error('"' + text + "\" is no placement; there are: " + names_of<placement_policy>());
 }
 
 double parse_factor(const std::string& text) {
@@ -91,13 +84,13 @@ double parse_factor(const std::string& text) {
 }
 
 rebalance_measure parse_measure(const std::string& text) {
-  if (const auto measure = rebalance_measure_from_string(text)) return *measure;
-  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of(all_rebalance_measures));
+  if (const auto measure = from_string<rebalance_measure>(text)) return *measure;
+  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of<rebalance_measure>());
 }
 
 lane_scheduling parse_scheduling(const std::string& text) {
-  if (const auto scheduling = lane_scheduling_from_string(text)) return *scheduling;
-  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of(all_lane_schedulings));
+  if (const auto scheduling = from_string<lane_scheduling>(text)) return *scheduling;
+  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<lane_scheduling>());
 }
 
 /// Of the kernel's resolution: what is above 0 does not become 0.
@@ -128,32 +121,32 @@ unsigned loops_of(const serve_options& o) {
 /// "all", "idle", or a list.
 void pin_loops(config& c, const std::string& to) {
   if (to.empty()) return;
-  c.idle_cpus = to == "idle";
+  c.placement.idle_cpus = to == "idle";
   for (const unsigned cpu : to == "all" || to == "idle" ? allowed_cpus() : parse_cpus(to))
-    c.cpus.push_back(static_cast<int>(cpu));
+    c.placement.cpus.push_back(static_cast<int>(cpu));
 }
 
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
-  c.priority.scheduling = o.priority_scheduling;
-  c.heartbeat.interval = o.heartbeat_interval;
+  c.advanced.priority.scheduling = o.priority_scheduling;
+  c.advanced.heartbeat.interval = o.heartbeat_interval;
   c.model = o.model.value_or(c.model);
-  c.loops = loops_of(o);
-  if (o.workers) c.workers = {.min = o.workers->min, .max = o.workers->max};
-  c.max_threads = std::max<std::size_t>(c.max_threads, o.work.connections + 100);
+  c.threads.loops = loops_of(o);
+  if (o.workers) c.threads.workers = {.min = o.workers->min, .max = o.workers->max};
+  c.threads.max_threads = std::max<std::size_t>(c.threads.max_threads, o.work.connections + 100);
   c.engine = o.engine;
-  c.accept = o.accept;
-  c.accept_strictly = o.strict;
-  c.placement = o.placement;
-  c.offload.policy = o.offload;
-  c.rebalance = o.rebalance;
+  c.advanced.accept = o.accept;
+  c.advanced.accept_strictly = o.strict;
+  c.placement.policy = o.placement;
+  c.threads.offload.policy = o.offload;
+  c.advanced.rebalance = o.rebalance;
   pin_loops(c, o.pin_loops);
-  c.own_descriptors = o.own_descriptors;
-  c.spin = o.spin;
-  c.busy_poll = o.busy_poll;
-  c.static_output = o.static_output;
-  c.stalls = {.bound = o.stall_bound, .on_stall = report_stall};
+  c.placement.own_descriptors = o.own_descriptors;
+  c.advanced.loop.spin = o.spin;
+  c.advanced.busy_poll = o.busy_poll;
+  c.advanced.loop.static_output = o.static_output;
+  c.advanced.stalls = {.bound = o.stall_bound, .on_stall = report_stall};
   o.limits.apply(c);
   return c;
 }
@@ -191,7 +184,7 @@ void serve_ours(const serve_options& o, Handler handler) {
         },
         o.duration, [&] { srv.stop(); });
   fmt::print("engine {}\n", engine_of(c, srv.main_loop()));
-  report_replacement(c.accept, srv.accept());
+  report_replacement(c.advanced.accept, srv.accept());
   if (const auto cpus = cpus_of(srv.loops()); !cpus.empty()) fmt::print("loops on CPUs {}\n", fmt::join(cpus, ","));
   announce("listening", o.address, srv.port());
   if (o.priority_port) announce("priority", o.address, srv.priority_port());

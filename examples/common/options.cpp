@@ -46,24 +46,19 @@ std::uint16_t parse_port(const std::string& text) { return static_cast<std::uint
 
 quintet::model parse_model(const std::string& text) {
   if (const auto m = quintet::from_string(text)) return *m;
-  std::string message = "'" + text + "' is no threading model; allowed are 1 to 5 or";
-  for (const auto m : quintet::all_models) message.append(" ").append(to_string(m));
-  throw usage_error(message);
+  throw usage_error("'" + text + "' is no threading model; allowed are 1 to 5 or " +
+                    quintet::names_of<quintet::model>());
 }
 
 quintet::engine_kind parse_engine(const std::string& text) {
-  const auto kind = quintet::engine_from_string(text);
+  const auto kind = quintet::from_string<quintet::engine_kind>(text);
   if (kind) return quintet::validate(*kind), *kind;
-  std::string message = "'" + text + "' is no engine; allowed are";
-  for (const auto k : quintet::built_engines()) message.append(" ").append(to_string(k));
-  throw usage_error(message);
+  throw usage_error("'" + text + "' is no engine; allowed are " + quintet::names_of(quintet::built_engines()));
 }
 
 quintet::accept_strategy parse_accept(const std::string& text) {
-  if (const auto strategy = quintet::accept_strategy_from_string(text)) return *strategy;
-  std::string message = "'" + text + "' is no way to accept; allowed are";
-  for (const auto strategy : quintet::all_accept_strategies) message.append(" ").append(to_string(strategy));
-  throw usage_error(message);
+  if (const auto strategy = quintet::from_string<quintet::accept_strategy>(text)) return *strategy;
+  throw usage_error("'" + text + "' is no way to accept; allowed are " + quintet::names_of<quintet::accept_strategy>());
 }
 
 quintet::worker_limits parse_workers(const std::string& text) {
@@ -197,15 +192,16 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add("--model", c.model, parse_model,
                "threading model, by name or 1 to 5 [" + std::string(to_string(c.model)) + "]", "MODEL");
   const auto parse_loops = [](const std::string& s) { return static_cast<unsigned>(parse_number(s, 1, most_threads)); };
-  parser_->add("--loops", c.loops, parse_loops,
-               "sub-reactors of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.loops) + "]", "N");
-  parser_->add("--workers", c.workers, parse_workers,
-               "threads of the pool of reactor_pool (MAX) and loop_per_thread_pool [" + std::to_string(c.workers.min) +
-                   ".." + std::to_string(c.workers.max) + "]",
+  parser_->add("--loops", c.threads.loops, parse_loops,
+               "sub-reactors of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.threads.loops) + "]",
+               "N");
+  parser_->add("--workers", c.threads.workers, parse_workers,
+               "threads of the pool of reactor_pool (MAX) and loop_per_thread_pool [" +
+                   std::to_string(c.threads.workers.min) + ".." + std::to_string(c.threads.workers.max) + "]",
                "MIN..MAX");
-  parser_->add("--accept", c.accept, parse_accept,
+  parser_->add("--accept", c.advanced.accept, parse_accept,
                "who accepts: main_reactor, or each loop: reuse_port, reuse_port_cpu, exclusive [" +
-                   std::string(to_string(c.accept)) + "]",
+                   std::string(to_string(c.advanced.accept)) + "]",
                "NAME");
   return *this;
 }
@@ -300,8 +296,8 @@ std::string limits_of(const quintet::config& c) {
   add_time("message_ms", c.limits.message_timeout);
   add("max_input", c.limits.max_input);
   add("max_output", c.limits.max_output);
-  add("max_input_total", c.max_input_total);
-  add("max_output_total", c.max_output_total);
+  add("max_input_total", c.memory.max_input_total);
+  add("max_output_total", c.memory.max_output_total);
   add("max_connections", c.accepting.max_connections);
   return line;
 }

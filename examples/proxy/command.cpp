@@ -54,8 +54,8 @@ void settle(command& c, const numbers& n, const headers& send) {
   set_send_timeout(c.config, std::chrono::seconds(n.send_s));
   if (!c.relaying.upstreams.empty()) set_relay_limits(c, n);
   const std::size_t cpus = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 0; n.first_cpu && i < c.config.loops; ++i)
-    c.config.cpus.push_back(static_cast<int>((*n.first_cpu + i) % cpus));
+  for (std::size_t i = 0; n.first_cpu && i < c.config.threads.loops; ++i)
+    c.config.placement.cpus.push_back(static_cast<int>((*n.first_cpu + i) % cpus));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ void demonstrate(quintet::config config) {
   config.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}};
   for (const std::string query : {"sleep 50", "spin 20"}) {
     std::printf("%u clients ask '%s' at the same time (%u loops, %u..%u workers); milliseconds:\n\n", clients,
-                query.c_str(), config.loops, config.workers.min, config.workers.max);
+                query.c_str(), config.threads.loops, config.threads.workers.min, config.threads.workers.max);
     std::printf("%-24s %12s %18s %18s\n", "model", "all answered", "worst ping beside", "on priority port");
     for (const quintet::model m : quintet::all_models) {
       config.model = m;

@@ -30,7 +30,8 @@ double completions(quintet::model m, quintet::bytes request, int pipelined) {
     replies += "+PONG\r\n";
   }
   kv::store store;
-  quintet::server server({.listen = {"127.0.0.1:0"}, .model = m, .workers = {2, 2}}, kv::session(store, {}));
+  quintet::server server({.listen = {"127.0.0.1:0"}, .model = m, .threads = {.workers = {2, 2}}},
+                         kv::session(store, {}));
   std::thread running([&] { server.run(); });
   std::vector<quintet::file_descriptor> clients;
   for (int i = 0; i < 100; ++i) clients.push_back(connect_to(server.port()));

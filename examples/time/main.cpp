@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   try {
     quintet::server server(config, quintet::framed(quintet::delimiter("\n", 256), time_server()));
     ping.done = [&server] { server.stop(); };
-    quintet::client client({.model = config.model, .loops = config.loops, .workers = config.workers}, ping);
+    quintet::client client({.model = config.model, .threads = config.threads}, ping);
     const quintet::stop_on_signals stopper(server);
     example::announce("time", config, true, server.addresses());
     client.connect(server.addresses().front());

@@ -28,10 +28,10 @@ class basic_client {
   /// Throws config_error.
   basic_client(client_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, {options_.max_output_total, options_.max_input_total}, options_.log, options_.offload),
+        host_(options_.limits, options_.memory, options_.log, options_.offload),
         model_(std::move(model)),
         source_{std::move(handler)},
-        main_(make_main_engine(options_), *options_.time, loop_options_of(options_)),
+        main_(make_main_engine(options_), *options_.time, {.tuning = options_.loop}),
         links_(main_, options_, host_.registry) {}
   /// Stops, and waits for the thread of run_in_background(). At any time, on any thread; but not on one of its own, nor
   /// while run() is under way, nor while another thread uses it.

@@ -23,13 +23,6 @@ bool is_quiet(int fd) noexcept {
 
 }  // namespace
 
-void validate(const pool_options& options) {
-  if (options.max == 0) throw config_error("pool.max: 0 is not allowed, it must be at least 1");
-  if (options.idle_timeout < duration::zero())
-    throw config_error("pool.idle_timeout: it is negative, zero means never");
-  validate(options.connecting);
-}
-
 connection_pool::connection_pool(event_loop& loop, destination to, pool_options options)
     : loop_(loop), to_(std::move(to)), options_((validate(options), options)) {}
 

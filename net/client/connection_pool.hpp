@@ -5,6 +5,7 @@
 #include "../loop/awaitable.hpp"
 #include "../loop/coroutine_host.hpp"
 #include "../loop/executor.hpp"
+#include "../options/pool_options.hpp"
 #include "connector.hpp"
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -19,14 +20,6 @@
 #include <utility>
 
 namespace quintet {
-
-struct pool_options {
-  std::size_t max = 16;                              ///< sockets, lent and idle, of this loop; at least 1
-  duration idle_timeout = std::chrono::seconds(30);  ///< after which an idle one is closed; zero: never
-  connect_options connecting = {};                   ///< time limits of an attempt
-};
-/// Throws config_error.
-void validate(const pool_options& options);
 
 /// One for each loop, in every model, by way of event_loop::use():
 ///

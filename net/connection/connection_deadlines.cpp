@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: what the peer takes, the earliest of each direction, and what limits may not be.
+// connection_deadlines: what the peer takes, and the earliest of each direction.
 #include "connection_deadlines.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 
 namespace quintet {
 namespace {
@@ -20,13 +19,6 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
   constexpr double longest = 1e9;  // seconds: thirty years, and within what a duration holds
   return std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
-}
-
-void refuse_negative(const std::string& field, duration value, const std::string& zero) {
-  if (value >= duration{}) return;
-  const auto shown = std::chrono::floor<std::chrono::milliseconds>(value).count();
-  throw config_error(field + ": " + std::to_string(shown) + " ms is not allowed, it must be at least 0 ms (" + zero +
-                     ")");
 }
 
 }  // namespace
@@ -73,25 +65,6 @@ connection_deadlines::deadline connection_deadlines::of_input(const connection_l
   }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
   return best;
-}
-
-void validate(const connection_limits& l) {
-  const auto refuse = [](const std::string& what) { throw config_error(what); };
-  if (l.max_input < 1) refuse("max_input: 0 is not allowed, it must be at least 1 byte");
-  if (l.max_output < 1) refuse("max_output: 0 is not allowed, it must be at least 1 byte");
-  if (l.low_watermark > l.high_watermark)
-    refuse("low_watermark: " + std::to_string(l.low_watermark) + " is above high_watermark, " +
-           std::to_string(l.high_watermark));
-  if (l.high_watermark > l.max_output)
-    refuse("high_watermark: " + std::to_string(l.high_watermark) + " is above max_output, " +
-           std::to_string(l.max_output));
-  refuse_negative("first_byte_timeout", l.first_byte_timeout, "0 is no limit");
-  refuse_negative("message_timeout", l.message_timeout, "0 is no limit");
-  refuse_negative("idle_timeout", l.idle_timeout, "0 is no limit");
-  refuse_negative("send_timeout", l.send_timeout, "0 is no limit");
-  refuse_negative("linger_timeout", l.linger_timeout, "0 closes at once");
-  if (l.min_receive_rate > 0 && l.message_timeout == duration{})
-    refuse("min_receive_rate: needs a message_timeout, to which it adds time");
 }
 
 }  // namespace quintet

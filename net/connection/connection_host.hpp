@@ -4,6 +4,7 @@
 
 #include "../../base/log.hpp"
 #include "../options/connection_limits.hpp"
+#include "../options/memory_limits.hpp"
 #include "../options/offload.hpp"
 #include "connection_registry.hpp"
 
@@ -42,21 +43,15 @@ class byte_budget {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Of all connections of a server together.
-struct connection_totals {
-  std::size_t output = std::size_t{4} << 30U;
-  std::size_t input = std::size_t{4} << 30U;
-};
-
 /// Outlives the server's connections and loops.
 struct connection_host {
-  connection_host(const connection_limits& l, const connection_totals& totals, log_hook hook = {},
+  connection_host(const connection_limits& l, const memory_limits& memory, log_hook hook = {},
                   const offload_options& o = {})
       : limits(l),
         offload(o),
         log(std::move(hook)),
-        output(totals.output),
-        input(totals.input),
+        output(memory.max_output_total),
+        input(memory.max_input_total),
         registry(l.max_output) {}
   const connection_limits limits;
   const offload_options offload;

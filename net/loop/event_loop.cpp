@@ -54,9 +54,9 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       options_(options),
       engine_(std::move(io)),
       always_wake_(engine_->capabilities().blocking_send),
-      spin_(options.spin),
+      spin_(options.tuning.spin),
       sleeps_at_once_(!always_wake_ && !spin_.enabled()),
-      chunks_(options.static_output) {
+      chunks_(options.tuning.static_output) {
   if (engine_embedding* const embedded = engine_->embedding())
     embedded->before_descriptor_goes([this] {
       if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();

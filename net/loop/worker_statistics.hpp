@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/enum_names.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +22,15 @@ enum class worker_event : std::uint8_t {
   overload_ends,      ///< what is begun has waited for less than half of that
 };
 
-/// The enumerator's name.
-[[nodiscard]] std::string_view to_string(worker_event event) noexcept;
+template <>
+inline constexpr auto enum_names<worker_event> =
+    std::to_array<enum_name<worker_event>>({{worker_event::grown_at_once, "grown_at_once"},
+                                            {worker_event::grown_for_latency, "grown_for_latency"},
+                                            {worker_event::grown_when_stuck, "grown_when_stuck"},
+                                            {worker_event::refused, "refused"},
+                                            {worker_event::left_idle, "left_idle"},
+                                            {worker_event::overload_begins, "overload_begins"},
+                                            {worker_event::overload_ends, "overload_ends"}});
 
 struct worker_decision {
   time_point when;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_limits: how many connections a server takes, from whom, how fast, and what each may cost the kernel.
+// accept_limits: how many connections a server takes, from whom, and how fast.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -23,12 +23,6 @@ struct accept_limits {
   unsigned accept_rate = 0;
   /// Connections accepted at once after a quiet time. 0: as many as come in a second at accept_rate.
   unsigned accept_burst = 0;
-  /// A connection accepted while at least so many are open gets bounded socket buffers: left to itself the kernel grows
-  /// the buffers of a peer that never reads to more than 4 MiB. A listener's own send_buffer or receive_buffer goes
-  /// first.
-  std::size_t tuned_sockets = 64;
-  /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
-  int bounded_socket_buffer = 64 * 1024;
   /// [loop] Called for each refused connection, which is closed when this returns, by the loop that accepts; by several
   /// at once where several do (see accept_strategy). It must not block; what it throws is ignored. Reasons:
   /// errc::too_many_from_address, errc::too_many_threads (model 1), what the system says when it starts no more

@@ -8,10 +8,10 @@
 #include "connection_limits.hpp"
 #include "engine_kind.hpp"
 #include "loop_options.hpp"
+#include "memory_limits.hpp"
 #include "offload.hpp"
 #include "reconnect_options.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,24 +33,16 @@ struct connect_failure {
 };
 
 struct client_options {
+  engine_kind engine = engine_kind::automatic;      ///< of the main loop; a model has its own
   connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers
   std::optional<reconnect_options> reconnect = {};  ///< none: a link is one attempt, and at most one connection
   /// [loop] The main loop's. Called for each failure; must not block. What it throws is ignored.
   std::function<void(const connect_failure&)> on_connect_failed = {};
   connection_limits limits = {};  ///< of each connection, unless it changes its own
-  /// Output waiting in all connections together, and unused input; see server_options.
-  std::size_t max_output_total = std::size_t{4} << 30U;
-  std::size_t max_input_total = std::size_t{4} << 30U;
-  /// A connection made while at least so many are open gets bounded socket buffers, as in a server (accept_limits).
-  /// Buffers that `connecting` names go first.
-  std::size_t tuned_sockets = 64;
-  /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
-  int bounded_socket_buffer = 64 * 1024;
-  offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
-  log_hook log = {};             ///< what the client has to say; nothing, unless there is one
-  engine_kind engine = engine_kind::automatic;  ///< of the main loop; a model has its own
-  duration spin = duration::zero();             ///< of the main loop: how long it looks for work before it sleeps
-  std::size_t static_output = 0;                ///< of the main loop: see loop_options
+  memory_limits memory = {};      ///< of all connections together
+  log_hook log = {};              ///< what the client has to say; nothing, unless there is one
+  loop_tuning loop = {};          ///< of the main loop: spinning, and buffers made in advance
+  offload_options offload = {};   ///< where the model has a pool; automatic means always, it knows of no model
 
   /// For loops that are driven by hand: the main loop's engine, where `engine` does not say it, its clock, and what the
   /// waits are drawn from.

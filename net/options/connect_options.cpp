@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// connect_options: validation.
+// connect_options: what cannot be.
 #include "connect_options.hpp"
 
-#include "../../base/error.hpp"
+#include "../../base/require.hpp"
 #include "keep_alive.hpp"
-
-#include <string>
-#include <utility>
 
 namespace quintet {
 
-void validate(const connect_options& options) {
-  validate(keep_alive_settings{options.keep_alive, options.user_timeout}, "connecting.");
-  if (options.timeout < duration::zero()) throw config_error("connecting.timeout: it is negative, zero means no limit");
-  if (options.attempt_delay <= duration::zero()) throw config_error("connecting.attempt_delay: it must be above zero");
-  for (const auto& [name, size] :
-       {std::pair("send_buffer", options.send_buffer), {"receive_buffer", options.receive_buffer}})
-    if (size < 0)
-      throw config_error("connecting." + std::string(name) + ": " + std::to_string(size) +
-                         " is not allowed, it must be at least 0");
+void validate(const connect_options& o) {
+  using detail::require, detail::require_value;
+  validate(keep_alive_settings{o.keep_alive, o.user_timeout}, "connecting.");
+  require(o.timeout >= duration::zero(), "connecting.timeout", "it is negative, zero means no limit");
+  require(o.attempt_delay > duration::zero(), "connecting.attempt_delay", "it must be above zero");
+  require_value(o.send_buffer >= 0, "connecting.send_buffer", o.send_buffer, "at least 0");
+  require_value(o.receive_buffer >= 0, "connecting.receive_buffer", o.receive_buffer, "at least 0");
 }
 
 }  // namespace quintet

@@ -2,10 +2,10 @@
 // engine_kind: the engines for sockets by name, and which of them are built in.
 #pragma once
 
+#include "../../base/enum_names.hpp"
+
 #include <array>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace quintet {
@@ -19,13 +19,12 @@ enum class engine_kind {
   uring,      ///< io_uring: system calls for a turn instead of for a request; built with QUINTET_ENGINE_URING
 };
 
-inline constexpr std::array all_engine_kinds{engine_kind::automatic, engine_kind::epoll, engine_kind::asio,
-                                             engine_kind::uring};
-
-/// The enumerator's name, as on every command line and in the log.
-[[nodiscard]] std::string_view to_string(engine_kind kind) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<engine_kind> engine_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<engine_kind> =
+    std::to_array<enum_name<engine_kind>>({{engine_kind::automatic, "automatic"},
+                                           {engine_kind::epoll, "epoll"},
+                                           {engine_kind::asio, "asio"},
+                                           {engine_kind::uring, "uring"}});
 
 /// [any thread] Those that are compiled in.
 [[nodiscard]] std::vector<engine_kind> built_engines();

@@ -8,27 +8,28 @@
 
 namespace quintet {
 
-struct loop_options {
-  /// Before it sleeps it spins for at most so long, as long as that pays (see spin_budget). Zero: it sleeps at once.
+/// What all loops of a server or a client have in common.
+struct loop_tuning {
+  /// Before it sleeps a loop spins for at most so long, as long as that pays (see spin_budget); at most 100 ms. Zero:
+  /// it sleeps at once.
   duration spin = duration::zero();
-  /// Bytes of send buffers that it allocates when it is made, and keeps: output that waits takes no memory from the
+  /// Bytes of send buffers that a loop allocates when it is made, and keeps: output that waits takes no memory from the
   /// heap until they are used up. Beyond them, and with 0, buffers are allocated as they are needed, and up to 1 MiB of
   /// those that are free again is kept.
   std::size_t static_output = 0;
+};
+
+/// What one loop is told.
+struct loop_options {
+  loop_tuning tuning = {};
   /// The thread of the loop stays on this CPU; -1: it runs where the system likes.
   int cpu = -1;
   /// The thread of the loop has a table of descriptors of its own, so that RLIMIT_NOFILE holds for each loop and not
-  /// for the process; see config::own_descriptors.
+  /// for the process; see placement_options::own_descriptors.
   bool own_descriptors = false;
 };
 
-/// Where so much output may wait in all connections together. Throws config_error.
-void validate(const loop_options& options, std::size_t max_output_total);
-
-/// What options of several kinds say about their loops.
-template <class Options>
-loop_options loop_options_of(const Options& o) {
-  return {.spin = o.spin, .static_output = o.static_output};
-}
+/// [any thread] Where so much output may wait in all connections together. Throws config_error.
+void validate(const loop_tuning& tuning, std::size_t max_output_total);
 
 }  // namespace quintet

@@ -3,11 +3,10 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/enum_names.hpp"
 
 #include <array>
 #include <chrono>
-#include <optional>
-#include <string_view>
 
 namespace quintet {
 
@@ -18,13 +17,11 @@ enum class offload_policy {
   adaptive,   ///< a batch that will cost less than its way to the pool and back is run by the loop itself
 };
 
-inline constexpr std::array all_offload_policies{offload_policy::automatic, offload_policy::always,
-                                                 offload_policy::adaptive};
-
-/// The enumerator's name, as on every command line.
-[[nodiscard]] std::string_view to_string(offload_policy policy) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<offload_policy> offload_policy_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<offload_policy> =
+    std::to_array<enum_name<offload_policy>>({{offload_policy::automatic, "automatic"},
+                                              {offload_policy::always, "always"},
+                                              {offload_policy::adaptive, "adaptive"}});
 
 /// What a batch will cost is taken from those before it, of its connection or, for a new connection, of all. That may
 /// be wrong: a handler that was cheap a hundred times waits for a lock, and with it all connections of its loop. Such a

@@ -2,13 +2,12 @@
 // priority_options: what the priority lane asks of the system, how many it takes, and what it holds back for bad times.
 #pragma once
 
+#include "../../base/enum_names.hpp"
 #include "../names/address.hpp"
 
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <optional>
-#include <string_view>
 
 namespace quintet {
 
@@ -21,13 +20,12 @@ enum class lane_scheduling {
   none,         ///< nothing
 };
 
-inline constexpr std::array all_lane_schedulings{lane_scheduling::automatic, lane_scheduling::real_time,
-                                                 lane_scheduling::short_slice, lane_scheduling::none};
-
-/// The enumerator's name, as on every command line.
-[[nodiscard]] std::string_view to_string(lane_scheduling s) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<lane_scheduling> lane_scheduling_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<lane_scheduling> =
+    std::to_array<enum_name<lane_scheduling>>({{lane_scheduling::automatic, "automatic"},
+                                               {lane_scheduling::real_time, "real_time"},
+                                               {lane_scheduling::short_slice, "short_slice"},
+                                               {lane_scheduling::none, "none"}});
 
 /// Of the lane: there is one if a listener has `priority`, if the handler has classify(), with `peers`, and where
 /// `without_listener` says so. Otherwise they mean nothing.

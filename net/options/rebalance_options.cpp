@@ -1,40 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalance_options: names, and what cannot be.
+// rebalance_options: what cannot be.
 #include "rebalance_options.hpp"
 
-#include "../../base/error.hpp"
-
-#include <string>
+#include "../../base/require.hpp"
 
 namespace quintet {
-namespace {
-
-void require(bool holds, const char* what) {
-  if (!holds) throw config_error(std::string("rebalance.") + what);
-}
-
-}  // namespace
-
-std::string_view to_string(rebalance_measure measure) noexcept {
-  switch (measure) {
-    case rebalance_measure::connections:
-      return "connections";
-    case rebalance_measure::cpu_time:
-      return "cpu_time";
-  }
-  return "?";
-}
-
-std::optional<rebalance_measure> rebalance_measure_from_string(std::string_view text) noexcept {
-  for (const rebalance_measure m : all_rebalance_measures)
-    if (to_string(m) == text) return m;
-  return std::nullopt;
-}
 
 void validate(const rebalance_options& o) {
-  require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "factor: it must be 0 (off), or from 1.05 to 1000");
-  require(o.interval >= std::chrono::milliseconds(1), "interval: it must be at least 1 ms");
-  require(o.cool_down >= duration::zero(), "cool_down: it must not be below zero");
+  using detail::require;
+  require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor",
+          "it must be 0 (off), or from 1.05 to 1000");
+  require(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", "it must be at least 1 ms");
+  require(o.cool_down >= duration::zero(), "rebalance.cool_down", "it must not be below zero");
 }
 
 }  // namespace quintet

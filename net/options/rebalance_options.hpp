@@ -3,11 +3,10 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/enum_names.hpp"
 
 #include <array>
 #include <chrono>
-#include <optional>
-#include <string_view>
 
 namespace quintet {
 
@@ -17,12 +16,9 @@ enum class rebalance_measure {
   cpu_time,     ///< what its thread has used since the look before; of the connections, those that are active move
 };
 
-inline constexpr std::array all_rebalance_measures{rebalance_measure::connections, rebalance_measure::cpu_time};
-
-/// The enumerator's name, as on every command line.
-[[nodiscard]] std::string_view to_string(rebalance_measure measure) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<rebalance_measure> rebalance_measure_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<rebalance_measure> = std::to_array<enum_name<rebalance_measure>>(
+    {{rebalance_measure::connections, "connections"}, {rebalance_measure::cpu_time, "cpu_time"}});
 
 /// Connections move by connection::move_to(), so handlers keep ids and no references to connections.
 struct rebalance_options {

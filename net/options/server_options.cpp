@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // server_options: what may not be.
 #include "server_options.hpp"
-#include "../../base/work/spin_budget.hpp"
 
 #include <algorithm>
 #include <string>
@@ -27,18 +26,12 @@ void validate(const server_options& options) {
     if (std::any_of(a + 1, all.end(), [&](const listen_options& b) { return same_place(*a, b); }))
       throw config_error("listen: " + (a->descriptor >= 0 ? "descriptor " + std::to_string(a->descriptor) : a->at) +
                          " is there twice");
-  validate(options.accepting);
-  validate(options.priority);
-  validate(options.heartbeat);
-  validate(options.rebalance);
-  validate(options.limits);
-  validate(options.offload);
-  validate(options.stalls);
   validate(options.engine);
-  validate(loop_options_of(options), options.max_output_total);
-  if (options.busy_poll < options.busy_poll.zero() || options.busy_poll > spin_budget::longest)
-    throw config_error("busy_poll: " + std::to_string(options.busy_poll.count()) +
-                       " us is not allowed, it must be at most 100000 us and not negative");
+  validate(options.limits);
+  validate(options.accepting);
+  validate(options.memory);
+  validate(options.advanced, options.memory.max_output_total);
+  validate(options.offload);
 }
 
 }  // namespace quintet

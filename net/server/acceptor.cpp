@@ -8,9 +8,9 @@
 
 namespace quintet {
 
-acceptor::acceptor(event_loop& loop, const accept_limits& limits, admissions& admitted, const log_hook& log,
-                   place_function place)
-    : loop_(loop), limits_(limits), admitted_(admitted), log_(log), place_(std::move(place)) {
+acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, admissions& admitted,
+                   const log_hook& log, place_function place)
+    : loop_(loop), limits_(limits), memory_(memory), admitted_(admitted), log_(log), place_(std::move(place)) {
   admitted_.attach(loop_, [this] { go_on(); });
 }
 
@@ -66,7 +66,7 @@ bool acceptor::has_to_wait() noexcept {
 
 // False: not yet.
 bool acceptor::let_in(const arrival& a) noexcept {
-  const bool bounds = !a.has_buffers && admitted_.open() >= limits_.tuned_sockets;
+  const bool bounds = !a.has_buffers && admitted_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
@@ -77,7 +77,7 @@ bool acceptor::let_in(const arrival& a) noexcept {
       return true;
     }
     if (bounds)
-      loop_.io().sockets().bound_buffers(a.handle, limits_.bounded_socket_buffer, limits_.bounded_socket_buffer);
+      loop_.io().sockets().bound_buffers(a.handle, memory_.bounded_socket_buffer, memory_.bounded_socket_buffer);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

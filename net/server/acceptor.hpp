@@ -2,6 +2,7 @@
 // acceptor: one loop's ordinary listeners, under the limits that all loops of a server share.
 #pragma once
 
+#include "../options/memory_limits.hpp"
 #include "admissions.hpp"
 #include "listener.hpp"
 
@@ -20,8 +21,8 @@ class acceptor final : private loop_member, private timer {
   using place_function = std::function<void(event_loop& at, int handle, admissions::ticket place)>;
 
   /// The hook has to outlive it.
-  acceptor(event_loop& loop, const accept_limits& limits, admissions& admitted, const log_hook& log,
-           place_function place);
+  acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, admissions& admitted,
+           const log_hook& log, place_function place);
   ~acceptor();
 
   /// [before run] Binds and listens at once; throws what socket_services::listen does.
@@ -57,7 +58,8 @@ class acceptor final : private loop_member, private timer {
   void expired() noexcept override { go_on(); }
 
   event_loop& loop_;
-  accept_limits limits_;
+  const accept_limits limits_;
+  const memory_limits memory_;
   admissions& admitted_;
   const log_hook& log_;
   place_function place_;

@@ -14,14 +14,13 @@
 
 namespace quintet {
 
-acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const accept_options& options,
-                               admissions& admitted, const log_hook& log, acceptor::place_function place)
+acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
+                               admissions& admitted, acceptor::place_function place)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),
-      strategy_(options.strategy),
+      strategy_(options.advanced.accept),
       admitted_(admitted),
-      log_(log),
       place_(std::move(place)) {
   settle_strategy();
 }
@@ -44,8 +43,8 @@ void acceptor_group::settle_strategy() {
 
 void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
   const std::string what = "accept: no " + std::string(to_string(strategy_)) + ", since " + why;
-  if (options_.strictly) throw config_error(what);
-  report(log_, {severity::warning, what + ": " + std::string(to_string(to)) + " takes its place"});
+  if (options_.advanced.accept_strictly) throw config_error(what);
+  report(options_.log, {severity::warning, what + ": " + std::string(to_string(to)) + " takes its place"});
   strategy_ = to;
 }
 
@@ -59,12 +58,13 @@ address acceptor_group::listen(const listen_options& options) {
 acceptor& acceptor_group::on(event_loop& loop) {
   for (const auto& a : acceptors_)
     if (&a->loop() == &loop) return *a;
-  return *acceptors_.emplace_back(std::make_unique<acceptor>(loop, options_.limits, admitted_, log_, place_));
+  return *acceptors_.emplace_back(
+      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, admitted_, options_.log, place_));
 }
 
 listener& acceptor_group::listen_on(event_loop& loop, const listen_options& options, bool shared) {
   listener& made = on(loop).listen(options, shared);
-  made.set_busy_poll(options_.busy_poll);
+  made.set_busy_poll(options_.advanced.busy_poll);
   return made;
 }
 

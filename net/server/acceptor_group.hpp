@@ -3,10 +3,9 @@
 #pragma once
 
 #include "../loop/drainage.hpp"
-#include "../options/accept_strategy.hpp"
+#include "../options/server_options.hpp"
 #include "acceptor.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,20 +13,12 @@
 
 namespace quintet {
 
-/// What a server was told about accepting.
-struct accept_options {
-  accept_strategy strategy = accept_strategy::main_reactor;
-  bool strictly = false;  ///< config_error instead of the nearest strategy
-  accept_limits limits = {};
-  std::chrono::microseconds busy_poll{0};
-};
-
 class acceptor_group {
  public:
   /// `loops`: those that can accept for themselves; none, where the model has none. The function gets connections on
   /// the loop that has accepted them. All that is given by reference has to outlive it. Throws config_error.
-  acceptor_group(event_loop& main, std::vector<event_loop*> loops, const accept_options& options, admissions& admitted,
-                 const log_hook& log, acceptor::place_function place);
+  acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options, admissions& admitted,
+                 acceptor::place_function place);
 
   /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does, and config_error.
   address listen(const listen_options& options);
@@ -52,10 +43,9 @@ class acceptor_group {
 
   event_loop& main_;
   const std::vector<event_loop*> loops_;
-  const accept_options options_;
+  const server_options& options_;
   accept_strategy strategy_;
   admissions& admitted_;
-  const log_hook& log_;
   const acceptor::place_function place_;
   std::vector<std::unique_ptr<acceptor>> acceptors_;
 };

@@ -31,17 +31,15 @@ class basic_server {
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
   basic_server(server_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, {options_.max_output_total, options_.max_input_total}, options_.log, options_.offload),
+        host_(options_.limits, options_.memory, options_.log, options_.offload),
         watchdog_(make_watchdog(options_, host_)),
         model_(std::move(model)),
         source_{std::move(handler)},
-        main_(make_main_engine(options_), *options_.time, loop_options_of(options_)),
-        acceptors_(main_, detail::lasting_loops(model_),
-                   {options_.accept, options_.accept_strictly, options_.accepting, options_.busy_poll}, admissions_,
-                   options_.log,
+        main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
+        acceptors_(main_, detail::lasting_loops(model_), options_, admissions_,
                    [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
     host_.loops = detail::lasting_loops(model_);
-    if (options_.rebalance.is_on()) make_rebalancer();
+    if (options_.advanced.rebalance.is_on()) make_rebalancer();
     if (wants_lane()) make_lane();
     for (const listen_options& l : options_.listen)
       addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
@@ -147,8 +145,8 @@ class basic_server {
     return is_priority(on) || detail::runs_inline(model_);
   }
   [[nodiscard]] bool wants_lane() const noexcept {
-    return options_.heartbeat.is_on() || options_.priority.without_listener || options_.priority.peers ||
-           detail::has_classify<handler_type>;
+    return options_.advanced.heartbeat.is_on() || options_.advanced.priority.without_listener ||
+           options_.advanced.priority.peers || detail::has_classify<handler_type>;
   }
   void make_lane();
   void make_rebalancer();
@@ -209,7 +207,7 @@ void basic_server<Model, Handler>::make_rebalancer() {
     throw config_error(
         "rebalance.factor: connections of a coroutine, or of a handler that cannot be moved without "
         "throwing, stay on their loop");
-  rebalancer_.emplace(main_, host_.loops, host_.registry, options_.rebalance, options_.log);
+  rebalancer_.emplace(main_, host_.loops, host_.registry, options_.advanced.rebalance, options_.log);
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -346,8 +344,8 @@ auto basic_server<Model, Handler>::succeed_on_lane(session& old) noexcept -> ses
 
 template <thread_model Model, handler_or_factory Handler>
 bool basic_server<Model, Handler>::is_preferred(event_loop& at, int fd) const {
-  return options_.priority.peers && !at.options().own_descriptors &&
-         options_.priority.peers(at.io().sockets().remote_address(fd));
+  return options_.advanced.priority.peers && !at.options().own_descriptors &&
+         options_.advanced.priority.peers(at.io().sockets().remote_address(fd));
 }
 
 // False: it has no room.

@@ -6,10 +6,10 @@ namespace quintet {
 
 std::unique_ptr<stall_watchdog> make_watchdog(const server_options& options, connection_host& host) {
   // Where somebody moves the clock by hand the thread may stand still for as long as he likes.
-  if (options.stalls.bound == duration::zero() || options.time != &clock::system()) return nullptr;
-  if (!options.log && !options.stalls.on_stall) return nullptr;
+  if (options.advanced.stalls.bound == duration::zero() || options.time != &clock::system()) return nullptr;
+  if (!options.log && !options.advanced.stalls.on_stall) return nullptr;
   auto made = std::make_unique<stall_watchdog>(
-      options.stalls, host.log, [&all = host.registry](const connection_id& id) { return all.peer_of(id); });
+      options.advanced.stalls, host.log, [&all = host.registry](const connection_id& id) { return all.peer_of(id); });
   host.watchdog = made.get();
   return made;
 }

@@ -12,27 +12,25 @@ namespace {
 
 /// Of the server's own limits, those that are about a single connection.
 accept_limits limits_of(const server_options& o) {
-  return {.max_connections = o.priority.max_connections,
-          .tuned_sockets = o.accepting.tuned_sockets,
-          .bounded_socket_buffer = o.accepting.bounded_socket_buffer,
-          .on_refused = o.accepting.on_refused};
+  return {.max_connections = o.advanced.priority.max_connections, .on_refused = o.accepting.on_refused};
 }
 
 }  // namespace
 
 priority_lane::priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place)
-    : options_(options.priority),
+    : options_(options.advanced.priority),
       log_(options.log),
-      busy_poll_(options.busy_poll),
+      busy_poll_(options.advanced.busy_poll),
       place_(std::move(place)),
       admitted_(limits_of(options)),
-      loop_(make_engine(options.engine), clock::system(), loop_options_of(options)),
+      loop_(make_engine(options.engine), clock::system(), {.tuning = options.advanced.loop}),
       reserves_(loop_, options_.reserve_descriptors, options_.reserve_memory),
-      accepts_(loop_, limits_of(options), admitted_, log_, [this](event_loop& at, int handle, admissions::ticket t) {
-        reserves_.accepted();
-        place_(at, handle, std::move(t));
-      }) {
-  if (options.heartbeat.is_on()) monitor_.emplace(loop_, all, options.heartbeat);
+      accepts_(loop_, limits_of(options), options.memory, admitted_, log_,
+               [this](event_loop& at, int handle, admissions::ticket t) {
+                 reserves_.accepted();
+                 place_(at, handle, std::move(t));
+               }) {
+  if (options.advanced.heartbeat.is_on()) monitor_.emplace(loop_, all, options.advanced.heartbeat);
 }
 
 priority_lane::~priority_lane() {

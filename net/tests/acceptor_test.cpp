@@ -21,8 +21,9 @@ namespace {
 
 /// Two listeners under the limits; connections that are let in stay until they are dropped.
 struct world {
-  explicit world(const accept_limits& limits, const log_hook& hook = {}) : log(hook), admitted(limits) {
-    accepts.emplace(loop, limits, admitted, log, [this](event_loop&, int fd, admissions::ticket place) {
+  explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
+      : log(hook), admitted(limits) {
+    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, admissions::ticket place) {
       if (fails) fails();
       inside.push_back({file_descriptor(fd), std::move(place)});
     });
@@ -72,10 +73,11 @@ struct world {
 /// A loop that accepts, under limits that it shares with another one.
 struct side {
   explicit side(admissions& shared) {
-    accepts.emplace(loop, accept_limits{}, shared, quiet, [this](event_loop& on, int fd, admissions::ticket place) {
-      BOOST_TEST(&on == &loop);
-      inside.push_back({file_descriptor(fd), std::move(place)});
-    });
+    accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
+                    [this](event_loop& on, int fd, admissions::ticket place) {
+                      BOOST_TEST(&on == &loop);
+                      inside.push_back({file_descriptor(fd), std::move(place)});
+                    });
     at = accepts->listen("127.0.0.1:0").at();
     accepts->start();
   }
@@ -242,7 +244,7 @@ BOOST_AUTO_TEST_CASE(two_limits_at_once_both_have_to_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
-  world w({.tuned_sockets = 2, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 2, .bounded_socket_buffer = 30'000});
   w.connect(w.first, 4);
   const auto buffer = [&](std::size_t i, int option) { return get_option(w.inside[i].fd.get(), SOL_SOCKET, option); };
   for (const int option : {SO_SNDBUF, SO_RCVBUF}) {
@@ -260,7 +262,7 @@ BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
 
 BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
   world::settings = {.send_buffer = 50'000};
-  world w({.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
   world::settings = {};
   w.connect(w.first);
   w.connect(w.second);

@@ -34,8 +34,10 @@ bool is_built(engine_kind kind) { return std::ranges::count(built_engines(), kin
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(names_lead_back_to_the_kinds) {
-  for (const engine_kind kind : all_engine_kinds) BOOST_TEST((engine_from_string(to_string(kind)) == kind));
-  for (const char* text : {"", "EPOLL", "select", "epoll ", "0"}) BOOST_TEST(!engine_from_string(text).has_value());
+  for (const engine_kind kind : enumerators<engine_kind>)
+    BOOST_TEST((from_string<engine_kind>(to_string(kind)) == kind));
+  for (const char* text : {"", "EPOLL", "select", "epoll ", "0"})
+    BOOST_TEST(!from_string<engine_kind>(text).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(automatic_is_epoll_unless_the_environment_says_otherwise) {

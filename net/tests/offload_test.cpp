@@ -184,6 +184,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be) {
   refused({.harm_share = std::numeric_limits<double>::quiet_NaN()});
   refused({.harm_burst = -1ms});
   BOOST_CHECK_NO_THROW(validate({.threshold = 0us, .harm_share = 1, .harm_burst = 0ms}));
-  for (const offload_policy p : all_offload_policies) BOOST_TEST((offload_policy_from_string(to_string(p)) == p));
-  BOOST_TEST(!offload_policy_from_string("sometimes"));
+  for (const offload_policy p : enumerators<offload_policy>)
+    BOOST_TEST((from_string<offload_policy>(to_string(p)) == p));
+  BOOST_TEST(!from_string<offload_policy>("sometimes"));
 }

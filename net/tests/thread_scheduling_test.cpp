@@ -39,7 +39,7 @@ finding ask(lane_scheduling wanted) {
 }
 
 BOOST_AUTO_TEST_CASE(what_it_says_is_what_the_kernel_says) {
-  for (const lane_scheduling wanted : all_lane_schedulings) {
+  for (const lane_scheduling wanted : enumerators<lane_scheduling>) {
     const finding f = ask(wanted);
     BOOST_TEST_CONTEXT(to_string(wanted) << ": " << to_string(f.got)) {
       BOOST_TEST((f.policy == SCHED_RR) == f.got.real_time);
@@ -120,8 +120,9 @@ BOOST_AUTO_TEST_CASE(a_text_says_what_was_got_and_what_was_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(names) {
-  for (const lane_scheduling s : all_lane_schedulings) BOOST_TEST((lane_scheduling_from_string(to_string(s)) == s));
-  BOOST_TEST(!lane_scheduling_from_string("rr"));
+  for (const lane_scheduling s : enumerators<lane_scheduling>)
+    BOOST_TEST((from_string<lane_scheduling>(to_string(s)) == s));
+  BOOST_TEST(!from_string<lane_scheduling>("rr"));
 }
 
 }  // namespace

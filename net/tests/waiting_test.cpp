@@ -59,7 +59,7 @@ class recording_engine final : public engine {
 
 struct fixture {
   explicit fixture(duration spin)
-      : loop(std::make_unique<recording_engine>(seen, net.make_engine()), seen.time, {.spin = spin}) {}
+      : loop(std::make_unique<recording_engine>(seen, net.make_engine()), seen.time, {.tuning = {.spin = spin}}) {}
   memory_network net{1};
   record seen;
   event_loop loop;
@@ -154,7 +154,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_driven_by_hand_never_spins) {
 
 BOOST_AUTO_TEST_CASE(a_loop_of_the_system_that_spins_gets_every_post) {
   for (const bool blocking : {false, true}) {
-    event_loop loop(blocking ? make_blocking_engine() : make_default_engine(), clock::system(), {.spin = 200us});
+    event_loop loop(blocking ? make_blocking_engine() : make_default_engine(), clock::system(),
+                    {.tuning = {.spin = 200us}});
     struct resident : loop_member {
       explicit resident(event_loop& l) : loop(l) { loop.join(*this); }
       void abort() noexcept override { loop.leave(*this); }

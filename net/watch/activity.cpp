@@ -42,36 +42,6 @@ std::uintptr_t interrupted_at([[maybe_unused]] const void* context) noexcept {
 
 constinit shared_signal activity::asks(&activity::on_signal, static_cast<int>(SA_RESTART));
 
-std::string_view to_string(callback c) noexcept {
-  switch (c) {
-    case callback::input:
-      return "input";
-    case callback::on_open:
-      return "on_open";
-    case callback::on_writable:
-      return "on_writable";
-    case callback::on_read_eof:
-      return "on_read_eof";
-    case callback::on_drain:
-      return "on_drain";
-    case callback::on_close:
-      return "on_close";
-    case callback::coroutine:
-      return "coroutine";
-    case callback::offloaded:
-      return "offloaded work";
-    case callback::message:
-      return "a posted call";
-    case callback::timer:
-      return "a timer";
-    case callback::posted:
-      return "posted work";
-    case callback::when_sent:
-      return "when_sent";
-  }
-  return "unknown";
-}
-
 /// Until the thread ends.
 struct activity::keeper {
   std::shared_ptr<activity> kept;

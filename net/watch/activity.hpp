@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/enum_names.hpp"
 #include "../names/connection_id.hpp"
 
 #include <array>
@@ -39,8 +40,20 @@ enum class callback : std::uint8_t {
   when_sent,  ///< connection::when_sent()
 };
 
-/// [any thread] "on_open", "input", "a timer", ...
-[[nodiscard]] std::string_view to_string(callback c) noexcept;
+template <>
+inline constexpr auto enum_names<callback> =
+    std::to_array<enum_name<callback>>({{callback::input, "input"},
+                                        {callback::on_open, "on_open"},
+                                        {callback::on_writable, "on_writable"},
+                                        {callback::on_read_eof, "on_read_eof"},
+                                        {callback::on_drain, "on_drain"},
+                                        {callback::on_close, "on_close"},
+                                        {callback::coroutine, "coroutine"},
+                                        {callback::offloaded, "offloaded work"},
+                                        {callback::message, "a posted call"},
+                                        {callback::timer, "a timer"},
+                                        {callback::posted, "posted work"},
+                                        {callback::when_sent, "when_sent"}});
 
 /// A thread that a watchdog has once been interested in has one until it ends; the others have none, and what is said
 /// of them here costs them a look. Times are taken by who looks, not by who works: all that a thread does for each call

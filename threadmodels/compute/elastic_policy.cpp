@@ -2,11 +2,7 @@
 // elastic_policy: the decisions.
 #include "elastic_policy.hpp"
 
-#include "../../base/error.hpp"
-#include "../../base/work/spin_budget.hpp"
-
 #include <algorithm>
-#include <string>
 
 namespace quintet {
 namespace {
@@ -51,21 +47,6 @@ std::optional<worker_event> elastic_policy::judge_load(duration waited, bool may
     return worker_event::overload_ends;
   }
   return {};
-}
-
-void validate(const worker_limits& l) {
-  const auto require = [](bool good, const std::string& message) {
-    if (!good) throw config_error("workers" + message);
-  };
-  require(l.max >= 1, ".max: 0 is not allowed, it must be at least 1");
-  require(l.min >= 1, ".min: 0 is not allowed, it must be at least 1");  // the system may refuse more
-  require(l.min <= l.max,
-          ": min " + std::to_string(l.min) + " is above max " + std::to_string(l.max) + ", it must not be");
-  spin_budget::validate(l.spin);
-  require(l.idle_time > duration::zero(), ".idle_time: it must be above zero");
-  require(l.queue_latency >= duration::zero(), ".queue_latency: it must not be below zero");
-  require(l.stuck_time > duration::zero(), ".stuck_time: it must be above zero");
-  require(l.overload_latency >= duration::zero(), ".overload_latency: it must not be below zero");
 }
 
 }  // namespace quintet

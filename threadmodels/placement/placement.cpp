@@ -2,6 +2,9 @@
 // placement: starting, filling and ending the loops of the models.
 #include "placement.hpp"
 
+#include "../../net/loop/allowed_cpus.hpp"
+#include "idle_cpus.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -10,11 +13,21 @@
 #include <boost/system/system_error.hpp>
 
 namespace quintet {
+namespace {
+
+std::vector<int> cpus_of(const ring_options& o) {
+  const placement_options& p = o.placement;
+  return p.idle_cpus ? idlest_cpus(p.cpus.empty() ? allowed_cpus() : p.cpus, o.loops) : p.cpus;
+}
+
+}  // namespace
 
 on_loop_ring::on_loop_ring(ring_options options) : options_(std::move(options)), open_(options_.loops) {
+  const std::vector<int> cpus = cpus_of(options_);
   for (unsigned i = 0; i < options_.loops; ++i) {
-    loop_options each = options_.each;
-    if (!options_.cpus.empty()) each.cpu = options_.cpus[i % options_.cpus.size()];
+    const loop_options each{.tuning = options_.each,
+                            .cpu = cpus.empty() ? -1 : cpus[i % cpus.size()],
+                            .own_descriptors = options_.placement.own_descriptors};
     ring_.push_back(std::make_unique<member>(make_engine(options_.engine), each));
   }
 }
@@ -31,11 +44,11 @@ event_loop& on_loop_ring::place(const address& from) {
 }
 
 std::size_t on_loop_ring::choose(const address& from) {
-  if (options_.place_by) {
+  if (options_.placement.place_by) {
     look_at_open();
-    return options_.place_by(from, open_);
+    return options_.placement.place_by(from, open_);
   }
-  switch (options_.placement) {
+  switch (options_.placement.policy) {
     case placement_policy::least_connections:
       return least_filled();
     case placement_policy::peer_hash:

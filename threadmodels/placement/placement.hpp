@@ -5,7 +5,7 @@
 #include "../../net/engine/make_engine.hpp"
 #include "../../net/loop/event_loop.hpp"
 #include "../../net/loop/loop_thread.hpp"
-#include "placement_policy.hpp"
+#include "placement_options.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -40,10 +40,8 @@ class on_main_loop {
 struct ring_options {
   unsigned loops = 1;
   engine_kind engine = engine_kind::automatic;
-  loop_options each = {};
-  std::vector<int> cpus = {};  ///< loop i stays on the i-th, and begins again at the end; none: where the system likes
-  placement_policy placement = placement_policy::round_robin;
-  place_function place_by = {};  ///< instead of a policy
+  loop_tuning each = {};
+  placement_options placement = {};
 };
 
 /// A fixed ring of loops.
@@ -55,7 +53,7 @@ class on_loop_ring {
   event_loop& place(const address& from = {});
   /// Whether place() looks at the address.
   [[nodiscard]] bool wants_address() const noexcept {
-    return options_.place_by || options_.placement == placement_policy::peer_hash;
+    return options_.placement.place_by || options_.placement.policy == placement_policy::peer_hash;
   }
   void release(event_loop& loop) noexcept { count(loop, -1); }
   void occupy(event_loop& loop) noexcept { count(loop, 1); }
@@ -98,8 +96,8 @@ class on_own_loop {
   static constexpr std::size_t ending_at_once = 16;
   static constexpr duration ending_interval = spare_time / 16;
 
-  explicit on_own_loop(std::size_t max_threads = 4096, const loop_options& options = {})
-      : max_threads_(max_threads), options_(options), state_(std::make_unique<state>()) {}
+  explicit on_own_loop(std::size_t max_threads = 4096, const loop_tuning& tuning = {})
+      : max_threads_(max_threads), options_{.tuning = tuning}, state_(std::make_unique<state>()) {}
   void start(event_loop& main) noexcept { state_->main = &main; }
   /// Throws boost::system::system_error with errc::too_many_threads, or what the system says to a new thread.
   event_loop& place();

@@ -2,14 +2,13 @@
 // placement_policy: which of a model's loops gets a connection that the main reactor has accepted.
 #pragma once
 
+#include "../../base/enum_names.hpp"
 #include "../../net/names/address.hpp"
 
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <span>
-#include <string_view>
 
 namespace quintet {
 
@@ -20,13 +19,11 @@ enum class placement_policy {
   peer_hash,          ///< all connections from one address on the same loop; Unix peers have none, and share one
 };
 
-inline constexpr std::array all_placement_policies{placement_policy::round_robin, placement_policy::least_connections,
-                                                   placement_policy::peer_hash};
-
-/// The enumerator's name, as on every command line.
-[[nodiscard]] std::string_view to_string(placement_policy policy) noexcept;
-/// From a name; nothing for any other text.
-[[nodiscard]] std::optional<placement_policy> placement_policy_from_string(std::string_view text) noexcept;
+template <>
+inline constexpr auto enum_names<placement_policy> =
+    std::to_array<enum_name<placement_policy>>({{placement_policy::round_robin, "round_robin"},
+                                                {placement_policy::least_connections, "least_connections"},
+                                                {placement_policy::peer_hash, "peer_hash"}});
 
 /// [loop] The main loop's. A choice of your own: the index of a loop, for a connection from there, by how many are open
 /// on each, or on their way to it. When it throws, or names a loop that is not there, the connection is refused.

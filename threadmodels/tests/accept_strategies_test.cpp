@@ -93,8 +93,8 @@ BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
                      kind, strategy) {
   echo_server srv(config{.listen = {"127.0.0.1:0", quintet::testing::another_loopback()},
                          .model = kind,
-                         .loops = loops,
-                         .accept = strategy},
+                         .threads = {.loops = loops},
+                         .advanced = {.accept = strategy}},
                   echo());
   BOOST_TEST((srv->accept() == expected(strategy, std::string(srv->main_loop().io().capabilities().name))));
   std::vector<client> clients;
@@ -133,8 +133,9 @@ struct where {
 
 BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loops), kind) {
   const where seen;
-  running<server<where>> srv(config{.model = kind, .loops = loops, .placement = placement_policy::least_connections},
-                             seen);
+  running<server<where>> srv(
+      config{.model = kind, .threads = {.loops = loops}, .placement = {.policy = placement_policy::least_connections}},
+      seen);
   std::vector<client> clients;
   for (int i = 0; i < 30; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   BOOST_TEST(seen.sorted() == (std::vector<int>{10, 10, 10}), boost::test_tools::per_element());
@@ -149,7 +150,8 @@ BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loo
 
 BOOST_AUTO_TEST_CASE(one_address_stays_on_one_loop) {
   const where seen;
-  running<server<where>> srv(config{.loops = loops, .placement = placement_policy::peer_hash}, seen);
+  running<server<where>> srv(config{.threads = {.loops = loops}, .placement = {.policy = placement_policy::peer_hash}},
+                             seen);
   std::vector<client> clients;
   for (int i = 0; i < 20; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   BOOST_TEST(seen.sorted() == std::vector<int>{20}, boost::test_tools::per_element());
@@ -157,8 +159,8 @@ BOOST_AUTO_TEST_CASE(one_address_stays_on_one_loop) {
 
 BOOST_AUTO_TEST_CASE(a_choice_of_the_users_own_sees_address_and_counts) {
   const where seen;
-  config c{.loops = loops};
-  c.place_by = [](const address& from, std::span<const std::size_t> open) -> std::size_t {
+  config c{.threads = {.loops = loops}};
+  c.placement.place_by = [](const address& from, std::span<const std::size_t> open) -> std::size_t {
     if (open.size() != loops) throw 4;
     if (from.host() != "127.0.0.1") throw 5;
     return open[2] < 5 ? 2 : open[0] < 3 ? 0 : 99;  // 99 is not there
@@ -175,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_choice_of_the_users_own_sees_address_and_counts) {
 BOOST_AUTO_TEST_CASE(models_without_loops_of_their_own_accept_on_the_main_one_and_say_so) {
   for (const model kind : {model::thread_per_connection, model::single_reactor, model::reactor_pool}) {
     told log;
-    config c{.model = kind, .accept = accept_strategy::reuse_port, .log = log.hook()};
+    config c{.model = kind, .log = log.hook(), .advanced = {.accept = accept_strategy::reuse_port}};
     {
       echo_server srv(c, echo());
       BOOST_TEST((srv->accept() == accept_strategy::main_reactor));
@@ -183,29 +185,33 @@ BOOST_AUTO_TEST_CASE(models_without_loops_of_their_own_accept_on_the_main_one_an
       client one(srv->port());
       BOOST_TEST(answers(one));
     }
-    c.accept_strictly = true;
+    c.advanced.accept_strictly = true;
     BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
   }
 }
 
 BOOST_AUTO_TEST_CASE(more_loops_than_cpus_cannot_be_steered) {
   told log;
-  config c{.loops = 2, .accept = accept_strategy::reuse_port_cpu, .cpus = {own_cpus().front()}, .log = log.hook()};
+  config c{.threads = {.loops = 2},
+           .log = log.hook(),
+           .placement = {.cpus = {own_cpus().front()}},
+           .advanced = {.accept = accept_strategy::reuse_port_cpu}};
   const server<echo> srv(c, echo());
   BOOST_TEST((srv.accept() == accept_strategy::reuse_port));
   BOOST_TEST(log.has("each loop needs a CPU of its own"));
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_that_is_not_there_is_refused) {
-  for (const int cpu : {-1, 100'000}) BOOST_CHECK_THROW(server<echo>(config{.cpus = {cpu}}, echo()), config_error);
+  for (const int cpu : {-1, 100'000})
+    BOOST_CHECK_THROW(server<echo>(config{.placement = {.cpus = {cpu}}}, echo()), config_error);
 }
 
 BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, data::make(with_loops), kind) {
   const std::vector<int> cpus = own_cpus();
   echo_server srv(config{.listen = {"127.0.0.1:0"},
                          .model = kind,
-                         .loops = static_cast<unsigned>(cpus.size()),
-                         .accept = accept_strategy::reuse_port_cpu},
+                         .threads = {.loops = static_cast<unsigned>(cpus.size())},
+                         .advanced = {.accept = accept_strategy::reuse_port_cpu}},
                   echo());
   BOOST_REQUIRE((srv->accept() == accept_strategy::reuse_port_cpu));
   // On the loopback the CPU of who connects is the one that receives.
@@ -227,7 +233,7 @@ BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, 
 
 // Two who want the same port for themselves do not share it by mistake.
 BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
-  config c{.listen = {"127.0.0.1:0"}, .loops = loops, .accept = accept_strategy::reuse_port};
+  config c{.listen = {"127.0.0.1:0"}, .threads = {.loops = loops}, .advanced = {.accept = accept_strategy::reuse_port}};
   const server<echo> first(c, echo());
   c.listen = {"127.0.0.1:" + std::to_string(first.port())};
   BOOST_CHECK_EXCEPTION(server<echo>(c, echo()), boost::system::system_error,
@@ -236,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
 
 BOOST_AUTO_TEST_CASE(processes_that_say_so_share_a_port) {
   for (const accept_strategy strategy : {accept_strategy::main_reactor, accept_strategy::reuse_port}) {
-    config c{.loops = loops, .accept = strategy};
+    config c{.threads = {.loops = loops}, .advanced = {.accept = strategy}};
     c.listen = {{"127.0.0.1:0", {.sharing = port_sharing::processes}}};
     echo_server first(c, echo());
     c.listen.front().at = "127.0.0.1:" + std::to_string(first->port());
@@ -251,7 +257,10 @@ BOOST_AUTO_TEST_CASE(processes_that_say_so_share_a_port) {
 BOOST_AUTO_TEST_CASE(a_unix_socket_is_watched_by_all_loops) {
   const scratch_directory directory;
   const std::string path = directory.file("socket");
-  echo_server srv(config{.listen = {"unix:" + path}, .loops = loops, .accept = accept_strategy::reuse_port}, echo());
+  echo_server srv(
+      config{
+          .listen = {"unix:" + path}, .threads = {.loops = loops}, .advanced = {.accept = accept_strategy::reuse_port}},
+      echo());
   for (int i = 0; i < 30; ++i) {
     client c = client::over(quintet::testing::connected_to(address("unix:" + path)).release());
     BOOST_TEST(answers(c));
@@ -279,8 +288,11 @@ BOOST_DATA_TEST_CASE(the_limit_is_one_for_all_loops_and_nobody_waits_for_ever,
                      data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
                      kind, strategy) {
   const counted handler;
-  running<server<counted>> srv(
-      config{.model = kind, .loops = loops, .accepting = {.max_connections = 2}, .accept = strategy}, handler);
+  running<server<counted>> srv(config{.model = kind,
+                                      .threads = {.loops = loops},
+                                      .accepting = {.max_connections = 2},
+                                      .advanced = {.accept = strategy}},
+                               handler);
   std::vector<std::thread> threads;
   std::atomic<int> served{0};
   for (int t = 0; t < 6; ++t)
@@ -302,7 +314,8 @@ constexpr const char* alone = "127.0.5.1:0";
 BOOST_DATA_TEST_CASE(who_drains_listens_no_more,
                      data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
                      kind, strategy) {
-  echo_server srv(config{.listen = {alone}, .model = kind, .loops = loops, .accept = strategy}, echo());
+  echo_server srv(
+      config{.listen = {alone}, .model = kind, .threads = {.loops = loops}, .advanced = {.accept = strategy}}, echo());
   const address at = srv->addresses().front();
   std::vector<client> clients;
   for (int i = 0; i < 20; ++i)

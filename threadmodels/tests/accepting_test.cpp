@@ -82,7 +82,8 @@ BOOST_DATA_TEST_CASE(handlers_that_cannot_be_made, data::make(all_combinations),
 // As many connections as threads are allowed; those above are closed, and one more fits when one has gone.
 BOOST_AUTO_TEST_CASE(max_threads_bounds_the_connections_of_model_1) {
   const auto echo = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(echo)>> srv(config{.model = model::thread_per_connection, .max_threads = 3}, echo);
+  running<server<decltype(echo)>> srv(config{.model = model::thread_per_connection, .threads = {.max_threads = 3}},
+                                      echo);
   std::vector<client> clients;
   for (int i = 0; i < 3; ++i) {
     clients.emplace_back(srv->port());

@@ -71,7 +71,7 @@ BOOST_DATA_TEST_CASE(an_adopted_connection_lives_on_the_loop_it_is_for, bdata::m
       config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread},
       [](connection& c, bytes in) { c.write("answer to " + std::string(in)); });
   shared_state all;
-  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
   all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
   for (int i = 0; i < 6; ++i) {
     client c(srv->port());
@@ -91,8 +91,9 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   running<server<std::function<void(connection&, bytes)>>> answering(config{.listen = {"127.0.0.1:0"}},
                                                                      [](connection& c, bytes in) { c.write(in); });
   shared_state all;
-  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .max_threads = 1},
-                             front{&all});
+  running<server<front>> srv(
+      config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .threads = {.max_threads = 1}},
+      front{&all});
   all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
   client c(srv->port());
   BOOST_TEST(c.send("go"));
@@ -132,7 +133,7 @@ BOOST_DATA_TEST_CASE(it_is_too_late_when_the_server_has_stopped, bdata::make(all
   std::vector<error_code> refused;
   std::size_t count = 0;
   {
-    running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+    running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
     drains ? srv->drain(std::chrono::seconds(10)) : srv->stop();
     srv.join();
     count = adopt_everywhere(*srv, all, pairs, refused);
@@ -148,7 +149,7 @@ BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_mo
   std::vector<error_code> refused;
   std::size_t count = 0;
   {
-    server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 3}, front{&all});
+    server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
     count = adopt_everywhere(srv, all, pairs, refused);
   }
   BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
@@ -157,7 +158,7 @@ BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_mo
 
 BOOST_DATA_TEST_CASE(who_listens_no_more_serves_on, bdata::make(all_models), kind) {
   running<server<std::function<void(connection&, bytes)>>> srv(
-      config{.listen = {"127.0.0.1:0"}, .model = kind, .accept = accept_strategy::reuse_port},
+      config{.listen = {"127.0.0.1:0"}, .model = kind, .advanced = {.accept = accept_strategy::reuse_port}},
       [](connection& c, bytes in) { c.write(in); });
   client before(srv->port());
   BOOST_TEST(before.send("1"));

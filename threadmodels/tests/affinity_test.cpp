@@ -67,7 +67,7 @@ outcome dies_of(Misdeed misdeed) {
 
 bool says(const outcome& o, std::string_view what) { return o.said.find(what) != std::string::npos; }
 
-config of(model kind) { return {.listen = {"127.0.0.1:0"}, .model = kind, .loops = 2, .workers = {2, 2}}; }
+config of(model kind) { return {.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2, .workers = {2, 2}}}; }
 
 /// Echoes, and shows its connection to everybody, as no handler should.
 struct indiscreet {

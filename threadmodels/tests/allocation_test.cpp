@@ -68,8 +68,8 @@ template <class Handler>
 void check(model kind, const Handler& handler, std::size_t pipelined, bytes unit = message,
            offload_policy policy = offload_policy::always, std::size_t first_times = 0) {
   // A fixed pool: a thread that an elastic one starts is no message's cost, but would be counted here.
-  running<server<Handler>> srv(config{.model = kind, .loops = loops, .workers = {2, 2}, .offload = {.policy = policy}},
-                               handler);
+  running<server<Handler>> srv(
+      config{.model = kind, .threads = {.loops = loops, .workers = {2, 2}, .offload = {.policy = policy}}}, handler);
   std::vector<client> clients;
   for (std::size_t i = 0; i < connections; ++i) clients.emplace_back(srv->port());
   bool right = converse(clients, pipelined, rounds, unit);
@@ -163,8 +163,10 @@ struct long_answer {
 
 /// What replies that wait allocate.
 std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
-  const config c{
-      .model = kind, .loops = 1, .static_output = static_output, .limits = {.high_watermark = 2 * long_reply}};
+  const config c{.model = kind,
+                 .threads = {.loops = 1},
+                 .limits = {.high_watermark = 2 * long_reply},
+                 .advanced = {.loop = {.static_output = static_output}}};
   running<server<long_answer>> srv(c, long_answer());
   client peer(srv->port());
   std::string reply(long_reply, '\0');
@@ -202,7 +204,7 @@ awaitable<> take_much(stream& s) {
 /// A header, and then as much of the message, at each of many connections: what they take of the heap.
 template <class Handler>
 std::size_t cost_of_beginnings(model kind, const Handler& handler, std::size_t count, std::size_t sent) {
-  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, handler);
+  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
   std::vector<client> peers;
   for (std::size_t i = 0; i < count; ++i) peers.emplace_back(srv->port());
   BOOST_TEST(eventually([&] { return srv->statistics().opened == count; }));

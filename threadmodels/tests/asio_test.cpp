@@ -97,7 +97,7 @@ std::string round_trip(client& c, const std::string& text) {
 const auto echo = [](connection& c, bytes in) { c.write(in); };
 
 BOOST_DATA_TEST_CASE(a_timer_completes_on_the_connections_own_thread, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .loops = 2}, &timed);
+  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .threads = {.loops = 2}}, &timed);
   std::vector<client> clients;
   for (int i = 0; i < 4; ++i) clients.emplace_back(srv->port());
   for (client& c : clients) c.send("abc");
@@ -113,7 +113,7 @@ BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_delays_nobody, data::make(all_model
     if (first->front() == 'w') co_await wait_for_ever(s);
     s.write(*first);
   };
-  running<server<std::remove_const_t<decltype(either)>>> srv(config{.model = kind, .loops = 1}, either);
+  running<server<std::remove_const_t<decltype(either)>>> srv(config{.model = kind, .threads = {.loops = 1}}, either);
   client waits(srv->port());
   waits.send("w");
   BOOST_REQUIRE(waits.receive(7) == "waiting");
@@ -125,7 +125,7 @@ BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_delays_nobody, data::make(all_model
 
 BOOST_DATA_TEST_CASE(a_client_awaited_in_a_handler, data::make(all_models), kind) {
   running<server<std::remove_const_t<decltype(echo)>>> behind(config{}, echo);
-  running<server<proxy>> front(config{.model = kind, .loops = 2}, proxy(behind->port()));
+  running<server<proxy>> front(config{.model = kind, .threads = {.loops = 2}}, proxy(behind->port()));
   std::vector<client> clients;
   for (int i = 0; i < 4; ++i) clients.emplace_back(front->port());
   for (int i = 0; i < 50; ++i)
@@ -161,7 +161,7 @@ BOOST_DATA_TEST_CASE(an_operation_that_fails_throws_in_the_coroutine, data::make
 }
 
 BOOST_DATA_TEST_CASE(stop_cancels_what_coroutines_await, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .loops = 2}, &wait_for_ever);
+  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .threads = {.loops = 2}}, &wait_for_ever);
   std::vector<client> clients;
   for (int i = 0; i < 5; ++i) {
     clients.emplace_back(srv->port());
@@ -221,7 +221,8 @@ BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all
   asio::steady_timer* timer = nullptr;
   connection_id id{};
   std::atomic<int> ended{0};
-  running<server<waits_for_a_timer>> srv(config{.model = kind, .loops = 1}, waits_for_a_timer{&timer, &id, &ended});
+  running<server<waits_for_a_timer>> srv(config{.model = kind, .threads = {.loops = 1}},
+                                         waits_for_a_timer{&timer, &id, &ended});
   for (int i = 1; i <= 10; ++i) {
     client c(srv->port());
     BOOST_REQUIRE(c.receive(7) == "waiting");
@@ -250,7 +251,7 @@ struct tidies_up {
 
 BOOST_DATA_TEST_CASE(an_abort_leaves_alone_what_a_coroutine_begins_after_it, data::make(all_models), kind) {
   std::atomic<int> waiting{0}, tidy{0};
-  running<server<tidies_up>> srv(config{.model = kind, .loops = 1}, tidies_up{&waiting, &tidy});
+  running<server<tidies_up>> srv(config{.model = kind, .threads = {.loops = 1}}, tidies_up{&waiting, &tidy});
   client c(srv->port());
   BOOST_REQUIRE(eventually([&] { return waiting == 1; }));
   BOOST_TEST(!srv->connections().abort(srv->connections().all().at(0)));

@@ -67,10 +67,10 @@ struct answering_coroutine {
 template <class Handler>
 void drain_under_load(model kind) {
   counts all;
-  running<server<asking>> there(config{.listen = {"127.0.0.1:0"}, .model = kind, .loops = 2}, asking{&all});
+  running<server<asking>> there(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2}},
+                                asking{&all});
   client here(client_config{.model = kind,
-                            .loops = 2,
-                            .workers = {1, 2},
+                            .threads = {.loops = 2, .workers = {1, 2}},
                             .reconnect = reconnect_options{.base = std::chrono::milliseconds(1)}},
               Handler{&all});
   here.run_in_background();

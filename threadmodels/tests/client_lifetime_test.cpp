@@ -62,8 +62,8 @@ struct fleet {
 
   template <class Handler>
   void one(std::mt19937& random, Handler handler) {
-    client_config c{
-        .model = all_models[random() % all_models.size()], .loops = random() % 2 ? 1U : 2U, .workers = {1, 2}};
+    client_config c{.model = all_models[random() % all_models.size()],
+                    .threads = {.loops = random() % 2 ? 1U : 2U, .workers = {1, 2}}};
     if (random() % 2 == 0) c.reconnect = reconnect_options{.base = std::chrono::microseconds(100)};
     client here(c, std::move(handler));
     std::vector<link_id> links;
@@ -98,7 +98,8 @@ struct fleet {
 BOOST_AUTO_TEST_CASE(thousands_of_clients) {
   const std::size_t descriptors = descriptors_of("");
   {
-    echo_server first(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread, .loops = 2}, echo);
+    echo_server first(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread, .threads = {.loops = 2}},
+                      echo);
     // Not 127.0.0.1, where another test's server may be given its port when it has gone.
     std::optional<echo_server> gone(std::in_place, config{.listen = {"127.77.0.1:0"}}, echo);
     fleet f{.there = {first->addresses()[0], (*gone)->addresses()[0]}};

@@ -62,9 +62,9 @@ struct asking_coroutine {
 };
 
 client_config config_for(combination under, seen& all) {
-  return {.model = under.kind, .loops = 2, .workers = {1, 2}, .on_connect_failed = [&](const connect_failure&) {
-            ++all.failed;
-          }};
+  return {.model = under.kind,
+          .threads = {.loops = 2, .workers = {1, 2}},
+          .on_connect_failed = [&](const connect_failure&) { ++all.failed; }};
 }
 template <class F>
 void with_handler(combination under, seen& all, F f) {
@@ -75,7 +75,7 @@ void with_handler(combination under, seen& all, F f) {
 }
 
 BOOST_DATA_TEST_CASE(echo_through_a_client, data::make(all_combinations), under) {
-  echo_server there(config{.listen = {"127.0.0.1:0"}, .model = under.kind, .loops = 2}, echo);
+  echo_server there(config{.listen = {"127.0.0.1:0"}, .model = under.kind, .threads = {.loops = 2}}, echo);
   seen all;
   with_handler(under, all, [&](auto handler) {
     client here(config_for(under, all), handler);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_model_without_a_place) {
   echo_server there(config{.listen = {"127.0.0.1:0"}}, echo);
   seen all;
   client_config c = config_for({model::thread_per_connection, flavour::callback}, all);
-  c.max_threads = 1;
+  c.threads.max_threads = 1;
   c.on_connect_failed = [&](const connect_failure& f) {
     if (f.reason == errc::too_many_threads) ++all.failed;
   };

@@ -78,7 +78,7 @@ std::string many_messages() {
 
 template <class Handler>
 void check(model kind, const Handler& handler, const ends& seen) {
-  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, handler);
+  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
   client good(srv->port()), greedy(srv->port()), interrupted(srv->port());
   const std::string stream = many_messages(), one = framed_as("one");
   std::thread sending([&] { good.send(stream); });
@@ -110,7 +110,8 @@ std::string numbered(std::size_t size) {
 template <class Handler>
 void check_place(model kind, engine_kind io, const Handler& handler) {
   constexpr std::size_t rounds = 5, most_copied = 256 * 1024;
-  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}, .engine = io}, handler);
+  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io},
+                               handler);
   client c(srv->port());
   std::string small, big = framed_as(numbered(1U << 20U));
   for (std::size_t size = 0; size < 15'000; size = 2 * size + 1) small += framed_as(numbered(size));

@@ -33,14 +33,18 @@ struct wrong {
 };
 
 const std::vector<wrong> wrong_ones{
-    {"no loops", [](config& c) { c.loops = 0; }, {"loops", "0", "at least 1"}},
-    {"no workers", [](config& c) { c.workers = {0, 0}; }, {"workers.max", "0", "at least 1"}},
-    {"min above max", [](config& c) { c.workers = {5, 3}; }, {"workers", "min 5", "max 3", "must not"}},
-    {"workers that never stay", [](config& c) { c.workers.idle_time = 0s; }, {"workers.idle_time", "above zero"}},
-    {"workers that spin for long", [](config& c) { c.workers.spin = 1s; }, {"spin", "1000000 us", "at most"}},
-    {"a negative threshold", [](config& c) { c.offload.threshold = -1us; }, {"offload.threshold", "below zero"}},
-    {"no harm at all", [](config& c) { c.offload.harm_share = 0; }, {"offload.harm_share", "above 0"}},
-    {"no threads", [](config& c) { c.max_threads = 0; }, {"max_threads", "0", "at least 1"}},
+    {"no loops", [](config& c) { c.threads.loops = 0; }, {"loops", "0", "at least 1"}},
+    {"no workers", [](config& c) { c.threads.workers = {0, 0}; }, {"workers.max", "0", "at least 1"}},
+    {"min above max", [](config& c) { c.threads.workers = {5, 3}; }, {"workers", "min 5", "max 3", "must not"}},
+    {"workers that never stay",
+     [](config& c) { c.threads.workers.idle_time = 0s; },
+     {"workers.idle_time", "above zero"}},
+    {"workers that spin for long", [](config& c) { c.threads.workers.spin = 1s; }, {"spin", "1000000 us", "at most"}},
+    {"a negative threshold",
+     [](config& c) { c.threads.offload.threshold = -1us; },
+     {"offload.threshold", "below zero"}},
+    {"no harm at all", [](config& c) { c.threads.offload.harm_share = 0; }, {"offload.harm_share", "above 0"}},
+    {"no threads", [](config& c) { c.threads.max_threads = 0; }, {"max_threads", "0", "at least 1"}},
     {"no input", [](config& c) { c.limits.max_input = 0; }, {"max_input", "0", "at least 1"}},
     {"a negative first_byte_timeout",
      [](config& c) { c.limits.first_byte_timeout = -1s; },
@@ -90,18 +94,20 @@ const std::vector<wrong> wrong_ones{
     {"too high a rate", [](config& c) { c.accepting.accept_rate = 2'000'000; }, {"accept_rate", "2000000", "1000000"}},
     {"a burst of nothing", [](config& c) { c.accepting.accept_burst = 5; }, {"accept_burst", "5", "accept_rate"}},
     {"a negative bound",
-     [](config& c) { c.accepting.bounded_socket_buffer = -1; },
+     [](config& c) { c.memory.bounded_socket_buffer = -1; },
      {"bounded_socket_buffer", "-1", "at least 0"}},
-    {"a negative spin", [](config& c) { c.spin = -1us; }, {"spin", "negative"}},
+    {"a negative spin", [](config& c) { c.advanced.loop.spin = -1us; }, {"spin", "negative"}},
     {"more static output than may wait",
      [](config& c) {
-       c.max_output_total = 1000;
-       c.static_output = 1001;
+       c.memory.max_output_total = 1000;
+       c.advanced.loop.static_output = 1001;
      },
      {"static_output", "1001", "max_output_total, 1000"}},
-    {"too long a spin", [](config& c) { c.spin = 1s; }, {"spin", "1000000 us", "at most 100000 us"}},
-    {"a negative busy poll", [](config& c) { c.busy_poll = -1us; }, {"busy_poll", "-1 us", "not negative"}},
-    {"too long a busy poll", [](config& c) { c.busy_poll = 1s; }, {"busy_poll", "1000000 us", "at most 100000 us"}},
+    {"too long a spin", [](config& c) { c.advanced.loop.spin = 1s; }, {"spin", "1000000 us", "at most 100000 us"}},
+    {"a negative busy poll", [](config& c) { c.advanced.busy_poll = -1us; }, {"busy_poll", "-1 us", "not negative"}},
+    {"too long a busy poll",
+     [](config& c) { c.advanced.busy_poll = 1s; },
+     {"busy_poll", "1000000 us", "at most 100000 us"}},
     {"no such model", [](config& c) { c.model = static_cast<model>(6); }, {"model", "6", "1 to 5"}},
 };
 
@@ -178,8 +184,8 @@ BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   BOOST_TEST(c.limits.max_output < plain.limits.max_output);
   BOOST_TEST(c.limits.high_watermark < plain.limits.high_watermark);
   BOOST_TEST(c.limits.low_watermark < plain.limits.low_watermark);
-  BOOST_TEST(c.max_output_total < plain.max_output_total);
-  BOOST_TEST(c.max_input_total < plain.max_input_total);
+  BOOST_TEST(c.memory.max_output_total < plain.memory.max_output_total);
+  BOOST_TEST(c.memory.max_input_total < plain.memory.max_input_total);
 }
 
 BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test::data::make(all_models), kind) {
@@ -201,8 +207,8 @@ BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
   BOOST_TEST(c.limits.high_watermark == 1U << 20U);
   BOOST_TEST(c.limits.low_watermark == 512U << 10U);
   BOOST_TEST((c.limits.full == when_full::pause));
-  BOOST_TEST(c.max_output_total == std::size_t{4} << 30U);
-  BOOST_TEST(c.max_input_total == std::size_t{4} << 30U);
+  BOOST_TEST(c.memory.max_output_total == std::size_t{4} << 30U);
+  BOOST_TEST(c.memory.max_input_total == std::size_t{4} << 30U);
 }
 
 BOOST_AUTO_TEST_CASE(models_have_names_and_numbers) {

@@ -62,7 +62,7 @@ struct lines {
 
 struct fixture {
   fixture(model kind, const connection_limits& l)
-      : srv(config{.model = kind, .loops = 2, .workers = {2, 2}, .limits = l}, lines{&why}) {}
+      : srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, lines{&why}) {}
   client connect(int receive_buffer = 0) { return client(srv->port(), {.receive_buffer = receive_buffer}); }
   /// One connection has closed, for this reason, and the server serves others.
   void check(errc reason) {
@@ -168,7 +168,7 @@ BOOST_DATA_TEST_CASE(one_stuck_reader_harms_nobody, data::make(all_models) * dat
   reasons why;
   const connection_limits l{
       .high_watermark = 200'000, .low_watermark = 100'000, .full = closes ? when_full::close : when_full::drop};
-  running<server<news>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}, .limits = l}, news{&why});
+  running<server<news>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, news{&why});
   client stuck(srv->port(), {.receive_buffer = 4096}), speaker(srv->port()), reader(srv->port());
   BOOST_TEST(eventually([&] { return srv->connections().size() == 3; }));
   const std::string word(100'000, 'w');

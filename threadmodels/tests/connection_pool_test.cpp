@@ -73,7 +73,7 @@ struct fixture {
   config begin(model kind, const pool_options& options) {
     settings = options;
     upstream_at = back->addresses()[0];
-    return {.listen = {"127.0.0.1:0"}, .model = kind, .loops = 1, .workers = {1, 2}};
+    return {.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 1, .workers = {1, 2}}};
   }
   std::string ask(client& c, const std::string& questions) {
     std::string answers;

@@ -118,7 +118,7 @@ template <class Handler>
 void drain_once(model kind) {
   ledger l;
   std::vector<account> accounts(ledger::clients);
-  running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {2, 4}}, Handler{&l});
+  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 4}}}, Handler{&l});
   std::vector<std::thread> threads;
   threads.reserve(ledger::clients);
   for (std::size_t i = 0; i < ledger::clients; ++i)
@@ -174,8 +174,8 @@ BOOST_DATA_TEST_CASE(who_waits_in_the_backlog_is_answered,
   ledger l;
   server<callback> srv(config{.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
                               .model = kind,
-                              .loops = 2,
-                              .accept = strategy},
+                              .threads = {.loops = 2},
+                              .advanced = {.accept = strategy}},
                        callback{&l});
   std::vector<client> clients;
   for (std::size_t i = 0; i < ledger::clients; ++i) {
@@ -220,7 +220,7 @@ const std::vector<duration> long_enough{deadline, duration::max()};
 BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is_waited_for,
                      data::make(all_models) * data::xrange(long_enough.size()), kind, which) {
   gate block;
-  running<server<stuck>> srv(config{.model = kind, .loops = 2, .workers = {2, 2}}, stuck{&block});
+  running<server<stuck>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, stuck{&block});
   client c(srv->port());
   c.send("x");
   BOOST_TEST(block.await_waiting(1));
@@ -265,7 +265,7 @@ struct drained_by_signal : server<two_parts> {
 BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_models) * data::make({false, true}),
                      kind, by_signal) {
   std::promise<two_parts::pause> promise;
-  running<drained_by_signal> srv(config{.model = kind, .loops = 2}, two_parts{&promise});
+  running<drained_by_signal> srv(config{.model = kind, .threads = {.loops = 2}}, two_parts{&promise});
   client c(srv->port());
   c.send("x");
   BOOST_TEST(c.receive(two_parts::first).size() == two_parts::first);

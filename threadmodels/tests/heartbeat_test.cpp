@@ -39,9 +39,8 @@ struct echo {
 config watching(model kind, const heartbeat_options& heartbeat) {
   return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
           .model = kind,
-          .loops = 2,
-          .workers = {2, 2},
-          .heartbeat = heartbeat};
+          .threads = {.loops = 2, .workers = {2, 2}},
+          .advanced = {.heartbeat = heartbeat}};
 }
 
 BOOST_DATA_TEST_CASE(silent_peers_are_pinged_and_those_that_answer_are_not_silent, data::make(all_models), kind) {

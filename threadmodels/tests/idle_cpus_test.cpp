@@ -140,9 +140,9 @@ BOOST_AUTO_TEST_CASE(loops_stay_on_them) {
   std::string told;  // on the thread that is to run the server
   test::running<server<cpu_teller>> srv(
       config{.listen = {"127.0.0.1:0"},
-             .loops = 2,
-             .idle_cpus = true,
-             .log = [&told](const log_event& e) { told += std::string(e.what) + "\n"; }},
+             .threads = {.loops = 2},
+             .log = [&told](const log_event& e) { told += std::string(e.what) + "\n"; },
+             .placement = {.idle_cpus = true}},
       cpu_teller());
   cpus promised, found;
   for (int i = 0; i < 2; ++i) {

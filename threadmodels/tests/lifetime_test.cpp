@@ -40,7 +40,9 @@ awaitable<> echo_coroutine(stream& s) {
 }
 
 config of(model kind) {
-  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .loops = 2, .workers = {1, 2}};
+  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+          .model = kind,
+          .threads = {.loops = 2, .workers = {1, 2}}};
 }
 void on_another_thread(const std::function<void()>& f) { std::thread(f).join(); }
 
@@ -104,7 +106,7 @@ BOOST_DATA_TEST_CASE(each_step_on_a_thread_of_its_own, data::make(all_models), k
 BOOST_DATA_TEST_CASE(stopped_and_drained_by_many_threads, data::make(all_models), kind) {
   for (int i = 0; i < 20; ++i) {
     running<server<echo>> srv(of(kind), echo());
-    quintet::client here(client_config{.model = kind, .loops = 2, .workers = {1, 2}}, &echo_coroutine);
+    quintet::client here(client_config{.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}, &echo_coroutine);
     here.run_in_background();
     here.connect(srv->addresses()[0]);
     client c(srv->port());
@@ -127,7 +129,7 @@ BOOST_DATA_TEST_CASE(stopped_and_drained_by_many_threads, data::make(all_models)
 }
 
 BOOST_DATA_TEST_CASE(a_hundred_times_on_one_port, data::make(all_combinations), under) {
-  config c{.listen = {"127.0.0.1:0"}, .model = under.kind, .loops = 2, .workers = {1, 2}};
+  config c{.listen = {"127.0.0.1:0"}, .model = under.kind, .threads = {.loops = 2, .workers = {1, 2}}};
   const auto once = [&](auto handler) {
     running<server<decltype(handler)>> srv(c, handler);
     c.listen = {srv->addresses()[0].to_string()};

@@ -52,7 +52,7 @@ std::vector<listen_options> everywhere(const testing::scratch_directory& dir) {
 template <class Handler>
 void check_everywhere(model kind, Handler handler) {
   const testing::scratch_directory dir;
-  running<server<Handler>> srv(config{.listen = everywhere(dir), .model = kind, .loops = 2}, handler);
+  running<server<Handler>> srv(config{.listen = everywhere(dir), .model = kind, .threads = {.loops = 2}}, handler);
   const std::vector<std::string> peers{"127.0.0.1:", "[::1]:", "[::1]:", "unix:", "unix:", "unix:", "127.0.0.1:"};
   BOOST_REQUIRE(srv->addresses().size() == peers.size());
   std::vector<client> clients;
@@ -89,14 +89,16 @@ BOOST_DATA_TEST_CASE(seven_listeners_at_once, data::make(all_combinations), unde
 void start_a_hundred_times(model kind, std::string at) {
   int served = 0;
   for (int i = 0; i < 100; ++i) {
-    running<server<mirror>> srv(config{.listen = {at}, .model = kind, .loops = 1, .workers = {1, 1}}, mirror());
+    running<server<mirror>> srv(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
+                                mirror());
     at = srv->addresses()[0].to_string();  // from now on this port
     client c = connect(srv->addresses()[0]);
     served += !c.receive_line().empty();
     srv.stop();
     srv.join();
     c.receive_rest();
-    running<server<mirror>> next(config{.listen = {at}, .model = kind, .loops = 1, .workers = {1, 1}}, mirror());
+    running<server<mirror>> next(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
+                                 mirror());
     served += !connect(next->addresses()[0]).receive_line().empty();  // although the stopped server still exists
   }
   BOOST_TEST(served == 200);

@@ -56,9 +56,7 @@ using roaming_server = server<decltype(roaming(std::declval<shared_state&>()))>;
 config configuration(model kind) {
   return {.listen = {"127.0.0.1:0"},
           .model = kind,
-          .loops = 3,
-          .workers = {2, 2},
-          .offload = {.policy = offload_policy::always},
+          .threads = {.loops = 3, .workers = {2, 2}, .offload = {.policy = offload_policy::always}},
           .engine = engine_kind::epoll};
 }
 
@@ -163,7 +161,7 @@ BOOST_DATA_TEST_CASE(where_there_is_nowhere_to_go,
 // The lane is entered by promote() alone, and left by nobody.
 BOOST_DATA_TEST_CASE(not_from_the_lane_nor_to_it, data::make(looping_models), kind) {
   config cfg = configuration(kind);
-  cfg.priority.without_listener = true;
+  cfg.advanced.priority.without_listener = true;
   roaming_service s(cfg);
   client c(s.srv->port());
   c.send("lane\n");
@@ -192,7 +190,7 @@ BOOST_DATA_TEST_CASE(a_coroutine_stays, data::make(looping_models), kind) {
 
 BOOST_DATA_TEST_CASE(placement_knows_where_they_are, data::make(looping_models), kind) {
   config cfg = configuration(kind);
-  cfg.placement = placement_policy::least_connections;
+  cfg.placement.policy = placement_policy::least_connections;
   roaming_service s(cfg);
   std::vector<client> clients;
   const auto join = [&] {

@@ -30,9 +30,9 @@ constexpr unsigned workers = 2;
 config overloaded_soon(model kind) {
   return {.listen = {"127.0.0.1:0"},
           .model = kind,
-          .loops = 2,
-          .workers = {.min = workers, .max = workers, .stuck_time = 10ms, .overload_latency = 100ms},
-          .offload = {.policy = offload_policy::always}};
+          .threads = {.loops = 2,
+                      .workers = {.min = workers, .max = workers, .stuck_time = 10ms, .overload_latency = 100ms},
+                      .offload = {.policy = offload_policy::always}}};
 }
 
 /// "w" waits at the gate; everything is answered by "d" for done, or "o" for overload.
@@ -156,7 +156,7 @@ BOOST_DATA_TEST_CASE(framed_messages, data::make(pooled_models), kind) {
 BOOST_AUTO_TEST_CASE(a_server_grows_for_latency) {
   gate holds;
   config c = overloaded_soon(model::loop_per_thread_pool);
-  c.workers = {.min = 1, .max = 4, .overload_latency = 0s};
+  c.threads.workers = {.min = 1, .max = 4, .overload_latency = 0s};
   running<server<waiting_handler>> srv(c, waiting_handler{&holds});
   auto clients = connect(srv->port(), 6);
   for (client& one : clients) one.send("w");
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_server_grows_for_latency) {
   BOOST_TEST(then.threads == 4U);
   BOOST_TEST(then.grown_at_once == 0U);
   BOOST_TEST(then.grown() == 3U);
-  for (const worker_decision& d : then.decisions) BOOST_TEST((d.waited >= c.workers.queue_latency));
+  for (const worker_decision& d : then.decisions) BOOST_TEST((d.waited >= c.threads.workers.queue_latency));
   for (client& one : clients) BOOST_TEST(one.receive(1) == "d");
 }
 

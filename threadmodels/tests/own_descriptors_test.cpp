@@ -48,7 +48,10 @@ struct echo {
 };
 
 config with_tables() {
-  return {.listen = {"127.0.0.1:0"}, .loops = loops, .accept = accept_strategy::reuse_port, .own_descriptors = true};
+  return {.listen = {"127.0.0.1:0"},
+          .threads = {.loops = loops},
+          .placement = {.own_descriptors = true},
+          .advanced = {.accept = accept_strategy::reuse_port}};
 }
 
 bool answers(client& c) {
@@ -141,7 +144,7 @@ BOOST_AUTO_TEST_CASE(where_connections_would_cross_tables_it_is_refused) {
   }
   for (const accept_strategy strategy : {accept_strategy::main_reactor, accept_strategy::exclusive}) {
     config c = with_tables();
-    c.accept = strategy;
+    c.advanced.accept = strategy;
     BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
   }
   config c = with_tables();

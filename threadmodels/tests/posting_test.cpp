@@ -36,7 +36,7 @@ struct publisher {
 
 struct fixture {
   explicit fixture(model kind, const client_options& options = {})
-      : srv(config{.model = kind, .loops = 2}, publisher{&loop_promise}), peer(srv->port(), options) {
+      : srv(config{.model = kind, .threads = {.loops = 2}}, publisher{&loop_promise}), peer(srv->port(), options) {
     auto opened = loop_promise.get_future();
     BOOST_REQUIRE((opened.wait_for(patience) == std::future_status::ready));
     loop = opened.get();

@@ -34,7 +34,9 @@ struct echo {
 };
 
 config with_lane(model kind) {
-  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .loops = 2, .workers = {2, 2}};
+  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+          .model = kind,
+          .threads = {.loops = 2, .workers = {2, 2}}};
 }
 
 bool answers(client& c) { return c.send("x") && c.receive(1) == "x"; }
@@ -63,7 +65,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_to_a_full_server, data::make(all_models)
 
 BOOST_DATA_TEST_CASE(the_lane_has_a_limit_of_its_own, data::make(all_models), kind) {
   config c = with_lane(kind);
-  c.priority.max_connections = 2;
+  c.advanced.priority.max_connections = 2;
   running<server<echo>> srv(c, echo());
   client first(srv->priority_port()), second(srv->priority_port()), third(srv->priority_port());
   BOOST_TEST(answers(first));
@@ -103,7 +105,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::mak
 // Those that stay keep what the reserve has given; when they go it is full again.
 BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
   config c = with_lane(model::single_reactor);
-  c.priority.reserve_descriptors = 3;
+  c.advanced.priority.reserve_descriptors = 3;
   running<server<echo>> srv(c, echo());
   client one(srv->priority_port());
   BOOST_TEST(answers(one));
@@ -123,7 +125,7 @@ BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
 
 BOOST_AUTO_TEST_CASE(without_a_reserve_heartbeats_wait_as_others_do) {
   config c = with_lane(model::single_reactor);
-  c.priority.reserve_descriptors = 0;
+  c.advanced.priority.reserve_descriptors = 0;
   running<server<echo>> srv(c, echo());
   client one(srv->priority_port());
   BOOST_TEST(answers(one));
@@ -146,8 +148,8 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
     const std::lock_guard lock(mutex);
     if (e.what.starts_with("the priority lane")) told = e.what;
   };
-  for (const lane_scheduling wanted : all_lane_schedulings) {
-    c.priority.scheduling = wanted;
+  for (const lane_scheduling wanted : enumerators<lane_scheduling>) {
+    c.advanced.priority.scheduling = wanted;
     told.clear();
     running<server<echo>> srv(c, echo());
     client heart(srv->priority_port());
@@ -193,9 +195,9 @@ BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   config c = with_lane(model::single_reactor);
-  c.priority.reserve_descriptors = 4097;
+  c.advanced.priority.reserve_descriptors = 4097;
   BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
-  c.priority = {.reserve_memory = (std::size_t{1} << 30U) + 1};
+  c.advanced.priority = {.reserve_memory = (std::size_t{1} << 30U) + 1};
   BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
 }
 

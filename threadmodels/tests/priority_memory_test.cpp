@@ -76,9 +76,8 @@ boost::test_tools::assertion_result can_starve(boost::unit_test::test_unit_id) {
 config with_lane(model kind, std::size_t memory) {
   return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
           .model = kind,
-          .loops = 2,
-          .workers = {2, 2},
-          .priority = {.reserve_memory = memory}};
+          .threads = {.loops = 2, .workers = {2, 2}},
+          .advanced = {.priority = {.reserve_memory = memory}}};
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))

@@ -36,9 +36,7 @@ bool on_the_lane() {
 config configuration(model kind) {
   return {.listen = {"127.0.0.1:0"},
           .model = kind,
-          .loops = 2,
-          .workers = {2, 2},
-          .offload = {.policy = offload_policy::always},
+          .threads = {.loops = 2, .workers = {2, 2}, .offload = {.policy = offload_policy::always}},
           .engine = engine_kind::epoll};
 }
 
@@ -63,7 +61,7 @@ using counting_server = server<decltype(counting())>;
 
 config with_lane(model kind) {
   config c = configuration(kind);
-  c.priority.without_listener = true;
+  c.advanced.priority.without_listener = true;
   return c;
 }
 
@@ -181,7 +179,7 @@ BOOST_DATA_TEST_CASE(undecided_to_the_end, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
   config c = configuration(kind);
   c.listen = {"127.0.0.1:0"};
-  c.priority.peers = [](const address& from) { return from.host() == "127.0.0.1"; };
+  c.advanced.priority.peers = [](const address& from) { return from.host() == "127.0.0.1"; };
   running<server<classifying_handler>> srv(c, classifying_handler());
   client here(srv->port());
   here.send("x");
@@ -192,7 +190,7 @@ BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
 // A full lane takes nobody; the connection goes on as it was.
 BOOST_DATA_TEST_CASE(a_full_lane, data::make(all_models), kind) {
   config c = with_lane(kind);
-  c.priority.max_connections = 1;
+  c.advanced.priority.max_connections = 1;
   running<counting_server> srv(c, counting());
   client first(srv->port()), second(srv->port());
   first.send("go\n");

@@ -34,10 +34,9 @@ struct echo {
 config configuration(model kind, rebalance_measure by) {
   return {.listen = {"127.0.0.1:0"},
           .model = kind,
-          .loops = 2,
-          .workers = {2, 2},
+          .threads = {.loops = 2, .workers = {2, 2}},
           .engine = engine_kind::epoll,
-          .rebalance = {.factor = 1.2, .by = by}};
+          .advanced = {.rebalance = {.factor = 1.2, .by = by}}};
 }
 
 /// Clients that have a request under way all the time, each on its own connection.
@@ -103,7 +102,7 @@ BOOST_DATA_TEST_CASE(three_to_one_under_load, data::make(looping_models), kind) 
 BOOST_DATA_TEST_CASE(by_cpu_time, data::make(looping_models), kind) {
   config c = configuration(kind, rebalance_measure::cpu_time);
   std::atomic<std::size_t> next{0};
-  c.place_by = [&next](const address&, std::span<const std::size_t>) { return next.load(); };
+  c.placement.place_by = [&next](const address&, std::span<const std::size_t>) { return next.load(); };
   running<server<echo>> srv(c, echo());
   std::vector<client> idle;
   next = 1;
@@ -137,14 +136,15 @@ BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
     return refusal(c, echo());
   };
   BOOST_TEST(of([](config&) {}) == "none");
-  BOOST_TEST(of([](config& c) { c.rebalance.factor = 1.04; }).starts_with("rebalance.factor: "));
-  BOOST_TEST(of([](config& c) { c.rebalance.factor = -1; }).starts_with("rebalance.factor: "));
-  BOOST_TEST(of([](config& c) { c.rebalance.interval = duration::zero(); }).starts_with("rebalance.interval: "));
-  BOOST_TEST(of([](config& c) { c.rebalance.cool_down = duration(-1); }).starts_with("rebalance.cool_down: "));
+  BOOST_TEST(of([](config& c) { c.advanced.rebalance.factor = 1.04; }).starts_with("rebalance.factor: "));
+  BOOST_TEST(of([](config& c) { c.advanced.rebalance.factor = -1; }).starts_with("rebalance.factor: "));
+  BOOST_TEST(
+      of([](config& c) { c.advanced.rebalance.interval = duration::zero(); }).starts_with("rebalance.interval: "));
+  BOOST_TEST(of([](config& c) { c.advanced.rebalance.cool_down = duration(-1); }).starts_with("rebalance.cool_down: "));
   BOOST_TEST(of([](config& c) { c.engine = engine_kind::asio; }).starts_with("rebalance.factor: "));
   const auto with_tables = [](config& c) {
-    c.accept = accept_strategy::reuse_port;
-    c.own_descriptors = true;
+    c.advanced.accept = accept_strategy::reuse_port;
+    c.placement.own_descriptors = true;
   };
   BOOST_TEST(of(with_tables).starts_with("rebalance.factor: "));
 }

@@ -249,10 +249,9 @@ std::string run(const setting& s, model kind, flavour style) {
     test::running<server<handler_factory<std::remove_const_t<decltype(make)>>>> served(
         config{.listen = {{"127.0.0.1:0", {.send_buffer = socket_buffer(s)}}},
                .model = kind,
-               .loops = 3,
-               .workers = {2, 2},
-               .priority = {.without_listener = true},
-               .limits = s.limits},
+               .threads = {.loops = 3, .workers = {2, 2}},
+               .limits = s.limits,
+               .advanced = {.priority = {.without_listener = true}}},
         made_by(make));
     stage.serves(served->loops(), served->addresses().front());
     for (const step& one : make_steps(s, length)) {

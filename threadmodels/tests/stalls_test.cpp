@@ -139,10 +139,9 @@ void check_stalling(const combination& which) {
   listener_to_stalls stalls;
   journal log;
   running<server<Handler>> srv(config{.model = which.kind,
-                                      .loops = 1,
-                                      .offload = {.policy = offload_policy::always},
+                                      .threads = {.loops = 1, .offload = {.policy = offload_policy::always}},
                                       .log = log.hook(),
-                                      .stalls = stalls.options()},
+                                      .advanced = {.stalls = stalls.options()}},
                                Handler{at, whose});
   client peer(srv->port());
   begin_to_stall(peer, at);
@@ -181,7 +180,7 @@ BOOST_DATA_TEST_CASE(each_stall_is_told_of, data::make(all_models), kind) {
     (void)(in == "1" ? first : second).wait();
     c.write(in);
   };
-  running<server<decltype(handler)>> srv(config{.model = kind, .stalls = stalls.options()}, handler);
+  running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}}, handler);
   client peer(srv->port());
   peer.send("1");
   BOOST_TEST(stalls.await(1));
@@ -199,7 +198,8 @@ BOOST_DATA_TEST_CASE(each_stall_is_told_of, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(waiting_is_no_stall, data::make(all_models), kind) {
   listener_to_stalls stalls;
   const auto handler = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(handler)>> srv(config{.model = kind, .loops = 2, .stalls = stalls.options()}, handler);
+  running<server<decltype(handler)>> srv(
+      config{.model = kind, .threads = {.loops = 2}, .advanced = {.stalls = stalls.options()}}, handler);
   client one(srv->port()), two(srv->port());
   for (client* peer : {&one, &two}) {
     peer->send("x");
@@ -228,7 +228,8 @@ struct in_every_callback {
 BOOST_DATA_TEST_CASE(the_callback_is_named, data::make(all_models), kind) {
   listener_to_stalls stalls;
   gate at;
-  running<server<in_every_callback>> srv(config{.model = kind, .stalls = stalls.options()}, in_every_callback{at});
+  running<server<in_every_callback>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}},
+                                         in_every_callback{at});
   client peer(srv->port());
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "on_open");
@@ -240,7 +241,7 @@ BOOST_DATA_TEST_CASE(what_coroutines_wait_for, data::make(all_models), kind) {
     listener_to_stalls stalls;
     gate at;
     std::promise<connection_id> whose;
-    running<server<stalling_coroutine>> srv(config{.model = kind, .stalls = stalls.options()},
+    running<server<stalling_coroutine>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}},
                                             stalling_coroutine{at, whose});
     client peer(srv->port());
     begin_to_stall(peer, at, how);
@@ -256,7 +257,7 @@ BOOST_AUTO_TEST_CASE(timers_of_the_loop) {
   listener_to_stalls stalls;
   gate at;  // outlives the server, whose thread may still be in it
   const auto handler = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(handler)>> srv(config{.stalls = stalls.options()}, handler);
+  running<server<decltype(handler)>> srv(config{.advanced = {.stalls = stalls.options()}}, handler);
   srv->main_loop().after(milliseconds(1), [&] { (void)at.wait(); });
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "a timer");
@@ -273,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws) {
                                  ++calls;
                                  throw 7;
                                }};
-  running<server<staller>> srv(config{.stalls = throwing}, staller{at, whose});
+  running<server<staller>> srv(config{.advanced = {.stalls = throwing}}, staller{at, whose});
   client peer(srv->port());
   begin_to_stall(peer, at);
   BOOST_TEST(eventually([&] { return calls == 1; }));
@@ -296,7 +297,8 @@ BOOST_AUTO_TEST_CASE(a_thread_that_blocks_the_signal) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     c.write(in);
   };
-  running<server<decltype(handler)>> srv(config{.loops = 1, .stalls = stalls.options()}, handler);
+  running<server<decltype(handler)>> srv(config{.threads = {.loops = 1}, .advanced = {.stalls = stalls.options()}},
+                                         handler);
   client peer(srv->port());
   peer.send("x");
   BOOST_TEST(stalls.await(1));
@@ -312,7 +314,7 @@ BOOST_DATA_TEST_CASE(nobody_to_tell_nobody_watches, data::make(all_models), kind
   for (const bool somebody : {false, true}) {
     listener_to_stalls stalls;
     const stall_options options{bound, somebody ? stalls.options().on_stall : stall_hook()};
-    running<server<decltype(handler)>> srv(config{.model = kind, .stalls = options}, handler);
+    running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = options}}, handler);
     client peer(srv->port());
     peer.send("x");
     BOOST_TEST(peer.receive(1) == "x");
@@ -327,7 +329,7 @@ BOOST_DATA_TEST_CASE(nobody_to_tell_nobody_watches, data::make(all_models), kind
 BOOST_AUTO_TEST_CASE(bounds_that_cannot_be) {
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   for (const duration wrong : {duration(-1), duration(1), duration(std::chrono::hours(2))})
-    BOOST_CHECK_THROW((server<decltype(handler)>(config{.stalls = {wrong}}, handler)), config_error);
+    BOOST_CHECK_THROW((server<decltype(handler)>(config{.advanced = {.stalls = {wrong}}}, handler)), config_error);
 }
 
 BOOST_AUTO_TEST_CASE(the_environment_has_the_default) {

@@ -36,7 +36,7 @@ void start_and_stop(model kind, Handler handler) {
   const std::size_t descriptors = descriptors_of("");
   int right = 0;
   for (int i = 0; i < times; ++i) {
-    running<server<Handler>> srv(config{.model = kind, .loops = 2, .workers = {1, 2}}, handler);
+    running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}, handler);
     if (i % 4 == 0) srv.stop();
     if (i % 4 == 1) {
       srv.stop();
@@ -104,7 +104,7 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
 // statistics() may be asked for at any time, also while the model starts its threads or ends them.
 BOOST_DATA_TEST_CASE(statistics_while_starting_and_stopping, data::make(all_models), kind) {
   for (int i = 0; i < 100; ++i) {
-    running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind, .loops = 4}, echo);
+    running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind, .threads = {.loops = 4}}, echo);
     std::jthread asking([&] {
       while (srv->statistics().closed == 0) std::this_thread::yield();
     });

@@ -59,7 +59,9 @@ class free_descriptors {
 };
 
 config every_kind_of_thread(model kind) {
-  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}}, .model = kind, .loops = 3, .workers = {2, 2}};
+  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+          .model = kind,
+          .threads = {.loops = 3, .workers = {2, 2}}};
 }
 
 /// Whether it has run until it was stopped; the other way out is an exception.
@@ -100,7 +102,7 @@ BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::
   for (std::size_t count = 0; count < 60 && !ran; ++count) {
     const free_descriptors few(count);
     try {
-      quintet::client c(client_config{.model = kind, .loops = 3}, echo);
+      quintet::client c(client_config{.model = kind, .threads = {.loops = 3}}, echo);
       c.run_in_background();
       ran = true;
     } catch (const boost::system::system_error& e) {

@@ -41,10 +41,8 @@ handler_type lines(gate& holds) { return {delimiter("\n"), session{&holds}}; }
 config of(model kind) {
   return {.listen = {"127.0.0.1:0"},
           .model = kind,
-          .loops = 2,
-          .workers = {1, 1},
-          .offload = {.policy = offload_policy::always},
-          .priority = {.without_listener = true}};
+          .threads = {.loops = 2, .workers = {1, 1}, .offload = {.policy = offload_policy::always}},
+          .advanced = {.priority = {.without_listener = true}}};
 }
 
 BOOST_DATA_TEST_CASE(ahead_of_what_came_with_it, data::make(all_models), kind) {

@@ -35,7 +35,7 @@ using server_type = server<decltype(&answer)>;
 server_type& of(void* p) { return *static_cast<server_type*>(p); }
 
 config configured(const char* kind) {
-  return {.listen = {"127.0.0.1:0"}, .model = *from_string(kind), .loops = 2, .workers = {1, 2}};
+  return {.listen = {"127.0.0.1:0"}, .model = *from_string(kind), .threads = {.loops = 2, .workers = {1, 2}}};
 }
 
 void run(void* server, int signal) {
@@ -67,7 +67,7 @@ struct asking {
 bool call(const char* kind, std::uint16_t port, const char* begin) {
   std::atomic<int> right{0};
   client<asking>* self = nullptr;
-  client<asking> here({.model = *from_string(kind), .loops = 2, .workers = {1, 2}},
+  client<asking> here({.model = *from_string(kind), .threads = {.loops = 2, .workers = {1, 2}}},
                       asking{begin, &right, [&self] { self->stop(); }});
   self = &here;
   here.connect("127.0.0.1:" + std::to_string(port));

@@ -75,8 +75,7 @@ void check_no_allocation(const Handler& handler, std::span<const exchange> excha
       // All of them by the same way: what takes another one for the first time may need a buffer for it.
       quintet::server server({.listen = {"127.0.0.1:0"},
                               .model = m,
-                              .workers = {2, 2},
-                              .offload = {.policy = quintet::offload_policy::always}},
+                              .threads = {.workers = {2, 2}, .offload = {.policy = quintet::offload_policy::always}}},
                              handler);
       std::thread running([&] { server.run(); });
       {

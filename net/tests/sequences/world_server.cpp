@@ -29,7 +29,8 @@ class sequence_world::door final : public accept_channel {
 
 sequence_world::sequence_world(const setting& s)
     : setting_(s),
-      host_(s.limits, {.output = std::size_t{1} << 30U, .input = std::size_t{1} << 30U}, {}, {.policy = s.offload}),
+      host_(s.limits, {.max_output_total = std::size_t{1} << 30U, .max_input_total = std::size_t{1} << 30U}, {},
+            {.policy = s.offload}),
       network_(s.seed),
       random_(static_cast<std::uint32_t>(s.seed)) {
   network_.window = s.window;

@@ -37,10 +37,9 @@ class world {
         std::size_t max_input_total = 1U << 30U)
       : sim(seed) {
     server_options o{.listen = {"127.0.0.1:7"},
-                     .rebalance = rebalance,
                      .limits = limits,
-                     .max_output_total = max_total,
-                     .max_input_total = max_input_total,
+                     .memory = {.max_output_total = max_total, .max_input_total = max_input_total},
+                     .advanced = {.rebalance = rebalance},
                      .offload = offload};
     o.make_engine = [this] { return sim.network().make_engine(); };
     o.time = &sim.time();

@@ -22,7 +22,8 @@ awaitable<> echo_coroutine(stream& s) {
 /// Connections that come while an allocation fails: one of them may be refused.
 unsigned run(const surroundings& where, injection& faults) {
   config c = config_for(where);
-  c.accepting = {.max_connections = 100, .max_connections_per_address = 50, .tuned_sockets = 4};
+  c.accepting = {.max_connections = 100, .max_connections_per_address = 50};
+  c.memory.tuned_sockets = 4;
   return with_flavour(where, echo_callback(), &echo_coroutine, [&](auto handler) {
     stage all(c, handler, "hello", "hello");
     unsigned lost = 0;
@@ -79,8 +80,7 @@ unsigned run_client(const surroundings& where, injection& faults) {
   client_context seen;
   return with_flavour(where, asking_callback{&seen}, asking_coroutine{&seen}, [&](auto handler) {
     client here({.model = where.under.kind,
-                 .loops = 2,
-                 .workers = {1, 2},
+                 .threads = {.loops = 2, .workers = {1, 2}},
                  .engine = where.engine,
                  .reconnect = reconnect_options{.base = 1ms, .cap = 2ms},
                  .on_connect_failed = [](const connect_failure&) {}},

@@ -75,16 +75,16 @@ unsigned run(const surroundings& where, injection& faults) {
 unsigned run_options(const surroundings& where, injection& faults) {
   config c = config_for(where);
   c.listen.push_back({"127.0.0.1:0", {.priority = true}});
-  c.accept = accept_strategy::reuse_port;
+  c.advanced.accept = accept_strategy::reuse_port;
   c.accepting = {.max_connections = 100, .max_connections_per_address = 50, .accept_rate = 10'000};
-  c.priority.scheduling = lane_scheduling::none;
-  c.heartbeat = {.interval = 2ms, .ping_after = 1h, .ping = "ping", .evict_after = 2h};
-  c.static_output = 1U << 20U;
+  c.advanced.priority.scheduling = lane_scheduling::none;
+  c.advanced.heartbeat = {.interval = 2ms, .ping_after = 1h, .ping = "ping", .evict_after = 2h};
+  c.advanced.loop.static_output = 1U << 20U;
   c.limits = {.first_byte_timeout = 1h, .idle_timeout = 1h, .send_timeout = 1h, .message_timeout = 1h};
-  c.stalls = {.bound = 1h, .on_stall = [](const stall&) {}};
-  const bool balances = !where.under.is_coroutine() && c.loops > 1 &&
+  c.advanced.stalls = {.bound = 1h, .on_stall = [](const stall&) {}};
+  const bool balances = !where.under.is_coroutine() && c.threads.loops > 1 &&
                         (where.under.kind == model::loop_per_thread || where.under.kind == model::loop_per_thread_pool);
-  if (balances) c.rebalance = {.factor = 1.5, .interval = 2ms};
+  if (balances) c.advanced.rebalance = {.factor = 1.5, .interval = 2ms};
   return with_flavour(where, echo_callback(), &echo_coroutine,
                       [&](auto handler) { return live(c, handler, faults, false); });
 }

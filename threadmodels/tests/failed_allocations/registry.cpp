@@ -231,7 +231,7 @@ unsigned run(const surroundings& where, injection& faults) {
 
 unsigned run_moving(const surroundings& where, injection& faults) {
   config c = config_for(where);
-  c.priority = {.without_listener = true, .scheduling = lane_scheduling::none};
+  c.advanced.priority = {.without_listener = true, .scheduling = lane_scheduling::none};
   return perform(where, c, [&](peers_by_number& all) {
     faults.begin();
     for (const char* const line : {"move 1", "move 0", "limits", "move 1"}) {

@@ -251,12 +251,10 @@ as_server_thread::~as_server_thread() { failing_allocations::set_spared(before_)
 config config_for(const surroundings& where) {
   return {.listen = {{"127.0.0.1:0", {.send_buffer = 16 << 10}}},
           .model = where.under.kind,
-          .loops = 2,
-          .workers = {1, 2},
-          .offload = {.policy = offload_policy::always},
+          .threads = {.loops = 2, .workers = {1, 2}, .offload = {.policy = offload_policy::always}},
           .engine = where.engine,
           .log = [](const log_event& e) { (void)to_string(e); },
-          .stalls = {.bound = duration::zero()}};
+          .advanced = {.stalls = {.bound = duration::zero()}}};
 }
 
 trial_report try_all(const scenario& what, const surroundings& where, const trial_options& how) {

@@ -42,7 +42,10 @@ class host final : public service_host {
   using running_server = running<prepared_server<Handler>>;
 
   static config configuration(model kind, const host_options& o) {
-    config c{.model = kind, .loops = host_loops, .workers = o.workers, .spin = o.spin, .limits = o.limits};
+    config c{.model = kind,
+             .threads = {.loops = host_loops, .workers = o.workers},
+             .limits = o.limits,
+             .advanced = {.loop = {.spin = o.spin}}};
     if (o.with_priority_port) c.listen = {"0.0.0.0:0", {"0.0.0.0:0", {.priority = true}}};
     return c;
   }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSL-1.0
+// advanced_options: what may not be.
+#include "advanced_options.hpp"
+
+#include "../../base/require.hpp"
+#include "../../base/work/spin_budget.hpp"
+
+namespace quintet {
+
+void validate(const advanced_options& o, std::size_t max_output_total) {
+  validate(o.priority);
+  validate(o.heartbeat);
+  validate(o.rebalance);
+  validate(o.stalls);
+  validate(o.loop, max_output_total);
+  detail::require(
+      o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
+      std::to_string(o.busy_poll.count()) + " us is not allowed, it must be at most 100000 us and not negative");
+}
+
+}  // namespace quintet

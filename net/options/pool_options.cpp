@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// pool_options: what cannot be.
+#include "pool_options.hpp"
+
+#include "../../base/require.hpp"
+
+namespace quintet {
+
+void validate(const pool_options& o) {
+  detail::require_value(o.max >= 1, "pool.max", o.max, "at least 1");
+  detail::require(o.idle_timeout >= duration::zero(), "pool.idle_timeout", "it is negative, zero means never");
+  validate(o.connecting);
+}
+
+}  // namespace quintet

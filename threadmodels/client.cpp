@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// client: what the net layer is told.
+#include "client.hpp"
+
+namespace quintet {
+
+client_options client_options_of(const client_config& c) {
+  return {.engine = c.engine,
+          .connecting = c.connecting,
+          .reconnect = c.reconnect,
+          .on_connect_failed = c.on_connect_failed,
+          .limits = c.limits,
+          .memory = c.memory,
+          .log = c.log,
+          .loop = c.loop,
+          .offload = offload_options_of(c.model, c.threads)};
+}
+
+}  // namespace quintet

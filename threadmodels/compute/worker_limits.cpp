@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+// worker_limits: what may not be.
+#include "worker_limits.hpp"
+
+#include "../../base/require.hpp"
+#include "../../base/work/spin_budget.hpp"
+
+namespace quintet {
+
+void validate(const worker_limits& l) {
+  using detail::require, detail::require_value;
+  require_value(l.max >= 1, "workers.max", l.max, "at least 1");
+  require_value(l.min >= 1, "workers.min", l.min, "at least 1");  // the system may refuse more
+  require(l.min <= l.max, "workers",
+          "min " + std::to_string(l.min) + " is above max " + std::to_string(l.max) + ", it must not be");
+  spin_budget::validate(l.spin);
+  require(l.idle_time > duration::zero(), "workers.idle_time", "it must be above zero");
+  require(l.queue_latency >= duration::zero(), "workers.queue_latency", "it must not be below zero");
+  require(l.stuck_time > duration::zero(), "workers.stuck_time", "it must be above zero");
+  require(l.overload_latency >= duration::zero(), "workers.overload_latency", "it must not be below zero");
+}
+
+}  // namespace quintet

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSL-1.0
+// options_test: each option that has limits: its default, a wrong value, and the message that names it.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <quintet/net/connection_pool.hpp>
+#include <quintet/threadmodels/client.hpp>
+#include <quintet/threadmodels/server.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace quintet::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+void ignore(connection&, bytes) {}
+
+/// One option. `Options` is what a program writes: config, client_config or pool_options.
+template <class Options>
+struct row {
+  std::string message;  // of the wrong value, whole
+  std::function<bool(const Options&)> has_default;
+  std::function<void(Options&)> make_wrong;
+  friend std::ostream& operator<<(std::ostream& out, const row& r) { return out << r.message; }
+};
+
+/// `get` finds the option: a function of the options, which returns a reference.
+template <class Options, class Get, class Default, class Wrong>
+row<Options> option(Get get, Default usual, Wrong wrong, std::string message) {
+  using value = std::remove_reference_t<decltype(get(std::declval<Options&>()))>;
+  return {std::move(message), [get, usual](const Options& o) { return get(o) == value(usual); },
+          [get, wrong](Options& o) { get(o) = value(wrong); }};
+}
+
+template <class... Arguments>
+row<config> server_row(Arguments... arguments) {
+  return option<config>(std::move(arguments)...);
+}
+template <class... Arguments>
+row<client_config> client_row(Arguments... arguments) {
+  return option<client_config>(std::move(arguments)...);
+}
+template <class... Arguments>
+row<pool_options> pool_row(Arguments... arguments) {
+  return option<pool_options>(std::move(arguments)...);
+}
+
+const unsigned cpus = std::max(1U, std::thread::hardware_concurrency());
+constexpr std::size_t mib = std::size_t{1} << 20U;
+
+const std::vector<row<config>> of_threads{
+    server_row([](auto& c) -> auto& { return c.threads.loops; }, cpus, 0U,
+               "loops: 0 is not allowed, it must be at least 1"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.min; }, 1U, 0U,
+               "workers.min: 0 is not allowed, it must be at least 1"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.min; }, 1U, 5U,
+               "workers: min 5 is above max 4, it must not be"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.max; }, 4U, 0U,
+               "workers.max: 0 is not allowed, it must be at least 1"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.spin; }, 0s, 1s,
+               "spin: 1000000 us is not allowed, it must be at most 100000 us"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.idle_time; }, 5s, 0s,
+               "workers.idle_time: it must be above zero"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.queue_latency; }, 500us, -1ns,
+               "workers.queue_latency: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.stuck_time; }, 250ms, 0s,
+               "workers.stuck_time: it must be above zero"),
+    server_row([](auto& c) -> auto& { return c.threads.workers.overload_latency; }, 500ms, -1ns,
+               "workers.overload_latency: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.threads.offload.threshold; }, 20us, -1ns,
+               "offload.threshold: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.threads.offload.harm_share; }, 0.005, 1.5,
+               "offload.harm_share: it must be above 0, and at most 1"),
+    server_row([](auto& c) -> auto& { return c.threads.offload.harm_burst; }, 10ms, -1ns,
+               "offload.harm_burst: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.threads.max_threads; }, 4096U, 0U,
+               "max_threads: 0 is not allowed, it must be at least 1"),
+    server_row([](auto& c) -> auto& { return c.placement.cpus; }, std::vector<int>(), std::vector<int>{100'000},
+               "cpus: this process may not use CPU 100000, or there is none"),
+    server_row([](auto& c) -> auto& { return c.placement.own_descriptors; }, false, true,
+               "own_descriptors: not without model loop_per_thread and accept reuse_port or reuse_port_cpu, where a "
+               "connection stays with the thread that accepts it"),
+};
+
+const std::vector<row<config>> of_limits{
+    server_row([](auto& c) -> auto& { return c.limits.max_input; }, 64 * mib, 0U,
+               "max_input: 0 is not allowed, it must be at least 1 byte"),
+    server_row([](auto& c) -> auto& { return c.limits.max_output; }, 256 * mib, 0U,
+               "max_output: 0 is not allowed, it must be at least 1 byte"),
+    server_row([](auto& c) -> auto& { return c.limits.high_watermark; }, mib, 512 * mib,
+               "high_watermark: 536870912 is above max_output, 268435456"),
+    server_row([](auto& c) -> auto& { return c.limits.low_watermark; }, mib / 2, 2 * mib,
+               "low_watermark: 2097152 is above high_watermark, 1048576"),
+    server_row([](auto& c) -> auto& { return c.limits.first_byte_timeout; }, 0s, -1s,
+               "first_byte_timeout: -1000 ms is not allowed, it must be at least 0 ms (0 is no limit)"),
+    server_row([](auto& c) -> auto& { return c.limits.idle_timeout; }, 0s, -1ns,
+               "idle_timeout: -1 ms is not allowed, it must be at least 0 ms (0 is no limit)"),
+    server_row([](auto& c) -> auto& { return c.limits.send_timeout; }, 0s, -1min,
+               "send_timeout: -60000 ms is not allowed, it must be at least 0 ms (0 is no limit)"),
+    server_row([](auto& c) -> auto& { return c.limits.message_timeout; }, 0s, -2ms,
+               "message_timeout: -2 ms is not allowed, it must be at least 0 ms (0 is no limit)"),
+    server_row([](auto& c) -> auto& { return c.limits.min_receive_rate; }, 0U, 1U,
+               "min_receive_rate: needs a message_timeout, to which it adds time"),
+    server_row([](auto& c) -> auto& { return c.limits.linger_timeout; }, 1s, -3s,
+               "linger_timeout: -3000 ms is not allowed, it must be at least 0 ms (0 closes at once)"),
+    server_row([](auto& c) -> auto& { return c.accepting.accept_rate; }, 0U, 2'000'000U,
+               "accept_rate: 2000000 is not allowed, it must be at most 1000000"),
+    server_row([](auto& c) -> auto& { return c.accepting.accept_burst; }, 0U, 5U,
+               "accept_burst: 5 needs an accept_rate, which is 0"),
+    server_row([](auto& c) -> auto& { return c.memory.bounded_socket_buffer; }, 65'536, -1,
+               "bounded_socket_buffer: -1 is not allowed, it must be at least 0"),
+};
+
+const std::vector<row<config>> advanced{
+    server_row([](auto& c) -> auto& { return c.advanced.priority.reserve_descriptors; }, 16U, 4097U,
+               "priority.reserve_descriptors: 4097 is not allowed, it must be at most 4096"),
+    server_row([](auto& c) -> auto& { return c.advanced.priority.reserve_memory; }, mib, 1024 * mib + 1,
+               "priority.reserve_memory: 1073741825 is not allowed, it must be at most 1073741824"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.interval; }, 0s, -1ns,
+               "heartbeat.interval: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.lateness_bound; }, 5ms, 0s,
+               "heartbeat.lateness_bound: it must be above zero"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.ping_after; }, 0s, 1s,
+               "heartbeat.ping_after: it must be zero, or at least one interval"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.ping; }, "", "PING",
+               "heartbeat.ping: it needs a ping_after, and ping_after a ping"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.evict_after; }, 0s, 1s,
+               "heartbeat.evict_after: it must be zero, or at least one interval"),
+    server_row([](auto& c) -> auto& { return c.advanced.rebalance.factor; }, 0, 1.04,
+               "rebalance.factor: it must be 0 (off), or from 1.05 to 1000"),
+    server_row([](auto& c) -> auto& { return c.advanced.rebalance.interval; }, 250ms, 0s,
+               "rebalance.interval: it must be at least 1 ms"),
+    server_row([](auto& c) -> auto& { return c.advanced.rebalance.cool_down; }, 500ms, -1ns,
+               "rebalance.cool_down: it must not be below zero"),
+    server_row([](auto& c) -> auto& { return c.advanced.stalls.bound; }, default_stall_bound(), 1us,
+               "stalls.bound: it must be at least 1 ms and at most 1 h, or zero, which means that nobody watches"),
+    server_row([](auto& c) -> auto& { return c.advanced.loop.spin; }, 0s, -1us,
+               "spin: it is negative, zero means that no loop spins"),
+    server_row([](auto& c) -> auto& { return c.advanced.busy_poll; }, 0us, 1s,
+               "busy_poll: 1000000 us is not allowed, it must be at most 100000 us and not negative"),
+};
+
+const std::vector<row<client_config>> of_clients{
+    client_row([](auto& c) -> auto& { return c.threads.loops; }, cpus, 0U,
+               "loops: 0 is not allowed, it must be at least 1"),
+    client_row([](auto& c) -> auto& { return c.limits.max_input; }, 64 * mib, 0U,
+               "max_input: 0 is not allowed, it must be at least 1 byte"),
+    client_row([](auto& c) -> auto& { return c.memory.bounded_socket_buffer; }, 65'536, -1,
+               "bounded_socket_buffer: -1 is not allowed, it must be at least 0"),
+    client_row([](auto& c) -> auto& { return c.loop.spin; }, 0s, 1s,
+               "spin: 1000000 us is not allowed, it must be at most 100000 us"),
+    client_row([](auto& c) -> auto& { return c.connecting.timeout; }, 10s, -1ns,
+               "connecting.timeout: it is negative, zero means no limit"),
+    client_row([](auto& c) -> auto& { return c.connecting.attempt_delay; }, 250ms, 0s,
+               "connecting.attempt_delay: it must be above zero"),
+    client_row([](auto& c) -> auto& { return c.connecting.send_buffer; }, 0, -1,
+               "connecting.send_buffer: -1 is not allowed, it must be at least 0"),
+    client_row([](auto& c) -> auto& { return c.connecting.receive_buffer; }, 0, -1,
+               "connecting.receive_buffer: -1 is not allowed, it must be at least 0"),
+    client_row([](auto& c) -> auto& { return c.connecting.keep_alive; }, 0s, -1s,
+               "connecting.keep_alive: -1 s is not allowed, it must be from 0 to 32767 s"),
+    client_row([](auto& c) -> auto& { return c.connecting.user_timeout; }, 0ms, 25h,
+               "connecting.user_timeout: 90000000 ms is not allowed, it must be from 0 to 86400000 ms"),
+};
+
+const std::vector<row<pool_options>> of_pools{
+    pool_row([](auto& o) -> auto& { return o.max; }, 16U, 0U, "pool.max: 0 is not allowed, it must be at least 1"),
+    pool_row([](auto& o) -> auto& { return o.idle_timeout; }, 30s, -1ns,
+             "pool.idle_timeout: it is negative, zero means never"),
+    pool_row([](auto& o) -> auto& { return o.connecting.timeout; }, 10s, -1ns,
+             "connecting.timeout: it is negative, zero means no limit"),
+};
+
+struct reconnect_row {
+  std::string message;
+  reconnect_options wrong;
+  friend std::ostream& operator<<(std::ostream& out, const reconnect_row& r) { return out << r.message; }
+};
+
+const std::vector<reconnect_row> of_reconnecting{
+    {"reconnect.base: it must be above zero", {.base = 0s}},
+    {"reconnect.cap: it is below reconnect.base, it must not be", {.cap = 1ms}},
+    {"reconnect.lasted: it is negative, it must not be", {.lasted = -1s}},
+};
+
+template <class Options, class Use>
+void check(const row<Options>& r, Use use) {
+  Options o;
+  BOOST_TEST(r.has_default(o), "another default than in the row of '" << r << "'");
+  r.make_wrong(o);
+  BOOST_CHECK_EXCEPTION(use(o), config_error, [&](const config_error& e) {
+    BOOST_TEST(std::string(e.what()) == r.message);
+    return true;
+  });
+}
+
+namespace data = boost::unit_test::data;
+
+BOOST_DATA_TEST_CASE(threads_and_placement, data::make(of_threads), r) {
+  check(r, [](const config& c) { const server srv(c, &ignore); });
+}
+BOOST_DATA_TEST_CASE(limits, data::make(of_limits), r) {
+  check(r, [](const config& c) { const server srv(c, &ignore); });
+}
+BOOST_DATA_TEST_CASE(what_most_servers_leave_alone, data::make(advanced), r) {
+  check(r, [](const config& c) { const server srv(c, &ignore); });
+}
+BOOST_DATA_TEST_CASE(clients, data::make(of_clients), r) {
+  check(r, [](const client_config& c) { const client made(c, &ignore); });
+}
+BOOST_DATA_TEST_CASE(pools, data::make(of_pools), r) {
+  check(r, [](const pool_options& o) { validate(o); });
+}
+BOOST_DATA_TEST_CASE(reconnecting, data::make(of_reconnecting), r) {
+  BOOST_CHECK_EXCEPTION(client(client_config{.reconnect = r.wrong}, &ignore), config_error,
+                        [&](const config_error& e) { return e.what() == r.message; });
+}
+
+}  // namespace
+}  // namespace quintet::test
