@@ -16,6 +16,7 @@ void validate(const model_options& o) {
   spin_budget::validate(o.spin);
   require(o.loops >= 1, "loops: 0 is not allowed, it must be at least 1");
   validate(o.workers);
+  validate(o.offload);
   require(o.max_threads >= 1, "max_threads: 0 is not allowed, it must be at least 1");
 }
 
@@ -40,11 +41,11 @@ any_model::variant any_model::make(const model_options& o) {
     case model::single_reactor:
       return single_reactor();
     case model::reactor_pool:
-      return reactor_pool(o.workers);
+      return reactor_pool(o.workers, o.offload);
     case model::loop_per_thread:
       return loop_per_thread(ring_of(o));
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(ring_of(o), o.workers);
+      return loop_per_thread_pool(ring_of(o), o.workers, o.offload);
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }

@@ -2,8 +2,8 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
+#include "../net/loop/placing.hpp"
 #include "../net/loop/thread_model.hpp"
-#include "../net/options/offload.hpp"
 #include "model.hpp"
 #include "models.hpp"
 
@@ -16,6 +16,7 @@ struct model_options {
   model kind = model::loop_per_thread;
   unsigned loops = 1;
   worker_limits workers = {};
+  offload_options offload = {};
   engine_kind engine = engine_kind::automatic;
   std::size_t max_threads = 4096;
   duration spin = duration::zero();  ///< of the model's own loops
@@ -32,19 +33,11 @@ model_options model_options_of(const Config& c) {
   return {.kind = c.model,
           .loops = c.loops,
           .workers = c.workers,
+          .offload = c.offload,
           .engine = c.engine,
           .max_threads = c.max_threads,
           .spin = c.spin,
           .static_output = c.static_output};
-}
-
-/// With what automatic means for the model.
-template <class Config>
-offload_options offload_options_of(const Config& c) {
-  offload_options o = c.offload;
-  if (o.policy == offload_policy::automatic)
-    o.policy = c.model == model::loop_per_thread_pool ? offload_policy::adaptive : offload_policy::always;
-  return o;
 }
 
 class any_model {
@@ -78,11 +71,12 @@ class any_model {
         },
         model_);
   }
+  /// [loop] The chosen model's compute runs the item, here or elsewhere.
   void run(work_item& item) noexcept {
     std::visit([&](auto& m) { m.run(item); }, model_);
   }
   [[nodiscard]] bool runs_inline() const noexcept {
-    return std::visit([](const auto& m) { return m.runs_inline(); }, model_);
+    return std::visit([](const auto& m) { return detail::runs_inline(m); }, model_);
   }
   void release(event_loop& loop) {
     std::visit(
@@ -109,6 +103,18 @@ class any_model {
   void stop() noexcept {
     std::visit([](auto& m) { m.stop(); }, model_);
   }
+  /// [any thread]
+  [[nodiscard]] offload_statistics offloads() const {
+    return std::visit(
+        [](const auto& m) {
+          if constexpr (requires { m.offloads(); })
+            return m.offloads();
+          else
+            return offload_statistics();
+        },
+        model_);
+  }
+  /// [any thread]
   [[nodiscard]] worker_statistics workers() const {
     return std::visit(
         [](const auto& m) {

@@ -5,6 +5,7 @@
 #include "../net/client/basic_client.hpp"
 #include "../net/loop/stop_on_signals.hpp"
 #include "any_model.hpp"
+#include "model_statistics.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -47,12 +48,15 @@ class client : public basic_client<any_model, Handler> {
                                           .max_input_total = c.max_input_total,
                                           .tuned_sockets = c.tuned_sockets,
                                           .bounded_socket_buffer = c.bounded_socket_buffer,
-                                          .offload = offload_options_of(c),
                                           .log = c.log,
                                           .engine = c.engine,
                                           .spin = c.spin,
                                           .static_output = c.static_output},
                                          any_model(model_options_of(c)), std::move(h)) {}
+  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  [[nodiscard]] with_compute<client_statistics> statistics() const {
+    return {basic_client<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
+  }
 };
 
 }  // namespace quintet

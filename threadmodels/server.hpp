@@ -5,6 +5,7 @@
 #include "../net/loop/stop_on_signals.hpp"
 #include "../net/server/basic_server.hpp"
 #include "config.hpp"
+#include "model_statistics.hpp"
 
 #include <utility>
 
@@ -26,7 +27,6 @@ class server : public basic_server<any_model, Handler> {
                                           .limits = c.limits,
                                           .max_output_total = c.max_output_total,
                                           .max_input_total = c.max_input_total,
-                                          .offload = offload_options_of(c),
                                           .log = c.log,
                                           .stalls = c.stalls,
                                           .engine = c.engine,
@@ -34,6 +34,10 @@ class server : public basic_server<any_model, Handler> {
                                           .static_output = c.static_output,
                                           .busy_poll = c.busy_poll},
                                          any_model(model_options_of(c)), std::move(h)) {}
+  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  [[nodiscard]] with_compute<server_statistics> statistics() const {
+    return {basic_server<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
+  }
 };
 
 }  // namespace quintet

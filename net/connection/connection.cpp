@@ -37,7 +37,7 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
 }  // namespace
 
 connection::connection(event_loop& loop, connection_host& host, bool keeps_baton, bool runs_here, bool successor)
-    : connection_data(&connection::process_open, &connection::prepare_to_travel, loop, host, keeps_baton, runs_here) {
+    : connection_data(&connection::process_open, &connection::on_handoff, loop, host, keeps_baton, runs_here) {
   if (!successor) loop_.join(*this);
 }
 

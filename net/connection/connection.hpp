@@ -151,6 +151,8 @@ class connection : private stream_channel, private loop_member, private detail::
 
   using connection_data::guard_;
   using connection_data::wishes;
+  /// [loop] Asks the thread model to run the item. Implemented by a session. With `runs_here` batches do not ask.
+  virtual void dispatch(work_item& item) noexcept = 0;
   /// [loop] Begins: watches the handle, which it owns from now on, and calls run_open() where the model says.
   void open(int handle, wishes told) noexcept;
   [[nodiscard]] bool failed() const noexcept { return state_.failing; }
@@ -201,7 +203,7 @@ class connection : private stream_channel, private loop_member, private detail::
     if (used < arrived.size()) [[unlikely]]
       keep(arrived.substr(used));
     if (!state_.only_baton_out() || !baton_.none()) [[unlikely]]
-      return come_home_otherwise();
+      return finish_return();
     state_.baton_out = false;
     send_piece();
   }
@@ -229,9 +231,8 @@ class connection : private stream_channel, private loop_member, private detail::
   friend turn_end;
   friend loop_extras;
 
-  // A session implements these. dispatch() asks the thread model to run the item; the item calls a run_ function, which
-  // returns with the baton still held. destroy() is the last call, on the loop.
-  virtual void dispatch(work_item& item) noexcept = 0;
+  // A session implements these. A run_ function returns with the baton still held. destroy() is the last call, on the
+  // loop.
   virtual void run_open() = 0;
   virtual std::size_t run_batch(bytes input) = 0;
   virtual std::size_t run_overload(bytes) { return 0; }
@@ -250,7 +251,7 @@ class connection : private stream_channel, private loop_member, private detail::
   /// [loop] The loop stops while the baton is out: what the holder waits for should be cancelled.
   virtual void interrupt() noexcept {}
 
-  // connection_baton.cpp: the baton's stations.
+  // connection_baton.cpp and connection_batch.cpp: the handoff steps.
   static void process_open(work_item& item) noexcept;
   static void process_batch(work_item& item) noexcept;
   static void process_messages(work_item& item) noexcept;
@@ -259,9 +260,9 @@ class connection : private stream_channel, private loop_member, private detail::
   static void process_drain(work_item& item) noexcept;
   static void process_close(work_item& item) noexcept;
   static void process_lost_batch(work_item& item) noexcept;
-  static void prepare_to_travel(work_item& item) noexcept;
-  static void come_home(work_item& item) noexcept;
-  static void bury(work_item& item) noexcept;
+  static void on_handoff(work_item& item) noexcept;
+  static void on_returned(work_item& item) noexcept;
+  static void destroy_deferred(work_item& item) noexcept;
   static connection& of(work_item& item) noexcept { return static_cast<connection&>(item); }
   static connection& with_baton(work_item& item) noexcept {
     of(item).guard_.enter();
@@ -270,19 +271,18 @@ class connection : private stream_channel, private loop_member, private detail::
   void leave() noexcept;
   void stand_still() noexcept;
   void gauge_writes() noexcept;
-  void send_out(work_item::function station, hints for_queue = {}) noexcept;
+  void send_out(work_item::function step, work_facts about = {}) noexcept;
   /// [baton] Whether the handler runs on the loop's thread, this time or always.
   [[nodiscard]] bool is_on_loop() const noexcept { return runs_here_ || loop_.in_this_thread(); }
   void deliver() noexcept;
-  [[nodiscard]] bool stays_here() noexcept;
-  void note_cost(duration took) noexcept;
+  void note_batch_cost(duration took) noexcept;
   void append_input(bytes more);
   void call_guarded(callback what, void (connection::*run)()) noexcept;
   void run_guarded_batch() noexcept;
   void run_watched_batch() noexcept;
   void use_input(bytes input, std::size_t count);
   void keep(bytes unused) noexcept;
-  void come_home_otherwise() noexcept;
+  void finish_return() noexcept;
   void end_of_batch() noexcept;
 
   // Another loop (connection_moving.cpp).
@@ -293,7 +293,7 @@ class connection : private stream_channel, private loop_member, private detail::
   void move_on() noexcept;
   void inherit(connection& from) noexcept;
   static void arrive(work_item& item) noexcept;
-  static void bury_predecessor(work_item& item) noexcept;
+  static void destroy_predecessor(work_item& item) noexcept;
 
   // The loop's side (connection.cpp): input and ends.
   void on_received(bytes arrived) noexcept override;

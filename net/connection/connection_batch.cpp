@@ -3,9 +3,10 @@
 // messages cost is in this file, and where is_calm() says so it is nearly nothing (benchmarks/budget).
 #include "connection.hpp"
 
-#include "../loop/homecoming.hpp"
+#include "../loop/post_batch.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace quintet {
 
@@ -19,52 +20,64 @@ void connection::deliver() noexcept {
     return;
   loop_.counters().batches.add();
   baton_.expects = false;
-  if (!runs_here_ && !stays_here()) {
-    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
-    baton_.had_its_share = !loop_.shares_left();
-    loop_.count_written(event_loop::turn_share / 4);
-    return send_out(&connection::process_batch, {.quick = cost_.is_known() && cost_.value() <= host_.offload.threshold,
-                                                 .may_come_too_late = told_.overload});
-  }
+  send_out(&connection::process_batch, {.is_measured = true, .can_shed = told_.overload});
+}
+
+// The way out, of all but what nothing disturbs.
+void connection::leave() noexcept {
+  state_.baton_out = true;
+  if (baton_.timed) [[unlikely]]
+    stand_still();
+  loop_.chunks().try_equip(output_);
+  gauge_writes();
+  if (state_.sending && !have_baton_extras()) return;
+  if (baton_extras_) baton_extras_->waiting = sending_.size();
+}
+
+// Where the model always runs work here and now, it is not asked.
+void connection::send_out(work_item::function step, work_facts about) noexcept {
   leave();
-  process_batch(*this);
+  if (runs_here_) return step(*this);
+  become(step);
+  set_facts(about);
+  dispatch(*this);
 }
 
-// Of a model with a pool: whether this batch is not worth the way there.
-bool connection::stays_here() noexcept {
-  if (!host_.offload.is_adaptive()) return false;
-  loop_counters& count = loop_.counters();
-  using enum offload_gauge::verdict;
-  const auto verdict = loop_.offloading().judge(cost_, host_.offload, [this] { return loop_.now(); });
-  (verdict == here      ? count.batches_inline
-   : verdict == unknown ? count.offloads_unknown
-   : verdict == dear    ? count.offloads_dear
-                        : count.offloads_held_back)
-      .add();
-  return verdict == here;
+// On the loop, before the item goes to another thread: lent input becomes the connection's own.
+void connection::on_handoff(work_item& item) noexcept {
+  connection& c = of(item);
+  if (c.is_measured()) {  // a batch
+    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    c.baton_.had_its_share = !c.loop_.shares_left();
+    c.loop_.count_written(event_loop::turn_share / 4);
+  }
+  if (!c.input_is_lent_) return;
+  c.input_is_lent_ = false;
+  try {
+    c.loop_.buffers().equip(c.input_buffer_);
+    c.input_buffer_.append(c.loop_.lent_input());
+    c.baton_.has_input = true;
+  } catch (const std::bad_alloc&) {
+    c.become(&connection::process_lost_batch);
+  }
 }
 
-// With the baton, on whatever thread the batch was run.
-void connection::note_cost(duration took) noexcept {
-  cost_.add(took);
-  if (took <= host_.offload.threshold || !loop_.in_this_thread()) [[likely]]
-    return;
-  loop_.counters().misjudged.add();
-  loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
-  loop_.offloading().misjudged(took, host_.offload, loop_.time().now());
+// With the baton, on whatever thread the batch was run. The thread model decides what the cost means.
+void connection::note_batch_cost(duration took) noexcept {
+  note_cost(took);
+  if (loop_.in_this_thread()) loop_.note_handler_time(took);
 }
 
 [[gnu::always_inline]] inline void connection::run_guarded_batch() noexcept {
   const time_point begun = runs_here_ ? time_point() : loop_.time().now();
   guarded([this] {
     const bytes input = input_is_lent_ ? loop_.lent_input() : input_buffer_.data();
-    use_input(input, is_too_late() ? run_overload(input) : run_batch(input));
+    use_input(input, is_expired() ? run_overload(input) : run_batch(input));
   });
-  if (!runs_here_ && !is_too_late()) note_cost(loop_.time().now() - begun);
-  set_hints({});
+  if (!runs_here_ && !is_expired()) note_batch_cost(loop_.time().now() - begun);
 }
 
-// What it calls is over when the baton goes home, and with it perhaps the connection.
+// What it calls has ended when the baton is returned, and with it perhaps the connection.
 [[gnu::noinline]] void connection::run_watched_batch() noexcept {
   const activity::scope now = calling(callback::input);
   run_guarded_batch();
@@ -82,12 +95,11 @@ void connection::process_batch(work_item& item) noexcept {
   c.give_back();
 }
 
-// There was no memory for input that had to travel: the handler has nothing to look at.
+// There was no memory to hand the input off: the handler has nothing to look at.
 void connection::process_lost_batch(work_item& item) noexcept {
   connection& c = with_baton(item);
   c.lost_batch_ = true;
   c.fail_handler();
-  c.set_hints({});
   c.give_back();
 }
 
@@ -98,36 +110,34 @@ void connection::use_input(bytes input, std::size_t count) {
     input_buffer_.consume(std::min(count, input.size()));
     baton_.has_input = !all;
   } else if (!all) {
-    keep(input.substr(count));  // what is lent has not travelled
+    keep(input.substr(count));  // what is lent was not handed off
   }
 }
 
 void connection::give_back() noexcept {
   guard_.leave();
-  if (runs_here_) return come_home(*this);
-  become(&connection::come_home);
+  if (runs_here_) return on_returned(*this);
+  become(&connection::on_returned);
   if (loop_.in_this_thread())
-    come_home(*this);
-  else if (homecoming* const together = homecoming::current())
-    together->add(loop_, *this);
+    on_returned(*this);
   else
-    loop_.post(static_cast<work_item&>(*this));
+    post_batch::post(loop_, *this);
 }
 
-void connection::come_home(work_item& item) noexcept {
+void connection::on_returned(work_item& item) noexcept {
   connection& c = of(item);
   c.state_.baton_out = c.baton_.had_its_share = false;
   if (c.input_buffer_.equipped() && !c.baton_.has_input) {
     c.loop_.buffers().take_back(c.input_buffer_);
     // Where the handler keeps more itself, it is charged later.
     if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_.has_changes) [[unlikely]] {
-      c.state_.baton_out = true;  // so that fail() leaves the rest to come_home_otherwise()
+      c.state_.baton_out = true;  // so that fail() leaves the rest to finish_return()
       c.charge_input();
       c.state_.baton_out = false;
     }
   }
   if (c.is_calm_but_for_detours()) return c.send_output();
-  c.come_home_otherwise();
+  c.finish_return();
 }
 
 // With the baton at home or held by who asks: what has been written is sent, or joins what waits.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_baton: the baton's stations: what happens to it on its way out, at the handler's, and on its way home.
+// connection_baton: the handoff steps: what happens to the baton on its way out, at the handler's, and when it returns.
 #include "connection.hpp"
 
 #include "../watch/stall_watchdog.hpp"
@@ -12,17 +12,6 @@
 
 namespace quintet {
 
-// The way out, of all but what nothing disturbs.
-void connection::leave() noexcept {
-  state_.baton_out = true;
-  if (baton_.timed) [[unlikely]]
-    stand_still();
-  loop_.chunks().try_equip(output_);
-  gauge_writes();
-  if (state_.sending && !have_baton_extras()) return;
-  if (baton_extras_) baton_extras_->waiting = sending_.size();
-}
-
 // The peer's time to send stands still until the baton is back.
 [[gnu::noinline]] void connection::stand_still() noexcept {
   if (connection_deadlines* const d = deadlines()) d->hold(true, loop_.now());
@@ -34,27 +23,6 @@ void connection::gauge_writes() noexcept {
   const std::size_t gate = std::min(l.high_watermark, l.max_output);
   baton_.checks_writes =
       baton_.shutdown_wanted || !output_.is_one_piece() || gate < byte_chain::chunk_size + sending_.size();
-}
-
-void connection::send_out(work_item::function station, hints for_queue) noexcept {
-  leave();
-  become(station);
-  set_hints(for_queue);
-  dispatch(*this);
-}
-
-// On the loop, before the item goes to another thread: lent input becomes the connection's own.
-void connection::prepare_to_travel(work_item& item) noexcept {
-  connection& c = of(item);
-  if (!c.input_is_lent_) return;
-  c.input_is_lent_ = false;
-  try {
-    c.loop_.buffers().equip(c.input_buffer_);
-    c.input_buffer_.append(c.loop_.lent_input());
-    c.baton_.has_input = true;
-  } catch (const std::bad_alloc&) {
-    c.become(&connection::process_lost_batch);
-  }
 }
 
 void connection::report_exception() const noexcept {
@@ -78,7 +46,7 @@ activity::scope connection::calling(callback what, const std::type_info* type) c
   return activity::scope(what, &id_, type ? type : &handler_type());
 }
 
-// What it calls is over when the baton goes home, and with it perhaps the connection.
+// What it calls has ended when the baton is returned, and with it perhaps the connection.
 void connection::call_guarded(callback what, void (connection::*run)()) noexcept {
   guarded([&] {
     const activity::scope now = calling(what);
@@ -141,7 +109,7 @@ void connection::process_close(work_item& item) noexcept {
 
 void connection::close_is_done() noexcept {
   guard_.leave();
-  become(&connection::bury);
+  become(&connection::destroy_deferred);
   if (loop_.in_this_thread())
     loop_.defer(*this);
   else
@@ -149,7 +117,7 @@ void connection::close_is_done() noexcept {
 }
 
 // Behind what is deferred for this connection: when it comes from the inbox, that has not run yet.
-void connection::bury(work_item& item) noexcept {
+void connection::destroy_deferred(work_item& item) noexcept {
   connection& c = of(item);
   if (c.extras_ && c.extras_->end.due) return c.loop_.defer(item);
   c.tell_all_notices();
@@ -159,8 +127,8 @@ void connection::bury(work_item& item) noexcept {
   c.destroy();
 }
 
-// The way home, of all but what nothing has disturbed.
-void connection::come_home_otherwise() noexcept {
+// The way back, of all but what nothing has disturbed.
+void connection::finish_return() noexcept {
   if (state_.writes_on) loop_.turn_comes_home();
   state_.baton_out = state_.writes_on = baton_.had_its_share = false;
   baton_.drain_begun = state_.drain_asked;

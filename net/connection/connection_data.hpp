@@ -25,9 +25,9 @@ class connection_data : public work_item {
   using loop_extras = connection_loop_extras;
   using baton_extras = connection_baton_extras;
 
-  connection_data(function to_run, function on_depart, event_loop& loop, connection_host& host, bool keeps_baton,
+  connection_data(function to_run, function on_handoff, event_loop& loop, connection_host& host, bool keeps_baton,
                   bool runs_here) noexcept
-      : work_item(to_run, on_depart),
+      : work_item(to_run, on_handoff),
         keeps_baton_(keeps_baton),
         runs_here_(runs_here),
         is_watched_(host.watchdog != nullptr),
@@ -127,7 +127,6 @@ class connection_data : public work_item {
     int reason;                    // loop: afterwards
   };
   silence_or_reason silence_or_reason_;
-  handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been
   bool settling_ : 1 = false;         // loop: settle() is on the stack

@@ -4,7 +4,6 @@
 
 #include "../../base/log.hpp"
 #include "../options/connection_limits.hpp"
-#include "../options/offload.hpp"
 #include "connection_registry.hpp"
 
 #include <algorithm>
@@ -47,16 +46,9 @@ struct connection_totals {
 
 /// Outlives the server's connections and loops.
 struct connection_host {
-  connection_host(const connection_limits& l, const connection_totals& totals, log_hook hook = {},
-                  const offload_options& o = {})
-      : limits(l),
-        offload(o),
-        log(std::move(hook)),
-        output(totals.output),
-        input(totals.input),
-        registry(l.max_output) {}
+  connection_host(const connection_limits& l, const connection_totals& totals, log_hook hook = {})
+      : limits(l), log(std::move(hook)), output(totals.output), input(totals.input), registry(l.max_output) {}
   const connection_limits limits;
-  const offload_options offload;
   const log_hook log;
   byte_budget output, input;
   connection_registry registry;

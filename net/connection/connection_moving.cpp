@@ -97,7 +97,7 @@ void connection::move_on() noexcept {
   loop_.counters().moved_away.add();
   state_.failing = true;  // of no use to anybody from now on; nobody is told of an end
   extras_->cancel();
-  become(&connection::bury_predecessor);
+  become(&connection::destroy_predecessor);
   loop_.defer(*this);
 }
 
@@ -115,7 +115,7 @@ void connection::inherit(connection& from) noexcept {
   baton_.has_input = from.baton_.has_input;
   baton_.pause_wanted = from.baton_.pause_wanted;
   own_ = std::move(from.own_);
-  cost_ = from.cost_;
+  take_cost_from(from);
   if (!from.silence_or_reason_.silence.is_unbroken()) silence_or_reason_.silence.ends();
   if (from.deadlines() || from.extras_->input_charged > 0) extras_.reset(new (std::nothrow) loop_extras(*this));
   if (extras_) {  // else arrive() makes others, or ends the connection
@@ -139,7 +139,7 @@ void connection::arrive(work_item& item) noexcept {
   c.settle();
 }
 
-void connection::bury_predecessor(work_item& item) noexcept {
+void connection::destroy_predecessor(work_item& item) noexcept {
   connection& c = of(item);
   if (c.extras_->end.due) return c.loop_.defer(item);
   c.discard();

@@ -10,7 +10,6 @@ void validate(const client_options& options) {
   validate(options.connecting);
   if (options.reconnect) validate(*options.reconnect);
   validate(options.limits);
-  validate(options.offload);
   if (options.bounded_socket_buffer < 0)
     throw config_error("bounded_socket_buffer: " + std::to_string(options.bounded_socket_buffer) +
                        " is not allowed, it must be at least 0");

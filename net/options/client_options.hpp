@@ -8,7 +8,6 @@
 #include "connection_limits.hpp"
 #include "engine_kind.hpp"
 #include "loop_options.hpp"
-#include "offload.hpp"
 #include "reconnect_options.hpp"
 
 #include <cstddef>
@@ -46,8 +45,7 @@ struct client_options {
   std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
-  offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
-  log_hook log = {};             ///< what the client has to say; nothing, unless there is one
+  log_hook log = {};                            ///< what the client has to say; nothing, unless there is one
   engine_kind engine = engine_kind::automatic;  ///< of the main loop; a model has its own
   duration spin = duration::zero();             ///< of the main loop: how long it looks for work before it sleeps
   std::size_t static_output = 0;                ///< of the main loop: see loop_options

@@ -32,7 +32,6 @@ void validate(const server_options& options) {
   validate(options.heartbeat);
   validate(options.rebalance);
   validate(options.limits);
-  validate(options.offload);
   validate(options.stalls);
   validate(options.engine);
   validate(loop_options_of(options), options.max_output_total);

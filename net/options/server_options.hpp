@@ -11,7 +11,6 @@
 #include "heartbeat_options.hpp"
 #include "listen_options.hpp"
 #include "loop_options.hpp"
-#include "offload.hpp"
 #include "priority_options.hpp"
 #include "rebalance_options.hpp"
 #include "stall.hpp"
@@ -39,9 +38,8 @@ struct server_options {
   std::size_t max_output_total = std::size_t{4} << 30U;
   /// The same for unused input, of connections that keep more than 64 KiB: errc::input_overflow.
   std::size_t max_input_total = std::size_t{4} << 30U;
-  offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
-  log_hook log = {};             ///< what the server has to say; nothing, unless there is one
-  stall_options stalls = {};     ///< who tells of handlers that keep a thread busy; needs the system's clock
+  log_hook log = {};          ///< what the server has to say; nothing, unless there is one
+  stall_options stalls = {};  ///< who tells of handlers that keep a thread busy; needs the system's clock
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority lane; a model has its own
   duration spin = duration::zero();             ///< of the same: how long they look for work before they sleep
   std::size_t static_output = 0;                ///< of the same: see loop_options

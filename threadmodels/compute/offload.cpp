@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// offload: names, and what cannot be.
+// offload: names, and validation.
 #include "offload.hpp"
 
 #include "../../base/error.hpp"
@@ -26,9 +26,10 @@ std::optional<offload_policy> offload_policy_from_string(std::string_view text) 
 
 void validate(const offload_options& options) {
   if (options.threshold < duration::zero()) throw config_error("offload.threshold: it must not be below zero");
-  if (options.harm_burst < duration::zero()) throw config_error("offload.harm_burst: it must not be below zero");
-  if (!(options.harm_share > 0 && options.harm_share <= 1))  // nor NaN
-    throw config_error("offload.harm_share: it must be above 0, and at most 1");
+  if (options.inline_overrun_burst < duration::zero())
+    throw config_error("offload.inline_overrun_burst: it must not be below zero");
+  if (!(options.inline_overrun_ratio > 0 && options.inline_overrun_ratio <= 1))  // nor NaN
+    throw config_error("offload.inline_overrun_ratio: it must be above 0, and at most 1");
 }
 
 }  // namespace quintet
