@@ -4,7 +4,7 @@
 
 #include <quintet/net/options/accept_strategy.hpp>
 #include <quintet/net/options/engine_kind.hpp>
-#include <quintet/net/options/offload.hpp>
+#include <quintet/threadmodels/compute/offload.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -6,9 +6,9 @@
 
 #include <quintet/net/options/accept_strategy.hpp>
 #include <quintet/net/options/engine_kind.hpp>
-#include <quintet/net/options/offload.hpp>
 #include <quintet/net/options/priority_options.hpp>
 #include <quintet/net/options/rebalance_options.hpp>
+#include <quintet/threadmodels/compute/offload.hpp>
 #include <quintet/threadmodels/model.hpp>
 #include <quintet/threadmodels/placement/idle_cpus.hpp>
 #include <quintet/threadmodels/placement/placement_policy.hpp>

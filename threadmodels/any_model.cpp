@@ -24,11 +24,12 @@ any_model::variant any_model::make(const model_options& o) {
     case model::single_reactor:
       return single_reactor();
     case model::reactor_pool:
-      return reactor_pool(o.threads.workers);
+      return reactor_pool(o.threads.workers, o.threads.offload);
     case model::loop_per_thread:
       return loop_per_thread(ring_options{o.threads.loops, o.engine, o.loop, o.placement});
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(ring_options{o.threads.loops, o.engine, o.loop, o.placement}, o.threads.workers);
+      return loop_per_thread_pool(ring_options{o.threads.loops, o.engine, o.loop, o.placement}, o.threads.workers,
+                                  o.threads.offload);
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }

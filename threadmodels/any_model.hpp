@@ -2,6 +2,7 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
+#include "../net/loop/placing.hpp"
 #include "../net/loop/thread_model.hpp"
 #include "model.hpp"
 #include "models.hpp"
@@ -50,11 +51,12 @@ class any_model {
         },
         model_);
   }
+  /// [loop] The chosen model's compute runs the item, here or elsewhere.
   void run(work_item& item) noexcept {
     std::visit([&](auto& m) { m.run(item); }, model_);
   }
   [[nodiscard]] bool runs_inline() const noexcept {
-    return std::visit([](const auto& m) { return m.runs_inline(); }, model_);
+    return std::visit([](const auto& m) { return detail::runs_inline(m); }, model_);
   }
   void release(event_loop& loop) {
     std::visit(
@@ -81,6 +83,18 @@ class any_model {
   void stop() noexcept {
     std::visit([](auto& m) { m.stop(); }, model_);
   }
+  /// [any thread]
+  [[nodiscard]] offload_statistics offloads() const {
+    return std::visit(
+        [](const auto& m) {
+          if constexpr (requires { m.offloads(); })
+            return m.offloads();
+          else
+            return offload_statistics();
+        },
+        model_);
+  }
+  /// [any thread]
   [[nodiscard]] worker_statistics workers() const {
     return std::visit(
         [](const auto& m) {

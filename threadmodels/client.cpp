@@ -12,8 +12,7 @@ client_options client_options_of(const client_config& c) {
           .limits = c.limits,
           .memory = c.memory,
           .log = c.log,
-          .loop = c.loop,
-          .offload = offload_options_of(c.model, c.threads)};
+          .loop = c.loop};
 }
 
 }  // namespace quintet

@@ -5,6 +5,7 @@
 #include "../net/client/basic_client.hpp"
 #include "../net/loop/stop_on_signals.hpp"
 #include "any_model.hpp"
+#include "model_statistics.hpp"
 
 #include <functional>
 #include <optional>
@@ -42,6 +43,10 @@ class client : public basic_client<any_model, Handler> {
   client(const client_config& c, Handler h)
       : basic_client<any_model, Handler>(client_options_of(c), any_model({c.model, c.threads, c.engine, c.loop}),
                                          std::move(h)) {}
+  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  [[nodiscard]] with_compute<client_statistics> statistics() const {
+    return {basic_client<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
+  }
 };
 
 }  // namespace quintet

@@ -53,8 +53,7 @@ server_options server_options_of(const config& c) {
           .accepting = c.accepting,
           .memory = c.memory,
           .log = c.log,
-          .advanced = c.advanced,
-          .offload = offload_options_of(c.model, c.threads)};
+          .advanced = c.advanced};
 }
 
 model_options model_options_of(const config& c) {

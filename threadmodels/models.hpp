@@ -19,13 +19,18 @@ class thread_per_connection : public composed_model<on_own_loop, run_inline> {
 class single_reactor : public composed_model<on_main_loop, run_inline> {};
 
 /// Model 3: one reactor does all I/O. A fixed pool runs the handlers, one batch of a connection at a time.
-class reactor_pool : public composed_model<on_main_loop, run_pooled> {
+class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled>> {
  public:
   explicit reactor_pool(unsigned workers) : reactor_pool(worker_limits{.max = workers}) {}
-  /// `max` threads from the beginning.
-  explicit reactor_pool(worker_limits workers) : composed_model({}, run_pooled(fixed(workers))) {}
+  /// `max` threads from the beginning. The pool gets every batch, unless `offload` says adaptive.
+  explicit reactor_pool(worker_limits workers, offload_options offload = {})
+      : composed_model({}, run_adaptive(run_pooled(fixed(workers), offload.threshold), chosen(offload))) {}
 
  private:
+  static offload_options chosen(offload_options o) noexcept {
+    if (o.policy == offload_policy::automatic) o.policy = offload_policy::always;
+    return o;
+  }
   static worker_limits fixed(worker_limits w) noexcept {
     w.min = w.max;
     return w;
@@ -40,14 +45,15 @@ class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
   explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
 };
 
-/// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers.
-class loop_per_thread_pool : public composed_model<on_loop_ring, run_pooled> {
+/// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers, unless the loop expects them to be cheap.
+class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<run_pooled>> {
  public:
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
                        const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
-  loop_per_thread_pool(ring_options options, worker_limits workers)
-      : composed_model(on_loop_ring(std::move(options)), run_pooled(workers)) {}
+  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {})
+      : composed_model(on_loop_ring(std::move(options)),
+                       run_adaptive(run_pooled(workers, offload.threshold), offload)) {}
 };
 
 }  // namespace quintet

@@ -5,6 +5,7 @@
 #include "../net/loop/stop_on_signals.hpp"
 #include "../net/server/basic_server.hpp"
 #include "config.hpp"
+#include "model_statistics.hpp"
 
 #include <utility>
 
@@ -17,6 +18,10 @@ class server : public basic_server<any_model, Handler> {
  public:
   server(const config& c, Handler h)
       : basic_server<any_model, Handler>(server_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
+  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  [[nodiscard]] with_compute<server_statistics> statistics() const {
+    return {basic_server<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
+  }
 };
 
 }  // namespace quintet

@@ -2,9 +2,8 @@
 // thread_options: how many threads a model has, and which batches go to its pool.
 #pragma once
 
-#include "../net/options/offload.hpp"
+#include "compute/offload.hpp"
 #include "compute/worker_limits.hpp"
-#include "model.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,8 +21,5 @@ struct thread_options {
 
 /// [any thread] Throws config_error.
 void validate(const thread_options& options);
-
-/// [any thread] With what automatic means for the model.
-[[nodiscard]] offload_options offload_options_of(model kind, const thread_options& options);
 
 }  // namespace quintet

@@ -49,13 +49,13 @@ BOOST_AUTO_TEST_CASE(an_item_may_become_another_function) {
   two_faced item(log);
   item();
   item();
-  item.depart();
+  item.hand_off();
   BOOST_TEST(log == (std::vector<int>{1, 2, 3}), boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(departing_is_optional) {
+BOOST_AUTO_TEST_CASE(a_function_for_handing_off_is_optional) {
   job item([](job&) {});
-  item.depart();
+  item.hand_off();
   BOOST_TEST_PASSPOINT();
 }
 

@@ -2,57 +2,68 @@
 // work_item: a unit of work that is queued without allocating; the queue's link lives in the item.
 #pragma once
 
+#include "work_cost.hpp"
+
 #include <atomic>
 
 namespace quintet {
 
+/// What a work item says about itself. A thread model may decide by these facts where and when the item runs.
+struct work_facts {
+  bool is_measured = false;  ///< each run is measured, and cost() says what the last ones took
+  bool can_shed = false;     ///< it can fail fast; a runner that calls mark_expired() before running it asks for that
+};
+
 /// An intrusive unit of work. It carries a function pointer rather than a virtual function because an item changes
-/// what it does next (a connection's baton goes out as "process" and comes back as "come home") without changing type.
+/// what it does next (a connection's baton goes to the handler as "process", and back as "on_returned") without
+/// changing its type.
 ///
 /// An item is in one queue at a time, and belongs to that queue until it runs. Running it may destroy it.
 class work_item {
  public:
   using function = void (*)(work_item&) noexcept;
 
-  explicit work_item(function to_run, function on_depart = nullptr) noexcept : run_(to_run), depart_(on_depart) {}
+  explicit work_item(function to_run, function on_handoff = nullptr) noexcept : run_(to_run), on_handoff_(on_handoff) {}
   work_item(const work_item&) = delete;
   work_item& operator=(const work_item&) = delete;
 
   void operator()() noexcept { run_(*this); }
 
-  /// Called by whoever is about to hand the item to another thread, on the thread that gives it away: the item makes
-  /// itself independent of that thread (a connection copies input that it had only borrowed from its loop).
-  void depart() noexcept {
-    if (depart_) depart_(*this);
+  /// The caller is about to give the item to another thread. It must call this first, on its own thread: the item makes
+  /// itself independent of that thread. A connection copies input that it had only borrowed from its loop.
+  void hand_off() noexcept {
+    if (on_handoff_) on_handoff_(*this);
   }
-  /// For who queues it.
-  struct hints {
-    bool quick = false;  ///< it will take less time than waking another thread for it
-    /// It knows what to do when it has waited for so long that nobody may want its result any more. Then who runs it
-    /// says so first, by mark_too_late(), and it will be quick.
-    bool may_come_too_late = false;
-  };
-  [[nodiscard]] bool is_quick() const noexcept { return hints_.quick; }
-  [[nodiscard]] bool may_come_too_late() const noexcept { return hints_.may_come_too_late; }
-  void mark_too_late() noexcept { too_late_ = true; }
-  [[nodiscard]] bool is_too_late() const noexcept { return too_late_; }
+  /// What the last runs took. Unknown where the item is not measured, and before the first run.
+  [[nodiscard]] work_cost cost() const noexcept { return is_measured_ ? cost_ : work_cost(); }
+  [[nodiscard]] bool is_measured() const noexcept { return is_measured_; }
+  [[nodiscard]] bool can_shed() const noexcept { return can_shed_; }
+  /// The item has waited for too long: it will fail fast instead of doing its work. Only where can_shed().
+  void mark_expired() noexcept { expired_ = true; }
+  [[nodiscard]] bool is_expired() const noexcept { return expired_; }
 
  protected:
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
-  void set_hints(hints h) noexcept {
-    hints_ = h;
-    too_late_ = false;
+  /// For the next run, which has not expired.
+  void set_facts(work_facts f) noexcept {
+    is_measured_ = f.is_measured;
+    can_shed_ = f.can_shed;
+    expired_ = false;
   }
+  void note_cost(duration took) noexcept { cost_.add(took); }
+  void take_cost_from(const work_item& other) noexcept { cost_ = other.cost_; }
 
  private:
   friend class work_fifo;
   friend class mpsc_inbox;
   function run_;
-  function depart_;
+  function on_handoff_;
   work_item* next_ = nullptr;
-  hints hints_;
-  bool too_late_ = false;
+  work_cost cost_;
+  bool is_measured_ : 1 = false;
+  bool can_shed_ : 1 = false;
+  bool expired_ : 1 = false;
 };
 
 /// First in, first out. Not synchronised.

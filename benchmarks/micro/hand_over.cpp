@@ -2,7 +2,7 @@
 // hand_over: from a loop to a pool and back, n items a turn: worker_pool, asio::thread_pool, a queue with a mutex.
 // Usage: quintet-hand-over [option of Google Benchmark]...   On one CPU: taskset -c 0 quintet-hand-over
 #include <quintet/net/event_loop.hpp>
-#include <quintet/net/loop/homecoming.hpp>
+#include <quintet/net/loop/post_batch.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <boost/asio/post.hpp>
@@ -28,16 +28,14 @@ constexpr unsigned workers = 4;
 
 /// As a connection's: out, a handler that costs nothing, and home.
 struct baton : work_item {
-  baton(bool quick, event_loop& l, unsigned& h) : work_item(&baton::handle), loop(l), home(h) {
-    set_hints({.quick = quick});
+  baton(bool cheap, event_loop& l, unsigned& h) : work_item(&baton::handle), loop(l), home(h) {
+    set_facts({.is_measured = cheap});
+    note_cost(std::chrono::microseconds(1));
   }
   static void handle(work_item& item) noexcept {
     auto& self = static_cast<baton&>(item);
     self.become(&baton::arrive);
-    if (homecoming* const together = homecoming::current())
-      together->add(self.loop, self);
-    else
-      self.loop.post(item);
+    post_batch::post(self.loop, self);
   }
   static void arrive(work_item& item) noexcept {
     auto& self = static_cast<baton&>(item);
@@ -50,7 +48,7 @@ struct baton : work_item {
 
 class own_pool {
  public:
-  static constexpr bool quick = true;
+  static constexpr bool cheap = true;
   void submit(work_item& item) { pool_.submit(item); }
 
  private:
@@ -60,12 +58,12 @@ class own_pool {
 /// Whose items nothing is known of.
 class own_pool_at_once : public own_pool {
  public:
-  static constexpr bool quick = false;
+  static constexpr bool cheap = false;
 };
 
 class asio_pool {
  public:
-  static constexpr bool quick = false;
+  static constexpr bool cheap = false;
   ~asio_pool() { pool_.join(); }
   void submit(work_item& item) {
     boost::asio::post(pool_, [&item] { item(); });
@@ -78,7 +76,7 @@ class asio_pool {
 /// What most programs have.
 class mutex_pool {
  public:
-  static constexpr bool quick = false;
+  static constexpr bool cheap = false;
   mutex_pool() {
     for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
   }
@@ -142,7 +140,7 @@ void there_and_back(benchmark::State& state) {
   event_loop loop;
   unsigned home = 0;
   std::deque<baton> batons;
-  for (unsigned i = 0; i < items; ++i) batons.emplace_back(Pool::quick, loop, home);
+  for (unsigned i = 0; i < items; ++i) batons.emplace_back(Pool::cheap, loop, home);
   Pool pool;
   const auto submit_all = [&] {
     for (baton& b : batons) pool.submit(b);
@@ -161,7 +159,7 @@ void there_and_back(benchmark::State& state) {
 void loads(benchmark::internal::Benchmark* b) {
   b->Arg(1)->Arg(10)->Arg(100)->UseRealTime()->MeasureProcessCPUTime()->Unit(benchmark::kMicrosecond);
 }
-BENCHMARK(there_and_back<own_pool>)->Name("worker_pool, quick items")->Apply(loads);
+BENCHMARK(there_and_back<own_pool>)->Name("worker_pool, cheap items")->Apply(loads);
 BENCHMARK(there_and_back<own_pool_at_once>)->Name("worker_pool, other items")->Apply(loads);
 BENCHMARK(there_and_back<asio_pool>)->Name("asio::thread_pool")->Apply(loads);
 BENCHMARK(there_and_back<mutex_pool>)->Name("mutex and condition")->Apply(loads);

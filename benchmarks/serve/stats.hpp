@@ -4,6 +4,7 @@
 
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/statistics.hpp>
+#include <quintet/threadmodels/model_statistics.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -98,7 +99,7 @@ inline boost::json::object to_json(const heartbeat_statistics& s) {
 }
 
 /// What a server has counted in `seconds`.
-inline boost::json::object to_json(const server_statistics& s, std::string_view model, double seconds) {
+inline boost::json::object to_json(const with_compute<server_statistics>& s, std::string_view model, double seconds) {
   boost::json::object o{{"command", "serve"},
                         {"model", model},
                         {"duration_s", seconds},
@@ -124,7 +125,9 @@ inline boost::json::object to_json(const server_statistics& s, std::string_view 
                         {"worker_shed", s.workers.shed},
                         {"worker_longest_wait_us", static_cast<double>(s.workers.longest_wait_ns) / 1e3},
                         {"worker_decisions", to_json(s.workers.decisions)}};
-  each_loop_figure([&o](const char* name, std::uint64_t value) { o[name] = value; }, s);
+  const auto add = [&o](const char* name, std::uint64_t value) { o[name] = value; };
+  each_loop_figure(add, s);
+  each_offload_figure(add, s);
   return o;
 }
 

@@ -28,7 +28,7 @@ class basic_client {
   /// Throws config_error.
   basic_client(client_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, options_.memory, options_.log, options_.offload),
+        host_(options_.limits, options_.memory, options_.log),
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(make_main_engine(options_), *options_.time, {.tuning = options_.loop}),
@@ -84,8 +84,10 @@ class basic_client {
   [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
   /// [any thread] The client's connections by id: to send to them, close them, post to them.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
-  /// [any thread]
+  /// [any thread] What a model counts, it says itself: see model().
   [[nodiscard]] client_statistics statistics() const;
+  /// [any thread]
+  [[nodiscard]] const Model& model() const noexcept { return model_; }
 
   // run() in three parts, for a client whose main loop is driven by hand:
   // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
@@ -205,7 +207,6 @@ template <thread_model Model, handler_or_factory Handler>
 client_statistics basic_client<Model, Handler>::statistics() const {
   client_statistics sum;
   detail::add_counters(sum, model_, const_cast<basic_client*>(this)->main_);
-  sum.workers = detail::workers_of(model_);
   sum.attempts = links_.attempts();
   sum.failures = links_.failures();
   return sum;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../loop/loop_counters.hpp"
-#include "../loop/worker_statistics.hpp"
 
 #include <cstdint>
 
@@ -12,7 +11,6 @@ namespace quintet {
 struct client_statistics : loop_statistics {
   std::uint64_t attempts = 0;  ///< to connect
   std::uint64_t failures = 0;  ///< of these attempts
-  worker_statistics workers;
 };
 
 }  // namespace quintet

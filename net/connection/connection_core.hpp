@@ -133,11 +133,10 @@ class connection_core : public session_interface, public loop_member, public wor
   void has_written() noexcept;
   [[nodiscard]] connection& as_connection() noexcept;
   [[nodiscard]] static connection_core& of(connection& c) noexcept;
-  using work_item::become, work_item::hints, work_item::set_hints;
+  using work_item::become, work_item::note_cost, work_item::set_facts, work_item::take_cost_from;
 
   connection_output output_;
   connection_input input_;
-  handler_cost cost_;                 // baton: of a batch that may be run here or elsewhere
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been delivered
   bool has_unseen_ : 1 = false;       // loop: a coroutine gave the baton back before it looked at all input

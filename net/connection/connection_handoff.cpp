@@ -3,7 +3,7 @@
 // batches cost, where they do not take the fast path, is in this file (benchmarks/budget).
 #include "connection_handoff.hpp"
 
-#include "../loop/homecoming.hpp"
+#include "../loop/post_batch.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
 #include "connection_migration.hpp"
@@ -45,11 +45,18 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
     c.out_of_memory();
 }
 
-void connection_handoff::hand_off(connection_core& c, work_item::function step, work_item::hints for_queue) noexcept {
+// Where the model always runs work here and now, it is not asked.
+[[gnu::always_inline]] inline void connection_handoff::run_or_dispatch(connection_core& c, work_item::function step,
+                                                                       work_facts about) noexcept {
   prepare(c);
+  if (c.constants_.runs_here) return step(c);
   c.become(step);
-  c.set_hints(for_queue);
+  c.set_facts(about);
   c.dispatch(c);
+}
+
+void connection_handoff::hand_off(connection_core& c, work_item::function step) noexcept {
+  run_or_dispatch(c, step, {});
 }
 
 void connection_handoff::deliver(connection_core& c) noexcept {
@@ -57,34 +64,16 @@ void connection_handoff::deliver(connection_core& c) noexcept {
     return;
   c.loop_.counters().batches.add();
   c.baton_flags_.input.requires_more = false;
-  if (!c.constants_.runs_here && !stays_here(c)) {
-    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
-    c.baton_flags_.output.quantum_used = !c.loop_.shares_left();
-    c.loop_.count_written(event_loop::turn_share / 4);
-    return hand_off(c, &connection_handoff::batch,
-                    {.quick = c.cost_.is_known() && c.cost_.value() <= c.host_.offload.threshold,
-                     .may_come_too_late = c.enabled_.overload});
-  }
-  prepare(c);
-  batch(c);
-}
-
-// Of a model with a pool: whether this batch is not worth the way there.
-bool connection_handoff::stays_here(connection_core& c) noexcept {
-  if (!c.host_.offload.is_adaptive()) return false;
-  loop_counters& count = c.loop_.counters();
-  using enum offload_gauge::verdict;
-  const auto verdict = c.loop_.offloading().judge(c.cost_, c.host_.offload, [&c] { return c.loop_.now(); });
-  (verdict == here      ? count.batches_inline
-   : verdict == unknown ? count.offloads_unknown
-   : verdict == dear    ? count.offloads_dear
-                        : count.offloads_held_back)
-      .add();
-  return verdict == here;
+  run_or_dispatch(c, &connection_handoff::batch, {.is_measured = true, .can_shed = c.enabled_.overload});
 }
 
 void connection_handoff::on_handoff(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
+  if (c.is_measured()) {  // a batch
+    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    c.baton_flags_.output.quantum_used = !c.loop_.shares_left();
+    c.loop_.count_written(event_loop::turn_share / 4);
+  }
   if (!c.input_.keep_lent(c)) c.become(&connection_handoff::lost_batch);
 }
 
@@ -94,10 +83,9 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   const time_point begun = c.constants_.runs_here ? time_point() : c.loop_.time().now();
   c.guarded([&c] {
     const bytes input = c.input_.batch(c);
-    c.input_.use(c, input, c.is_too_late() ? c.run_overload(input) : c.run_batch(input));
+    c.input_.use(c, input, c.is_expired() ? c.run_overload(input) : c.run_batch(input));
   });
-  if (!c.constants_.runs_here && !c.is_too_late()) note_cost(c, c.loop_.time().now() - begun);
-  c.set_hints({});
+  if (!c.constants_.runs_here && !c.is_expired()) note_batch_cost(c, c.loop_.time().now() - begun);
 }
 
 [[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
@@ -105,14 +93,10 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   run_guarded_batch(c);
 }
 
-// With the baton, on whatever thread the batch was run.
-void connection_handoff::note_cost(connection_core& c, duration took) noexcept {
-  c.cost_.add(took);
-  if (took <= c.host_.offload.threshold || !c.loop_.in_this_thread()) [[likely]]
-    return;
-  c.loop_.counters().misjudged.add();
-  c.loop_.counters().misjudged_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
-  c.loop_.offloading().misjudged(took, c.host_.offload, c.loop_.time().now());
+// With the baton, on whatever thread the batch was run. The thread model decides what the cost means.
+void connection_handoff::note_batch_cost(connection_core& c, duration took) noexcept {
+  c.note_cost(took);
+  if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
 }
 
 void connection_handoff::open(work_item& item) noexcept {
@@ -139,7 +123,6 @@ void connection_handoff::lost_batch(work_item& item) noexcept {
   c.batch_.lost = true;
   c.batch_.input_is_lent = false;
   c.fail_handler();
-  c.set_hints({});
   c.give_back();
 }
 
@@ -196,10 +179,8 @@ void connection_handoff::give_back(connection_core& c) noexcept {
   c.become(&connection_handoff::returned);
   if (c.loop_.in_this_thread())
     returned(c);
-  else if (homecoming* const together = homecoming::current())
-    together->add(c.loop_, c);
   else
-    c.loop_.post(static_cast<work_item&>(c));
+    post_batch::post(c.loop_, c);
 }
 
 void connection_handoff::returned(work_item& item) noexcept {

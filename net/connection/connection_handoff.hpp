@@ -17,7 +17,7 @@ struct connection_handoff {
   /// Gives input to the handler: on this thread, or where the thread model says.
   static void deliver(connection_core& c) noexcept;
   /// Asks the thread model to run a step.
-  static void hand_off(connection_core& c, work_item::function step, work_item::hints for_queue = {}) noexcept;
+  static void hand_off(connection_core& c, work_item::function step) noexcept;
   /// The baton is back, and something has to be looked at.
   static void returned_slowly(connection_core& c) noexcept;
 
@@ -48,10 +48,10 @@ struct connection_handoff {
 
  private:
   static void prepare(connection_core& c) noexcept;
-  static bool stays_here(connection_core& c) noexcept;
+  static void run_or_dispatch(connection_core& c, work_item::function step, work_facts about) noexcept;
   static void run_guarded_batch(connection_core& c) noexcept;
   static void run_watched_batch(connection_core& c) noexcept;
-  static void note_cost(connection_core& c, duration took) noexcept;
+  static void note_batch_cost(connection_core& c, duration took) noexcept;
   static void end_of_batch(connection_core& c) noexcept;
 };
 

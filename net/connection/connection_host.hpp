@@ -5,7 +5,6 @@
 #include "../../base/log.hpp"
 #include "../options/connection_limits.hpp"
 #include "../options/memory_limits.hpp"
-#include "../options/offload.hpp"
 #include "connection_registry.hpp"
 
 #include <algorithm>
@@ -45,16 +44,13 @@ class byte_budget {
 
 /// Outlives the server's connections and loops.
 struct connection_host {
-  connection_host(const connection_limits& l, const memory_limits& memory, log_hook hook = {},
-                  const offload_options& o = {})
+  connection_host(const connection_limits& l, const memory_limits& memory, log_hook hook = {})
       : limits(l),
-        offload(o),
         log(std::move(hook)),
         output(memory.max_output_total),
         input(memory.max_input_total),
         registry(l.max_output) {}
   const connection_limits limits;
-  const offload_options offload;
   const log_hook log;
   byte_budget output, input;
   connection_registry registry;

@@ -67,7 +67,7 @@ void connection_migration::take_state(connection_core& to, connection_core& from
   to.loop_flags_.handoff.slow_path = to.enabled_.classify || to.always_slow();
   to.constants_.is_open = from.constants_.is_open;
   to.own_ = std::move(from.own_);
-  to.cost_ = from.cost_;
+  to.take_cost_from(from);
   if (!from.silence_.is_unbroken()) to.silence_.end();
   if ((from.deadlines() || from.extras_->input_charged > 0) && to.make_extras()) {
     to.extras_->deadlines = std::move(from.extras_->deadlines);  // without memory attach() makes others, or fails

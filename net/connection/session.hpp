@@ -146,7 +146,7 @@ class stream_session final : public stream {
 
  private:
   friend Owner;
-  void run_by_model(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
   void destroy() noexcept override { owner_.retire(this); }

@@ -21,7 +21,7 @@
 namespace quintet {
 
 /// The coroutine runs on its connection's loop in every thread model, so any Asio client can be awaited in it. It never
-/// blocks: dear work goes through offload(), which is where the thread models differ.
+/// blocks: expensive work goes through offload(), which is where the thread models differ.
 class stream : public connection, private coroutine_host {
  public:
   /// [baton] What has arrived, at least a byte (others call this read_some), or nullopt at the end of the stream (also:
@@ -120,8 +120,6 @@ class stream : public connection, private coroutine_host {
         coroutine_host(loop) {}
   ~stream() = default;
 
-  /// [loop] Asks the thread model to run the item.
-  virtual void run_by_model(quintet::work_item& item) noexcept = 0;
   virtual awaitable<> make_coroutine() = 0;
 
  private:
@@ -183,7 +181,6 @@ class stream : public connection, private coroutine_host {
   void ended(bool by_exception) noexcept;
   static awaitable<> drive(stream& s);
 
-  void dispatch(quintet::work_item& item) noexcept final { item(); }
   void run_open() noexcept final;
   std::size_t run_batch(bytes) noexcept final;
   void run_writable() noexcept final { resume_waiting(); }
@@ -199,7 +196,7 @@ class stream : public connection, private coroutine_host {
   bool counts_codec_ = false;          // count_kept_input() was last told what the codec of a read keeps
 };
 
-/// The awaiter of offload(), and the work item that travels. It lives in the coroutine's frame.
+/// The awaiter of offload(), and the work item that is handed off. It lives in the coroutine's frame.
 template <class F>
 class stream::offloaded final : private quintet::work_item {
  public:
@@ -213,7 +210,7 @@ class stream::offloaded final : private quintet::work_item {
     waiting_ = waiting;
     bool ran_here = false;  // on this stack: a pool may have finished, and this object be gone, before run() returns
     ran_here_ = &ran_here;
-    stream_.run_by_model(*this);
+    stream_.dispatch(*this);
     return !ran_here;
   }
   result_type await_resume() {

@@ -14,7 +14,6 @@
 #include "loop_counters.hpp"
 #include "loop_services.hpp"
 #include "loop_timers.hpp"
-#include "offload_gauge.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -194,8 +193,10 @@ class event_loop {
     turns_begun_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// [loop] Of the handlers of its connections, where they may be run here or on a pool.
-  [[nodiscard]] offload_gauge& offloading() noexcept { return offloading_; }
+  /// [loop] What the last handler call on this loop has taken, where these are measured. Connections note it, and the
+  /// thread model may take it, once; otherwise zero.
+  void note_handler_time(duration took) noexcept { handler_time_ = took; }
+  [[nodiscard]] duration take_handler_time() noexcept { return std::exchange(handler_time_, duration::zero()); }
 
   [[nodiscard]] const loop_options& options() const noexcept { return options_; }
   /// [any thread] Where it reads the time.
@@ -261,7 +262,7 @@ class event_loop {
   std::size_t written_ = 0;  // in this turn, by those who write much
   unsigned turns_out_ = 0;
   std::atomic<unsigned> turns_begun_{0};  // and not over
-  offload_gauge offloading_;
+  duration handler_time_{};
   timer_queue timers_;
   time_point now_{};
   bool now_is_known_ = false;

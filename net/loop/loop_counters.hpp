@@ -31,14 +31,6 @@ struct loop_figures {
   Value sends_outside{};  ///< of what other threads have sent: at the end of the loop's turn, or at once if it is large
   Value sends_resumed{};  ///< the kernel has room again
   Value bytes_in_place{};  ///< of the bytes received: without a copy, into the message that they belong to
-  // With a pool and offload_policy::adaptive, each batch of a callback handler is in one of these:
-  Value batches_inline{};      ///< run by the loop, because it seemed cheap
-  Value offloads_unknown{};    ///< handed to the pool: nothing was known of its cost
-  Value offloads_dear{};       ///< it seemed dear
-  Value offloads_held_back{};  ///< too much that seemed cheap was not; see offload_options
-  // Of those run by the loop:
-  Value misjudged{};     ///< cost more than offload_options::threshold
-  Value misjudged_ns{};  ///< the nanoseconds that these took
 
   Value urgent{};      ///< messages that were answered ahead of others
   Value moved_here{};  ///< connections that came from another loop
@@ -66,17 +58,11 @@ constexpr void each_loop_figure(F f, Figures&... of) {
   f("sends_outside", of.sends_outside...);
   f("sends_resumed", of.sends_resumed...);
   f("bytes_in_place", of.bytes_in_place...);
-  f("batches_inline", of.batches_inline...);
-  f("offloads_unknown", of.offloads_unknown...);
-  f("offloads_dear", of.offloads_dear...);
-  f("offloads_held_back", of.offloads_held_back...);
-  f("misjudged", of.misjudged...);
-  f("misjudged_ns", of.misjudged_ns...);
   f("urgent", of.urgent...);
   f("moved_here", of.moved_here...);
   f("moved_away", of.moved_away...);
 }
-static_assert(sizeof(loop_figures<std::uint64_t>) == 27 * sizeof(std::uint64_t),
+static_assert(sizeof(loop_figures<std::uint64_t>) == 21 * sizeof(std::uint64_t),
               "a figure was added: each_loop_figure() has to list it");
 
 /// Written by one loop's thread, read by any.

@@ -6,7 +6,6 @@
 #include "../../base/log.hpp"
 #include "loop_counters.hpp"
 #include "thread_model.hpp"
-#include "worker_statistics.hpp"
 
 #include <utility>
 #include <vector>
@@ -32,15 +31,6 @@ bool runs_inline(const Model& model) noexcept {
     return model.runs_inline();
   else
     return false;
-}
-
-/// [any thread]
-template <thread_model Model>
-worker_statistics workers_of(const Model& model) {
-  if constexpr (requires { model.workers(); })
-    return model.workers();
-  else
-    return {};
 }
 
 /// [before run] The loops that can accept for themselves: none, where the model does not say.

@@ -15,7 +15,7 @@ namespace quintet {
 ///   place()       on the main loop's thread: the loop that owns the next connection. May throw; the connection is
 ///                 refused then
 ///   run(w)        on a loop's thread: run w exactly once, here and now, or on another thread; in the second case call
-///                 w.depart() first, here
+///                 w.hand_off() first, here
 ///   stop()        the main loop has ended: end all threads. A loop ends when its connections have left, and they may
 ///                 wait for work that is being run elsewhere: so end loops first, then whatever else runs work
 ///
@@ -29,7 +29,6 @@ namespace quintet {
 ///   each_loop(f)    before start(): f(event_loop&) for every loop that place() may ever return, in their order; only
 ///                   where they are there from the beginning. Such a model's loops can accept for themselves, and
 ///                   connections can move between them
-///   workers()       any thread: the worker_statistics of its pool
 ///   each_counters(f)  any thread: f(const loop_counters&) for every loop there is or was besides the main one
 template <class M>
 concept thread_model = requires(M& m, event_loop& main, work_item& w) {

@@ -11,7 +11,6 @@ void validate(const client_options& options) {
   validate(options.memory);
   validate(options.engine);
   validate(options.loop, options.memory.max_output_total);
-  validate(options.offload);
 }
 
 }  // namespace quintet

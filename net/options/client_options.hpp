@@ -9,7 +9,6 @@
 #include "engine_kind.hpp"
 #include "loop_options.hpp"
 #include "memory_limits.hpp"
-#include "offload.hpp"
 #include "reconnect_options.hpp"
 
 #include <cstdint>
@@ -42,7 +41,6 @@ struct client_options {
   memory_limits memory = {};      ///< of all connections together
   log_hook log = {};              ///< what the client has to say; nothing, unless there is one
   loop_tuning loop = {};          ///< of the main loop: spinning, and buffers made in advance
-  offload_options offload = {};   ///< where the model has a pool; automatic means always, it knows of no model
 
   /// For loops that are driven by hand: the main loop's engine, where `engine` does not say it, its clock, and what the
   /// waits are drawn from.

@@ -31,7 +31,6 @@ void validate(const server_options& options) {
   validate(options.accepting);
   validate(options.memory);
   validate(options.advanced, options.memory.max_output_total);
-  validate(options.offload);
 }
 
 }  // namespace quintet

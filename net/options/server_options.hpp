@@ -10,7 +10,6 @@
 #include "engine_kind.hpp"
 #include "listen_options.hpp"
 #include "memory_limits.hpp"
-#include "offload.hpp"
 
 #include <functional>
 #include <memory>
@@ -28,7 +27,6 @@ struct server_options {
   memory_limits memory = {};                    ///< of all connections together
   log_hook log = {};                            ///< what the server has to say; nothing, unless there is one
   advanced_options advanced = {};               ///< its `loop` is that of the main loop and the priority lane
-  offload_options offload = {};  ///< where the model has a pool; automatic means always, it knows of no model
 
   /// For loops that are driven by hand: the main loop's clock, and its engine where `engine` does not say it.
   std::function<std::unique_ptr<quintet::engine>()> make_engine = {};

@@ -31,7 +31,7 @@ class basic_server {
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
   basic_server(server_options options, Model model, Handler handler)
       : options_((validate(options), std::move(options))),
-        host_(options_.limits, options_.memory, options_.log, options_.offload),
+        host_(options_.limits, options_.memory, options_.log),
         watchdog_(make_watchdog(options_, host_)),
         model_(std::move(model)),
         source_{std::move(handler)},
@@ -106,8 +106,10 @@ class basic_server {
   [[nodiscard]] const std::vector<event_loop*>& loops() const noexcept { return host_.loops; }
   /// [any thread] The server's connections by id: to send to them, close them, post to them.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
-  /// [any thread]
+  /// [any thread] What a model counts, it says itself: see model().
   [[nodiscard]] server_statistics statistics() const;
+  /// [any thread]
+  [[nodiscard]] const Model& model() const noexcept { return model_; }
   /// [any thread] The same for each loop: f(const loop_counters&), of the main one first.
   template <class F>
   void each_counters(F f) const {
@@ -369,7 +371,6 @@ server_statistics basic_server<Model, Handler>::statistics() const {
   server_statistics sum;
   auto& self = const_cast<basic_server&>(*this);  // counters() is the loops' own, non-const accessor
   detail::add_counters(sum, model_, self.main_);
-  sum.workers = detail::workers_of(model_);
   if (watchdog_) sum.stalls = watchdog_->stalls();
   if (rebalancer_) sum.rebalanced = rebalancer_->rounds();
   for (const auto& a : acceptors_.acceptors()) {

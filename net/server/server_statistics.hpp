@@ -5,7 +5,6 @@
 #include "../../base/metrics/log2_histogram.hpp"
 #include "../loop/loop_counters.hpp"
 #include "../loop/thread_scheduling.hpp"
-#include "../loop/worker_statistics.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -40,7 +39,6 @@ struct server_statistics : loop_statistics {
   priority_statistics priority;
   heartbeat_statistics heartbeat;
   std::uint64_t stalls = 0;  ///< that the watchdog has told of; see stall_options
-  worker_statistics workers;
 };
 
 }  // namespace quintet

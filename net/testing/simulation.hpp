@@ -28,7 +28,7 @@ class simulation {
   /// Drives a loop that somebody else owns, until it is told to forget it.
   void drive(event_loop& loop) { driven_.push_back(&loop); }
   void forget(event_loop& loop) { std::erase(driven_, &loop); }
-  /// As if a pool had it. The item must have departed.
+  /// As if a pool had it. The caller must have called its hand_off().
   void offload(work_item& item) { offloaded_.push_back(&item); }
 
   /// Turns loops and runs offloaded items until none has anything to do.

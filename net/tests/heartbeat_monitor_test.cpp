@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_handler_at_work_is_not_silence) {
   struct pool : simulated_model {
     pool(simulation& sim, std::vector<work_item*>& kept) : simulated_model(sim, 0, true), all(&kept) {}
     void run(work_item& item) noexcept {
-      item.depart();
+      item.hand_off();
       all->push_back(&item);
     }
     std::vector<work_item*>* all;

@@ -46,7 +46,7 @@ struct roaming_world : world<roaming_handler> {
   roaming_world(int& closed, std::uint64_t seed, const shape& s, const rebalance_options& rebalance = {})
       : world(seed, s, roaming_handler{&closed},
               {.high_watermark = 4096, .low_watermark = 1024, .message_timeout = std::chrono::seconds(1)}, 1U << 30U,
-              {}, rebalance) {
+              rebalance) {
     roaming_handler::loops = &server->loops();
   }
   std::vector<std::uint64_t> open_on_each() {

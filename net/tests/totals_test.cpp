@@ -45,7 +45,7 @@ struct lines {
 constexpr std::size_t total = 300'000, plenty = 1U << 30U;
 
 struct input_world : world<lines> {
-  input_world(shape s, journal& log) : world(1, s, lines{&log}, {}, plenty, {}, {}, total) {}
+  input_world(shape s, journal& log) : world(1, s, lines{&log}, {}, plenty, {}, total) {}
 };
 
 }  // namespace
@@ -109,7 +109,7 @@ struct lengths_coroutine {
 
 template <class Handler>
 void check_beginnings(shape s, Handler handler, journal& log) {
-  world w(1, s, std::move(handler), {}, plenty, {}, {}, total);
+  world w(1, s, std::move(handler), {}, plenty, {}, total);
   const int modest = w.connect();
   std::vector<int> greedy;
   for (int i = 0; i < 10; ++i) {
@@ -154,7 +154,7 @@ void move_all(World& w, event_loop* to) {
 // What a codec keeps goes on to count when its connection changes its loop, and is given back there.
 BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bdata::make(with_loops), s) {
   journal log;
-  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), lengths{&log}), {}, plenty, {}, {}, total);
+  world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), lengths{&log}), {}, plenty, {}, total);
   std::vector<int> greedy;
   for (std::size_t i = 0; i < 10; ++i) {
     greedy.push_back(w.connect());  // on loop i
@@ -216,7 +216,7 @@ struct long_answers {
 
 BOOST_DATA_TEST_CASE(what_a_codec_kept_does_not_count_when_it_has_gone, bdata::make(shapes), s) {
   journal log;
-  world w(1, s, message_and_more{&log}, {}, plenty, {}, {}, total);
+  world w(1, s, message_and_more{&log}, {}, plenty, {}, total);
   std::vector<int> clients;
   for (int i = 0; i < 6; ++i) {
     clients.push_back(w.connect());
@@ -229,7 +229,7 @@ BOOST_DATA_TEST_CASE(what_a_codec_kept_does_not_count_when_it_has_gone, bdata::m
 // read() takes back what a codec has kept, not what the coroutine counts itself.
 BOOST_DATA_TEST_CASE(what_a_coroutine_keeps_itself_is_bounded, bdata::make(shapes), s) {
   journal log;
-  world w(1, s, collector{&log}, {}, plenty, {}, {}, total);
+  world w(1, s, collector{&log}, {}, plenty, {}, total);
   for (int i = 0; i < 10; ++i) w.send(w.connect(), std::string(90'000, 'g'));
   BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
 }
@@ -237,7 +237,7 @@ BOOST_DATA_TEST_CASE(what_a_coroutine_keeps_itself_is_bounded, bdata::make(shape
 // The last frame of a message takes memory of the codec, too, and the coroutine has waited for no message since.
 BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes), s) {
   journal log;
-  world w(1, s, long_answers{&log}, {.high_watermark = 1000, .low_watermark = 500}, plenty, {}, {}, total);
+  world w(1, s, long_answers{&log}, {.high_watermark = 1000, .low_watermark = 500}, plenty, {}, total);
   std::vector<int> deaf;
   for (int i = 0; i < 10; ++i) {
     deaf.push_back(w.connect());
@@ -264,7 +264,7 @@ struct hoarder {
 
 struct hoarding : journal, world<hoarder> {
   hoarding(shape s, int seed, std::size_t most, int peers)
-      : world(static_cast<std::uint64_t>(seed), s, hoarder{this, most}, {}, plenty, {}, {}, total) {
+      : world(static_cast<std::uint64_t>(seed), s, hoarder{this, most}, {}, plenty, {}, total) {
     for (int i = 0; i < peers; ++i) clients.push_back(connect());
   }
   void send_from_each(std::size_t count) {

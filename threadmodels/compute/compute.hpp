@@ -2,34 +2,42 @@
 // compute: where handlers run. One half of a threading model.
 #pragma once
 
+#include "inline_policy.hpp"
+#include "per_loop.hpp"
 #include "worker_pool.hpp"
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace quintet {
 
 /// On the loop that read the input.
-struct run_inline {
-  static constexpr bool runs_inline = true;
+class run_inline {
+ public:
   void start() noexcept {}
+  /// [loop]
   void run(work_item& item) noexcept { item(); }
   void stop() noexcept {}
+  /// [any thread]
+  [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
 };
 
 /// On a pool of threads: fixed when min == max, elastic otherwise.
 class run_pooled {
  public:
-  static constexpr bool runs_inline = false;
-  explicit run_pooled(worker_limits limits) : limits_(limits) {}
+  /// `threshold`: work that is known to cost no more is cheap, and shares wake-ups; see worker_pool.
+  explicit run_pooled(worker_limits limits, duration threshold = offload_options().threshold)
+      : limits_(limits), threshold_(threshold) {}
   void start() {
-    auto fresh = std::make_unique<worker_pool>(limits_);
+    auto fresh = std::make_unique<worker_pool>(limits_, threshold_);
     const std::lock_guard lock(watched_->mutex);
     pool_.swap(fresh);
     watched_->pool = pool_.get();
   }
+  /// [loop]
   void run(work_item& item) noexcept {
-    item.depart();
+    item.hand_off();
     pool_->submit(item);
   }
   /// Joins the threads. The pool itself stays, with what it has counted.
@@ -49,8 +57,50 @@ class run_pooled {
     const worker_pool* pool = nullptr;
   };
   worker_limits limits_;
+  duration threshold_;
   std::unique_ptr<worker_pool> pool_;
   std::unique_ptr<watched> watched_ = std::make_unique<watched>();
+};
+
+/// Adaptive offloading: the loop runs batches that it expects to be cheap, and `Elsewhere` all others. With
+/// offload_policy::always `Elsewhere` gets everything. Items that are not measured go there always.
+template <class Elsewhere>
+class run_adaptive {
+ public:
+  explicit run_adaptive(Elsewhere elsewhere, const offload_options& options = {})
+      : elsewhere_(std::move(elsewhere)), options_(options) {
+    validate(options_);
+  }
+  void start() { elsewhere_.start(); }
+  /// [loop]
+  void run(work_item& item) noexcept {
+    if (!item.is_measured() || options_.policy == offload_policy::always) return elsewhere_.run(item);
+    event_loop& loop = *event_loop::current();
+    inline_policy* const policy = policies_->of(loop, loop.time(), options_);
+    if (!policy) return elsewhere_.run(item);
+    policy->account(loop.take_handler_time());  // of a batch that is still on the stack: its end has brought this one
+    if (!policy->runs_inline(item.cost())) return elsewhere_.run(item);
+    item();
+    policy->account(loop.take_handler_time());
+  }
+  void stop() noexcept { elsewhere_.stop(); }
+  /// [any thread]
+  [[nodiscard]] worker_statistics workers() const
+    requires requires(const Elsewhere& e) { e.workers(); }
+  {
+    return elsewhere_.workers();
+  }
+  /// [any thread]
+  [[nodiscard]] offload_statistics offloads() const {
+    offload_statistics sum;
+    policies_->each([&sum](const inline_policy& p) { sum.add(p.counters()); });
+    return sum;
+  }
+
+ private:
+  Elsewhere elsewhere_;
+  offload_options options_;
+  std::unique_ptr<per_loop<inline_policy>> policies_ = std::make_unique<per_loop<inline_policy>>();
 };
 
 }  // namespace quintet

@@ -9,7 +9,7 @@
 namespace quintet {
 
 void pool_entrance::add(work_item& item) noexcept {
-  if (!item.is_quick()) return hand_over_at_once(item);
+  if (!pool_.is_cheap(item)) return hand_over_at_once(item);
   items_.push(item);
   if (++count_ == most) return hand_over();
   if (!std::exchange(due_, true)) loop_.defer(*this);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool: one queue, one mutex; a notification only where nobody who is awake will come to the work soon.
+// worker_pool: the way of an item through it. One queue, one mutex; a notification only where nobody who is awake will
+// come to the work soon.
 #include "worker_pool.hpp"
 
-#include "../../base/work/next_number.hpp"
 #include "../../net/loop/event_loop.hpp"
-#include "../../net/loop/homecoming.hpp"
+#include "../../net/loop/post_batch.hpp"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
 namespace quintet {
 
-worker_pool::worker_pool(const worker_limits& limits)
-    : limits_(limits), number_(next_number<worker_pool>()), policy_(limits) {
+worker_pool::worker_pool(const worker_limits& limits, duration threshold)
+    : limits_(limits), limit_(threshold), policy_(limits) {
   try {
     const std::lock_guard lock(mutex_);
     while (workers_.size() < limits_.min) start_worker();
@@ -38,40 +38,19 @@ void worker_pool::stop() noexcept {
 
 void worker_pool::submit(work_item& item) noexcept {
   if (event_loop* const loop = event_loop::current())
-    if (pool_entrance* const here = entrance_of(*loop)) return here->add(item);
+    if (pool_entrance* const here = entrances_.of(*loop, *this, *loop)) return here->add(item);
   work_fifo alone;
   alone.push(item);
-  take(alone, 1, item.is_quick(), clock::system().now(), watched::no);
-}
-
-// The calling thread's loop's. Nothing where there is no memory for one.
-pool_entrance* worker_pool::entrance_of(event_loop& loop) noexcept {
-  struct last_used {
-    std::uint64_t pool = 0;
-    const event_loop* loop = nullptr;
-    pool_entrance* entrance = nullptr;
-  };
-  thread_local last_used last;
-  if (last.pool == number_ && last.loop == &loop) [[likely]]
-    return last.entrance;
-  const std::lock_guard lock(mutex_);
-  auto found = std::ranges::find(entrances_, &loop, [](const pool_entrance& e) { return &e.loop(); });
-  try {
-    if (found == entrances_.end()) found = entrances_.emplace(found, *this, loop);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-  last = {number_, &loop, &*found};
-  return last.entrance;
+  take(alone, 1, is_cheap(item), clock::system().now(), watched::no);
 }
 
 // After how long a loop should look whether all goes well. Zero: it does.
-duration worker_pool::take(work_fifo& items, unsigned count, bool quick, time_point now, watched by_loop) noexcept {
+duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept {
   worker* called = nullptr;
   duration again{};
   {
     const std::lock_guard lock(mutex_);
-    if (now - looked_at_ >= long_for_quick) {
+    if (now - looked_at_ >= long_for_cheap) {
       looked_at_ = now;
       look_at_workers();
     }
@@ -79,7 +58,7 @@ duration worker_pool::take(work_fifo& items, unsigned count, bool quick, time_po
     queue_.push_all(items);
     ages_.push(count, now);
     pending_.store(pending_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-    if (!quick) pending_long_ += count;
+    if (!cheap) pending_long_ += count;
     called = call_one_more(now, by_loop);
     const bool alone = pending_.load(std::memory_order_relaxed) == 1;
     if (!called || !alone) again = look_again_in();
@@ -93,13 +72,50 @@ duration worker_pool::look_again_in() const noexcept {
   return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_entrance::patience);
 }
 
-// One that is still at the quick item of the last time counts as busy from now on, and what it keeps goes home.
+// On a worker, under the lock, which it releases while the item runs.
+void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
+  work_item& item = pop_next(self);
+  const bool counts = !self.runs_cheap;
+  worker* called = nullptr;
+  if (counts) {
+    ++busy_;
+    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // those behind it counted on this worker
+  }
+  lock.unlock();
+  if (called) called->wake.notify_one();
+  if (counts) self.batons->post_all();
+  item();
+  if (pending_.load(std::memory_order_relaxed) == 0) self.batons->post_all();
+  lock.lock();
+  ++self.finished;
+  self.runs_cheap = false;
+  if (counts || std::exchange(self.stuck, false)) --busy_;
+}
+
+// The time is looked at for expensive items, and for the first cheap one of those that came together.
+work_item& worker_pool::pop_next(worker& self) noexcept {
+  const time_point since = ages_.pop();
+  work_item& item = *queue_.pop();
+  pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  self.runs_cheap = is_cheap(item);
+  if (!self.runs_cheap) --pending_long_;
+  if (!self.runs_cheap || since != judged_ || policy_.is_overloaded()) {
+    judged_ = since;
+    const time_point now = clock::system().now();
+    if (!self.runs_cheap) begun_at_ = now;
+    judge_wait(item, since, now);
+    if (item.is_expired()) self.runs_cheap = true;
+  }
+  return item;
+}
+
+// One that is still at the cheap item of the last time counts as busy from now on, and what it keeps is posted.
 void worker_pool::look_at_workers() noexcept {
   for (worker& w : workers_) {
-    if (w.runs_quick && !w.stuck && w.finished == w.seen) {
+    if (w.runs_cheap && !w.stuck && w.finished == w.seen) {
       w.stuck = true;
       ++busy_;
-      w.batons->send_home();
+      w.batons->post_all();
     }
     w.seen = w.finished;
   }
@@ -107,9 +123,9 @@ void worker_pool::look_at_workers() noexcept {
 
 // Where those who are awake, or on their way, are too few for what waits: who is to be notified, if anybody sleeps.
 worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop) noexcept {
-  const std::size_t all = pending_.load(std::memory_order_relaxed), quick = all - pending_long_;
+  const std::size_t all = pending_.load(std::memory_order_relaxed), cheap = all - pending_long_;
   // One that has only just been started is free too, although it does not wait yet.
-  if (free_and_awake() >= pending_long_ + (quick + quick_share - 1) / quick_share) return nullptr;
+  if (free_and_awake() >= pending_long_ + (cheap + cheap_share - 1) / cheap_share) return nullptr;
   if (idle_.empty()) {
     consider_growth(now, by_loop);
     return nullptr;
@@ -121,7 +137,7 @@ worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop)
   return &next;
 }
 
-// [loop] After how long to look again. Zero: nothing waits, and nobody runs what may turn out not to be quick.
+// [loop] After how long to look again. Zero: nothing waits, and nobody runs what may turn out to be expensive.
 duration worker_pool::look_after_work(time_point now) noexcept {
   worker* called = nullptr;
   duration again = pool_entrance::patience;
@@ -130,7 +146,7 @@ duration worker_pool::look_after_work(time_point now) noexcept {
     const std::lock_guard lock(mutex_);
     look_at_workers();
     if (queue_.empty()) {
-      const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_quick && !w.stuck; });
+      const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_cheap && !w.stuck; });
       return waits ? pool_entrance::patience : duration::zero();
     }
     called = call_one_more(now, watched::yes);

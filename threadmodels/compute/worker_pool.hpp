@@ -5,11 +5,14 @@
 #include "../../base/clock.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../../base/work/work_item.hpp"
-#include "../../net/loop/worker_statistics.hpp"
+#include "cost_limit.hpp"
 #include "elastic_policy.hpp"
+#include "offload.hpp"
+#include "per_loop.hpp"
 #include "pool_entrance.hpp"
 #include "queue_ages.hpp"
 #include "worker_limits.hpp"
+#include "worker_statistics.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -26,35 +29,37 @@
 
 namespace quintet {
 
-class homecoming;
+class post_batch;
 
 /// Items run in the order in which they were submitted, each on some worker; an item is a connection's baton, so what
 /// belongs to one connection never runs twice at a time, and there are never more items than connections.
 ///
-/// What makes a hand-over dear is waking threads, so quick items (work_item::is_quick) wake as few as can be: a loop
-/// gathers them until the end of its turn, an awake worker takes them one after the other, and sends the batons home
-/// together. An item that is not known to be quick goes at once, and to a worker of its own as long as there is one. So
-/// do those behind an item that was taken for quick and is not: when more come, or some milliseconds later.
+/// The expensive part of a handoff is waking threads, so cheap items wake as few as can be. A loop gathers them until
+/// the end of its turn, an awake worker runs them one after the other, and returns the batons together. An item is
+/// cheap if its cost is known, and at most `threshold`. Any other item is expensive: it goes at once, and to a worker
+/// of its own as long as there is one. So do those behind an item that was taken for cheap and is not: when more come,
+/// or some milliseconds later.
 ///
 /// Of the idle workers the one that was busy last is woken first: its caches are warm, and those that are not needed
 /// stay idle, and leave. When the pool grows, shrinks, and sheds, elastic_policy decides. While work waits and nobody
 /// is free, the loops that have submitted it look after it (pool_entrance); a pool has no thread for that.
 class worker_pool {
  public:
-  /// After so long a worker that is still at the same quick item counts as busy, if loops bring more.
-  static constexpr std::chrono::microseconds long_for_quick{200};
-  static constexpr unsigned quick_share = 64;     ///< quick items for which one awake worker is enough
+  /// After so long a worker that is still at the same cheap item counts as busy, if loops bring more.
+  static constexpr std::chrono::microseconds long_for_cheap{200};
+  static constexpr unsigned cheap_share = 64;     ///< cheap items for which one awake worker is enough
   static constexpr unsigned most_decisions = 64;  ///< that statistics() remembers
   static constexpr unsigned most_shed = 256;      ///< by a loop at once, when all workers are stuck
 
   /// Throws std::system_error where the system has no threads for `limits.min`.
-  explicit worker_pool(const worker_limits& limits);
+  explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold);
   /// stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
-  /// [any thread] Never allocates unless it starts a thread; when the system refuses one, those that run do the work.
+  /// [any thread] Queues the item: on a loop's thread by the loop's pool_entrance. Never allocates unless it starts a
+  /// thread; when the system refuses one, those that run do the work.
   void submit(work_item& item) noexcept;
   /// Runs what is queued, then joins all workers. Nothing may be submitted any more.
   void stop() noexcept;
@@ -69,17 +74,17 @@ class worker_pool {
     std::thread thread;
     std::condition_variable wake;
     bool called = false;           // there is something to do; it is not among the idle ones any more
-    bool runs_quick = false;       // an item that is taken for quick
+    bool runs_cheap = false;       // an item that is taken for cheap
     bool stuck = false;            // the same, for too long: it counts as busy
-    homecoming* batons = nullptr;  // that it keeps
+    post_batch* batons = nullptr;  // that it keeps
     std::uint64_t finished = 0;    // items
     std::uint64_t seen = 0;        // of these, when somebody last looked
   };
   using worker_list = std::list<worker>;
   enum class watched : bool { no, yes };  // whether a loop will look after what was submitted
 
-  pool_entrance* entrance_of(event_loop& loop) noexcept;
-  duration take(work_fifo& items, unsigned count, bool quick, time_point now, watched by_loop) noexcept;
+  [[nodiscard]] bool is_cheap(const work_item& item) const noexcept { return limit_.is_cheap(item.cost()); }
+  duration take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept;
   void look_at_workers() noexcept;
   duration look_after_work(time_point now) noexcept;
   worker* call_one_more(time_point now, watched by_loop) noexcept;
@@ -110,27 +115,27 @@ class worker_pool {
   [[nodiscard]] std::size_t free_and_awake() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
   const worker_limits limits_;
-  const std::uint64_t number_;  // of all pools there have been
+  const cost_limit limit_;
   mutable std::mutex mutex_;
   worker_list workers_, left_, spare_;   // left_: have ended, or are about to, and are still to be joined
   boost::intrusive::list<worker> idle_;  // asleep, and not called; the last one that was busy first
   work_fifo queue_;
   queue_ages ages_;
   std::atomic<std::size_t> pending_{0};  // items in the queue; written under the lock
-  std::size_t pending_long_ = 0;         // of these, those not known to be quick
-  unsigned busy_ = 0;                    // workers that run an item that is not known to be quick, or was not
+  std::size_t pending_long_ = 0;         // of these, the expensive ones
+  unsigned busy_ = 0;                    // workers that run an expensive item, or one that was taken for cheap
   unsigned next_number_ = 0;
   elastic_policy policy_;
   worker_statistics count_;
   std::array<worker_decision, most_decisions> decisions_{};
   std::uint64_t decided_ = 0;
   time_point looked_at_{};  // at the workers
-  time_point begun_at_{};  // when a worker last began something that is not quick, or work came that nobody waited with
-  time_point judged_{};    // the age of the last item that was looked at
-  bool refused_ = false;   // by the system, the last thread that was wanted
-  bool spinning_ = false;  // one of those that are awake has nothing to do yet
+  time_point begun_at_{};   // when a worker last began an expensive item, or work came that nobody waited with
+  time_point judged_{};     // the age of the last item that was looked at
+  bool refused_ = false;    // by the system, the last thread that was wanted
+  bool spinning_ = false;   // one of those that are awake has nothing to do yet
   std::atomic<bool> stopping_{false};
-  std::list<pool_entrance> entrances_;  // few, and found again without looking here
+  per_loop<pool_entrance> entrances_;
 };
 
 }  // namespace quintet

@@ -36,11 +36,11 @@ void worker_pool::grow(worker_event why, time_point now) noexcept {
 // An item is begun, or given up.
 void worker_pool::judge_wait(work_item& item, time_point since, time_point now) noexcept {
   const duration waited = std::max(duration::zero(), now - since);
-  if (!item.is_quick())
+  if (!is_cheap(item))
     count_.longest_wait_ns = std::max(count_.longest_wait_ns, static_cast<std::uint64_t>(waited.count()));
   if (const auto news = policy_.judge_load(waited, !has_all_there_can_be())) note(*news, now);
-  if (!policy_.is_overloaded() || !policy_.is_late(waited) || !item.may_come_too_late()) return;
-  item.mark_too_late();
+  if (!policy_.is_overloaded() || !policy_.is_late(waited) || !item.can_shed()) return;
+  item.mark_expired();
   ++count_.shed;
 }
 
@@ -50,13 +50,13 @@ void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
   for (unsigned taken = 0; taken < most_shed && !ages_.empty() && policy_.is_late(oldest(now));) {
     work_item* const item = queue_.pop();
     if (!item) break;
-    if (!item->may_come_too_late()) {
+    if (!item->can_shed()) {
       others.push(*item);
       continue;
     }
     judge_wait(*item, ages_.pop(), now);
     pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (!item->is_quick()) --pending_long_;
+    if (!is_cheap(*item)) --pending_long_;
     late.push(*item);
     ++taken;
   }

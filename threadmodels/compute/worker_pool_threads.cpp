@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool: its threads: how they begin, wait, work, and leave.
+// worker_pool: its threads: how they begin, wait, and leave.
 #include "worker_pool.hpp"
 
 #include "../../net/loop/allowed_cpus.hpp"
-#include "../../net/loop/homecoming.hpp"
+#include "../../net/loop/post_batch.hpp"
 #include "../../net/watch/thread_name.hpp"
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace quintet {
 namespace {
@@ -37,7 +36,7 @@ void worker_pool::start_worker() {
 
 void worker_pool::work(worker_list::iterator self, unsigned number) {
   name_this_thread("qnt-work-" + std::to_string(number));
-  homecoming finished;
+  post_batch finished;
   spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
   std::minstd_rand random(number + 1);
   std::unique_lock lock(mutex_);
@@ -61,47 +60,11 @@ void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>
   spare_.splice(spare_.end(), others);
 }
 
-void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
-  work_item& item = pop_next(self);
-  const bool counts = !self.runs_quick;
-  worker* called = nullptr;
-  if (counts) {
-    ++busy_;
-    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // those behind it counted on this worker
-  }
-  lock.unlock();
-  if (called) called->wake.notify_one();
-  if (counts) self.batons->send_home();
-  item();
-  if (pending_.load(std::memory_order_relaxed) == 0) self.batons->send_home();
-  lock.lock();
-  ++self.finished;
-  self.runs_quick = false;
-  if (counts || std::exchange(self.stuck, false)) --busy_;
-}
-
-// The time is looked at for items that are not quick, and for the first quick one of those that came together.
-work_item& worker_pool::pop_next(worker& self) noexcept {
-  const time_point since = ages_.pop();
-  work_item& item = *queue_.pop();
-  pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  self.runs_quick = item.is_quick();
-  if (!self.runs_quick) --pending_long_;
-  if (!self.runs_quick || since != judged_ || policy_.is_overloaded()) {
-    judged_ = since;
-    const time_point now = clock::system().now();
-    if (!self.runs_quick) begun_at_ = now;
-    judge_wait(item, since, now);
-    if (item.is_too_late()) self.runs_quick = true;
-  }
-  return item;
-}
-
 // False: this worker should leave.
 bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin,
                                 std::minstd_rand& random) {
   while (queue_.empty()) {
-    if (homecoming::current()->send_home()) continue;  // others took what was waiting
+    if (self.batons->post_all()) continue;  // others took what was waiting
     if (stopping_) return false;
     if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
     if (!sleep(self, lock, random) && queue_.empty() && !stopping_ && may_shrink()) return false;

@@ -5,7 +5,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/event_loop.hpp>
-#include <quintet/net/loop/homecoming.hpp>
+#include <quintet/net/loop/post_batch.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <atomic>
@@ -19,17 +19,18 @@ namespace quintet::test {
 namespace {
 
 struct task : work_item {
-  task(bool quick, std::function<void(task&)> f) : work_item(&task::run), function(std::move(f)) {
-    set_hints({.quick = quick});
+  task(bool cheap, std::function<void(task&)> f) : work_item(&task::run), function(std::move(f)) {
+    set_facts({.is_measured = cheap});
+    note_cost(std::chrono::microseconds(1));
   }
   static void run(work_item& item) noexcept {
     auto& self = static_cast<task&>(item);
     self.function(self);
   }
   /// What a connection does with its baton.
-  void go_home(event_loop& loop, std::function<void(task&)> then) {
+  void hand_back(event_loop& loop, std::function<void(task&)> then) {
     function = std::move(then);
-    homecoming::current()->add(loop, *this);
+    post_batch::post(loop, *this);
   }
   std::function<void(task&)> function;
 };
@@ -38,11 +39,11 @@ struct fixture {
   std::atomic<int> done{0};
   std::deque<task> tasks;
 
-  task& make(bool quick) {
-    return tasks.emplace_back(quick, [this](task&) { ++done; });
+  task& make(bool cheap) {
+    return tasks.emplace_back(cheap, [this](task&) { ++done; });
   }
-  void submit(worker_pool& pool, bool quick, int count) {
-    for (int i = 0; i < count; ++i) pool.submit(make(quick));
+  void submit(worker_pool& pool, bool cheap, int count) {
+    for (int i = 0; i < count; ++i) pool.submit(make(cheap));
   }
   bool drive_until(event_loop& loop, const std::function<bool()>& holds) {
     return eventually([&] { return static_cast<void>(loop.poll()), holds(); });
@@ -51,7 +52,7 @@ struct fixture {
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(quick_items_of_a_turn_go_together, fixture) {
+BOOST_FIXTURE_TEST_CASE(cheap_items_of_a_turn_go_together, fixture) {
   worker_pool pool({4, 4});
   event_loop loop;
   constexpr int rounds = 100, items = 60;
@@ -91,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(others_go_at_once, fixture) {
   BOOST_TEST(ran);
 }
 
-BOOST_FIXTURE_TEST_CASE(only_what_is_not_quick_makes_the_pool_grow, fixture) {
+BOOST_FIXTURE_TEST_CASE(only_what_is_expensive_makes_the_pool_grow, fixture) {
   event_loop loop;
   gate holds;
   worker_pool pool({1, 4});
@@ -106,8 +107,8 @@ BOOST_FIXTURE_TEST_CASE(only_what_is_not_quick_makes_the_pool_grow, fixture) {
   BOOST_TEST(eventually([&] { return done == 44; }));
 }
 
-// An item that was taken for quick waits for another one behind it.
-BOOST_FIXTURE_TEST_CASE(what_seemed_quick_and_waits_does_not_hold_up_the_others, fixture) {
+// An item that was taken for cheap waits for another one behind it.
+BOOST_FIXTURE_TEST_CASE(what_seemed_cheap_and_waits_does_not_hold_up_the_others, fixture) {
   for (const worker_limits limits : {worker_limits{2, 2}, worker_limits{1, 2}}) {
     gate holds;
     std::atomic<bool> opened = false;
@@ -131,32 +132,32 @@ BOOST_FIXTURE_TEST_CASE(what_seemed_quick_and_waits_does_not_hold_up_the_others,
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(batons_go_home_before_something_slow_begins, fixture) {
+BOOST_FIXTURE_TEST_CASE(batons_return_before_something_slow_begins, fixture) {
   event_loop loop;
   gate holds;
   std::atomic<bool> home = false, opened = false;
   const auto comes_home = [&](task&) { home = true; };
-  task quick(true, [&](task& self) { self.go_home(loop, comes_home); });
+  task cheap(true, [&](task& self) { self.hand_back(loop, comes_home); });
   task slow(false, [&](task&) { opened = holds.wait(); });
   worker_pool pool({1, 1});
-  pool.submit(quick);
+  pool.submit(cheap);
   pool.submit(slow);
   BOOST_TEST(drive_until(loop, [&] { return home.load(); }));
   holds.open();
 }
 
-// The reply that a worker keeps is not held up by what it takes for quick.
-BOOST_FIXTURE_TEST_CASE(batons_go_home_before_what_only_seemed_quick_ends, fixture) {
+// The reply that a worker keeps is not held up by what it takes for cheap.
+BOOST_FIXTURE_TEST_CASE(batons_return_before_what_only_seemed_cheap_ends, fixture) {
   event_loop loop;
   gate holds;
   std::atomic<bool> home = false, opened = false;
   const auto comes_home = [&](task&) { home = true; };
-  task quick(true, [&](task& self) { self.go_home(loop, comes_home); });
+  task cheap(true, [&](task& self) { self.hand_back(loop, comes_home); });
   task waits(true, [&](task&) { opened = holds.wait(); });
   {
     worker_pool pool({1, 1});
     loop.post([&] {
-      pool.submit(quick);
+      pool.submit(cheap);
       pool.submit(waits);
     });
     BOOST_TEST(drive_until(loop, [&] { return home.load(); }));
@@ -165,21 +166,21 @@ BOOST_FIXTURE_TEST_CASE(batons_go_home_before_what_only_seemed_quick_ends, fixtu
   BOOST_TEST(opened);
 }
 
-BOOST_FIXTURE_TEST_CASE(batons_go_home_when_the_queue_is_empty, fixture) {
+BOOST_FIXTURE_TEST_CASE(batons_return_when_the_queue_is_empty, fixture) {
   event_loop loop;
   int home = 0;
-  std::deque<task> quick;
+  std::deque<task> cheap;
   for (int i = 0; i < 200; ++i)
-    quick.emplace_back(true, [&](task& self) { self.go_home(loop, [&home](task&) { ++home; }); });
+    cheap.emplace_back(true, [&](task& self) { self.hand_back(loop, [&home](task&) { ++home; }); });
   worker_pool pool({1, 1});
   loop.post([&] {
-    for (task& t : quick) pool.submit(t);
+    for (task& t : cheap) pool.submit(t);
   });
   BOOST_TEST(drive_until(loop, [&] { return home == 200; }));
 }
 
 // In the order in which they were finished, a loop's all at once, and what is left when the worker ends.
-BOOST_AUTO_TEST_CASE(homecoming_keeps_the_order) {
+BOOST_AUTO_TEST_CASE(a_batch_of_posts_keeps_the_order) {
   event_loop one, other;
   std::vector<int> came;
   std::deque<task> tasks;
@@ -187,25 +188,23 @@ BOOST_AUTO_TEST_CASE(homecoming_keeps_the_order) {
     return tasks.emplace_back(true, [&came, number](task&) { came.push_back(number); });
   };
   {
-    homecoming together;
-    BOOST_TEST(homecoming::current() == &together);
-    together.add(one, make(1));
-    together.add(one, make(2));
+    const post_batch together;
+    post_batch::post(one, make(1));
+    post_batch::post(one, make(2));
     one.poll();
     BOOST_TEST(came.empty());
-    together.add(other, make(3));
+    post_batch::post(other, make(3));
     one.poll();
     BOOST_TEST(came == std::vector<int>({1, 2}));
     other.poll();
     BOOST_TEST(came.size() == 2U);
   }
-  BOOST_TEST(!homecoming::current());
   other.poll();
   BOOST_TEST(came == std::vector<int>({1, 2, 3}));
-  homecoming together;
-  for (unsigned i = 0; i < homecoming::most; ++i) together.add(one, make(4));
+  const post_batch together;
+  for (unsigned i = 0; i < post_batch::most; ++i) post_batch::post(one, make(4));
   one.poll();
-  BOOST_TEST(came.size() == 3U + homecoming::most);
+  BOOST_TEST(came.size() == 3U + post_batch::most);
 }
 
 BOOST_FIXTURE_TEST_CASE(spinning_workers_find_their_work, fixture) {

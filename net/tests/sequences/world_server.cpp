@@ -29,8 +29,7 @@ class sequence_world::door final : public accept_channel {
 
 sequence_world::sequence_world(const setting& s)
     : setting_(s),
-      host_(s.limits, {.max_output_total = std::size_t{1} << 30U, .max_input_total = std::size_t{1} << 30U}, {},
-            {.policy = s.offload}),
+      host_(s.limits, {.max_output_total = std::size_t{1} << 30U, .max_input_total = std::size_t{1} << 30U}, {}),
       network_(s.seed),
       random_(static_cast<std::uint32_t>(s.seed)) {
   network_.window = s.window;
@@ -58,8 +57,8 @@ event_loop& sequence_world::place() {
 event_loop* sequence_world::loop(unsigned number) { return ring_.empty() ? nullptr : ring_[number % ring_.size()]; }
 
 void sequence_world::run_by_model(event_loop& from, work_item& item) noexcept {
-  if (runs_here(from)) return item();
-  item.depart();
+  if (runs_here(from) || (setting_.runs_known_cost && item.cost().is_known())) return item();
+  item.hand_off();
   offloaded_.push_back(&item);
 }
 
@@ -155,7 +154,7 @@ bool sequence_world::turn() {
   std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
   work_item* const item = offloaded_.back();
   offloaded_.pop_back();
-  if (item->may_come_too_late() && random_() % 8 == 0) item->mark_too_late();
+  if (item->can_shed() && random_() % 8 == 0) item->mark_expired();
   (*item)();
   return true;
 }

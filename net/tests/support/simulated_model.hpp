@@ -22,7 +22,7 @@ class simulated_model {
   event_loop& place() { return *loops_[next_++ % loops_.size()]; }
   void run(work_item& item) noexcept {
     if (!pooled_) return item();
-    item.depart();
+    item.hand_off();
     sim_->offload(item);
   }
   template <class F>

@@ -8,6 +8,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -27,23 +28,26 @@ inline std::ostream& operator<<(std::ostream& out, const shape& s) {
 inline const std::vector<shape> shapes{{0, false}, {0, true}, {3, false}, {3, true}};
 
 /// Stopped and cleaned up at the end: every handle is closed, or the test fails.
-template <class Handler>
+template <class Handler, class Model = simulated_model>
 class world {
  public:
   static constexpr std::uint16_t port = 7;
 
   world(std::uint64_t seed, shape s, Handler h, const connection_limits& limits = {}, std::size_t max_total = 1U << 30U,
-        const offload_options& offload = {}, const rebalance_options& rebalance = {},
-        std::size_t max_input_total = 1U << 30U)
-      : sim(seed) {
-    server_options o{.listen = {"127.0.0.1:7"},
-                     .limits = limits,
-                     .memory = {.max_output_total = max_total, .max_input_total = max_input_total},
-                     .advanced = {.rebalance = rebalance},
-                     .offload = offload};
+        const rebalance_options& rebalance = {}, std::size_t max_input_total = 1U << 30U)
+      : world(
+            seed,
+            {.limits = limits,
+             .memory = {.max_output_total = max_total, .max_input_total = max_input_total},
+             .advanced = {.rebalance = rebalance}},
+            [&s](simulation& on) { return simulated_model(on, s.loops, s.pooled); }, std::move(h)) {}
+  /// `make_model`: returns a Model for the simulation it is given.
+  template <std::invocable<simulation&> MakeModel>
+  world(std::uint64_t seed, server_options o, MakeModel make_model, Handler h) : sim(seed) {
+    o.listen = {"127.0.0.1:7"};
     o.make_engine = [this] { return sim.network().make_engine(); };
     o.time = &sim.time();
-    server.emplace(o, simulated_model(sim, s.loops, s.pooled), std::move(h));
+    server.emplace(o, make_model(sim), std::move(h));
     server->start();
     sim.drive(server->main_loop());
   }
@@ -89,7 +93,7 @@ class world {
   server_statistics statistics() { return server->statistics(); }
 
   simulation sim;
-  std::optional<basic_server<simulated_model, Handler>> server;
+  std::optional<basic_server<Model, Handler>> server;
 
  private:
   std::vector<int> clients_;

@@ -207,7 +207,7 @@ setting make_setting(std::uint64_t seed, unsigned model) {
   s.limits.max_input = 16 * 1024;
   s.limits.linger_timeout = random() % 4 == 0 ? 0s : 1s;
   s.window = std::size_t{2048} << random() % 6;
-  s.offload = random() % 3 == 0 ? offload_policy::adaptive : offload_policy::always;
+  s.runs_known_cost = random() % 3 == 0;
   return s;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <quintet/net/connection_limits.hpp>
-#include <quintet/net/options/offload.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -105,7 +104,7 @@ struct setting {
   std::uint64_t seed = 0;
   connection_limits limits;
   std::size_t window = 16 * 1024;
-  offload_policy offload = offload_policy::always;
+  bool runs_known_cost = false;  ///< with a pool: a batch of known cost is run by the loop all the same
   [[nodiscard]] bool pooled() const { return model == 3 || model == 5; }
   [[nodiscard]] bool own_loops() const { return model == 1; }
   [[nodiscard]] unsigned loops() const { return model >= 4 ? 3 : 0; }

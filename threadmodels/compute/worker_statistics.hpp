@@ -49,7 +49,7 @@ struct worker_statistics {
   std::uint64_t refused = 0;          ///< threads that the system would not start
   std::uint64_t overloads = 0;        ///< times that an overload began
   std::uint64_t shed = 0;             ///< batches that were answered by on_overload
-  std::uint64_t longest_wait_ns = 0;  ///< of work that is not quick
+  std::uint64_t longest_wait_ns = 0;  ///< of expensive work
   /// [any thread] The last of them, the oldest first.
   std::vector<worker_decision> decisions;
 
