@@ -10,8 +10,9 @@ namespace quintet {
 
 /// What a work item says about itself. A thread model may decide by these facts where and when the item runs.
 struct work_facts {
-  bool is_measured = false;  ///< each run is measured, and cost() says what the last ones took
-  bool can_shed = false;     ///< it can fail fast; a runner that calls mark_expired() before running it asks for that
+  bool is_measured : 1 = false;  ///< each run is measured, and cost() says what the last ones took
+  bool can_shed : 1 = false;  ///< it can fail fast; a runner that calls mark_expired() before running it asks for that
+  bool has_expired : 1 = false;  ///< a runner has called it
 };
 
 /// An intrusive unit of work. It carries a function pointer rather than a virtual function because an item changes
@@ -35,22 +36,18 @@ class work_item {
     if (on_handoff_) on_handoff_(*this);
   }
   /// What the last runs took. Unknown where the item is not measured, and before the first run.
-  [[nodiscard]] work_cost cost() const noexcept { return is_measured_ ? cost_ : work_cost(); }
-  [[nodiscard]] bool is_measured() const noexcept { return is_measured_; }
-  [[nodiscard]] bool can_shed() const noexcept { return can_shed_; }
+  [[nodiscard]] work_cost cost() const noexcept { return facts_.is_measured ? cost_ : work_cost(); }
+  [[nodiscard]] bool is_measured() const noexcept { return facts_.is_measured; }
+  [[nodiscard]] bool can_shed() const noexcept { return facts_.can_shed; }
   /// The item has waited for too long: it will fail fast instead of doing its work. Only where can_shed().
-  void mark_expired() noexcept { expired_ = true; }
-  [[nodiscard]] bool is_expired() const noexcept { return expired_; }
+  void mark_expired() noexcept { facts_.has_expired = true; }
+  [[nodiscard]] bool is_expired() const noexcept { return facts_.has_expired; }
 
  protected:
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
-  /// For the next run, which has not expired.
-  void set_facts(work_facts f) noexcept {
-    is_measured_ = f.is_measured;
-    can_shed_ = f.can_shed;
-    expired_ = false;
-  }
+  /// For the next run.
+  void set_facts(work_facts f) noexcept { facts_ = f; }
   void note_cost(duration took) noexcept { cost_.add(took); }
   void take_cost_from(const work_item& other) noexcept { cost_ = other.cost_; }
 
@@ -61,9 +58,7 @@ class work_item {
   function on_handoff_;
   work_item* next_ = nullptr;
   work_cost cost_;
-  bool is_measured_ : 1 = false;
-  bool can_shed_ : 1 = false;
-  bool expired_ : 1 = false;
+  work_facts facts_;
 };
 
 /// First in, first out. Not synchronised.

@@ -137,7 +137,7 @@ class basic_client<Model, Handler>::link final : public client_link {
   }
   void admit(event_loop& on, int handle) noexcept;
   handler_type next_handler(engine& io, int handle);
-  void run_by_model(event_loop&, quintet::work_item& item) noexcept { client_.model_.run(item); }
+  void run_by_model(quintet::work_item& item) noexcept { client_.model_.run(item); }
   [[nodiscard]] bool runs_here(const event_loop&) const noexcept { return detail::runs_inline(client_.model_); }
   static constexpr bool has_successors = false;  // for sessions
   void retire(session* s) noexcept;

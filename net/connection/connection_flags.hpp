@@ -57,6 +57,8 @@ struct output_loop_flags {
   bool partial_message : 1 = false;  ///< a part of what the handler is writing has left, and the rest has not
   bool send_shut : 1 = false;        ///< the peer has been told that nothing more comes
   std::uint8_t unused : 4 = 0;
+
+  [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint8_t>(*this) == 0; }
 };
 
 struct connection_loop_flags {

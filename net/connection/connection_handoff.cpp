@@ -41,7 +41,7 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
   c.loop_flags_.handoff.baton_out = true;
   if (c.baton_flags_.handoff.timed) [[unlikely]]
     hold_deadlines(c);
-  if (!c.output_.prepare_slowly(c)) [[unlikely]]
+  if (!c.output_.prepare_to_hand_off(c)) [[unlikely]]
     c.out_of_memory();
 }
 
@@ -79,13 +79,18 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
 
 // ---- At the handler -------------------------------------------------------------------------------------------------
 
-[[gnu::always_inline]] inline void connection_handoff::run_guarded_batch(connection_core& c) noexcept {
-  const time_point begun = c.constants_.runs_here ? time_point() : c.loop_.time().now();
+[[gnu::always_inline]] inline void connection_handoff::run_guarded(connection_core& c) noexcept {
   c.guarded([&c] {
     const bytes input = c.input_.batch(c);
     c.input_.use(c, input, c.is_expired() ? c.run_overload(input) : c.run_batch(input));
   });
-  if (!c.constants_.runs_here && !c.is_expired()) note_batch_cost(c, c.loop_.time().now() - begun);
+}
+
+[[gnu::always_inline]] inline void connection_handoff::run_guarded_batch(connection_core& c) noexcept {
+  if (c.constants_.runs_here) return run_guarded(c);
+  const time_point begun = c.loop_.time().now();
+  run_guarded(c);
+  if (!c.is_expired()) note_batch_cost(c, c.loop_.time().now() - begun);
 }
 
 [[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {

@@ -49,6 +49,7 @@ struct connection_handoff {
  private:
   static void prepare(connection_core& c) noexcept;
   static void run_or_dispatch(connection_core& c, work_item::function step, work_facts about) noexcept;
+  static void run_guarded(connection_core& c) noexcept;
   static void run_guarded_batch(connection_core& c) noexcept;
   static void run_watched_batch(connection_core& c) noexcept;
   static void note_batch_cost(connection_core& c, duration took) noexcept;

@@ -69,6 +69,22 @@ void connection_output::copy(context& c, bytes data) {
   if (!builder_.try_append(data)) builder_.append(data, spare);
 }
 
+// Where checks_writes was not set, nothing has changed that could set it.
+bool connection_output::prepare_slowly(context& c) noexcept {
+  c.loop_.chunks().try_equip(builder_);
+  classify_writes(c);
+  if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
+  if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
+  return true;
+}
+
+void connection_output::classify_writes(context& c) noexcept {
+  const connection_limits& l = c.applied_limits();
+  const std::size_t gate = std::min(l.high_watermark, l.max_output);
+  c.baton_flags_.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
+                                 gate < byte_chain::chunk_size + queue_.size();
+}
+
 void connection_output::drop_builder(context& c) noexcept {
   c.loop_.chunks().take_back(builder_);
   if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));

@@ -5,7 +5,6 @@
 #include "../../base/memory/byte_chain.hpp"
 #include "connection_context.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -77,11 +76,11 @@ class connection_output {
       c.baton_flags_.checks_writes = true;
   }
   /// The same of a batch that does not take the fast path. False: there is no memory.
-  [[nodiscard]] bool prepare_slowly(context& c) noexcept {
-    c.loop_.chunks().try_equip(builder_);
-    classify_writes(c);
-    if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
-    if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
+  [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
+    if (!c.loop_flags_.output.none() || c.baton_flags_.checks_writes) [[unlikely]]
+      return prepare_slowly(c);
+    prepare(c);
+    if (c.baton_extras_) c.baton_extras_->queued = 0;
     return true;
   }
   /// Nothing is queued, and what has been written lies in one piece. Returns what `partial`, called with the engine's
@@ -112,12 +111,7 @@ class connection_output {
   /// Both chains, of a connection that is destroyed.
   void release(context& c) noexcept;
   /// Whether write() may append within the chunk there is without asking, by what the limits leave.
-  void classify_writes(context& c) noexcept {
-    const connection_limits& l = c.applied_limits();
-    const std::size_t gate = std::min(l.high_watermark, l.max_output);
-    c.baton_flags_.checks_writes = c.baton_flags_.output.shutdown_requested || !builder_.is_one_piece() ||
-                                   gate < byte_chain::chunk_size + queue_.size();
-  }
+  void classify_writes(context& c) noexcept;
   /// The part has nothing that would have to migrate with its connection.
   [[nodiscard]] bool is_quiescent(const context& c) const noexcept;
 
@@ -141,6 +135,7 @@ class connection_output {
   end_reason join_queue(context& c, bool kernel_is_full) noexcept;
   end_reason queue_changed(context& c) noexcept;
   bool tell_source(context& c, bool throttle) noexcept;
+  bool prepare_slowly(context& c) noexcept;
   void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
   static end_reason account(context& c, engine::send_result sent) noexcept;
   bool adopt_notices(context& c) noexcept;

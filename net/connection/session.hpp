@@ -30,7 +30,7 @@ inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(
 template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
-/// A callback handler. `Owner` has run_by_model(loop, item), runs_here(loop), which says that it would always run an
+/// A callback handler. `Owner` has run_by_model(item), runs_here(loop), which says that it would always run an
 /// item of that loop here and now, retire(session), and discard(session), the same of one that has a successor; where
 /// it `has_successors`, succeed(session, loop) makes that.
 template <class Owner, class Handler>
@@ -64,7 +64,7 @@ class message_session final : public connection {
 
  private:
   friend Owner;
-  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
@@ -146,7 +146,10 @@ class stream_session final : public stream {
 
  private:
   friend Owner;
-  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(loop(), item); }
+  void dispatch(quintet::work_item& item) noexcept override {
+    if (owner_.runs_here(loop())) return item();
+    owner_.run_by_model(item);
+  }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
   void destroy() noexcept override { owner_.retire(this); }

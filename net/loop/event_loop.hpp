@@ -193,10 +193,10 @@ class event_loop {
     turns_begun_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// [loop] What the last handler call on this loop has taken, where these are measured. Connections note it, and the
-  /// thread model may take it, once; otherwise zero.
+  /// [loop] What the last handler call on this loop has taken, where these are measured. Connections note it. A thread
+  /// model that accounts for it forgets it, so that it counts once.
   void note_handler_time(duration took) noexcept { handler_time_ = took; }
-  [[nodiscard]] duration take_handler_time() noexcept { return std::exchange(handler_time_, duration::zero()); }
+  [[nodiscard]] duration handler_time() const noexcept { return handler_time_; }
 
   [[nodiscard]] const loop_options& options() const noexcept { return options_; }
   /// [any thread] Where it reads the time.

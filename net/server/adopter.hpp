@@ -32,7 +32,7 @@ class adopter {
   static void begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept;
   template <class F>
   static void refuse(Server& server, event_loop& on, int handle, error_code why, F& refused) noexcept;
-  void run_by_model(event_loop& from, work_item& item) noexcept { server_.run_by_model(from, item); }
+  void run_by_model(work_item& item) noexcept { server_.run_by_model(item); }
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept { return server_.runs_here(on); }
   void retire(session* s) noexcept {
     event_loop& loop = s->loop();

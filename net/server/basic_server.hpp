@@ -137,12 +137,7 @@ class basic_server {
     return any;
   }
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
-  void run_by_model(event_loop& from, work_item& item) noexcept {
-    if (is_priority(from))
-      item();
-    else
-      model_.run(item);
-  }
+  void run_by_model(work_item& item) noexcept { model_.run(item); }
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
     return is_priority(on) || detail::runs_inline(model_);
   }

@@ -78,10 +78,10 @@ class run_adaptive {
     event_loop& loop = *event_loop::current();
     inline_policy* const policy = policies_->of(loop, loop.time(), options_);
     if (!policy) return elsewhere_.run(item);
-    policy->account(loop.take_handler_time());  // of a batch that is still on the stack: its end has brought this one
+    policy->account(loop);  // of a batch that is still on the stack: its end has brought this one
     if (!policy->runs_inline(item.cost())) return elsewhere_.run(item);
     item();
-    policy->account(loop.take_handler_time());
+    policy->account(loop);
   }
   void stop() noexcept { elsewhere_.stop(); }
   /// [any thread]

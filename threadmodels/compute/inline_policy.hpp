@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../net/loop/event_loop.hpp"
 #include "cost_limit.hpp"
 #include "offload.hpp"
 #include "offload_statistics.hpp"
@@ -34,10 +35,10 @@ class inline_policy {
     return true;
   }
 
-  /// [loop] A batch that the loop ran itself took so long.
-  void account(duration took) noexcept {
-    if (took > options_.threshold) [[unlikely]]
-      account_overrun(took, time_.now());
+  /// [loop] Accounts for the last batch that the loop ran itself, if it took longer than the threshold.
+  void account(event_loop& loop) noexcept {
+    if (loop.handler_time() > options_.threshold) [[unlikely]]
+      account_overrun(loop, time_.now());
   }
 
   /// [any thread]
@@ -54,7 +55,9 @@ class inline_policy {
     return static_cast<double>(left.count()) * options_.inline_overrun_ratio >
            static_cast<double>(options_.inline_overrun_burst.count());
   }
-  [[gnu::noinline]] void account_overrun(duration took, time_point now) noexcept {
+  [[gnu::noinline]] void account_overrun(event_loop& loop, time_point now) noexcept {
+    const duration took = loop.handler_time();
+    loop.note_handler_time(duration::zero());
     counters_.mispredicted.add();
     counters_.mispredicted_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
     const auto takes = static_cast<double>(took.count()) / options_.inline_overrun_ratio;

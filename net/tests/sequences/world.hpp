@@ -32,7 +32,7 @@ class sequence_world final : public stage {
 
   // What sessions ask of their owner.
   static constexpr bool has_successors = true;
-  void run_by_model(event_loop& from, work_item& item) noexcept;
+  void run_by_model(work_item& item) noexcept;
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept { return !setting_.pooled() || &on == host_.lane; }
   template <class S>
   void retire(S* s) noexcept {

@@ -56,8 +56,8 @@ event_loop& sequence_world::place() {
 
 event_loop* sequence_world::loop(unsigned number) { return ring_.empty() ? nullptr : ring_[number % ring_.size()]; }
 
-void sequence_world::run_by_model(event_loop& from, work_item& item) noexcept {
-  if (runs_here(from) || (setting_.runs_known_cost && item.cost().is_known())) return item();
+void sequence_world::run_by_model(work_item& item) noexcept {
+  if (setting_.runs_known_cost && item.cost().is_known()) return item();
   item.hand_off();
   offloaded_.push_back(&item);
 }
