@@ -128,6 +128,19 @@ bool blocking_engine::nothing_received(ssize_t result) {
   return true;
 }
 
+// Nearly always the kernel takes all at once.
+engine::send_result blocking_engine::send(stream_channel& c, bytes data) noexcept {
+  const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n >= 0 && static_cast<std::size_t>(n) == data.size()) [[likely]] {
+    detours_.send_again = false;
+    return {data.size()};
+  }
+  if (n < 0 && !system_call::is_for_now(n)) return {0, static_cast<int>(-n)};
+  const std::size_t sent = n > 0 ? static_cast<std::size_t>(n) : 0;
+  const send_result rest = engine::send(c, data.substr(sent));
+  return {sent + rest.bytes, rest.error};
+}
+
 // The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
 engine::send_result blocking_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const std::size_t offered = size_of(pieces);

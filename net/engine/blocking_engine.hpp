@@ -38,8 +38,8 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
   void set_reading(channel&, bool on) noexcept override { detours_.paused = !on; }
-  using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  send_result send(stream_channel& c, bytes data) noexcept override;
 
  private:
   enum class state : int { running, parked, in_call, woken };
