@@ -163,7 +163,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void absorb_pending() noexcept;
   bytes sift(bytes arrived, bool at_end) noexcept;
   void keep_sending(engine::send_result sent) noexcept;
-  // connection_steps.cpp
+  // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;
   void accept_close_request() noexcept;
