@@ -8,7 +8,7 @@ namespace quintet::detail {
 /// generator of call sequences has to find them.
 enum class bug : unsigned char {
   none,
-  settle_is_reentered,            ///< a message that drains or closes runs the connection's next step within that step
+  steps_are_reentered,            ///< a message that drains or closes runs the connection's next step within that step
   new_output_is_progress,         ///< send_timeout begins anew whenever there is more output
   outside_output_is_no_activity,  ///< idle_timeout does not see what registry.send() has sent
   stop_walks_a_changing_list,     ///< a loop that stops goes on from a member that has gone

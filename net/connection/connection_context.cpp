@@ -2,14 +2,12 @@
 // connection_context: extras that are made when they are needed, and the timer.
 #include "connection_context.hpp"
 
-#include "connection_core.hpp"
-
 #include <new>
 
 namespace quintet::detail {
 
 bool connection_context::make_extras() noexcept {
-  if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(static_cast<connection_core&>(*this)));
+  if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));
   return extras_ != nullptr;
 }
 

@@ -81,6 +81,14 @@ class connection_context : public stream_channel {
   /// [baton] The same where the caller may be told that there is no memory: throws std::bad_alloc.
   connection_baton_extras& extras_of_baton();
 
+  // What the loop's extras wait for. The coordinator (connection_core) decides what that means.
+  /// [loop] The timer has fired.
+  virtual void expired() noexcept = 0;
+  /// [loop] The loop's turn ends, and connection_loop_extras::end was deferred in it.
+  virtual void turn_ends() noexcept = 0;
+  /// [loop] The connection has its place in the loop's queue of those that write much, and its turn has come.
+  virtual void continue_writing() noexcept = 0;
+
   // Behind the channel, in its padding.
   handoff_constants constants_;
   alignas(4) connection_loop_flags loop_flags_;

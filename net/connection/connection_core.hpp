@@ -116,10 +116,9 @@ class connection_core : public session_interface, public loop_member, public wor
   /// Settings that the handler has changed, and limits as they are now.
   void adopt_changes() noexcept;
   void use_limits() noexcept;
-  /// The timer, the end of the loop's turn, and the fair queue.
-  void expired() noexcept;
-  void turn_ends() noexcept;
-  void continue_writing() noexcept;
+  void expired() noexcept final;
+  void turn_ends() noexcept final;
+  void continue_writing() noexcept final;
   /// What comes next, until there is nothing to do. Called by every event; a call within a call returns at once.
   void run_steps() noexcept;
   void deliver() noexcept { connection_handoff::deliver(*this); }
@@ -164,7 +163,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void absorb_pending() noexcept;
   bytes sift(bytes arrived, bool at_end) noexcept;
   void keep_sending(engine::send_result sent) noexcept;
-  // connection_steps.cpp
+  // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;
   void accept_close_request() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_core, second file: what comes next while the baton is at home: the facts for next_step(), what each step
-// does, and the end.
+// connection_core_steps: what the coordinator does while the baton is at home: the facts for next_step(), what each
+// step does, and the end.
 #include "../../base/build/planted_bugs.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -43,7 +43,7 @@ void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
 // A step may call this again: a message closes the connection, or a handler is called and returns the baton. The call
 // that is on the stack already goes on then, with new facts.
 void connection_core::run_steps() noexcept {
-  if (is_stepping_ && !planted(bug::settle_is_reentered)) return;
+  if (is_stepping_ && !planted(bug::steps_are_reentered)) return;
   is_stepping_ = true;
   bool is_refused = false;  // another loop did not take it: that is not tried again before the next event
   bool sees_closing = true;
@@ -55,7 +55,7 @@ void connection_core::run_steps() noexcept {
       now.output_waits = loop_flags_.output.is_queued = false;
     const step next = next_step(now);
     if (next == step::wait) break;
-    if (next == step::sort_messages) sees_closing = !planted(bug::settle_is_reentered);
+    if (next == step::sort_messages) sees_closing = !planted(bug::steps_are_reentered);
     perform(next);
     is_refused = is_refused || next == step::migrate;
   }

@@ -17,7 +17,7 @@
 
 namespace quintet::detail {
 
-class connection_core;
+class connection_context;
 
 /// Of one connection alone.
 struct connection_settings {
@@ -28,16 +28,16 @@ struct connection_settings {
 /// What waits for the end of the loop's turn: sending what several messages have brought, and functions that are to be
 /// told what has been sent.
 struct connection_turn_end final : work_item {
-  explicit connection_turn_end(connection_core& c) noexcept : work_item(&connection_turn_end::run), of(c) {}
+  explicit connection_turn_end(connection_context& c) noexcept : work_item(&connection_turn_end::run), of(c) {}
   static void run(work_item& item) noexcept;
-  connection_core& of;
+  connection_context& of;
   bool is_scheduled = false;
   bool sends = false;  // there is output to send, and not only functions to call
 };
 
 /// The loop's side.
 struct connection_loop_extras final : timer, turn_taker {
-  explicit connection_loop_extras(connection_core& c) noexcept : end(c) {}
+  explicit connection_loop_extras(connection_context& c) noexcept : end(c) {}
   void expired() noexcept override;
   void take_turn() noexcept override;
   connection_turn_end end;

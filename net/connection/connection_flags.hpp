@@ -8,7 +8,7 @@
 
 namespace quintet::detail {
 
-/// Where a connection is in its life. It only moves forward.
+/// Where a connection is in its life. It only moves forward. doc/design.md has the same diagram: change both.
 ///
 ///   serving --drain()--> draining --close(), or all is answered--> closing --all is sent--> lingering --+
 ///      |                     |                                         |                                |

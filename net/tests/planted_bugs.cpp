@@ -32,7 +32,7 @@ struct planting {
 std::ostream& operator<<(std::ostream& out, const planting& p) { return out << p.name; }
 
 const std::vector<planting> plantings{
-    {bug::settle_is_reentered, "the next step is run within itself", {"it ends by ", "overlaps another call"}},
+    {bug::steps_are_reentered, "the next step is run within itself", {"it ends by ", "overlaps another call"}},
     {bug::new_output_is_progress,
      "send_timeout begins anew when there is more output",
      {"a time limit has not ended it"}},

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_handoff_test: who has the baton, and what waits for it, with a test in the place of the thread model.
+#include <quintet/net/connection/connection_handoff.hpp>
+
+#include "scripted_session.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <stdexcept>
+
+using namespace quintet;
+using namespace quintet::detail;
+using namespace quintet::testing;
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+std::size_t echo(connection& c, bytes in) {
+  c.write(in);
+  return in.size();
+}
+
+std::ptrdiff_t times(const session_world& w, const std::string& call) { return std::ranges::count(w.wire.calls, call); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(here_a_batch_runs_within_the_engines_call) {
+  session_world w({.runs_here = true});
+  w.session.handler = echo;
+  w.turn([&] {
+    w.session.channel().on_received("abc");
+    BOOST_TEST(w.wire.sent == "abc");
+    BOOST_TEST(!w.core().baton_is_out());
+  });
+  BOOST_TEST(w.core().is_idle());
+}
+
+BOOST_AUTO_TEST_CASE(elsewhere_the_baton_is_out_until_the_loop_has_it_back) {
+  session_world w({});
+  w.session.handler = echo;
+  std::string engines = "abc";
+  w.arrive(engines);
+  engines = "xyz";  // the engine's memory has other bytes by now
+  BOOST_TEST(w.core().baton_is_out());
+  BOOST_TEST(w.session.batches.empty());
+  w.session.run_dispatched();
+  BOOST_TEST((w.session.batches == texts{"abc"}));
+  BOOST_TEST(w.wire.sent == "");  // that is the loop's to do
+  BOOST_TEST(w.core().baton_is_out());
+  w.turn([] {});
+  BOOST_TEST(w.wire.sent == "abc");
+  BOOST_TEST(!w.core().baton_is_out());
+}
+
+BOOST_AUTO_TEST_CASE(what_arrives_meanwhile_is_the_next_batch) {
+  session_world w({});
+  w.session.handler = [](connection&, bytes) { return std::size_t{1}; };
+  w.arrive("abc");
+  w.arrive("de");
+  w.arrive("f");
+  BOOST_TEST(w.session.dispatched.size() == 1U);  // exactly one queue has the baton
+  w.session.run_dispatched();
+  BOOST_TEST(w.session.dispatched.empty());
+  w.turn([] {});
+  BOOST_TEST(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  BOOST_TEST((w.session.batches == texts{"abc", "bcdef"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_end_waits_for_the_baton) {
+  session_world w({});
+  w.arrive("abc");
+  const error_code why(ECONNRESET, boost::system::system_category());
+  w.turn([&] { w.session.channel().on_receive_end(why); });
+  BOOST_TEST(w.core().has_ended());
+  BOOST_TEST(times(w, "remove") == 1);
+  BOOST_TEST(times(w, "close") == 0);  // the handler may still look at the handle
+  BOOST_TEST(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  BOOST_TEST(w.session.closed.empty());
+  w.turn([] {});
+  BOOST_TEST(times(w, "close") == 1);
+  w.session.run_dispatched();
+  BOOST_TEST((w.session.closed == std::vector{why}));
+  BOOST_TEST(!w.session.is_destroyed);
+  w.turn([] {});
+  w.turn([] {});
+  BOOST_TEST(w.session.is_destroyed);
+}
+
+BOOST_AUTO_TEST_CASE(a_close_from_outside_waits_for_the_baton_and_for_the_reply) {
+  session_world w({});
+  w.session.handler = echo;
+  w.arrive("abc");
+  w.turn([&] { w.core().close_from_outside(); });
+  BOOST_TEST(!w.core().is_closing());
+  w.session.run_dispatched();
+  w.wire.answers = {{1}};
+  w.turn([] {});
+  BOOST_TEST(w.core().is_closing());
+  BOOST_TEST(!w.core().has_ended());
+  w.arrive("too late");
+  BOOST_TEST(w.session.dispatched.empty());
+  w.turn([&] { w.session.channel().on_sendable(); });
+  BOOST_TEST(w.wire.sent == "abc");
+  BOOST_TEST(w.core().has_ended());
+  BOOST_TEST(times(w, "reset_when_closed") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_that_throws_ends_the_connection_when_the_baton_is_back) {
+  session_world w({});
+  w.session.handler = [](connection& c, bytes) -> std::size_t {
+    c.write("half a reply");
+    throw std::runtime_error("handler");
+  };
+  w.arrive("abc");
+  w.session.run_dispatched();
+  BOOST_TEST(!w.core().has_ended());
+  w.turn([] {});
+  BOOST_TEST(w.core().has_ended());
+  BOOST_TEST(w.core().reason() == error_code(errc::handler_threw));
+  BOOST_TEST(w.wire.sent == "");
+  BOOST_TEST(w.loop.counters().handler_errors.value() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_handler_is_called_again_when_as_much_is_there_as_it_requires) {
+  session_world w({});
+  w.session.handler = [](connection& c, bytes in) {
+    if (in.size() >= 6) return in.size();
+    c.expect_input(6);
+    return std::size_t{0};
+  };
+  w.arrive("abc");
+  w.session.run_dispatched();
+  w.turn([] {});
+  w.arrive("de");
+  BOOST_TEST(w.session.dispatched.empty());
+  w.arrive("f");
+  BOOST_TEST_REQUIRE(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  BOOST_TEST((w.session.batches == texts{"abc", "abcdef"}));
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_migration_test: each fact that keeps a connection on its loop, alone.
+#include <quintet/net/connection/connection_migration.hpp>
+
+#include "scripted_session.hpp"
+
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <memory>
+#include <ostream>
+
+using namespace quintet;
+using namespace quintet::detail;
+using namespace quintet::testing;
+namespace bdata = boost::unit_test::data;
+
+namespace {
+
+struct obstacle {
+  const char* name;
+  void (*set)(connection_core&);
+};
+std::ostream& operator<<(std::ostream& out, const obstacle& o) { return out << o.name; }
+
+const std::array obstacles{
+    obstacle{"draining", [](connection_core& c) { c.loop_flags_.phase = connection_phase::draining; }},
+    obstacle{"closing", [](connection_core& c) { c.loop_flags_.phase = connection_phase::closing; }},
+    obstacle{"lingering", [](connection_core& c) { c.loop_flags_.phase = connection_phase::lingering; }},
+    obstacle{"ended", [](connection_core& c) { c.loop_flags_.phase = connection_phase::ended; }},
+    obstacle{"the peer has ended", [](connection_core& c) { c.loop_flags_.input.peer_ended = true; }},
+    obstacle{"close() was called", [](connection_core& c) { c.baton_flags_.handoff.close_requested = true; }},
+    obstacle{"on_writable is owed", [](connection_core& c) { c.baton_flags_.handoff.wants_writable = true; }},
+    obstacle{"calls wait", [](connection_core& c) { c.baton_flags_.handoff.has_calls = true; }},
+    obstacle{"a connection that it feeds is full", [](connection_core& c) { c.extras_->throttles = 1; }},
+    obstacle{"output waits", [](connection_core& c) { c.loop_flags_.output.is_queued = true; }},
+    obstacle{"output is above its watermark", [](connection_core& c) { c.loop_flags_.output.above_watermark = true; }},
+    obstacle{"the peer knows of the half-close", [](connection_core& c) { c.loop_flags_.output.send_shut = true; }},
+    obstacle{"half-close", [](connection_core& c) { c.baton_flags_.output.shutdown_requested = true; }},
+    obstacle{"something is told at the turn's end", [](connection_core& c) { c.extras_->end.is_scheduled = true; }},
+    obstacle{"it feeds another one",
+             [](connection_core& c) {
+               c.own_ = std::make_unique<connection_settings>();
+               c.own_->source = {.home = 1, .slot = 0, .generation = 1};
+             }},
+};
+
+/// Of another loop, on an engine of its own.
+struct other_loop {
+  scripted_engine::journal wire;
+  manual_clock time;
+  event_loop loop{std::make_unique<scripted_engine>(wire), time};
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(each_fact_alone_keeps_a_connection_on_its_loop, bdata::make(obstacles)) {
+  session_world w({.runs_here = true, .can_move = true});
+  connection_core& c = w.core();
+  w.turn([&] {
+    BOOST_TEST(c.make_extras());
+    BOOST_TEST(connection_migration::is_possible(c));
+    sample.set(c);
+    BOOST_TEST(!connection_migration::is_possible(c));
+    c.loop_flags_ = {};
+    c.baton_flags_ = {};
+    c.extras_->throttles = 0;
+    c.extras_->end.is_scheduled = false;
+    c.own_ = nullptr;
+    BOOST_TEST(connection_migration::is_possible(c));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(limits_of_its_own_and_pending_input_do_not_keep_it) {
+  session_world w({.runs_here = true, .can_move = true});
+  connection_core& c = w.core();
+  w.turn([&] {
+    BOOST_TEST(c.make_extras());
+    c.own_ = std::make_unique<connection_settings>();
+    c.loop_flags_.input.has_pending = c.loop_flags_.input.stopped = true;
+    c.baton_flags_.input = {.paused = true, .has_unread = true, .requires_more = true};
+    BOOST_TEST(connection_migration::is_possible(c));
+    c.loop_flags_ = {};
+    c.baton_flags_ = {};
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_request_is_refused_where_it_could_never_be_met) {
+  other_loop other;
+  const auto asked = [&](handoff_constants constants, auto change) {
+    session_world w(constants);
+    change(w);
+    bool taken = false;
+    w.turn([&] { taken = connection_migration::request(w.core(), other.loop); });
+    BOOST_TEST(bool(w.core().baton_flags_.handoff.has_changes) == taken);
+    w.core().baton_flags_ = {};
+    return taken;
+  };
+  const auto as_it_is = [](session_world&) {};
+  BOOST_TEST(asked({.runs_here = true, .can_move = true}, as_it_is));
+  BOOST_TEST(!asked({.runs_here = true}, as_it_is));
+  BOOST_TEST(!asked({.keeps_baton = true, .can_move = true}, as_it_is));
+  BOOST_TEST(!asked({.runs_here = true, .can_move = true}, [](session_world& w) { w.wire.detaches = false; }));
+  session_world w({.runs_here = true, .can_move = true});
+  w.turn([&] { BOOST_TEST(!connection_migration::request(w.core(), w.loop)); });
+}
+
+BOOST_AUTO_TEST_CASE(without_a_successor_it_stays_and_has_no_target_any_more) {
+  session_world w({.runs_here = true, .can_move = true});
+  other_loop other;
+  connection_core& c = w.core();
+  w.turn([&] {
+    BOOST_TEST(c.make_extras());
+    c.extras_->migrates_to = &other.loop;
+    connection_migration::run(c);
+    BOOST_TEST(!c.extras_->migrates_to);
+    BOOST_TEST(!c.has_ended());
+  });
+  w.arrive("abc");
+  BOOST_TEST(w.session.batches.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
+  other_loop other;
+  session_world w({.runs_here = true, .can_move = true});
+  connection_core& c = w.core();
+  scripted_session next(other.loop, w.host, {.runs_here = true, .can_move = true}, true);
+  w.session.successor = &next;
+  const connection_id id = w.session.id();
+  w.turn([&] {
+    BOOST_TEST(c.make_extras());
+    c.input_.append(c, "abc");
+    c.input_.append_pending(c, "def");
+    c.extras_->migrates_to = &other.loop;
+    connection_migration::run(c);
+    BOOST_TEST(c.has_ended());
+    BOOST_TEST(c.handle_ == -1);
+  });
+  other.loop.poll();
+  BOOST_TEST((next.id() == id));
+  BOOST_TEST(next.core().handle_ == 7);
+  BOOST_TEST((other.wire.calls == std::vector<std::string>{"add"}));
+  BOOST_TEST((next.batches == std::vector<std::string>{"abcdef"}));
+  BOOST_TEST(w.session.closed.empty());  // it goes on elsewhere: that is no end
+  BOOST_TEST(w.host.registry.count() == 1U);
+}

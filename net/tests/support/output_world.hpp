@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+// output_world: the output of a connection without the connection, and what a connection does with it.
+#pragma once
+
+#include <quintet/net/connection/connection_output.hpp>
+
+#include "part_world.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quintet::detail {
+
+inline std::ostream& operator<<(std::ostream& out, connection_output::admission a) {
+  return out << static_cast<int>(a);
+}
+
+}  // namespace quintet::detail
+
+namespace quintet::testing {
+
+using detail::connection_output, detail::end_reason;
+using admission = connection_output::admission;
+
+struct output_world : part_world {
+  explicit output_world(const connection_limits& limits = {}, const connection_totals& totals = {})
+      : part_world(limits, totals) {
+    c.at_turn_end = [this] {
+      connection_output::tell_notices(c, {});
+      if (std::exchange(c.extras_->end.sends, false)) note(part.send_queue(c, resumed));
+    };
+  }
+  ~output_world() { part.release(c); }
+  output_world(const output_world&) = delete;
+  output_world& operator=(const output_world&) = delete;
+
+  /// As connection::write().
+  admission write(bytes data) {
+    if (!c.baton_flags_.checks_writes && part.try_append(data)) return admission::taken;
+    const admission verdict = part.admit(c, data.size());
+    if (verdict == admission::taken) part.append(c, std::array{data});
+    return verdict;
+  }
+  template <class F>
+  void batch(F handler) {
+    turn([&] {
+      BOOST_TEST(part.prepare_slowly(c));
+      handler();
+      note(part.send_built(c));
+    });
+  }
+  void batch_of(bytes data) {
+    batch([&] { BOOST_TEST(write(data) == admission::taken); });
+  }
+  void sendable() {
+    turn([&] { note(part.send_queue(c, resumed)); });
+  }
+  void message(const shared_bytes& data) {
+    turn([&] { note(part.send_message(c, data)); });
+  }
+  /// The kernel takes nothing.
+  void block() { wire.otherwise = 0; }
+  void unblock(std::size_t takes = std::string::npos) { wire.otherwise = takes; }
+  void when_sent(int number) {
+    auto tell = [this, number](error_code why) { told.emplace_back(number, why); };
+    part.add_notice(c, std::make_unique<send_notice_of<decltype(tell)>>(tell));
+  }
+  void note(end_reason why) {
+    if (why && !broken) broken = why.code();
+  }
+
+  [[nodiscard]] bool is_queued() const { return c.loop_flags_.output.is_queued; }
+  [[nodiscard]] bool is_above() const { return c.loop_flags_.output.above_watermark; }
+  [[nodiscard]] bool overflowed() const { return c.baton_flags_.output.overflowed; }
+
+  part_context& c = context;
+  connection_output part;
+  counter resumed;
+  error_code broken;  // the first reason that the part gave
+  std::vector<std::pair<int, error_code>> told;
+};
+
+inline shared_bytes shared(std::string text) { return std::make_shared<const std::string>(std::move(text)); }
+
+}  // namespace quintet::testing

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// scripted_session: a connection whose handler is a test's function, and whose thread model is the test itself.
+#pragma once
+
+#include <quintet/net/connection/connection.hpp>
+
+#include "part_world.hpp"
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+namespace quintet::testing {
+
+/// The smallest session. Where batches do not run here, `dispatched` has what the thread model was asked to run.
+class scripted_session final : public connection {
+ public:
+  /// `takes_over`: it is the successor of another session.
+  scripted_session(event_loop& loop, connection_host& host, detail::handoff_constants constants,
+                   bool takes_over = false)
+      : connection(loop, host, constants, takes_over), runs_here_(constants.runs_here) {}
+
+  [[nodiscard]] detail::connection_core& core() noexcept { return *this; }
+  [[nodiscard]] stream_channel& channel() noexcept { return *this; }
+  /// Runs the oldest dispatched item, as a thread of a pool would.
+  void run_dispatched() {
+    work_item* const next = dispatched.front();
+    dispatched.pop_front();
+    (*next)();
+  }
+
+  /// The handler: returns how much of the input it uses.
+  std::function<std::size_t(connection&, bytes)> handler = [](connection&, bytes in) { return in.size(); };
+  std::deque<work_item*> dispatched;
+  std::vector<std::string> batches;
+  std::vector<error_code> closed;
+  bool is_destroyed = false;
+  connection* successor = nullptr;
+
+ private:
+  void dispatch(quintet::work_item& item) noexcept override {
+    if (runs_here_) return item();
+    item.depart();
+    dispatched.push_back(&item);
+  }
+  void run_open() override {}
+  std::size_t run_batch(bytes input) override {
+    batches.emplace_back(input);
+    return handler(*this, input);
+  }
+  void run_writable() override {}
+  void run_close(error_code why) noexcept override { closed.push_back(why); }
+  void destroy() noexcept override { is_destroyed = true; }
+  connection* make_successor(event_loop&) noexcept override { return successor; }
+  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(scripted_session); }
+
+  bool runs_here_;
+};
+
+/// A session on a scripted engine, which is open.
+struct session_world : part_world {
+  explicit session_world(detail::handoff_constants constants, const connection_limits& limits = {.linger_timeout = {}})
+      : part_world(limits), session(loop, host, constants) {
+    turn([this] { core().open(7, {}); });
+  }
+  /// The session may be on its way back to the loop.
+  ~session_world() {
+    turn([] {});
+  }
+  session_world(const session_world&) = delete;
+  session_world& operator=(const session_world&) = delete;
+
+  [[nodiscard]] detail::connection_core& core() noexcept { return session.core(); }
+  void arrive(bytes data) {
+    turn([this, data] { session.channel().on_received(data); });
+  }
+
+  scripted_session session;
+};
+
+}  // namespace quintet::testing
