@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_charge_moves_from_the_builder_to_the_queue_and_ends_with_
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_that_is_used_up_refuses) {
-  output_world w(low(when_full::pause), {.output = 400});
+  output_world w(low(when_full::pause), {.max_output_total = 400});
   w.batch([&] {
     BOOST_TEST(w.write(std::string(400, 'a')) == admission::taken);
     BOOST_TEST(w.write("b") == admission::refused);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_budget_that_is_used_up_refuses) {
 }
 
 BOOST_AUTO_TEST_CASE(a_queue_above_the_budget_ends_the_connection) {
-  output_world w({}, {.output = 400});
+  output_world w({}, {.max_output_total = 400});
   w.block();
   w.batch_of(std::string(401, 'a'));
   BOOST_TEST(w.broken == error_code(errc::output_overflow));
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(at_the_end_the_budget_gets_everything_back) {
   w.block();
   w.batch_of(std::string(200, 'a'));
   w.turn([&] {
-    BOOST_TEST(w.part.prepare_slowly(w.c));
+    BOOST_TEST(w.part.prepare_to_hand_off(w.c));
     w.write(std::string(150, 'b'));
     BOOST_TEST(w.host.output.used() == 350U);
     BOOST_TEST(w.is_above());

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(at_the_end_notices_of_queue_and_builder_are_told_why) {
     w.when_sent(1);
   });
   w.turn([&] {
-    BOOST_TEST(w.part.prepare_slowly(w.c));
+    BOOST_TEST(w.part.prepare_to_hand_off(w.c));
     w.write("built");
     w.when_sent(2);
     w.c.loop_flags_.phase = connection_phase::ended;

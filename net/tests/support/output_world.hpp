@@ -29,7 +29,7 @@ using detail::connection_output, detail::end_reason;
 using admission = connection_output::admission;
 
 struct output_world : part_world {
-  explicit output_world(const connection_limits& limits = {}, const connection_totals& totals = {})
+  explicit output_world(const connection_limits& limits = {}, const memory_limits& totals = {})
       : part_world(limits, totals) {
     c.at_turn_end = [this] {
       connection_output::tell_notices(c, {});
@@ -50,7 +50,7 @@ struct output_world : part_world {
   template <class F>
   void batch(F handler) {
     turn([&] {
-      BOOST_TEST(part.prepare_slowly(c));
+      BOOST_TEST(part.prepare_to_hand_off(c));
       handler();
       note(part.send_built(c));
     });

@@ -37,8 +37,7 @@ class part_context final : public detail::connection_context {
 };
 
 struct part_world {
-  explicit part_world(const connection_limits& limits = {}, const connection_totals& totals = {})
-      : host(limits, totals) {}
+  explicit part_world(const connection_limits& limits = {}, const memory_limits& totals = {}) : host(limits, totals) {}
 
   /// f() on the loop's thread, then the end of the loop's turn.
   template <class F>

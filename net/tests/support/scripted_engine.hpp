@@ -31,6 +31,9 @@ class scripted_engine final : public engine {
   explicit scripted_engine(journal& j) noexcept
       : engine({.name = "scripted", .can_detach = j.detaches}, network_), network_(j), journal_(j) {}
 
+  /// Whether the stream has asked to receive in place.
+  [[nodiscard]] static bool offers_space(const channel& c) noexcept { return kind_of(c) == kind::in_place_stream; }
+
   bool poll(duration) override { return false; }
   void wake() noexcept override {}
   error_code add(channel& c, int handle) override {

@@ -43,7 +43,7 @@ class scripted_session final : public connection {
  private:
   void dispatch(quintet::work_item& item) noexcept override {
     if (runs_here_) return item();
-    item.depart();
+    item.hand_off();
     dispatched.push_back(&item);
   }
   void run_open() override {}
