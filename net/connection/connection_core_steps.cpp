@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_core, second file: what comes next while the baton is at home: the facts for next_step(), what each step
-// does, and the end.
+// connection_core_steps: what comes next while the baton is at home: the facts for next_step(), what each step does,
+// and the end.
 #include "../../base/build/planted_bugs.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output, second file: functions that are told that what was written before them has been sent.
+// connection_output_notices: functions that are told that what was written before them has been sent.
 #include "connection_output.hpp"
 
 #include <utility>
