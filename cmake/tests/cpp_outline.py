@@ -362,6 +362,11 @@ def names(text, word):
     return re.search(rf'\b{word}\b', text) is not None
 
 
+def declares(text, name):
+    """Whether `text` has a class, an enumeration, an alias or a concept of this name, or a function that makes one."""
+    return re.search(rf'\b(?:class|struct|enum class|using|concept)\s+(?:\[\[\w+\]\]\s+)?{name}\b', text) is not None
+
+
 def root_of(arguments):
     folders = [argument for argument in arguments if not argument.startswith('--')]
     return pathlib.Path(folders[0] if folders else '.')

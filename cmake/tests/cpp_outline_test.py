@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""cpp_outline_test: what the checks of classes, functions and their files say of small pieces of C++."""
+"""cpp_outline_test: what the checks that are written in Python say of small pieces of C++."""
+import os
 import pathlib
+import tempfile
 import unittest
 
 import check_classes
 import check_functions
 import check_homes
+import check_surface
 import cpp_outline
 
 HARD = r'''
@@ -149,6 +152,33 @@ class checks_test(unittest.TestCase):
         large = 'class bar {' + 'void f();' * 13 + '};'
         self.assertEqual(len(complaints({'n/other.hpp': '// other: things.\n#pragma once\n' + large})), 1)
         self.assertEqual(complaints({'n/other.hpp': '// other: bar, and more.\n#pragma once\n' + large}), [])
+
+    def test_a_public_header_that_is_not_listed(self):
+        files = {'base/a.hpp': '#include "work/b.hpp"\nclass a {};\n', 'base/work/b.hpp': 'enum class b {};\n',
+                 'base/work/c.hpp': '', 'net/d.hpp': '#include "../base/a.hpp"\n'}
+        row = '| [{0}](../{0}) | what for | {1} |\n'
+        listed = row.format('base/a.hpp', '`a`, `b`')
+
+        def complaints(text):
+            pathlib.Path('doc/reference.md').write_text(text)
+            return list(check_surface.complaints_about_the_list())
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as work:
+            os.chdir(work)
+            try:
+                os.mkdir('doc')
+                for path, text in files.items():
+                    pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+                    pathlib.Path(path).write_text(text)
+                self.assertEqual(complaints(listed + row.format('net/d.hpp', '')), [])
+                self.assertIn('net/d.hpp:1: is in a root', complaints(listed)[0])
+                everything = listed + row.format('net/d.hpp', '')
+                self.assertIn('not in a root', complaints(everything + row.format('net/e.hpp', ''))[0])
+                self.assertIn('declares c', complaints(listed + row.format('net/d.hpp', '`c`'))[0])
+                self.assertEqual(check_surface.closure(check_surface.public_headers()),
+                                 {'base/a.hpp', 'base/work/b.hpp', 'net/d.hpp'})
+            finally:
+                os.chdir(before)
 
 
 if __name__ == '__main__':
