@@ -2,14 +2,14 @@
 # QuintetInstall: what `cmake --install` copies, and how others find it: find_package(quintet) and quintet.pc.
 include(CMakePackageConfigHelpers)
 
-set(layers base net threadmodels)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets)
-foreach(layer IN LISTS layers)
-  install(DIRECTORY ${layer} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quintet
-    FILES_MATCHING PATTERN "*.hpp" PATTERN tests EXCLUDE PATTERN uring EXCLUDE)
-endforeach()
+# The public headers and what they include (doc/reference.md), as they are when they are installed.
+install(CODE "
+  set(SOURCE_DIR [[${PROJECT_SOURCE_DIR}]])
+  get_filename_component(DESTINATION [[${CMAKE_INSTALL_INCLUDEDIR}/quintet]] ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")")
+install(SCRIPT cmake/QuintetHeaders.cmake)
 install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/quintetConfig.cmake.in ${PROJECT_BINARY_DIR}/quintetConfig.cmake

@@ -5,7 +5,7 @@
 #include "fuzz.hpp"
 
 #include <quintet/base/error.hpp>
-#include <quintet/net/destination.hpp>
+#include <quintet/net/names/destination.hpp>
 
 #include <netinet/in.h>
 #include <sys/un.h>

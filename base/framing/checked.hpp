@@ -2,9 +2,9 @@
 // checked: a codec whose messages carry a checksum.
 #pragma once
 
-#include "checksum.hpp"
+#include "../encoding/checksum.hpp"
+#include "../encoding/integers.hpp"
 #include "frame.hpp"
-#include "integers.hpp"
 
 #include <bit>
 #include <cstddef>

@@ -2,8 +2,8 @@
 // length_prefix: messages after their length, which is a number of 1 to 8 bytes or a varint.
 #pragma once
 
+#include "../encoding/integers.hpp"
 #include "frame.hpp"
-#include "integers.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -14,7 +14,7 @@ while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md'
 cat > "$work/prelude.hpp" << 'END'
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
-#include <quintet/net/loop/child_process.hpp>
+#include <quintet/net/child_process.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>

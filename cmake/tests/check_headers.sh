@@ -6,7 +6,7 @@ set -euo pipefail
 compiler=$1 include=$2
 
 # Who wants Asio asks for it; it costs whoever compiles it five seconds a file.
-asio_headers=" net/asio.hpp net/loop/asio.hpp net/loop/asio_guest.hpp net/executor.hpp net/loop/executor.hpp \
+asio_headers=" net/asio.hpp net/loop/asio.hpp net/loop/asio_guest.hpp net/loop/executor.hpp \
 net/connection_pool.hpp net/client/connection_pool.hpp "
 
 check() {

@@ -2,7 +2,7 @@
 // options: what the examples' command lines have in common. Wrong options end the program: exit status 2, one line.
 #pragma once
 
-#include <quintet/net/destination.hpp>
+#include <quintet/net/connector.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <chrono>

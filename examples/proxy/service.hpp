@@ -5,9 +5,9 @@
 #include "proxy/proxy_protocol.hpp"
 
 #include <quintet/base/log.hpp>
-#include <quintet/net/connection_limits.hpp>
-#include <quintet/net/destination.hpp>
+#include <quintet/net/connector.hpp>
 #include <quintet/net/event_loop.hpp>
+#include <quintet/threadmodels/config.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -6,7 +6,6 @@
 #include "connection_migration.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 #include <utility>
 
@@ -56,9 +55,6 @@ cork_guard connection::cork() {
 void connection::uncork(bool sends) {
   if (detail::connection_output::uncork(*this) && sends) flush();
 }
-
-cork_guard::cork_guard(connection& of) noexcept : connection_(&of), exceptions_(std::uncaught_exceptions()) {}
-void cork_guard::end() const noexcept { connection_->uncork(std::uncaught_exceptions() == exceptions_); }
 
 // ---- Input and settings ---------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ class connection : protected detail::connection_core {
   [[nodiscard]] connection_registry& registry() const noexcept { return host_.registry; }
   /// [any thread]
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
-  /// [any thread] For Asio clients on this connection's loop; include <quintet/net/executor.hpp> for the type.
+  /// [any thread] For Asio clients on this connection's loop; include <quintet/net/asio.hpp> for the type.
   [[nodiscard]] loop_executor get_executor() const;
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;

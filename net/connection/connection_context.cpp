@@ -29,8 +29,4 @@ void connection_context::watch_time() noexcept {
   loop_.start(*extras_, due.when - loop_.now());
 }
 
-void connection_turn_end::run(work_item& item) noexcept { static_cast<connection_turn_end&>(item).of.turn_ends(); }
-void connection_loop_extras::expired() noexcept { end.of.expired(); }
-void connection_loop_extras::take_turn() noexcept { end.of.continue_writing(); }
-
 }  // namespace quintet::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: a connection together with its handler; one kind for each flavour.
+// session: a connection together with its handler: message_session for callbacks, stream_session for coroutines.
 #pragma once
 
 #include "handler.hpp"

@@ -139,7 +139,7 @@ class event_loop {
   bool cancel(timer_id id) noexcept { return callbacks_.cancel(id); }
 
   /// [any thread] For Asio's I/O objects and clients: their completions run on this loop's thread. The io_context
-  /// behind it is made when it is first asked for. Include <quintet/net/executor.hpp> for the type.
+  /// behind it is made when it is first asked for. Include <quintet/net/asio.hpp> for the type.
   [[nodiscard]] loop_executor get_executor();
   /// [loop] One T for each loop, made with T(event_loop&) when it is first asked for, destroyed with the loop.
   template <class T>

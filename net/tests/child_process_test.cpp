@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // child_process_test: real programs, how their ends reach the loop, and owners that go at awkward moments.
-#include <quintet/net/loop/child_process.hpp>
+#include <quintet/net/child_process.hpp>
 
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

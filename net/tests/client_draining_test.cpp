@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // client_draining_test: clients driven by hand that drain: what is answered, what is given up, and the deadline.
-#include <quintet/net/basic_client.hpp>
+#include <quintet/net/client/basic_client.hpp>
 
 #include "world.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// placement: where a new connection's I/O lives. The other half of a threading model.
+// placement: where a new connection's I/O lives: running_loop, on_main_loop, on_loop_ring, on_own_loop. One half of a
+// threading model; the other one is compute.
 #pragma once
 
 #include "../../net/engine/make_engine.hpp"

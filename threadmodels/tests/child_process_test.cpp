@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // child_process_test: a server of each model starts a program on its main loop, and learns of its end there.
-#include <quintet/net/loop/child_process.hpp>
+#include <quintet/net/child_process.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

@@ -2,8 +2,8 @@
 // simulated_model: the shapes of the five models without their threads: L loops, and handlers inline or "on a pool".
 #pragma once
 
+#include <quintet/net/loop/thread_model.hpp>
 #include <quintet/net/simulation.hpp>
-#include <quintet/net/thread_model.hpp>
 
 #include <vector>
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// connection_extras: calls the connection when its timer, its turn or the end of the loop's turn has come.
+#include "connection_extras.hpp"
+
+#include "connection_core.hpp"
+
+namespace quintet::detail {
+
+void connection_turn_end::run(work_item& item) noexcept { static_cast<connection_turn_end&>(item).of.turn_ends(); }
+void connection_loop_extras::expired() noexcept { end.of.expired(); }
+void connection_loop_extras::take_turn() noexcept { end.of.continue_writing(); }
+
+}  // namespace quintet::detail
