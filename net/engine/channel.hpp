@@ -67,8 +67,7 @@ class stream_channel : public channel {
 /// A listening handle.
 class accept_channel : public channel {
  public:
-  /// A connection was accepted: the receiver owns the handle. What the engine had accepted before it was told to stop
-  /// may still come.
+  /// A connection was accepted: the receiver owns the handle.
   virtual void on_accepted(int handle) noexcept = 0;
   /// Accepting failed for a reason that will not pass by itself at once (no descriptors, no memory).
   virtual void on_accept_error(error_code reason) noexcept = 0;

@@ -71,8 +71,8 @@ class engine {
   virtual error_code add(channel& c, int handle) = 0;
   /// [loop] Ends watching; the handle stays open.
   virtual void remove(channel& c) noexcept = 0;
-  /// [loop] Stops or resumes reading (a stream) or accepting (a listener). Bytes and connections that the engine has
-  /// received before it was stopped may still come.
+  /// [loop] Stops or resumes reading (a stream) or accepting (a listener). Bytes that a stream has received
+  /// before it was stopped may still come; connections may not.
   virtual void set_reading(channel& c, bool on) noexcept = 0;
 
   struct send_result {

@@ -42,12 +42,8 @@ void acceptor::abort() noexcept {
   if (std::exchange(started_, false)) loop_.leave(*this);
 }
 
-// They are reset, like those that wait in the backlog of a socket that is closed.
 void acceptor::drop_waiting() noexcept {
-  for (const arrival& a : waiting_) {
-    loop_.io().sockets().reset_when_closed(a.handle);
-    loop_.io().close(a.handle);
-  }
+  for (const arrival& a : waiting_) loop_.io().close(a.handle);
   waiting_.clear();
 }
 

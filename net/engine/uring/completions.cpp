@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <new>
 
 namespace quintet::uring {
 namespace {
@@ -57,6 +58,8 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
       return writable(w);
     case request::accept:
       return accepted(w, c);
+    case request::held:
+      return tell_accepted(w);
     case request::lost:
       return w.of && end_of_input(w, system_error_code(ECONNABORTED));
     case request::patience:
@@ -132,26 +135,38 @@ bool uring_engine::writable(watched& w) {
   return true;
 }
 
-// A connection that was accepted when nobody listened any more is reset, as the kernel does with those that wait.
 bool uring_engine::accepted(watched& w, const completion& c) noexcept {
-  if (!w.of) {
-    if (c.result < 0) return false;
-    sockets().reset_when_closed(c.result);
-    engine::close(c.result);
+  if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
+    keep_accepted(w, c.result);
     return false;
   }
+  if (!w.of || !w.reading || c.result == -ECANCELED) return false;
   auto& channel = static_cast<accept_channel&>(*w.of);
   if (c.result >= 0) {
     w.failures = 0;
     channel.on_accepted(c.result);
-    return true;
-  }
-  if (!w.reading || c.result == -ECANCELED) return false;
-  if (!kernel_sockets::is_of_one_connection(-c.result) || ++w.failures == kernel_sockets::most_failures) {
+  } else if (!kernel_sockets::is_of_one_connection(-c.result) || ++w.failures == kernel_sockets::most_failures) {
     w.failures = 0;
     channel.on_accept_error(system_call::error_of(c.result));
   }
   return true;
+}
+
+// Until accepting resumes, or to be reset when the listener is closed.
+void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
+  w.accepted.push_back(handle);
+} catch (const std::bad_alloc&) {
+  sockets().reset_when_closed(handle);
+  engine::close(handle);
+  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error(system_error_code(ENOMEM));
+}
+
+bool uring_engine::tell_accepted(watched& w) noexcept {
+  std::size_t told = 0;
+  while (told < w.accepted.size() && w.of && w.reading)
+    static_cast<accept_channel&>(*w.of).on_accepted(w.accepted[told++]);
+  w.accepted.erase(w.accepted.begin(), w.accepted.begin() + static_cast<std::ptrdiff_t>(told));
+  return told > 0;
 }
 
 }  // namespace quintet::uring

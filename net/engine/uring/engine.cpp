@@ -282,7 +282,7 @@ void uring_engine::want_more(watched& w) noexcept {
     begin(request::hangup);
   else if (is_one && !w.has(request::again))
     begin(request::receive);
-  if (k == kind::accept && w.reading) begin(request::accept);
+  if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
   if (k == kind::event) begin(request::event);
   if (w.blocked && !w.has(request::send)) begin(request::writable);
 }
@@ -290,6 +290,10 @@ void uring_engine::want_more(watched& w) noexcept {
 // The kernel has let go of it.
 void uring_engine::forget(watched& w) noexcept {
   if (find(w.handle) == &w) (void)by_handle_.take(w.handle);
+  for (const int handle : w.accepted) {
+    sockets().reset_when_closed(handle);
+    engine::close(handle);
+  }
   if (w.closes) {
     --closing_;
     engine::close(w.handle);

@@ -63,6 +63,8 @@ class uring_engine final : public socket_engine {
   bool hung_up(watched& w, const completion& c);
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;
+  bool tell_accepted(watched& w) noexcept;
+  void keep_accepted(watched& w, int handle) noexcept;
   void let_starved_receive() noexcept;
 
   // Sending (sending.cpp).

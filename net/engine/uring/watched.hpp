@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 namespace quintet::uring {
 
@@ -21,6 +22,7 @@ enum class request : std::uint8_t {
   writable,   ///< a send() has found no room, or a connect() is under way
   accept,     ///< multishot
   event,      ///< a descriptor is readable
+  held,       ///< connections that were accepted while accepting was stopped are to be told
   lost,       ///< nobody knows what a send has done
   patience,   ///< a time limit: after close(), for what is being sent
   again,      ///< not the kernel's: receiving waits until there are buffers
@@ -51,6 +53,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   int queued = 0;                  // in the kernel, for the peer to take, when `patience` began
   io_uring_sqe* unsent = nullptr;  // the send's request, as long as it is still `turn` and nobody has submitted it
   unsigned turn = 0;
+  std::vector<int> accepted;                             // while accepting was stopped
   boost::intrusive::slist_member_hook<> later, starved;  // places in the engine's lists, which never allocate
 
   static std::uint16_t bit(request r) noexcept { return static_cast<std::uint16_t>(1U << static_cast<unsigned>(r)); }
