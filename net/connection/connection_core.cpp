@@ -29,7 +29,6 @@ connection_core::~connection_core() {
 }
 
 connection& connection_core::as_connection() noexcept { return static_cast<connection&>(*this); }
-connection_core& connection_core::of(connection& c) noexcept { return c; }
 
 void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   loop_.counters().opened.add();
@@ -88,7 +87,7 @@ void connection_core::on_received(bytes arrived) noexcept {
   } catch (const std::exception&) {
     return out_of_memory();
   }
-  deliver();
+  connection_handoff::deliver(*this);
 }
 
 void connection_core::receive(bytes arrived) noexcept {
@@ -137,7 +136,7 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
   if (connection_deadlines* const d = deadlines()) d->received(count, loop_.now());
   input_.received_in_place(count);
   if (input_.requires_more(*this)) return run_steps();
-  deliver();
+  connection_handoff::deliver(*this);
 }
 
 void connection_core::on_receive_end(error_code reason) noexcept {

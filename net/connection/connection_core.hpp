@@ -75,8 +75,6 @@ class connection_core : public session_interface, public loop_member, public wor
   void report_exception() const noexcept;
   /// [baton] While it lives, the watchdog, if there is one, knows what this thread has called.
   [[nodiscard]] activity::scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
-  /// [baton] Returns the baton to the loop.
-  void give_back() noexcept { connection_handoff::give_back(*this); }
   /// [baton] After run_close(): the connection may go. Called by connection_handoff unless the baton was kept.
   void close_is_done() noexcept;
   /// [baton, loop] All input there is: what was unread and what was pending. Without memory the connection ends.
@@ -121,7 +119,6 @@ class connection_core : public session_interface, public loop_member, public wor
   void continue_writing() noexcept final;
   /// What comes next, until there is nothing to do. Called by every event; a call within a call returns at once.
   void run_steps() noexcept;
-  void deliver() noexcept { connection_handoff::deliver(*this); }
   [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
   [[nodiscard]] bool always_slow() const noexcept {
     return constants_.keeps_baton || !constants_.runs_here || constants_.is_watched || enabled_.urgent;
@@ -131,7 +128,6 @@ class connection_core : public session_interface, public loop_member, public wor
   /// [baton] After a write: a batch that has written much begins to send.
   void has_written() noexcept;
   [[nodiscard]] connection& as_connection() noexcept;
-  [[nodiscard]] static connection_core& of(connection& c) noexcept;
   using work_item::become, work_item::note_cost, work_item::set_facts, work_item::take_cost_from;
 
   connection_output output_;

@@ -133,10 +133,10 @@ void connection_core::perform(step next) noexcept {
       return deliver_unseen();
     case deliver_end:
       drained_ = drained_ || is_draining();
-      return deliver();
+      return connection_handoff::deliver(*this);
     case deliver_undecided:
       connection_migration::end_classifying(*this);
-      return deliver();
+      return connection_handoff::deliver(*this);
     case dispatch_drain:
       enabled_.drain = false;
       return connection_handoff::hand_off(*this, &connection_handoff::drain);
@@ -178,7 +178,7 @@ void connection_core::run_loop_messages() noexcept {
 void connection_core::deliver_unseen() noexcept {
   has_unseen_ = false;
   take_input();
-  if (!has_ended() && !input_.requires_more(*this)) deliver();
+  if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
 }
 
 // Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.

@@ -108,7 +108,7 @@ void connection_handoff::open(work_item& item) noexcept {
   connection_core& c = with_baton(item);
   if (c.constants_.keeps_baton) return c.run_open();
   call_guarded(c, callback::on_open, &session_interface::run_open);
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::batch(work_item& item) noexcept {
@@ -120,7 +120,7 @@ void connection_handoff::batch(work_item& item) noexcept {
     run_guarded_batch(c);
   }
   c.batch_.input_is_lent = false;
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::lost_batch(work_item& item) noexcept {
@@ -128,7 +128,7 @@ void connection_handoff::lost_batch(work_item& item) noexcept {
   c.batch_.lost = true;
   c.batch_.input_is_lent = false;
   c.fail_handler();
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::calls(work_item& item) noexcept {
@@ -144,7 +144,7 @@ void connection_handoff::calls(work_item& item) noexcept {
   }
   c.host_.registry.release(c.id_, done);
   c.batch_.progressed = false;  // not of what the peer has sent
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::writable(work_item& item) noexcept {
@@ -152,19 +152,19 @@ void connection_handoff::writable(work_item& item) noexcept {
   if (!c.constants_.runs_here) c.loop_.turn_begins();
   if (c.constants_.keeps_baton) return c.run_writable();
   call_guarded(c, callback::on_writable, &session_interface::run_writable);
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::read_eof(work_item& item) noexcept {
   connection_core& c = with_baton(item);
   call_guarded(c, callback::on_read_eof, &session_interface::run_read_eof);
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::drain(work_item& item) noexcept {
   connection_core& c = with_baton(item);
   call_guarded(c, callback::on_drain, &session_interface::run_drain);
-  c.give_back();
+  give_back(c);
 }
 
 void connection_handoff::close(work_item& item) noexcept {

@@ -36,16 +36,15 @@ bool connection_migration::is_possible(const connection_core& c) noexcept {
 
 void connection_migration::run(connection_core& c) noexcept {
   event_loop& to = *c.extras_->migrates_to;
-  connection* next = nullptr;
-  const bool tried = c.host_.registry.transfer_id(c.id_, [&]() noexcept {
+  connection_core* next = nullptr;
+  const bool tried = c.host_.registry.transfer_id(c.id_, [&]() noexcept -> connection* {
     next = c.make_successor(to);
-    if (!next) return next;
+    if (!next) return nullptr;
     c.loop_.io().remove(c);
-    connection_core& successor = connection_core::of(*next);
-    take_state(successor, c);
-    successor.become(&connection_migration::attach);
-    to.post(static_cast<work_item&>(successor));  // before anything that is sent to it from now on
-    return next;
+    take_state(*next, c);
+    next->become(&connection_migration::attach);
+    to.post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
+    return &next->as_connection();
   });
   if (!tried) return;
   c.extras_->migrates_to = nullptr;  // also when there is no room for it, or no memory: then it stays as it is

@@ -105,7 +105,7 @@ class message_session final : public connection {
     else
       return arrived;
   }
-  connection* make_successor(event_loop& on) noexcept override {
+  connection_core* make_successor(event_loop& on) noexcept override {
     if constexpr (moves)
       return owner_.succeed(*this, on);
     else

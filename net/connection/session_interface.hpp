@@ -11,13 +11,13 @@
 
 namespace quintet {
 
-class connection;
 class work_item;
 
 }  // namespace quintet
 
 namespace quintet::detail {
 
+class connection_core;
 struct urgent_findings;
 
 /// dispatch() asks the thread model to run the connection's work item; the item calls a run_ function, which returns
@@ -40,7 +40,7 @@ class session_interface : public connection_context {
   virtual void destroy() noexcept = 0;
   /// [loop, baton] For a connection that migrates: makes another object for that loop, with the handler, which touches
   /// nothing of its loop before it is attached there. Nothing when that cannot be had now.
-  virtual connection* make_successor(event_loop&) noexcept { return nullptr; }
+  virtual connection_core* make_successor(event_loop&) noexcept { return nullptr; }
   /// [loop] The last call for one whose connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;

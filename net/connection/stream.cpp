@@ -42,7 +42,7 @@ void stream::ended(bool by_exception) noexcept {
 // The coroutine gives the baton back itself. It is not always the one: what is posted borrows it from a waiting one.
 void stream::hand_back() noexcept {
   batch_.progressed = has_progressed();
-  give_back();
+  detail::connection_handoff::give_back(*this);
 }
 
 /// What the coroutine was shown by its last read.

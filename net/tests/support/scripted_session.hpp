@@ -54,7 +54,7 @@ class scripted_session final : public connection {
   void run_writable() override {}
   void run_close(error_code why) noexcept override { closed.push_back(why); }
   void destroy() noexcept override { is_destroyed = true; }
-  connection* make_successor(event_loop&) noexcept override { return successor; }
+  detail::connection_core* make_successor(event_loop&) noexcept override { return successor; }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(scripted_session); }
 
   bool runs_here_;
