@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine: what most engines and networks do alike.
+// engine: what most engines do alike.
 #include "engine.hpp"
 
 namespace quintet {
@@ -7,10 +7,6 @@ namespace quintet {
 engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
   iovec piece{const_cast<char*>(data.data()), data.size()};  // which is only read
   return send(c, output_pieces(&piece, 1));
-}
-
-error_code socket_services::steer_by_cpu(std::span<const int>, std::span<const int>) noexcept {
-  return make_error_code(boost::system::errc::operation_not_supported);
 }
 
 }  // namespace quintet

@@ -7,7 +7,7 @@
 #include "../options/accept_strategy.hpp"
 #include "channel.hpp"
 #include "pieces.hpp"
-#include "sockets.hpp"
+#include "socket_services.hpp"
 
 #include <chrono>
 #include <cstddef>

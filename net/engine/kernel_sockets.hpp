@@ -2,7 +2,7 @@
 // kernel_sockets: the socket services of the kernel, for every engine that moves bytes of its sockets.
 #pragma once
 
-#include "sockets.hpp"
+#include "socket_services.hpp"
 #include "unix_path.hpp"
 
 #include <map>

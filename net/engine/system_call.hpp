@@ -20,8 +20,8 @@
 #include <span>
 
 // glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
-// threads. pthread_cancel is no way to end a thread of this library, so these go to the kernel directly. Sanitizers need
-// to see the calls that they know. User-space instructions of an echo of 8 bytes at 100 connections
+// threads. pthread_cancel is no way to end a thread of this library, so these go to the kernel directly. Sanitizers
+// need to see the calls that they know. User-space instructions of an echo of 8 bytes at 100 connections
 // (benchmarks/budget/check, glibc 2.36, x86-64): 133.7; by syscall(2) 172.9; by glibc's functions 253.2.
 #if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER
 #define QUINTET_PLAIN_SYSTEM_CALLS 0

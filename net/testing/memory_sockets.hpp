@@ -2,7 +2,7 @@
 // memory_sockets: the socket services of a memory_network.
 #pragma once
 
-#include "../engine/sockets.hpp"
+#include "../engine/socket_services.hpp"
 
 namespace quintet {
 

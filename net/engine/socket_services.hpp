@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sockets: what a network does with a handle, whoever watches it: listening, connecting, addresses, options.
+// socket_services: what a network does with a handle, whoever watches it: listening, connecting, addresses, options.
 #pragma once
 
 #include "../../base/error.hpp"
