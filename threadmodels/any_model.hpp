@@ -4,9 +4,9 @@
 
 #include "../net/loop/placing.hpp"
 #include "../net/loop/thread_model.hpp"
+#include "compute/thread_options.hpp"
 #include "model.hpp"
 #include "models.hpp"
-#include "thread_options.hpp"
 
 #include <variant>
 

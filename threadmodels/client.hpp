@@ -5,7 +5,7 @@
 #include "../net/client/basic_client.hpp"
 #include "../net/loop/stop_on_signals.hpp"
 #include "any_model.hpp"
-#include "model_statistics.hpp"
+#include "compute/model_statistics.hpp"
 
 #include <functional>
 #include <optional>

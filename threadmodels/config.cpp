@@ -2,8 +2,8 @@
 // config: what the model's loops are told, and what cannot be.
 #include "config.hpp"
 
-#include "../base/require.hpp"
 #include "../net/loop/allowed_cpus.hpp"
+#include "../net/options/require.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -4,8 +4,8 @@
 
 #include "../net/loop/stop_on_signals.hpp"
 #include "../net/server/basic_server.hpp"
+#include "compute/model_statistics.hpp"
 #include "config.hpp"
-#include "model_statistics.hpp"
 
 #include <utility>
 

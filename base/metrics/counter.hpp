@@ -8,7 +8,8 @@
 #include <cstdint>
 
 // Compilers make three instructions of a relaxed load and store (g++ 12, clang 19). With them an echo of 8 bytes takes
-// 145.7 instructions instead of 133.7 (benchmarks/budget/check, 100 connections): 9 % more. A sanitizer has to see both.
+// 145.7 instructions instead of 133.7 (benchmarks/budget/check, 100 connections): 9 % more. A sanitizer has to see
+// both.
 #if defined(__x86_64__) && !QUINTET_THREAD_SANITIZER
 #define QUINTET_COUNTS_IN_ONE_INSTRUCTION 1
 #else

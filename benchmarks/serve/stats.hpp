@@ -3,8 +3,8 @@
 #pragma once
 
 #include <quintet/net/event_loop.hpp>
-#include <quintet/net/statistics.hpp>
-#include <quintet/threadmodels/model_statistics.hpp>
+#include <quintet/net/server/server_statistics.hpp>
+#include <quintet/threadmodels/compute/model_statistics.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 
 #include "proxy/service.hpp"
 
-#include <quintet/net/statistics.hpp>
+#include <quintet/threadmodels/server.hpp>
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 // accept_limits: what may not be.
 #include "accept_limits.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,8 +2,8 @@
 // advanced_options: what may not be.
 #include "advanced_options.hpp"
 
-#include "../../base/require.hpp"
 #include "../../base/work/spin_budget.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,8 +2,8 @@
 // connect_options: what cannot be.
 #include "connect_options.hpp"
 
-#include "../../base/require.hpp"
 #include "keep_alive.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // connection_limits: what limits may not be.
 #include "connection_limits.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 namespace {

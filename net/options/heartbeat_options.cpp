@@ -2,7 +2,7 @@
 // heartbeat_options: what cannot be.
 #include "heartbeat_options.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

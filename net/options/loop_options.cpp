@@ -2,8 +2,8 @@
 // loop_options: what cannot be is refused.
 #include "loop_options.hpp"
 
-#include "../../base/require.hpp"
 #include "../../base/work/spin_budget.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // memory_limits: what may not be.
 #include "memory_limits.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // pool_options: what cannot be.
 #include "pool_options.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

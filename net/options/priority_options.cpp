@@ -2,7 +2,7 @@
 // priority_options: what cannot be.
 #include "priority_options.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // rebalance_options: what cannot be.
 #include "rebalance_options.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -2,7 +2,7 @@
 // reconnect_options: what cannot be.
 #include "reconnect_options.hpp"
 
-#include "../../base/require.hpp"
+#include "require.hpp"
 
 namespace quintet {
 

@@ -5,7 +5,7 @@
 #include <quintet/net/simulation.hpp>
 
 #include "needs.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 #include "world.hpp"
 
 #include <boost/test/data/test_case.hpp>

@@ -4,7 +4,7 @@
 #include <quintet/net/options/engine_kind.hpp>
 
 #include "each_engine.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
 

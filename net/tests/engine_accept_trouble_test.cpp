@@ -6,7 +6,7 @@
 
 #include "each_engine.hpp"
 #include "needs.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -3,7 +3,7 @@
 #include <quintet/net/options/engine_kind.hpp>
 
 #include "engine_stream.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
 

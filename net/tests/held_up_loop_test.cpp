@@ -2,7 +2,7 @@
 // held_up_loop_test: a loop that one connection keeps from looking at the others, whose peers act in time all the same,
 // or do not. The clock is held by hand.
 #include "each_engine.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 #include "timed_lines.hpp"
 
 #include <boost/test/data/test_case.hpp>

@@ -3,7 +3,7 @@
 // ctest: EACH_ENGINE
 #include <quintet/net/server/listener.hpp>
 
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>

@@ -3,7 +3,7 @@
 #include <quintet/net/server/listener.hpp>
 
 #include "needs.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>

@@ -2,8 +2,8 @@
 // worker_limits: what may not be.
 #include "worker_limits.hpp"
 
-#include "../../base/require.hpp"
 #include "../../base/work/spin_budget.hpp"
+#include "../../net/options/require.hpp"
 
 namespace quintet {
 

@@ -2,8 +2,8 @@
 // placement_options: what may not be.
 #include "placement_options.hpp"
 
-#include "../../base/require.hpp"
 #include "../../net/loop/allowed_cpus.hpp"
+#include "../../net/options/require.hpp"
 
 #include <algorithm>
 

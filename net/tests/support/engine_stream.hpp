@@ -6,7 +6,7 @@
 #include <quintet/net/options/engine_kind.hpp>
 
 #include "each_engine.hpp"
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <atomic>
 #include <functional>

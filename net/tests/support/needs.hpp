@@ -2,7 +2,7 @@
 // needs.hpp: what some test cases need and some machines lack: IPv6, the name localhost. Without it they are skipped.
 #pragma once
 
-#include "socket_services.hpp"
+#include "sockets.hpp"
 
 #include <boost/test/tree/test_unit.hpp>
 #include <boost/test/unit_test.hpp>

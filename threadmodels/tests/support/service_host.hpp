@@ -8,7 +8,7 @@
 
 #include <quintet/net/connection/connection_registry.hpp>
 #include <quintet/net/options/connection_limits.hpp>
-#include <quintet/net/statistics.hpp>
+#include <quintet/net/server/server_statistics.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include <cstdint>

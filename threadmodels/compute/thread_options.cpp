@@ -2,7 +2,7 @@
 // thread_options: validation.
 #include "thread_options.hpp"
 
-#include "../base/require.hpp"
+#include "../../net/options/require.hpp"
 
 namespace quintet {
 

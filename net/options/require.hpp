@@ -2,7 +2,7 @@
 // require: how a wrong option is refused: its name, its value, and what is allowed.
 #pragma once
 
-#include "error.hpp"
+#include "../../base/error.hpp"
 
 #include <concepts>
 #include <string>

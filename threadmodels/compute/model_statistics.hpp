@@ -2,8 +2,8 @@
 // model_statistics: what a server or a client counts together with its threading model.
 #pragma once
 
-#include "compute/offload_statistics.hpp"
-#include "compute/worker_statistics.hpp"
+#include "offload_statistics.hpp"
+#include "worker_statistics.hpp"
 
 namespace quintet {
 

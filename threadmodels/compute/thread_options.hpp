@@ -2,8 +2,8 @@
 // thread_options: how many threads a model has, and which batches go to its pool.
 #pragma once
 
-#include "compute/offload.hpp"
-#include "compute/worker_limits.hpp"
+#include "offload.hpp"
+#include "worker_limits.hpp"
 
 #include <algorithm>
 #include <cstddef>
