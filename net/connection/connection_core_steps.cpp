@@ -29,6 +29,12 @@ bool gives_up_on_the_peer(const error_code& why) noexcept {
   return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
 
+// The handler's, if it has given one, and the peer is not at fault.
+error_code chosen_reason(const connection_context& c, const error_code& why) noexcept {
+  if (c.baton_is_out() || !c.baton_flags_.handoff.has_reason || gives_up_on_the_peer(why)) return why;
+  return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
+}
+
 constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
 
 // A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
@@ -131,6 +137,15 @@ void connection_core::perform(step next) noexcept {
       return input_.update_reading(*this, baton_flags_.input.paused);
     case deliver_input:
       return deliver_unseen();
+    default:
+      return perform_at_end(next);
+  }
+}
+
+// Of those that come when input has ended.
+void connection_core::perform_at_end(step next) noexcept {
+  using enum step;
+  switch (next) {
     case deliver_end:
       drained_ = drained_ || is_draining();
       return connection_handoff::deliver(*this);
@@ -146,6 +161,8 @@ void connection_core::perform(step next) noexcept {
       return connection_handoff::hand_off(*this, &connection_handoff::read_eof);
     case end:
       return fail(errc::end_of_stream);
+    default:
+      return;
   }
 }
 
@@ -197,8 +214,7 @@ void connection_core::begin_to_linger() noexcept {
 
 void connection_core::fail(error_code why) noexcept {
   if (has_ended()) return;
-  if (!baton_is_out() && baton_flags_.handoff.has_reason && !gives_up_on_the_peer(why))
-    why = baton_extras_ ? baton_extras_->close_reason : no_memory();
+  why = chosen_reason(*this, why);
   closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
   loop_flags_.phase = connection_phase::ended;
   reason_ = why.value();
