@@ -4,8 +4,42 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <array>
+#include <string>
+#include <string_view>
+
 namespace quintet {
 namespace {
+
+struct text {
+  errc value;
+  std::string_view says;
+};
+constexpr auto texts = std::to_array<text>({
+    {errc::end_of_stream, "the peer has finished sending"},
+    {errc::stopped, "the server was stopped"},
+    {errc::handler_threw, "the handler left with an exception"},
+    {errc::message_too_big, "a message is longer than allowed, or unused input than max_input"},
+    {errc::too_many_threads, "max_threads connections have a thread already"},
+    {errc::no_such_connection, "the connection has closed"},
+    {errc::output_full, "the peer does not read: more output waits than high_watermark"},
+    {errc::output_overflow, "more output would wait than max_output allows"},
+    {errc::first_byte_timeout, "nothing was received within first_byte_timeout"},
+    {errc::idle_timeout, "nothing happened for idle_timeout"},
+    {errc::message_timeout, "a message was not completed within message_timeout"},
+    {errc::send_timeout, "the peer took no output for send_timeout"},
+    {errc::too_many_from_address, "max_connections_per_address connections from there are open already"},
+    {errc::not_placed, "the threading model has no place for the connection"},
+    {errc::cannot_watch, "the loop's engine watches no descriptors of others: use the server's main loop"},
+    {errc::no_pidfd, "the system has no pidfd_open (Linux 5.4), or forbids it"},
+    {errc::incomplete_message, "the peer has finished sending within a message"},
+    {errc::malformed_message, "not a message of the codec"},
+    {errc::bad_checksum, "a message is not what its checksum says"},
+    {errc::connect_timeout, "nobody answered within connecting.timeout"},
+    {errc::heartbeat_timeout, "nothing was received for heartbeat.evict_after"},
+    {errc::input_overflow, "more unused input would be kept than max_input_total allows"},
+    {errc::aborted, "the connection was aborted by the server"},
+});
 
 class category final : public boost::system::error_category {
  public:
@@ -15,54 +49,8 @@ class category final : public boost::system::error_category {
  private:
   const char* name() const noexcept override { return "quintet"; }
   std::string message(int value) const override {
-    switch (static_cast<errc>(value)) {
-      case errc::end_of_stream:
-        return "the peer has finished sending";
-      case errc::stopped:
-        return "the server was stopped";
-      case errc::handler_threw:
-        return "the handler left with an exception";
-      case errc::message_too_big:
-        return "a message is longer than allowed, or unused input than max_input";
-      case errc::too_many_threads:
-        return "max_threads connections have a thread already";
-      case errc::no_such_connection:
-        return "the connection has closed";
-      case errc::output_full:
-        return "the peer does not read: more output waits than high_watermark";
-      case errc::output_overflow:
-        return "more output would wait than max_output allows";
-      case errc::first_byte_timeout:
-        return "nothing was received within first_byte_timeout";
-      case errc::idle_timeout:
-        return "nothing happened for idle_timeout";
-      case errc::message_timeout:
-        return "a message was not completed within message_timeout";
-      case errc::send_timeout:
-        return "the peer took no output for send_timeout";
-      case errc::too_many_from_address:
-        return "max_connections_per_address connections from there are open already";
-      case errc::not_placed:
-        return "the threading model has no place for the connection";
-      case errc::cannot_watch:
-        return "the loop's engine watches no descriptors of others: use the server's main loop";
-      case errc::no_pidfd:
-        return "the system has no pidfd_open (Linux 5.4), or forbids it";
-      case errc::incomplete_message:
-        return "the peer has finished sending within a message";
-      case errc::malformed_message:
-        return "not a message of the codec";
-      case errc::bad_checksum:
-        return "a message is not what its checksum says";
-      case errc::connect_timeout:
-        return "nobody answered within connecting.timeout";
-      case errc::heartbeat_timeout:
-        return "nothing was received for heartbeat.evict_after";
-      case errc::input_overflow:
-        return "more unused input would be kept than max_input_total allows";
-      case errc::aborted:
-        return "the connection was aborted by the server";
-    }
+    for (const text& t : texts)
+      if (t.value == static_cast<errc>(value)) return std::string(t.says);
     return "unknown error";
   }
 };

@@ -43,9 +43,7 @@ void refuse_for_unix(const listen_options& o) {
   if (field) throw config_error(std::string(field) + ": " + o.at + " has no port; only IP addresses have");
 }
 
-}  // namespace
-
-void validate(const listen_options& o) {
+void validate_numbers(const listen_options& o) {
   if (o.backlog < 1) refuse(o, "backlog", o.backlog, "it must be at least 1");
   if (o.send_buffer < 0) refuse(o, "send_buffer", o.send_buffer, "it must be at least 0");
   if (o.receive_buffer < 0) refuse(o, "receive_buffer", o.receive_buffer, "it must be at least 0");
@@ -53,6 +51,12 @@ void validate(const listen_options& o) {
   if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
   if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
     refuse(o, "defer_accept", static_cast<int>(o.defer_accept.count()), "it must be from 0 to 3600 seconds");
+}
+
+}  // namespace
+
+void validate(const listen_options& o) {
+  validate_numbers(o);
   const std::string owner = o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at;
   validate(keep_alive_settings{o.keep_alive, o.user_timeout}, owner + ": ");
   if (o.descriptor >= 0) return;
