@@ -39,7 +39,7 @@ const std::string set_ended = std::string(10'000, 'v') + "\r\n";
 BOOST_DATA_TEST_CASE(requests_that_are_put_off_are_bounded, bdata::make(shapes), s) {
   kv::store store;
   store.set("large", std::string(mib, 'x'));
-  world w(1, s, kv::session(store, {}), limits_of_kv(), plenty, {}, {}, total);
+  world w(1, s, kv::session(store, {}), limits_of_kv(), plenty, {}, total);
   std::vector<int> clients;
   for (int i = 0; i < 10; ++i) {
     clients.push_back(w.connect());

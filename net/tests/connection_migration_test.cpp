@@ -88,20 +88,18 @@ BOOST_AUTO_TEST_CASE(limits_of_its_own_and_pending_input_do_not_keep_it) {
 
 BOOST_AUTO_TEST_CASE(a_request_is_refused_where_it_could_never_be_met) {
   other_loop other;
-  const auto asked = [&](handoff_constants constants, auto change) {
-    session_world w(constants);
-    change(w);
+  const auto asked = [&](handoff_constants constants, bool detaches) {
+    session_world w(constants, {.linger_timeout = {}}, {.detaches = detaches});
     bool taken = false;
     w.turn([&] { taken = connection_migration::request(w.core(), other.loop); });
     BOOST_TEST(bool(w.core().baton_flags_.handoff.has_changes) == taken);
     w.core().baton_flags_ = {};
     return taken;
   };
-  const auto as_it_is = [](session_world&) {};
-  BOOST_TEST(asked({.runs_here = true, .can_move = true}, as_it_is));
-  BOOST_TEST(!asked({.runs_here = true}, as_it_is));
-  BOOST_TEST(!asked({.keeps_baton = true, .can_move = true}, as_it_is));
-  BOOST_TEST(!asked({.runs_here = true, .can_move = true}, [](session_world& w) { w.wire.detaches = false; }));
+  BOOST_TEST(asked({.runs_here = true, .can_move = true}, true));
+  BOOST_TEST(!asked({.runs_here = true}, true));
+  BOOST_TEST(!asked({.keeps_baton = true, .can_move = true}, true));
+  BOOST_TEST(!asked({.runs_here = true, .can_move = true}, false));
   session_world w({.runs_here = true, .can_move = true});
   w.turn([&] { BOOST_TEST(!connection_migration::request(w.core(), w.loop)); });
 }

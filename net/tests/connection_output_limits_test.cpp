@@ -26,7 +26,7 @@ connection_limits low(when_full policy) {
 
 BOOST_AUTO_TEST_CASE(nothing_is_admitted_after_the_half_close) {
   output_world w;
-  w.c.baton_flags_.output.shutdown_requested = true;
+  w.c.baton_flags_.output.shutdown_requested = w.c.baton_flags_.checks_writes = true;
   w.batch([&] { BOOST_TEST(w.write("late") == admission::refused); });
   BOOST_TEST(w.wire.sent == "");
   BOOST_TEST(!w.overflowed());

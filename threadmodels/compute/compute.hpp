@@ -78,10 +78,10 @@ class run_adaptive {
     event_loop& loop = *event_loop::current();
     inline_policy* const policy = policies_->of(loop, loop.time(), options_);
     if (!policy) return elsewhere_.run(item);
-    policy->account(loop);  // of a batch that is still on the stack: its end has brought this one
+    account(loop, *policy);  // of a batch that is still on the stack: its end has brought this one
     if (!policy->runs_inline(item.cost())) return elsewhere_.run(item);
     item();
-    policy->account(loop);
+    account(loop, *policy);
   }
   void stop() noexcept { elsewhere_.stop(); }
   /// [any thread]
@@ -98,6 +98,11 @@ class run_adaptive {
   }
 
  private:
+  static void account(event_loop& loop, inline_policy& policy) noexcept {
+    if (policy.account(loop.handler_time())) [[unlikely]]
+      loop.note_handler_time(duration::zero());  // it counts once
+  }
+
   Elsewhere elsewhere_;
   offload_options options_;
   std::unique_ptr<per_loop<inline_policy>> policies_ = std::make_unique<per_loop<inline_policy>>();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "../../net/loop/event_loop.hpp"
 #include "cost_limit.hpp"
 #include "offload.hpp"
 #include "offload_statistics.hpp"
@@ -35,10 +34,12 @@ class inline_policy {
     return true;
   }
 
-  /// [loop] Accounts for the last batch that the loop ran itself, if it took longer than the threshold.
-  void account(event_loop& loop) noexcept {
-    if (loop.handler_time() > options_.threshold) [[unlikely]]
-      account_overrun(loop, time_.now());
+  /// [loop] A batch that the loop ran itself took so long. Returns whether that was an overrun, which is accounted now.
+  bool account(duration took) noexcept {
+    if (took <= options_.threshold) [[likely]]
+      return false;
+    account_overrun(took, time_.now());
+    return true;
   }
 
   /// [any thread]
@@ -55,9 +56,7 @@ class inline_policy {
     return static_cast<double>(left.count()) * options_.inline_overrun_ratio >
            static_cast<double>(options_.inline_overrun_burst.count());
   }
-  [[gnu::noinline]] void account_overrun(event_loop& loop, time_point now) noexcept {
-    const duration took = loop.handler_time();
-    loop.note_handler_time(duration::zero());
+  [[gnu::noinline]] void account_overrun(duration took, time_point now) noexcept {
     counters_.mispredicted.add();
     counters_.mispredicted_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
     const auto takes = static_cast<double>(took.count()) / options_.inline_overrun_ratio;

@@ -240,6 +240,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be) {
   refused({.inline_overrun_ratio = std::numeric_limits<double>::quiet_NaN()});
   refused({.inline_overrun_burst = -1ms});
   BOOST_CHECK_NO_THROW(validate({.threshold = 0us, .inline_overrun_ratio = 1, .inline_overrun_burst = 0ms}));
-  for (const offload_policy p : all_offload_policies) BOOST_TEST((offload_policy_from_string(to_string(p)) == p));
-  BOOST_TEST(!offload_policy_from_string("sometimes"));
+  for (const offload_policy p : enumerators<offload_policy>)
+    BOOST_TEST((from_string<offload_policy>(to_string(p)) == p));
+  BOOST_TEST(!from_string<offload_policy>("sometimes"));
 }

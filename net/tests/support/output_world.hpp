@@ -31,6 +31,7 @@ using admission = connection_output::admission;
 struct output_world : part_world {
   explicit output_world(const connection_limits& limits = {}, const memory_limits& totals = {})
       : part_world(limits, totals) {
+    part.classify_writes(c);  // as a connection does that gets limits
     c.at_turn_end = [this] {
       connection_output::tell_notices(c, {});
       if (std::exchange(c.extras_->end.sends, false)) note(part.send_queue(c, resumed));

@@ -37,7 +37,9 @@ class part_context final : public detail::connection_context {
 };
 
 struct part_world {
-  explicit part_world(const connection_limits& limits = {}, const memory_limits& totals = {}) : host(limits, totals) {}
+  explicit part_world(const connection_limits& limits = {}, const memory_limits& totals = {},
+                      scripted_engine::journal script = {})
+      : wire(std::move(script)), host(limits, totals) {}
 
   /// f() on the loop's thread, then the end of the loop's turn.
   template <class F>

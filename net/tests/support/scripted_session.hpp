@@ -62,8 +62,9 @@ class scripted_session final : public connection {
 
 /// A session on a scripted engine, which is open.
 struct session_world : part_world {
-  explicit session_world(detail::handoff_constants constants, const connection_limits& limits = {.linger_timeout = {}})
-      : part_world(limits), session(loop, host, constants) {
+  explicit session_world(detail::handoff_constants constants, const connection_limits& limits = {.linger_timeout = {}},
+                         scripted_engine::journal script = {})
+      : part_world(limits, {}, std::move(script)), session(loop, host, constants) {
     turn([this] { core().open(7, {}); });
   }
   /// The session may be on its way back to the loop.
