@@ -19,7 +19,7 @@ for example in echo echo_coroutine echo_static kv chat http_hello slow_query cli
   refused "'nowhere' is not an IPv4 address" "$example" --address nowhere
   refused "'nowhere:80' is none" "$example" --listen nowhere:80
 done
-refused 'single_reactor reactor_pool' echo --model 6
+refused 'single_reactor, reactor_pool' echo --model 6
 refused 'MIN..MAX' echo --workers 4..2
 refused 'from 1 to 1024' echo --loops 0
 refused 'main_reactor reuse_port' echo --accept everybody

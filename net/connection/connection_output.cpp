@@ -142,11 +142,12 @@ end_reason connection_output::send_all(context& c) noexcept {
   for (bool goes_on = true; goes_on && !queue_.empty();) {
     std::array<iovec, most_pieces> pieces;
     const output_pieces gathered(pieces.data(), queue_.gather(pieces));
+    const std::size_t offered = size_of(gathered);  // an engine may change the pieces
     const engine::send_result sent = c.loop_.io().send(c, gathered);
     if (const end_reason why = account(c, sent)) return why;
     queue_.consume(sent.bytes, c.loop_.chunks());
     if (queue_.empty()) c.loop_.chunks().take_back(queue_);
-    goes_on = sent.bytes == size_of(gathered);
+    goes_on = sent.bytes == offered;
   }
   note_queue(c);
   return queue_changed(c);

@@ -50,7 +50,10 @@ class scripted_engine final : public engine {
   using engine::send;
   send_result send(stream_channel&, output_pieces pieces) noexcept override {
     std::string all;
-    for (const iovec& p : pieces) all.append(static_cast<const char*>(p.iov_base), p.iov_len);
+    for (iovec& p : pieces) {
+      all.append(static_cast<const char*>(p.iov_base), p.iov_len);
+      p = {};  // as an engine may do that sends piece by piece
+    }
     journal_.offered.push_back(all.size());
     send_result answer{journal_.otherwise};
     if (!journal_.answers.empty()) {
