@@ -22,7 +22,7 @@ done
 refused 'single_reactor, reactor_pool' echo --model 6
 refused 'MIN..MAX' echo --workers 4..2
 refused 'from 1 to 1024' echo --loops 0
-refused 'main_reactor reuse_port' echo --accept everybody
+refused 'main_reactor, reuse_port' echo --accept everybody
 refused '64 to 1048576' http_hello --max-header 63
 refused '0 to 1000000000' time --count -1
 refused 'from 1 to 60000' embed --tick-ms 0
