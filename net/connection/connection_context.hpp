@@ -90,7 +90,7 @@ class connection_context : public stream_channel {
   virtual void continue_writing() noexcept = 0;
 
   // Behind the channel, in its padding.
-  handoff_constants constants_;
+  const handoff_constants constants_;
   alignas(4) connection_loop_flags loop_flags_;
   connection_baton_flags baton_flags_;
   int handle_ = -1;  // open until the baton is at home for the last time
@@ -98,11 +98,12 @@ class connection_context : public stream_channel {
   connection_host& host_;
   connection_id id_;
   connection_silence silence_;
-  batch_flags batch_;                                      // baton
-  enabled_callbacks enabled_;                              // loop
-  bool refuses_sends_ = false;                             // the registry's, under its lock
-  std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
-  std::unique_ptr<connection_loop_extras> extras_;         // loop
+  batch_flags batch_;                               // baton
+  enabled_callbacks enabled_;                       // loop
+  bool refuses_sends_ = false;                      // the registry's, under its lock
+  bool is_open_ = false;                            // loop, before the first batch: the handler will be told of the end
+  std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
+  std::unique_ptr<connection_loop_extras> extras_;  // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton
   [[no_unique_address]] affinity_guard guard_;             // who has the baton
 

@@ -50,7 +50,7 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   if (constants_.is_watched) host_.watchdog->watch_this_thread();
   use_limits();
   if (has_ended()) return;
-  constants_.is_open = true;
+  is_open_ = true;
   if (enabled_.open) {
     enabled_.open = false;
     connection_handoff::hand_off(*this, &connection_handoff::open);

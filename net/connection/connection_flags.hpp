@@ -122,13 +122,12 @@ struct connection_baton_flags {
   [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
 };
 
-/// Constant for a connection, or set once before its first batch.
+/// Constant: any thread may look, as the registry does for the rebalancer.
 struct handoff_constants {
   bool keeps_baton : 1 = false;  ///< a coroutine's: it holds on to the baton after a batch
   bool runs_here : 1 = false;    ///< the thread model always runs a batch here and now
   bool is_watched : 1 = false;   ///< there is a watchdog
   bool can_move : 1 = false;     ///< its handler may be given to an object on another loop
-  bool is_open : 1 = false;      ///< the handler knows of it, and will be told of its end
 };
 
 /// What a handler wants to be told besides input and the end. A bit is cleared when that has been told.

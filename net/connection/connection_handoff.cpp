@@ -169,11 +169,11 @@ void connection_handoff::drain(work_item& item) noexcept {
 
 void connection_handoff::close(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  if (c.constants_.is_open) {
+  if (c.is_open_) {
     const activity::scope now = c.calling(callback::on_close);
     c.run_close(c.reason());
   }
-  if (!c.constants_.is_open || !c.constants_.keeps_baton) c.close_is_done();
+  if (!c.is_open_ || !c.constants_.keeps_baton) c.close_is_done();
 }
 
 // ---- Back -----------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ void connection_migration::take_state(connection_core& to, connection_core& from
   to.enabled_ = from.enabled_;
   to.enabled_.classify &= to.host_.lane != &to.loop_;
   to.loop_flags_.handoff.slow_path = to.enabled_.classify || to.always_slow();
-  to.constants_.is_open = from.constants_.is_open;
+  to.is_open_ = from.is_open_;
   to.own_ = std::move(from.own_);
   to.take_cost_from(from);
   if (!from.silence_.is_unbroken()) to.silence_.end();
