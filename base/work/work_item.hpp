@@ -8,7 +8,7 @@
 
 namespace quintet {
 
-/// What a work item says about itself. A thread model may decide by these facts where and when the item runs.
+/// Facts of a work item. A thread model may decide by these facts where and when the item runs.
 struct work_facts {
   bool is_measured : 1 = false;  ///< each run is measured, and cost() says what the last ones took
   bool can_shed : 1 = false;  ///< it can fail fast; a runner that calls mark_expired() before running it asks for that
@@ -35,7 +35,7 @@ class work_item {
   void hand_off() noexcept {
     if (on_handoff_) on_handoff_(*this);
   }
-  /// What the last runs took. Unknown where the item is not measured, and before the first run.
+  /// The cost of the last runs. It is unknown where the item is not measured, and before the first run.
   [[nodiscard]] work_cost cost() const noexcept { return facts_.is_measured ? cost_ : work_cost(); }
   [[nodiscard]] bool is_measured() const noexcept { return facts_.is_measured; }
   [[nodiscard]] bool can_shed() const noexcept { return facts_.can_shed; }

@@ -19,7 +19,7 @@ namespace quintet::detail {
 
 connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor)
     : session_interface(loop, host, constants), work_item(&connection_handoff::open, &connection_handoff::on_handoff) {
-  loop_flags_.handoff.slow_path = always_slow();
+  loop_flags_.handoff.slow_path = needs_slow_path();
   if (!successor) loop_.join(*this);
 }
 
@@ -36,7 +36,7 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   enabled_ = enabled;
   enabled_.classify &=
       host_.lane && loop_.io().capabilities().can_detach && !loop_.options().own_descriptors && host_.lane != &loop_;
-  loop_flags_.handoff.slow_path = enabled_.classify || always_slow();
+  loop_flags_.handoff.slow_path = needs_slow_path();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
   bool draining = false;

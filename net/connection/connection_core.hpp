@@ -120,8 +120,9 @@ class connection_core : public session_interface, public loop_member, public wor
   /// What comes next, until there is nothing to do. Called by every event; a call within a call returns at once.
   void run_steps() noexcept;
   [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
-  [[nodiscard]] bool always_slow() const noexcept {
-    return constants_.keeps_baton || !constants_.runs_here || constants_.is_watched || enabled_.urgent;
+  [[nodiscard]] bool needs_slow_path() const noexcept {
+    return constants_.keeps_baton || !constants_.runs_here || constants_.is_watched || enabled_.urgent ||
+           enabled_.classify;
   }
   /// Behind what is unread. Without memory the connection ends.
   void keep_unread(bytes unused) noexcept;

@@ -248,7 +248,7 @@ void connection_handoff::destroy(work_item& item) noexcept {
   if (c.extras_ && c.extras_->end.is_scheduled) return c.loop_.defer(item);
   connection_output::tell_all_notices(c, c.why_not_sent());
   // In on_close it may have written, and thrown.
-  if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));
+  c.output_.drop_builder(c);
   if (c.baton_flags_.handoff.handler_failed) c.loop_.counters().handler_errors.add();
   c.loop_.counters().closed.add();
   c.destroy();

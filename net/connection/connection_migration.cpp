@@ -63,7 +63,7 @@ void connection_migration::take_state(connection_core& to, connection_core& from
   to.id_ = from.id_;
   to.enabled_ = from.enabled_;
   to.enabled_.classify &= to.host_.lane != &to.loop_;
-  to.loop_flags_.handoff.slow_path = to.enabled_.classify || to.always_slow();
+  to.loop_flags_.handoff.slow_path = to.needs_slow_path();
   to.is_open_ = from.is_open_;
   to.own_ = std::move(from.own_);
   to.take_cost_from(from);
@@ -131,7 +131,7 @@ bool connection_migration::classify(connection_core& c) noexcept {
 
 void connection_migration::end_classifying(connection_core& c) noexcept {
   c.enabled_.classify = false;
-  c.loop_flags_.handoff.slow_path = c.always_slow();
+  c.loop_flags_.handoff.slow_path = c.needs_slow_path();
 }
 
 }  // namespace quintet::detail
