@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -35,6 +36,13 @@ void set_buffer(int fd, int option, int bytes) noexcept {
 bool set_tcp(int fd, int option, std::int64_t value) noexcept {
   const int number = static_cast<int>(value);
   return number == 0 || ::setsockopt(fd, IPPROTO_TCP, option, &number, sizeof number) == 0;
+}
+
+bool is_lack_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
+
+bool is_readable(int fd) noexcept {
+  pollfd about{.fd = fd, .events = POLLIN, .revents = 0};
+  return ::poll(&about, 1, 0) > 0;
 }
 
 /// What somebody has asked for, and has to be told when it cannot be had.
@@ -189,13 +197,15 @@ std::size_t kernel_sockets::unread(int handle) const noexcept {
   return ::ioctl(handle, FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
-// The socket does not block.
+// The socket does not block. Linux takes a descriptor before it looks who waits; without one it fails also when nobody
+// waits, which is no error.
 int kernel_sockets::accept(int listening, error_code& failed) noexcept {
   for (int failures = 1;; ++failures) {
     const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd >= 0 || errno == EAGAIN) return fd;
     if (errno == EINTR || (is_of_one_connection(errno) && failures < most_failures)) continue;
     failed = last_error();
+    if (is_lack_of_descriptors(failed.value()) && !is_readable(listening)) failed = {};
     return -1;
   }
 }

@@ -103,6 +103,22 @@ BOOST_DATA_TEST_CASE(a_refusal_that_stays_is_reported, boost::unit_test::data::m
   BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));  // on this thread it is allowed
 }
 
+// Linux takes a descriptor before it looks who waits. A ring says so, because it cannot wait without one.
+BOOST_DATA_TEST_CASE(the_last_descriptor_is_no_trouble_while_nobody_waits,
+                     boost::unit_test::data::make(that_call_accept()), kind) {
+  fixture f(kind);
+  for (int i = 0; i < 3; ++i) f.io->poll(1ms);
+  f.connect(1);
+  const file_descriptor later = testing::socket_for(f.at);
+  const testing::no_descriptors none(1);
+  BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));
+  for (int i = 0; i < 3; ++i) f.io->poll(1ms);
+  BOOST_TEST(f.l.errors == 0);
+  BOOST_TEST(testing::connect(later, f.at));
+  BOOST_TEST(until(*f.io, [&] { return f.l.errors > 0; }));
+  BOOST_TEST(f.l.failed == boost::system::errc::too_many_files_open);
+}
+
 boost::test_tools::assertion_result needs_uring(boost::unit_test::test_unit_id id) {
   const error_code why = refused_by_kernel(engine_kind::uring);
   return testing::skipped_unless(!why, id, "this kernel has no io_uring of the kind: " + why.message());

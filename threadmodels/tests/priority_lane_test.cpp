@@ -79,7 +79,8 @@ BOOST_DATA_TEST_CASE(the_lane_has_a_limit_of_its_own, data::make(all_models), ki
   BOOST_TEST(answers(third));
 }
 
-// The ordinary port tries for every descriptor that becomes free, and may be faster now and then.
+// The ordinary port tries for every descriptor that becomes free, and may be faster now and then. A connection that it
+// cannot serve for want of more descriptors leaves one behind, which heartbeats need no reserve for.
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::make(all_models), kind) {
   constexpr std::uint64_t ordinary = 30;
   running<server<echo>> srv(with_lane(kind), echo());
@@ -96,7 +97,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::mak
   for (const file_descriptor& h : hearts) BOOST_TEST(beats(h, priority_port));
   const server_statistics now = srv->statistics();
   BOOST_TEST(now.priority.accepted == 21u);
-  BOOST_TEST(now.priority.descriptors_given >= 20u);
+  BOOST_TEST(now.priority.descriptors_given > 0u);
   BOOST_TEST(now.accepted - now.priority.accepted < 1 + ordinary);
   BOOST_TEST(answers(one));
   BOOST_TEST(answers(heart));
