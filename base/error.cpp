@@ -30,7 +30,7 @@ constexpr auto texts = std::to_array<text>({
     {errc::send_timeout, "the peer took no output for send_timeout"},
     {errc::too_many_from_address, "max_connections_per_address connections from there are open already"},
     {errc::not_placed, "the threading model has no place for the connection"},
-    {errc::cannot_watch, "the loop's engine watches no descriptors of others: use the server's main loop"},
+    {errc::operation_not_supported, "the loop's engine watches no descriptors of others: use the server's main loop"},
     {errc::no_pidfd, "the system has no pidfd_open (Linux 5.4), or forbids it"},
     {errc::incomplete_message, "the peer has finished sending within a message"},
     {errc::malformed_message, "not a message of the codec"},

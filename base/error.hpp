@@ -14,29 +14,29 @@ using error_code = boost::system::error_code;
 
 /// Reasons of this library. What the system reports (a reset, for one) keeps the system's own category.
 enum class errc {
-  end_of_stream = 1,      ///< the peer has finished sending, and everything it sent has been answered
-  stopped,                ///< the server, or the loop that the connection lived on, was stopped
-  handler_threw,          ///< the handler left with an exception
-  message_too_big,        ///< longer than the codec's `max_size`, or more unused input than `max_input`
-  too_many_threads,       ///< `max_threads` connections have a thread already
-  too_many_from_address,  ///< `max_connections_per_address` are open from there already
-  not_placed,             ///< the threading model threw when it was asked for a loop
-  no_such_connection,     ///< the connection that an id names has closed, or there never was one
-  output_full,            ///< the peer does not read: more output waits than `high_watermark`
-  output_overflow,        ///< more output would wait than `max_output`, or in all connections than `max_output_total`
-  first_byte_timeout,     ///< nothing was received within `first_byte_timeout`
-  idle_timeout,           ///< nothing happened for `idle_timeout`
-  message_timeout,        ///< a message was begun, and not completed within `message_timeout` at `min_receive_rate`
-  send_timeout,           ///< the peer has taken none of the output that waits for `send_timeout`
-  cannot_watch,           ///< the loop's engine watches no descriptors of others
-  no_pidfd,               ///< the system has no pidfd_open, or does not let this process call it
-  connect_timeout,        ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
-  incomplete_message,     ///< the peer has finished sending within a message
-  malformed_message,      ///< what has arrived is no message, or what is to be sent would not arrive as one
-  bad_checksum,           ///< a message is not what its checksum says
-  heartbeat_timeout,      ///< nothing was received for `heartbeat.evict_after`, and no handler was at work
-  input_overflow,         ///< more unused input would be kept in all connections than `max_input_total`
-  aborted,                ///< connection_registry::abort() ended it
+  end_of_stream = 1,        ///< the peer has finished sending, and everything it sent has been answered
+  stopped,                  ///< the server, or the loop that the connection lived on, was stopped
+  handler_threw,            ///< the handler left with an exception
+  message_too_big,          ///< longer than the codec's `max_size`, or more unused input than `max_input`
+  too_many_threads,         ///< `max_threads` connections have a thread already
+  too_many_from_address,    ///< `max_connections_per_address` are open from there already
+  not_placed,               ///< the threading model threw when it was asked for a loop
+  no_such_connection,       ///< the connection that an id names has closed, or there never was one
+  output_full,              ///< the peer does not read: more output waits than `high_watermark`
+  output_overflow,          ///< more output would wait than `max_output`, or in all connections than `max_output_total`
+  first_byte_timeout,       ///< nothing was received within `first_byte_timeout`
+  idle_timeout,             ///< nothing happened for `idle_timeout`
+  message_timeout,          ///< a message was begun, and not completed within `message_timeout` at `min_receive_rate`
+  send_timeout,             ///< the peer has taken none of the output that waits for `send_timeout`
+  operation_not_supported,  ///< the loop's engine watches no descriptors of others
+  no_pidfd,                 ///< the system has no pidfd_open, or does not let this process call it
+  connect_timeout,          ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
+  incomplete_message,       ///< the peer has finished sending within a message
+  malformed_message,        ///< what has arrived is no message, or what is to be sent would not arrive as one
+  bad_checksum,             ///< a message is not what its checksum says
+  heartbeat_timeout,        ///< nothing was received for `heartbeat.evict_after`, and no handler was at work
+  input_overflow,           ///< more unused input would be kept in all connections than `max_input_total`
+  aborted,                  ///< connection_registry::abort() ended it
 };
 
 const boost::system::error_category& quintet_category() noexcept;

@@ -18,7 +18,7 @@ class cached_buffer {
   [[nodiscard]] std::size_t size() const noexcept { return buffer_ ? buffer_->size() : 0; }
   /// Valid until the next append, consume or move.
   [[nodiscard]] bytes data() const noexcept { return buffer_ ? buffer_->data() : bytes(); }
-  [[nodiscard]] bool equipped() const noexcept { return buffer_ != nullptr; }
+  [[nodiscard]] bool has_storage() const noexcept { return buffer_ != nullptr; }
 
   void append(bytes more) {
     if (!buffer_) buffer_ = std::make_unique<byte_buffer>();
@@ -50,13 +50,13 @@ class buffer_cache {
   static constexpr std::size_t spare_buffers = 64;           ///< kept at most
 
   /// Gives storage to one that has none.
-  void equip(cached_buffer& b) {
+  void allocate(cached_buffer& b) {
     if (b.buffer_) return;
     b.buffer_ = count_ ? std::move(spares_[--count_]) : std::make_unique<byte_buffer>(initial_capacity);
   }
   /// Takes the storage back. What it still held is dropped: the next owner, another connection perhaps, must never see
   /// it.
-  void take_back(cached_buffer& b) noexcept {
+  void recycle(cached_buffer& b) noexcept {
     if (!b.buffer_) return;
     std::unique_ptr<byte_buffer> storage = std::move(b.buffer_);
     if (storage->capacity() > largest_kept || count_ == spare_buffers) return;

@@ -34,7 +34,7 @@ void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
   if (more.empty()) return;
   more.consume_chunks(0, spare);  // a chunk to which nothing was copied before a reference came
   if (empty()) {
-    spare.take_back(*this);
+    spare.recycle(*this);
     swap(more);
   } else if (more.size() <= last_->room() && !more.has_references()) {
     const chunk* c = more.last_;
@@ -42,7 +42,7 @@ void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
       c = c->next;
       last_->fill({c->begin, c->size()});
     } while (c != more.last_);
-    spare.take_back(more);
+    spare.recycle(more);
   } else {
     link(std::exchange(more.last_, nullptr));
   }

@@ -44,7 +44,7 @@ class byte_chain {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return last_ ? last_->before + last_->size() : 0; }
   /// Whether it has a chunk, if only an empty one.
-  [[nodiscard]] bool equipped() const noexcept { return last_ != nullptr; }
+  [[nodiscard]] bool has_storage() const noexcept { return last_ != nullptr; }
 
   /// Appends if that needs no other chunk; else nothing happens and the result is false.
   bool try_append(bytes more) noexcept { return last_ && try_append_here(more); }
@@ -134,7 +134,7 @@ class chunk_cache {
   ~chunk_cache() { delete hot_; }
 
   /// Gives a chunk to a chain that has none. Throws std::bad_alloc.
-  void equip(byte_chain& chain) {
+  void allocate(byte_chain& chain) {
     if (!chain.last_) chain.last_ = take().release();
   }
   /// The same, and when there is no memory the chain remains without.
@@ -143,7 +143,7 @@ class chunk_cache {
     chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
   }
   /// Takes back a chain's chunks, with whatever they still hold.
-  void take_back(byte_chain& chain) noexcept {
+  void recycle(byte_chain& chain) noexcept {
     if (chain.is_one_piece() && !chain.last_->is_reference)
       take_back_piece(chain);
     else if (chain.last_)

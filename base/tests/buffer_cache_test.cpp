@@ -21,19 +21,19 @@ const void* place_of(cached_buffer& b) {
 
 BOOST_AUTO_TEST_CASE(without_storage_it_reads_as_empty) {
   cached_buffer b;
-  BOOST_TEST(!b.equipped());
+  BOOST_TEST(!b.has_storage());
   BOOST_TEST(b.empty());
   BOOST_TEST(b.size() == 0u);
   BOOST_TEST(b.data() == "");
   b.consume(0);
   b.clear();
-  BOOST_TEST(!b.equipped());
+  BOOST_TEST(!b.has_storage());
 }
 
 BOOST_AUTO_TEST_CASE(appending_needs_no_cache) {
   cached_buffer b;
   b.append("alone");
-  BOOST_TEST(b.equipped());
+  BOOST_TEST(b.has_storage());
   BOOST_TEST(b.data() == "alone");
   b.consume(2);
   BOOST_TEST(b.data() == "one");
@@ -42,40 +42,40 @@ BOOST_AUTO_TEST_CASE(appending_needs_no_cache) {
 BOOST_AUTO_TEST_CASE(storage_that_is_given_back_is_handed_out_again) {
   buffer_cache cache;
   cached_buffer a, b;
-  cache.equip(a);
-  BOOST_TEST(a.equipped());
+  cache.allocate(a);
+  BOOST_TEST(a.has_storage());
   BOOST_TEST(a.empty());
   const void* place = place_of(a);
-  cache.take_back(a);
-  BOOST_TEST(!a.equipped());
-  cache.equip(b);
+  cache.recycle(a);
+  BOOST_TEST(!a.has_storage());
+  cache.allocate(b);
   BOOST_TEST(place_of(b) == place);
 }
 
-BOOST_AUTO_TEST_CASE(equipping_twice_changes_nothing) {
+BOOST_AUTO_TEST_CASE(allocating_twice_changes_nothing) {
   buffer_cache cache;
   cached_buffer b;
-  cache.equip(b);
+  cache.allocate(b);
   b.append("kept");
-  cache.equip(b);
+  cache.allocate(b);
   BOOST_TEST(b.data() == "kept");
 }
 
 BOOST_AUTO_TEST_CASE(taking_back_what_has_none_is_harmless) {
   buffer_cache cache;
   cached_buffer b;
-  cache.take_back(b);
-  BOOST_TEST(!b.equipped());
+  cache.recycle(b);
+  BOOST_TEST(!b.has_storage());
 }
 
 // One connection's bytes must never leave by another one.
 BOOST_AUTO_TEST_CASE(what_was_left_in_it_is_gone) {
   buffer_cache cache;
   cached_buffer failed, next;
-  cache.equip(failed);
+  cache.allocate(failed);
   failed.append("a secret");
-  cache.take_back(failed);
-  cache.equip(next);
+  cache.recycle(failed);
+  cache.allocate(next);
   BOOST_TEST(next.empty());
   next.append("mine");
   BOOST_TEST(next.data() == "mine");
@@ -84,25 +84,25 @@ BOOST_AUTO_TEST_CASE(what_was_left_in_it_is_gone) {
 BOOST_AUTO_TEST_CASE(the_last_one_given_is_handed_out_first) {
   buffer_cache cache;
   cached_buffer a, b, c;
-  cache.equip(a);
-  cache.equip(b);
+  cache.allocate(a);
+  cache.allocate(b);
   const void *place_a = place_of(a), *place_b = place_of(b);
-  cache.take_back(a);
-  cache.take_back(b);
-  cache.equip(c);
+  cache.recycle(a);
+  cache.recycle(b);
+  cache.allocate(c);
   BOOST_TEST(place_of(c) == place_b);
-  cache.equip(a);
+  cache.allocate(a);
   BOOST_TEST(place_of(a) == place_a);
 }
 
 BOOST_AUTO_TEST_CASE(a_buffer_that_has_grown_large_is_not_kept) {
   buffer_cache cache;
   cached_buffer large, next;
-  cache.equip(large);
+  cache.allocate(large);
   large.append(std::string(buffer_cache::largest_kept + 1, 'x'));
-  cache.take_back(large);
-  BOOST_TEST(!large.equipped());
-  cache.equip(next);
+  cache.recycle(large);
+  BOOST_TEST(!large.has_storage());
+  cache.allocate(next);
   next.append(std::string(buffer_cache::initial_capacity, 'y'));  // fits; what is above would have to grow
   BOOST_TEST(next.size() == buffer_cache::initial_capacity);
 }
@@ -114,15 +114,15 @@ BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
   std::vector<cached_buffer> buffers(many), holders(many);
   std::set<const char*> places;
   for (cached_buffer& b : buffers) {
-    cache.equip(b);
+    cache.allocate(b);
     b.append(std::string(buffer_cache::largest_kept, 'x'));  // unlike a new one
     places.insert(b.data().data());
   }
   BOOST_TEST(places.size() == many);
-  for (cached_buffer& b : buffers) cache.take_back(b);
+  for (cached_buffer& b : buffers) cache.recycle(b);
   std::size_t recycled = 0;
   for (cached_buffer& b : holders) {
-    cache.equip(b);
+    cache.allocate(b);
     const void* before = place_of(b);
     b.append(std::string(buffer_cache::initial_capacity + 1, 'y'));  // moves only one that is new
     recycled += b.data().data() == before;

@@ -39,19 +39,19 @@ BOOST_AUTO_TEST_CASE(a_new_one_is_empty_and_holds_nothing) {
   chunk_cache spare;
   byte_chain chain;
   BOOST_TEST(chain.empty());
-  BOOST_TEST(!chain.equipped());
+  BOOST_TEST(!chain.has_storage());
   BOOST_TEST(contents(chain).empty());
   chain.consume(0, spare);
   chain.append("", nullptr);
-  BOOST_TEST(!chain.equipped());
+  BOOST_TEST(!chain.has_storage());
 }
 
 BOOST_AUTO_TEST_CASE(try_append_stays_within_the_chunk_at_hand) {
   chunk_cache spare;
   byte_chain chain;
   BOOST_TEST(!chain.try_append("x"));
-  spare.equip(chain);
-  BOOST_TEST(chain.equipped());
+  spare.allocate(chain);
+  BOOST_TEST(chain.has_storage());
   BOOST_TEST(chain.empty());
   BOOST_TEST(chain.try_append("x"));
   BOOST_TEST(!chain.try_append(pattern(byte_chain::chunk_size)));
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(consuming_gives_chunks_back_one_by_one) {
   chain.append(pattern(3 * byte_chain::chunk_size), &spare);
   const void* first = place_of(chain);
   chain.consume(byte_chain::chunk_size, spare);
-  spare.equip(next);
+  spare.allocate(next);
   BOOST_REQUIRE(next.try_append("x"));
   BOOST_TEST(place_of(next) == first);
 }
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(consuming_gives_chunks_back_one_by_one) {
 BOOST_AUTO_TEST_CASE(one_that_is_empty_again_starts_from_the_beginning_of_its_chunk) {
   chunk_cache spare;
   byte_chain chain;
-  spare.equip(chain);
+  spare.allocate(chain);
   for (int i = 0; i < 100; ++i) {
     BOOST_REQUIRE(chain.try_append(std::string(1000, 'x')));
     chain.consume(1000, spare);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_reference_alone_leaves_nothing_behind) {
   chain.append(std::make_shared<const std::string>("all of it"), 0);
   chain.consume(9, spare);
   BOOST_TEST(chain.empty());
-  BOOST_TEST(!chain.equipped());
+  BOOST_TEST(!chain.has_storage());
 }
 
 BOOST_AUTO_TEST_CASE(gathering_stops_where_the_space_does) {
@@ -143,10 +143,10 @@ BOOST_AUTO_TEST_CASE(splicing_moves_what_is_large_and_copies_what_is_small) {
   const void* moved = place_of(large);
   chain.splice(large, spare);
   BOOST_TEST(large.empty());
-  BOOST_TEST(!large.equipped());
+  BOOST_TEST(!large.has_storage());
   small.append("b", &spare);
   chain.splice(small, spare);
-  BOOST_TEST(!small.equipped());
+  BOOST_TEST(!small.has_storage());
   BOOST_TEST((contents(chain) == "a" + data + "b"));
   chain.consume(1, spare);
   BOOST_TEST(place_of(chain) == moved);
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(splicing_takes_no_empty_chunk_along) {
   byte_chain chain, more;
   const auto shared = std::make_shared<const std::string>(pattern(5'000));
   for (int i = 0; i < 3; ++i) {
-    spare.equip(more);
+    spare.allocate(more);
     more.append(shared, 0);
     BOOST_TEST(!more.is_one_piece());
     chain.splice(more, spare);
@@ -203,13 +203,13 @@ BOOST_AUTO_TEST_CASE(splicing_takes_no_empty_chunk_along) {
 BOOST_AUTO_TEST_CASE(splicing_into_an_empty_one_and_from_an_empty_one) {
   chunk_cache spare;
   byte_chain chain, more;
-  spare.equip(chain);
+  spare.allocate(chain);
   chain.splice(more, spare);
   BOOST_TEST(chain.empty());
   more.append("x", &spare);
   chain.splice(more, spare);
   BOOST_TEST(contents(chain) == "x");
-  BOOST_TEST(!more.equipped());
+  BOOST_TEST(!more.has_storage());
 }
 
 BOOST_AUTO_TEST_CASE(taking_back_drops_what_is_left) {
@@ -218,10 +218,10 @@ BOOST_AUTO_TEST_CASE(taking_back_drops_what_is_left) {
   byte_chain chain, next;
   chain.append("secret", &spare);
   chain.append(whole, 0);
-  spare.take_back(chain);
-  BOOST_TEST(!chain.equipped());
+  spare.recycle(chain);
+  BOOST_TEST(!chain.has_storage());
   BOOST_TEST(whole.use_count() == 1);
-  spare.equip(next);
+  spare.allocate(next);
   BOOST_TEST(next.empty());
 }
 
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(what_is_allocated_in_advance_is_used_and_kept) {
     std::vector<iovec> pieces(1000);
     pieces.resize(chain.gather(pieces));
     for (const iovec& piece : pieces) places->insert(piece.iov_base);
-    spare.take_back(chain);
+    spare.recycle(chain);
   }
   BOOST_TEST(first.size() > 100U);
   BOOST_TEST((first == second));

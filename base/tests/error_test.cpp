@@ -11,14 +11,29 @@
 namespace quintet {
 namespace {
 
-constexpr std::array all_reasons{errc::end_of_stream,      errc::stopped,          errc::handler_threw,
-                                 errc::message_too_big,    errc::too_many_threads, errc::not_placed,
-                                 errc::cannot_watch,       errc::no_pidfd,         errc::too_many_from_address,
-                                 errc::output_full,        errc::output_overflow,  errc::no_such_connection,
-                                 errc::first_byte_timeout, errc::idle_timeout,     errc::message_timeout,
-                                 errc::send_timeout,       errc::connect_timeout,  errc::incomplete_message,
-                                 errc::malformed_message,  errc::bad_checksum,     errc::heartbeat_timeout,
-                                 errc::input_overflow,     errc::aborted};
+constexpr std::array all_reasons{errc::end_of_stream,
+                                 errc::stopped,
+                                 errc::handler_threw,
+                                 errc::message_too_big,
+                                 errc::too_many_threads,
+                                 errc::not_placed,
+                                 errc::operation_not_supported,
+                                 errc::no_pidfd,
+                                 errc::too_many_from_address,
+                                 errc::output_full,
+                                 errc::output_overflow,
+                                 errc::no_such_connection,
+                                 errc::first_byte_timeout,
+                                 errc::idle_timeout,
+                                 errc::message_timeout,
+                                 errc::send_timeout,
+                                 errc::connect_timeout,
+                                 errc::incomplete_message,
+                                 errc::malformed_message,
+                                 errc::bad_checksum,
+                                 errc::heartbeat_timeout,
+                                 errc::input_overflow,
+                                 errc::aborted};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

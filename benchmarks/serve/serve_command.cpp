@@ -35,7 +35,7 @@ struct serve_options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
   std::optional<std::uint16_t> priority_port;
-  lane_scheduling priority_scheduling = lane_scheduling::automatic;
+  priority_scheduling scheduling = priority_scheduling::automatic;
   std::chrono::nanoseconds heartbeat_interval{0};
   std::optional<quintet::model> model;
   workload work = require_workload("echo");
@@ -88,9 +88,9 @@ rebalance_measure parse_measure(const std::string& text) {
   throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of<rebalance_measure>());
 }
 
-lane_scheduling parse_scheduling(const std::string& text) {
-  if (const auto scheduling = from_string<lane_scheduling>(text)) return *scheduling;
-  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<lane_scheduling>());
+priority_scheduling parse_scheduling(const std::string& text) {
+  if (const auto scheduling = from_string<priority_scheduling>(text)) return *scheduling;
+  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<priority_scheduling>());
 }
 
 /// Of the kernel's resolution: what is above 0 does not become 0.
@@ -129,7 +129,7 @@ void pin_loops(config& c, const std::string& to) {
 config settle(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
-  c.advanced.priority.scheduling = o.priority_scheduling;
+  c.advanced.priority.scheduling = o.scheduling;
   c.advanced.heartbeat.interval = o.heartbeat_interval;
   c.model = o.model.value_or(c.model);
   c.threads.loops = loops_of(o);
@@ -205,7 +205,7 @@ void serve_ours(const serve_options& o) {
   work.message_bytes = o.message_bytes.value_or(work.message_bytes);
   require_possible(work);
   const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging);
-  serve_ours(o, made_by([&shared] { return bench_handler(shared); }));
+  serve_ours(o, handler_factory([&shared] { return bench_handler(shared); }));
 }
 
 std::atomic<peer_server*> running_peer{nullptr};
@@ -286,7 +286,7 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
              "a second port with a thread of its own; 0: pick one")
       ->type_name("PORT");
-  add_parsed(app, "--priority-scheduling", o.priority_scheduling, parse_scheduling,
+  add_parsed(app, "--priority-scheduling", o.scheduling, parse_scheduling,
              "what that thread asks for: automatic (unless given), real_time, short_slice, none")
       ->type_name("NAME");
   add_parsed(app, "--heartbeat-interval", o.heartbeat_interval, parse_duration,

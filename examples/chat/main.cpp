@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:7011"});
-  config.limits.full = quintet::when_full::close;  // a reader must not miss a line
+  config.limits.overflow = quintet::overflow_policy::close;  // a reader must not miss a line
   config.limits.high_watermark = 1U << 20U;
   config.limits.max_output = 4U << 20U;
   example::chat::manners manners;

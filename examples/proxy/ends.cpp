@@ -78,7 +78,7 @@ void client_end::find_upstream(connection& c) {
     try {
       on.use<upstreams>().connect(all, [near, &all, give_up, r, header](quintet::error_code failed, int handle) {
         if (failed) return give_up(failed);
-        all.adopt(near, handle, upstream_end(all, r, header), give_up);
+        all.attach(near, handle, upstream_end(all, r, header), give_up);
       });
     } catch (const std::bad_alloc&) {
       give_up(make_error_code(boost::system::errc::not_enough_memory));

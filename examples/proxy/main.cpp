@@ -56,10 +56,10 @@ void serve_relays(const command& c) {
   all.options = c.relaying;
   all.log = c.config.log;
   const auto make = [&all](const quintet::connection_ends& ends) { return client_end(all, ends); };
-  quintet::server server(c.config, quintet::made_by(make));
+  quintet::server server(c.config, quintet::handler_factory(make));
   all.main = &server.main_loop();
-  all.adopt = [&server](quintet::event_loop* near, int handle, upstream_end end, auto refused) {
-    server.adopt(near, handle, std::move(end), std::move(refused));
+  all.attach = [&server](quintet::event_loop* near, int handle, upstream_end end, auto refused) {
+    server.attach(near, handle, std::move(end), std::move(refused));
   };
   report_each_second(server, c, &all.counts);
   const quintet::signal_guard on_signals(server.main_loop(), {SIGINT, SIGTERM}, [&] { begin_to_end(server, all); });

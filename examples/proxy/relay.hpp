@@ -15,8 +15,8 @@ namespace example::proxy {
 
 /// One of the two, and the direction that begins there. Only with the baton of its own connection; the other one
 /// reaches it by connection_registry::post(). Its connection reads on while less than a window of what it has received
-/// waits to be sent at the other end, whatever the other direction does: when_full::pause would stop a connection from
-/// reading because its own peer does not read.
+/// waits to be sent at the other end, whatever the other direction does: overflow_policy::pause would stop a connection
+/// from reading because its own peer does not read.
 class relay_end : public std::enable_shared_from_this<relay_end> {
  public:
   relay_end(std::size_t window, std::atomic<std::uint64_t>& sent) noexcept : window_(window), sent_(sent) {}

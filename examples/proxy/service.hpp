@@ -53,9 +53,9 @@ struct service {
   std::atomic<std::uint64_t> next_upstream{0};  ///< in turn
   std::atomic<bool> draining{false};
   quintet::event_loop* main = nullptr;
-  /// server::adopt(). The last is called when the connection has no place, with the reason.
+  /// server::attach(). The last is called when the connection has no place, with the reason.
   std::function<void(quintet::event_loop* near, int handle, upstream_end, std::function<void(quintet::error_code)>)>
-      adopt;
+      attach;
 };
 
 }  // namespace example::proxy

@@ -40,10 +40,10 @@ for model in "${models[@]}"; do
   end
 done
 
-# A socket that is named "priority" is the priority lane; a process that the variables do not mean ignores them.
+# A socket that is named "priority" is the priority loop; a process that the variables do not mean ignores them.
 activate --fdname=web:priority "$examples/echo"
 [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo: no echo'
-grep -qF ", priority unix:$socket" "$work/announced" || fail "no priority lane: $(cat "$work/announced")"
+grep -qF ", priority unix:$socket" "$work/announced" || fail "no priority loop: $(cat "$work/announced")"
 end
 LISTEN_PID=1 LISTEN_FDS=1 start echo
 stop

@@ -139,7 +139,7 @@ class basic_client<Model, Handler>::link final : public client_link {
   handler_type next_handler(engine& io, int handle);
   void run_by_model(quintet::work_item& item) noexcept { client_.model_.run(item); }
   [[nodiscard]] bool runs_here(const event_loop&) const noexcept { return detail::runs_inline(client_.model_); }
-  static constexpr bool has_successors = false;  // for sessions
+  static constexpr bool can_migrate = false;  // for sessions
   void retire(session* s) noexcept;
 
   basic_client& client_;

@@ -122,7 +122,7 @@ void client_link::opened(connection_id c) noexcept {
   if (cancelled_) all_.main_.post(close_again_);
 }
 
-void client_link::come_home(outcome how) noexcept {
+void client_link::finish(outcome how) noexcept {
   outcome_ = how;
   become(&client_link::is_home);
   all_.main_.post(static_cast<work_item&>(*this));

@@ -84,8 +84,8 @@ class client_link : private work_item, private link_entry {
 
   // What the connection's loop tells. One of the last two is the link's last call there.
   void opened(connection_id c) noexcept;
-  void refused() noexcept { come_home(outcome::refused); }
-  void ended(bool closed_here) noexcept { come_home(closed_here ? outcome::closed_here : outcome::lost); }
+  void refused() noexcept { finish(outcome::refused); }
+  void ended(bool closed_here) noexcept { finish(closed_here ? outcome::closed_here : outcome::lost); }
 
  private:
   friend class client_links;
@@ -109,7 +109,7 @@ class client_link : private work_item, private link_entry {
   void tell(error_code why, std::optional<duration> again) const noexcept;
   void bound_buffers(int handle) const noexcept;
   std::optional<duration> try_again() noexcept;
-  void come_home(outcome how) noexcept;
+  void finish(outcome how) noexcept;
   void cancel() noexcept;
   void close_connection() noexcept;
   void give_up() noexcept;

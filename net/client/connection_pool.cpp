@@ -45,7 +45,7 @@ std::optional<connection_pool::socket_type> connection_pool::take_idle() {
   return std::nullopt;
 }
 
-void connection_pool::take_back(socket_type socket, bool good) noexcept {
+void connection_pool::put_back(socket_type socket, bool good) noexcept {
   --lent_;
   if (good && !loop_.stopping() && is_quiet(socket.native_handle())) {
     try {
@@ -124,7 +124,7 @@ void connection_pool::expired() noexcept {
 }
 
 connection_pool::lease::~lease() {
-  if (pool_ && *pool_) (*pool_)->take_back(std::move(socket_), good_ && std::uncaught_exceptions() == 0);
+  if (pool_ && *pool_) (*pool_)->put_back(std::move(socket_), good_ && std::uncaught_exceptions() == 0);
 }
 
 void connection_pool::waiter::await_suspend(std::coroutine_handle<> waiting) {

@@ -64,7 +64,7 @@ class connection_pool : private timer {
   using dial_list = std::list<std::unique_ptr<connector>>;
   using self_pointer = std::shared_ptr<connection_pool*>;  // nullptr, when the pool has gone
   std::optional<socket_type> take_idle();
-  void take_back(socket_type socket, bool good) noexcept;
+  void put_back(socket_type socket, bool good) noexcept;
   [[nodiscard]] bool dials_if_necessary() noexcept;
   error_code add_idle(int handle) noexcept;
   void dialled(dial_list::iterator which, error_code failed, int handle) noexcept;

@@ -21,7 +21,7 @@ namespace quintet {
 class connector::attempt final : private connect_channel, private work_item {
  public:
   attempt(connector& owner, int handle) noexcept
-      : work_item(&attempt::bury), owner_(owner), loop_(owner.loop_), handle_(handle) {}
+      : work_item(&attempt::destroy_deferred), owner_(owner), loop_(owner.loop_), handle_(handle) {}
   error_code watch() noexcept try {
     const error_code ec = loop_.io().add(*this, handle_);
     return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
@@ -40,7 +40,7 @@ class connector::attempt final : private connect_channel, private work_item {
  private:
   void on_connected(error_code result) noexcept override { owner_.attempt_ended(*this, result); }
   error_code watch_in_guest() noexcept;
-  static void bury(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
+  static void destroy_deferred(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
 
   connector& owner_;
   event_loop& loop_;

@@ -78,7 +78,7 @@ void connection::set_limits(const connection_limits& limits) {
   changed_settings().limits = limits;
 }
 
-void connection::feed_from(connection_id source) {
+void connection::throttle_source(connection_id source) {
   check_held();
   changed_settings().source = source;
 }
@@ -92,9 +92,9 @@ std::string connection::peer_address() const {
   return peer();
 }
 
-bool connection::promote() {
+bool connection::move_to_priority_loop() {
   check_held();
-  return host_.lane && detail::connection_migration::request(*this, *host_.lane);
+  return host_.priority_loop && detail::connection_migration::request(*this, *host_.priority_loop);
 }
 
 bool connection::move_to(event_loop& to) {

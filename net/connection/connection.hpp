@@ -22,8 +22,8 @@ namespace quintet {
 class connection : protected detail::connection_core {
  public:
   /// [baton] Adds to the batch's output, by copying; all of a batch leaves in one send. False when it was not taken:
-  /// after shutdown_send(), when full under when_full::error, or because more than `max_output` would wait, which ends
-  /// the connection (errc::output_overflow). True, too, of what when_full::drop drops and counts.
+  /// after shutdown_send(), when full under overflow_policy::error, or because more than `max_output` would wait, which
+  /// ends the connection (errc::output_overflow). True, too, of what overflow_policy::drop drops and counts.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
@@ -87,7 +87,7 @@ class connection : protected detail::connection_core {
   void resume_reading() noexcept { held().input.paused = false; }
   /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the handler is not called
   /// before that is there. What is above `max_input` ends the connection. Without memory it is called all the same.
-  void expect_input(std::size_t size) noexcept {
+  void require_input(std::size_t size) noexcept {
     check_held();
     input_.require(*this, size);
   }
@@ -109,7 +109,7 @@ class connection : protected detail::connection_core {
   void set_limits(const connection_limits& limits);
   /// [baton] While the output of this connection is above its high watermark, `source` is not read from: for a
   /// connection whose output is another one's input. Both have the same registry. From the end of this batch on.
-  void feed_from(connection_id source);
+  void throttle_source(connection_id source);
 
   /// [any thread] Names this connection as long as it lives, and nothing afterwards.
   [[nodiscard]] connection_id id() const noexcept { return id_; }
@@ -122,11 +122,11 @@ class connection : protected detail::connection_core {
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
   /// [baton] From the end of this batch on, or as soon as what was written has left, it is one of the server's priority
-  /// lane: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the object is
-  /// another one there, so keep ids and no references. False, and nothing happens: there is no lane, it is there
-  /// already, is a coroutine's or its handler cannot be moved without throwing, or the engine is not epoll or model
-  /// 1's, or has descriptors of its own. When the lane is full it stays where it is.
-  bool promote();
+  /// priority loop: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the
+  /// object is another one there, so keep ids and no references. False, and nothing happens: there is no priority loop,
+  /// it is there already, is a coroutine's or its handler cannot be moved without throwing, or the engine is not epoll
+  /// or model 1's, or has descriptors of its own. When the priority loop is full it stays where it is.
+  bool move_to_priority_loop();
   /// [baton] The same to another one of server::loops(), from one of these. Any thread can ask for it through the
   /// registry's post().
   bool move_to(event_loop& to);
@@ -134,9 +134,9 @@ class connection : protected detail::connection_core {
   [[nodiscard]] bool draining() const noexcept { return held().handoff.draining; }
 
  protected:
-  /// `successor`: it takes over from another object on another loop.
-  connection(event_loop& loop, connection_host& host, detail::handoff_constants constants, bool successor = false)
-      : connection_core(loop, host, constants, successor) {}
+  /// `migrated`: it takes over from another object on another loop.
+  connection(event_loop& loop, connection_host& host, detail::handoff_constants constants, bool migrated = false)
+      : connection_core(loop, host, constants, migrated) {}
   ~connection() = default;
 
  private:

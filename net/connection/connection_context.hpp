@@ -59,7 +59,7 @@ class connection_context : public stream_channel {
   }
   /// [loop, baton] The output is above its high watermark, and the policy is to stop reading.
   [[nodiscard]] bool is_stuck() const noexcept {
-    return loop_flags_.output.above_watermark && applied_limits().full == when_full::pause;
+    return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
   }
   /// [loop, baton] Input is not shown to the handler now.
   [[nodiscard]] bool holds_input() const noexcept {

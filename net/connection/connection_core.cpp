@@ -17,10 +17,10 @@
 
 namespace quintet::detail {
 
-connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor)
+connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool migrated)
     : session_interface(loop, host, constants), work_item(&connection_handoff::open, &connection_handoff::on_handoff) {
   loop_flags_.handoff.slow_path = needs_slow_path();
-  if (!successor) loop_.join(*this);
+  if (!migrated) loop_.join(*this);
 }
 
 connection_core::~connection_core() {
@@ -34,8 +34,8 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   loop_.counters().opened.add();
   handle_ = handle;
   enabled_ = enabled;
-  enabled_.classify &=
-      host_.lane && loop_.io().capabilities().can_detach && !loop_.options().own_descriptors && host_.lane != &loop_;
+  enabled_.classify &= host_.priority_loop && loop_.io().capabilities().can_detach &&
+                       !loop_.options().own_descriptors && host_.priority_loop != &loop_;
   loop_flags_.handoff.slow_path = needs_slow_path();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);
@@ -299,9 +299,9 @@ void connection_core::drain() noexcept {
 
 // ---- Settings and time ----------------------------------------------------------------------------------------------
 
-void connection_core::adopt_changes() noexcept {
+void connection_core::apply_changes() noexcept {
   baton_flags_.handoff.has_changes = false;
-  connection_migration::adopt_request(*this);
+  connection_migration::take_over_request(*this);
   if (!baton_extras_->changed || has_ended()) return;
   const bool was_above = loop_flags_.output.above_watermark;
   if (was_above && !output_.tell_above(*this, false)) return out_of_memory();

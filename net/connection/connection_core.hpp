@@ -112,7 +112,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// The server drains: what the kernel has received by now is still answered.
   void drain() noexcept;
   /// Settings that the handler has changed, and limits as they are now.
-  void adopt_changes() noexcept;
+  void apply_changes() noexcept;
   void use_limits() noexcept;
   void expired() noexcept final;
   void turn_ends() noexcept final;
@@ -138,8 +138,8 @@ class connection_core : public session_interface, public loop_member, public wor
   bool has_unseen_ : 1 = false;       // loop: a coroutine gave the baton back before it looked at all input
 
  protected:
-  /// `successor`: it takes over from another object, see connection_migration.
-  connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool successor);
+  /// `migrated`: it takes over from another object, see connection_migration.
+  connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool migrated);
   ~connection_core();
 
  private:

@@ -95,7 +95,7 @@ connection_facts connection_core::facts() const noexcept {
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
       .wants_writable = baton.handoff.wants_writable,
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
-      .is_scheduled = extras_ && static_cast<const turn_taker&>(*extras_).is_linked(),
+      .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
       .is_stuck = is_stuck(),
       .may_migrate = extras_ && extras_->migrates_to && connection_migration::is_possible(*this),
       .has_unseen_input = loop.input.has_pending || has_unseen_,
@@ -130,7 +130,7 @@ void connection_core::perform(step next) noexcept {
       loop_flags_.output.send_shut = true;
       return loop_.io().shutdown_send(handle_);
     case schedule_writable:
-      return make_extras() ? loop_.line_up(*extras_) : out_of_memory();
+      return make_extras() ? loop_.schedule_fair(*extras_) : out_of_memory();
     case migrate:
       return connection_migration::run(*this);
     case set_reading:

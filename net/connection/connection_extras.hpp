@@ -36,7 +36,7 @@ struct connection_turn_end final : work_item {
 };
 
 /// The loop's side.
-struct connection_loop_extras final : timer, turn_taker {
+struct connection_loop_extras final : timer, fair_task {
   explicit connection_loop_extras(connection_context& c) noexcept : end(c) {}
   void expired() noexcept override;
   void take_turn() noexcept override;
@@ -71,7 +71,7 @@ struct connection_baton_extras {
   send_notices notices;            // their positions are places in the builder
   std::size_t output_charged = 0;  // how much of the builder the server's budget knows of
   std::size_t queued = 0;          // what the queue held when the baton left
-  unsigned dropped = 0;            // writes that when_full::drop has dropped in this batch
+  unsigned dropped = 0;            // writes that overflow_policy::drop has dropped in this batch
   unsigned corks = 0;              // that are alive
 };
 

@@ -228,7 +228,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
 }
 
 void connection_handoff::end_of_batch(connection_core& c) noexcept {
-  if (c.baton_flags_.handoff.has_changes) c.adopt_changes();
+  if (c.baton_flags_.handoff.has_changes) c.apply_changes();
   if (c.has_ended()) return;  // on_close may be at work on another thread
   if (c.baton_flags_.output.has_dropped) c.loop_.counters().dropped.add(std::exchange(c.baton_extras_->dropped, 0));
   c.baton_flags_.output.has_dropped = false;

@@ -55,7 +55,7 @@ struct connection_host {
   byte_budget output, input;
   connection_registry registry;
   // Set before the first connection:
-  event_loop* lane = nullptr;           ///< of the priority class, where there is one
+  event_loop* priority_loop = nullptr;  ///< of the priority class, where there is one
   std::vector<event_loop*> loops = {};  ///< among which connections may move
   stall_watchdog* watchdog = nullptr;   ///< nothing: nobody watches
 };

@@ -43,7 +43,7 @@ bool connection_input::count_kept(context& c, std::size_t size) noexcept {
 bool connection_input::keep_lent(context& c) noexcept try {
   if (!c.batch_.input_is_lent) return true;
   c.batch_.input_is_lent = false;
-  c.loop_.buffers().equip(unread_);
+  c.loop_.buffers().allocate(unread_);
   unread_.append(c.loop_.lent_input());
   c.baton_flags_.input.has_unread = true;
   return true;
@@ -54,7 +54,7 @@ bool connection_input::keep_lent(context& c) noexcept try {
 // ---- Pending --------------------------------------------------------------------------------------------------------
 
 void connection_input::append_pending(context& c, bytes arrived) {
-  c.loop_.buffers().equip(pending_);
+  c.loop_.buffers().allocate(pending_);
   pending_.append(arrived);
   c.loop_flags_.input.has_pending = true;
   if (pending_.size() >= pending_limit) set_reading(c, false);
@@ -73,7 +73,7 @@ void connection_input::absorb_pending(context& c) {
     append(c, pending_.data());
     pending_.clear();
   }
-  c.loop_.buffers().take_back(pending_);
+  c.loop_.buffers().recycle(pending_);
   update_reading(c, c.baton_flags_.input.paused);
 }
 

@@ -24,7 +24,7 @@ class connection_input {
   [[nodiscard]] bytes batch(const context& c) const noexcept {
     return c.batch_.input_is_lent ? c.loop_.lent_input() : unread_.data();
   }
-  [[nodiscard]] bool has_storage() const noexcept { return unread_.equipped(); }
+  [[nodiscard]] bool has_storage() const noexcept { return unread_.has_storage(); }
   [[nodiscard]] bool nothing_unread() const noexcept { return unread_.empty(); }
   [[nodiscard]] std::size_t unread() const noexcept { return unread_.size(); }
   [[nodiscard]] std::size_t size() const noexcept { return unread_.size() + pending_.size(); }
@@ -52,7 +52,7 @@ class connection_input {
   [[nodiscard]] bool requires_more(const context& c) const noexcept { return unread_.size() < required(c); }
   /// Behind what is unread. Throws std::bad_alloc.
   [[gnu::always_inline]] void append(context& c, bytes more) {
-    c.loop_.buffers().equip(unread_);
+    c.loop_.buffers().allocate(unread_);
     if (c.baton_flags_.input.requires_more) [[unlikely]]
       unread_.reserve_announced(more.size(), required(c));
     unread_.append(more);
@@ -95,7 +95,7 @@ class connection_input {
   end_reason charge(context& c) noexcept;
   static void release_charge(context& c) noexcept;
   /// The buffer goes back to the loop.
-  void recycle(context& c) noexcept { c.loop_.buffers().take_back(unread_); }
+  void recycle(context& c) noexcept { c.loop_.buffers().recycle(unread_); }
   /// Takes over all input from the object that had the connection before.
   void take_from(context& c, connection_input& from, context& before) noexcept;
 

@@ -19,12 +19,12 @@ bool connection_migration::request(connection_core& c, event_loop& to) {
   return true;
 }
 
-void connection_migration::adopt_request(connection_core& c) noexcept {
+void connection_migration::take_over_request(connection_core& c) noexcept {
   event_loop* const to = std::exchange(c.baton_extras_->migrates_to, nullptr);
   if (!to) return;
   if (!c.make_extras()) return c.out_of_memory();
   // Once the priority loop is the target, it remains.
-  if (!c.extras_->migrates_to || c.extras_->migrates_to != c.host_.lane) c.extras_->migrates_to = to;
+  if (!c.extras_->migrates_to || c.extras_->migrates_to != c.host_.priority_loop) c.extras_->migrates_to = to;
 }
 
 bool connection_migration::is_possible(const connection_core& c) noexcept {
@@ -38,7 +38,7 @@ void connection_migration::run(connection_core& c) noexcept {
   event_loop& to = *c.extras_->migrates_to;
   connection_core* next = nullptr;
   const bool tried = c.host_.registry.transfer_id(c.id_, [&]() noexcept -> connection* {
-    next = c.make_successor(to);
+    next = c.make_migrated(to);
     if (!next) return nullptr;
     c.loop_.io().remove(c);
     take_state(*next, c);
@@ -57,12 +57,12 @@ void connection_migration::run(connection_core& c) noexcept {
   c.loop_.defer(c);
 }
 
-// Runs on the old loop; the successor is at rest.
+// Runs on the old loop; the migrated is at rest.
 void connection_migration::take_state(connection_core& to, connection_core& from) noexcept {
   to.handle_ = std::exchange(from.handle_, -1);
   to.id_ = from.id_;
   to.enabled_ = from.enabled_;
-  to.enabled_.classify &= to.host_.lane != &to.loop_;
+  to.enabled_.classify &= to.host_.priority_loop != &to.loop_;
   to.loop_flags_.handoff.slow_path = to.needs_slow_path();
   to.is_open_ = from.is_open_;
   to.own_ = std::move(from.own_);
@@ -99,7 +99,7 @@ void connection_migration::destroy_predecessor(work_item& item) noexcept {
 
 bool connection_migration::classify(connection_core& c) noexcept {
   const bytes first = c.input_.batch(c);
-  lane chosen = lane::ordinary;
+  connection_class chosen = connection_class::ordinary;
   c.guarded([&] {
     const activity::scope now = c.calling(callback::input);
     chosen = c.run_classify(first);
@@ -113,18 +113,18 @@ bool connection_migration::classify(connection_core& c) noexcept {
   const bool enough = first.size() >= most_to_classify;
   if (!c.input_.keep_lent(c)) c.out_of_memory();
   if (c.has_ended()) return false;
-  if (chosen == lane::undecided && !enough) {
+  if (chosen == connection_class::undecided && !enough) {
     c.run_steps();  // draining may have waited for this input, and its time limit begins
     return false;
   }
   end_classifying(c);
-  if (chosen != lane::priority) return true;
+  if (chosen != connection_class::priority) return true;
   if (!c.make_extras()) {
     c.out_of_memory();
     return false;
   }
   c.input_.make_pending(c);
-  c.extras_->migrates_to = c.host_.lane;
+  c.extras_->migrates_to = c.host_.priority_loop;
   c.run_steps();
   return false;
 }

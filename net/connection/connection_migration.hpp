@@ -20,7 +20,7 @@ struct connection_migration {
   /// [baton] False: the connection, its engine or its loop cannot.
   static bool request(connection_core& c, event_loop& to);
   /// [loop, baton] Takes over what the handler has requested.
-  static void adopt_request(connection_core& c) noexcept;
+  static void take_over_request(connection_core& c) noexcept;
   /// [loop, baton] Whether nothing keeps it here.
   [[nodiscard]] static bool is_possible(const connection_core& c) noexcept;
   /// [loop, baton] Where that is possible. If the connection stays all the same, it has no target any more, or tries

@@ -37,8 +37,8 @@ connection_output::admission connection_output::admit_above_gate(context& c, std
   const connection_limits& limits = c.applied_limits();
   output_baton_flags& flags = c.baton_flags_.output;
   if (waits > limits.high_watermark) {
-    if (limits.full == when_full::error) return admission::refused;
-    if (limits.full == when_full::drop) {
+    if (limits.overflow == overflow_policy::error) return admission::refused;
+    if (limits.overflow == overflow_policy::drop) {
       ++c.extras_of_baton().dropped;
       flags.has_dropped = true;
       return admission::dropped;
@@ -65,7 +65,7 @@ void connection_output::append(context& c, shared_bytes data) {
 
 void connection_output::copy(context& c, bytes data) {
   chunk_cache* const spare = c.loop_.in_this_thread() ? &c.loop_.chunks() : nullptr;
-  if (spare) spare->equip(builder_);
+  if (spare) spare->allocate(builder_);
   if (!builder_.try_append(data)) builder_.append(data, spare);
 }
 
@@ -86,7 +86,7 @@ void connection_output::classify_writes(context& c) noexcept {
 }
 
 void connection_output::drop_builder(context& c) noexcept {
-  c.loop_.chunks().take_back(builder_);
+  c.loop_.chunks().recycle(builder_);
   if (c.baton_extras_) c.host_.output.released(std::exchange(c.baton_extras_->output_charged, 0));
 }
 
@@ -114,13 +114,13 @@ end_reason connection_output::account(context& c, engine::send_result sent) noex
 }
 
 end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
-  if (!adopt_notices(c)) return no_memory();
+  if (!take_notices(c)) return no_memory();
   // Where the queue is charged it has waited before: the kernel says when it takes more.
   const bool waits = kernel_is_full || (c.extras_ && c.extras_->output_charged > 0);
   const std::size_t charged = c.baton_extras_ ? std::exchange(c.baton_extras_->output_charged, 0) : 0;
   const bool is_empty = builder_.empty();
   if (!is_empty || charged > 0) queue_.splice(builder_, c.loop_.chunks());
-  c.loop_.chunks().take_back(builder_);
+  c.loop_.chunks().recycle(builder_);
   if (is_empty && charged == 0) return {};
   note_queue(c);
   if (charged > 0) {
@@ -146,7 +146,7 @@ end_reason connection_output::send_all(context& c) noexcept {
     const engine::send_result sent = c.loop_.io().send(c, gathered);
     if (const end_reason why = account(c, sent)) return why;
     queue_.consume(sent.bytes, c.loop_.chunks());
-    if (queue_.empty()) c.loop_.chunks().take_back(queue_);
+    if (queue_.empty()) c.loop_.chunks().recycle(queue_);
     goes_on = sent.bytes == offered;
   }
   note_queue(c);
@@ -162,8 +162,8 @@ bool connection_output::takes_from_outside(const context& c) noexcept {
 
 end_reason connection_output::send_message(context& c, const shared_bytes& data) noexcept {
   if (!takes_from_outside(c)) return {};
-  const when_full policy = c.applied_limits().full;
-  if (c.loop_flags_.output.above_watermark && (policy == when_full::drop || policy == when_full::error)) {
+  const overflow_policy policy = c.applied_limits().overflow;
+  if (c.loop_flags_.output.above_watermark && (policy == overflow_policy::drop || policy == overflow_policy::error)) {
     c.loop_.counters().dropped.add();
     return {};
   }
@@ -220,12 +220,12 @@ end_reason connection_output::watch_watermarks(context& c) noexcept {
     if (connection_deadlines* const d = c.deadlines(); d && !c.baton_is_out()) d->hold(c.looks_away(), c.loop_.now());
     if (!tell_above(c, above)) return no_memory();
   }
-  if (l.full == when_full::close && queue_.size() > l.high_watermark) return errc::output_full;
+  if (l.overflow == overflow_policy::close && queue_.size() > l.high_watermark) return errc::output_full;
   return {};
 }
 
 bool connection_output::tell_above(context& c, bool above) noexcept {
-  if (c.applied_limits().full == when_full::error) c.host_.registry.set_full(c.id_, above);
+  if (c.applied_limits().overflow == overflow_policy::error) c.host_.registry.set_full(c.id_, above);
   return tell_source(c, above);
 }
 
@@ -239,7 +239,7 @@ bool connection_output::tell_source(context& c, bool throttle) noexcept try {
 
 // Memory goes back together with what it was charged as, and not when the object dies: that is at the end of the turn.
 bool connection_output::drop_queue(context& c) noexcept {
-  c.loop_.chunks().take_back(queue_);
+  c.loop_.chunks().recycle(queue_);
   if (c.extras_) c.host_.output.released(std::exchange(c.extras_->output_charged, 0));
   if (c.loop_flags_.output.above_watermark) (void)tell_source(c, false);
   c.loop_flags_.output.above_watermark = false;
@@ -249,8 +249,8 @@ bool connection_output::drop_queue(context& c) noexcept {
 }
 
 void connection_output::release(context& c) noexcept {
-  c.loop_.chunks().take_back(builder_);
-  c.loop_.chunks().take_back(queue_);
+  c.loop_.chunks().recycle(builder_);
+  c.loop_.chunks().recycle(queue_);
 }
 
 bool connection_output::is_quiescent(const context& c) const noexcept {

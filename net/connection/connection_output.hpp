@@ -33,7 +33,7 @@ class connection_output {
   void append(context& c, std::span<const bytes> pieces);
   void append(context& c, shared_bytes data);
   /// Whether append() may keep a reference. Without a first chunk it would be taken for one.
-  [[nodiscard]] bool may_keep_reference() const noexcept { return builder_.equipped(); }
+  [[nodiscard]] bool may_keep_reference() const noexcept { return builder_.has_storage(); }
   [[nodiscard]] std::size_t written() const noexcept { return builder_.size(); }
   [[nodiscard]] bool nothing_written() const noexcept { return builder_.empty(); }
   [[nodiscard]] bool is_above_watermark(const context& c) const noexcept {
@@ -72,7 +72,7 @@ class connection_output {
   /// Before a batch: a chunk to write to.
   void prepare(context& c) noexcept {
     c.loop_.chunks().try_equip(builder_);
-    if (!builder_.equipped()) [[unlikely]]
+    if (!builder_.has_storage()) [[unlikely]]
       c.baton_flags_.checks_writes = true;
   }
   /// The same of a batch that does not take the fast path. False: there is no memory.
@@ -138,7 +138,7 @@ class connection_output {
   bool prepare_slowly(context& c) noexcept;
   void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
   static end_reason account(context& c, engine::send_result sent) noexcept;
-  bool adopt_notices(context& c) noexcept;
+  bool take_notices(context& c) noexcept;
   static void note_taken(context& c, std::size_t count) noexcept;
   /// Why a batch's output leaves at its end is not counted: that is the rule.
   template <class F>

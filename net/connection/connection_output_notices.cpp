@@ -13,11 +13,11 @@ void connection_output::add_notice(context& c, std::unique_ptr<send_notice> noti
   c.extras_of_baton().notices.add(std::move(notice), builder_.size());
   c.baton_flags_.checks_writes = true;  // so that the builder joins the queue
   // Without memory for the loop's extras it waits for the end of the batch, which needs them as well.
-  if (c.loop_.in_this_thread() && builder_.empty()) (void)adopt_notices(c);
+  if (c.loop_.in_this_thread() && builder_.empty()) (void)take_notices(c);
 }
 
 // On the loop, with the baton, before the builder joins the queue. False: there is no memory.
-bool connection_output::adopt_notices(context& c) noexcept {
+bool connection_output::take_notices(context& c) noexcept {
   if (!c.baton_extras_ || c.baton_extras_->notices.empty() || c.has_ended()) return true;
   if (!c.make_extras()) return false;
   c.extras_->notices.take(c.baton_extras_->notices, c.extras_->taken + queue_.size());

@@ -81,7 +81,8 @@ class connection_registry {
   connection_registry& operator=(const connection_registry&) = delete;
 
   /// [any thread] Sends bytes, between what the connection's handler writes in two batches. errc::output_full when the
-  /// policy of that connection is when_full::error and its output waits. Of a burst of sends, the first wakes the loop.
+  /// policy of that connection is overflow_policy::error and its output waits. Of a burst of sends, the first wakes the
+  /// loop.
   error_code send(connection_id to, bytes data) { return send(to, std::make_shared<const std::string>(data)); }
   error_code send(connection_id to, shared_bytes data);
   /// [any thread] The same bytes to each of them; returns to how many they are on their way. One post for each loop.

@@ -66,7 +66,7 @@ class framed {
   }
 
   /// Of the bytes as they came, but for urgent messages.
-  lane classify(bytes first)
+  connection_class classify(bytes first)
     requires requires(Handler& h) { h.classify(first); }
   {
     return handler_.classify(first);
@@ -111,7 +111,7 @@ class framed {
         if (within_message(wire_)) c.mark_incomplete(any);
         if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
         if (found.size > c.limits().max_input) c.close(errc::message_too_big);
-        if (used < in.size()) c.expect_input(found.size);
+        if (used < in.size()) c.require_input(found.size);
         return used;
       }
       used += found.size;
@@ -138,7 +138,7 @@ concept message_output = std::derived_from<O, connection> || std::same_as<O, urg
 
 namespace detail {
 
-// What write() does not take is refused by when_full::error, or comes after the end.
+// What write() does not take is refused by overflow_policy::error, or comes after the end.
 template <class Output>
 error_code write_frame(Output& c, std::span<const bytes> pieces) {
   return c.write(pieces) ? error_code() : errc::output_full;

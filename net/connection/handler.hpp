@@ -28,14 +28,13 @@ concept coroutine_handler =
 ///   on_open(connection&)                before any input
 ///   on_writable(connection&)            connection::writable() was false, and its output has left but for the low
 ///                                       watermark: the place to go on with a long reply. No input comes before it
-///   lane classify(bytes first)          on the loop, before anything else that is about input: whether the connection
-///                                       is of the priority class (lane.hpp; where connection::promote() may be
-///                                       called). With undecided it is asked again when more has come. Must not take
-///                                       long
+///   classify(bytes first)               on the loop, before anything else that is about input: the connection_class
+///                                       of the connection. `priority` moves it to the priority loop; with `undecided`
+///                                       it is asked again when more has come. Must not take long
 ///   on_overload(connection&, bytes)     instead of the handler, and returning what it does: this batch has waited for
-///   a
-///                                       pool longer than worker_limits::overload_latency. The place for the protocol's
-///                                       "busy"; without it, batches wait. Must not take long: it may be on a loop
+///                                       a pool longer than worker_limits::overload_latency. The place for the
+///                                       protocol's "busy"; without it, batches wait. Must not take long: it may be on
+///                                       a loop
 ///   on_read_eof(connection&)            the peer has finished sending, and everything it sent has been seen. From now
 ///                                       on the handler decides when to close(); without this function the connection
 ///                                       closes by itself when its output has left
@@ -63,18 +62,15 @@ struct made_handler<F> : std::invoke_result<F&, const connection_ends&> {};
 
 /// Makes a handler for each connection: for those that cannot be copied, or must not be, or want to know from where the
 /// connection comes, and to which of this machine's addresses.
-template <class F>
-struct handler_factory {
-  F make;
-};
-/// `server(config, made_by([&] { return session{std::make_unique<state>()}; }))`. The function is called on the thread
-/// of the connection's loop, so it must be safe to call from several threads at once. It may have a parameter, `const
-/// connection_ends&`, which costs two system calls for a connection.
+/// `server(config, handler_factory([&] { return session{std::make_unique<state>()}; }))`. The function is called on the
+/// thread of the connection's loop, so it must be safe to call from several threads at once. It may have a parameter,
+/// `const connection_ends&`, which costs two system calls for a connection.
 template <class F>
   requires handler<typename detail::made_handler<F>::type>
-handler_factory<F> made_by(F f) {
-  return {std::move(f)};
-}
+struct handler_factory {
+  explicit handler_factory(F f) : make(std::move(f)) {}
+  F make;
+};
 
 namespace detail {
 

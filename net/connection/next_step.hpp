@@ -22,7 +22,7 @@ struct connection_facts {
   bool wants_writable : 1 = false;  ///< on_writable comes before more input
   bool below_low_watermark : 1 = false;
   bool is_scheduled : 1 = false;  ///< on_writable has its place in the loop's queue
-  bool is_stuck : 1 = false;      ///< above the high watermark, and the policy is when_full::pause
+  bool is_stuck : 1 = false;      ///< above the high watermark, and the policy is overflow_policy::pause
   // Another loop.
   bool may_migrate : 1 = false;  ///< another loop is named, and nothing holds the connection here
   // Input.

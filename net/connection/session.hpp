@@ -17,7 +17,7 @@ template <class H>
 inline constexpr bool has_on_writable = requires(H& h, connection& c) { h.on_writable(c); };
 template <class H>
 inline constexpr bool has_classify = requires(H& h, bytes in) {
-  { h.classify(in) } -> std::same_as<lane>;
+  { h.classify(in) } -> std::same_as<connection_class>;
 };
 template <class H>
 inline constexpr bool has_on_overload = requires(H& h, connection& c, bytes in) { h.on_overload(c, in); };
@@ -31,13 +31,13 @@ template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
 /// A callback handler. `Owner` has run_by_model(item), runs_here(loop), which says that it would always run an
-/// item of that loop here and now, retire(session), and discard(session), the same of one that has a successor; where
-/// it `has_successors`, succeed(session, loop) makes that.
+/// item of that loop here and now, retire(session), and discard(session), the same of one that has a migrated; where
+/// it `can_migrate`, make_migrated(session, loop) makes that.
 template <class Owner, class Handler>
 class message_session final : public connection {
  public:
-  /// Whether it may have a successor on another loop.
-  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::has_successors;
+  /// Whether it may have a migrated on another loop.
+  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::can_migrate;
 
   message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host,
@@ -93,11 +93,11 @@ class message_session final : public connection {
       return static_cast<std::size_t>(call());
     }
   }
-  lane run_classify(bytes first) override {
+  connection_class run_classify(bytes first) override {
     if constexpr (has_classify<Handler>)
       return handler_.classify(first);
     else
-      return lane::ordinary;
+      return connection_class::ordinary;
   }
   bytes run_sift(bytes arrived, bool at_end, urgent_findings& found) override {
     if constexpr (has_sift<Handler>)
@@ -105,9 +105,9 @@ class message_session final : public connection {
     else
       return arrived;
   }
-  connection_core* make_successor(event_loop& on) noexcept override {
+  connection_core* make_migrated(event_loop& on) noexcept override {
     if constexpr (moves)
-      return owner_.succeed(*this, on);
+      return owner_.make_migrated(*this, on);
     else
       return nullptr;
   }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "../../base/bytes.hpp"
+#include "connection_class.hpp"
 #include "connection_context.hpp"
-#include "lane.hpp"
 
 #include <cstddef>
 #include <typeinfo>
@@ -31,7 +31,7 @@ class session_interface : public connection_context {
   virtual std::size_t run_overload(bytes) { return 0; }
   /// [loop] Answers urgent messages; returns what is left for the handler.
   virtual bytes run_sift(bytes arrived, bool /*at_end*/, urgent_findings&) { return arrived; }
-  virtual lane run_classify(bytes) { return lane::ordinary; }
+  virtual connection_class run_classify(bytes) { return connection_class::ordinary; }
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}
@@ -40,7 +40,7 @@ class session_interface : public connection_context {
   virtual void destroy() noexcept = 0;
   /// [loop, baton] For a connection that migrates: makes another object for that loop, with the handler, which touches
   /// nothing of its loop before it is attached there. Nothing when that cannot be had now.
-  virtual connection_core* make_successor(event_loop&) noexcept { return nullptr; }
+  virtual connection_core* make_migrated(event_loop&) noexcept { return nullptr; }
   /// [loop] The last call for one whose connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;

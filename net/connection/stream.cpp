@@ -140,7 +140,7 @@ void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> wait
 
 void stream::wait_for_more(message_wait& wanted) noexcept {
   has_unseen_ = !wanted.has_looked_;
-  if (!has_unseen_) expect_input(wanted.found_.size);
+  if (!has_unseen_) require_input(wanted.found_.size);
   if (wanted.within_message()) mark_incomplete(has_progressed());
   count_codec_input(wanted.kept_bytes());
   hand_back();

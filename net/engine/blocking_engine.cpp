@@ -57,7 +57,7 @@ error_code blocking_engine::add(channel& c, int handle) {
   stream_ = static_cast<stream_channel*>(&c);
   here.known = false;  // a handler of the stream before may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
-  detours_ = {};
+  slow_path_ = {};
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {
     set_timeout(SO_RCVTIMEO, forever);
@@ -75,9 +75,9 @@ void blocking_engine::remove(channel& c) noexcept {
 
 bool blocking_engine::poll(duration longest) {
   if (!stream_) return park(longest);
-  if (detours_.none() && kind_of(*stream_) == kind::stream) [[likely]]
+  if (slow_path_.none() && kind_of(*stream_) == kind::stream) [[likely]]
     return receive(longest);
-  return take_detour(longest);
+  return take_slow_path(longest);
 }
 
 // Waking too early costs a turn, changing the time-out a system call: deadlines that are pushed back by each message
@@ -104,18 +104,18 @@ bool blocking_engine::receive(duration longest) {
 
 bool blocking_engine::nothing_received(ssize_t result) {
   if (system_call::is_for_now(result)) return false;
-  detours_.paused = true;
+  slow_path_.paused = true;
   stream_->on_receive_end(system_call::error_of(result));
   return true;
 }
 
 // There is more to send, reading is stopped, or the stream has space for what is received.
-[[gnu::noinline]] bool blocking_engine::take_detour(duration longest) {
-  if (std::exchange(detours_.send_again, false)) {
+[[gnu::noinline]] bool blocking_engine::take_slow_path(duration longest) {
+  if (std::exchange(slow_path_.send_again, false)) {
     stream_->on_sendable();
     return true;
   }
-  if (detours_.paused) return park(longest);
+  if (slow_path_.paused) return park(longest);
   const std::span<char> place = stream_->receive_space();
   if (!stream_) return true;
   if (place.empty()) {
@@ -132,7 +132,7 @@ bool blocking_engine::nothing_received(ssize_t result) {
 engine::send_result blocking_engine::send(stream_channel& c, bytes data) noexcept {
   const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n >= 0 && static_cast<std::size_t>(n) == data.size()) [[likely]] {
-    detours_.send_again = false;
+    slow_path_.send_again = false;
     return {data.size()};
   }
   if (n < 0 && !system_call::is_for_now(n)) return {0, static_cast<int>(-n)};
@@ -148,7 +148,7 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
   for (bool may_wait = false; sent < offered; may_wait = true) {
     // Once a wake has ended a send, none waits before poll() has given the loop its turn.
     if (may_wait) {
-      if (detours_.send_again) break;
+      if (slow_path_.send_again) break;
       limit_send(c.longest_send());
       if (!enter_call()) break;
     }
@@ -164,7 +164,7 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
     // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
     if (woken || (may_wait && send_timeout_ != forever)) break;
   }
-  detours_.send_again = sent < offered;
+  slow_path_.send_again = sent < offered;
   return {sent};
 }
 

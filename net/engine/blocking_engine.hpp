@@ -37,7 +37,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   /// Streams only: a connector waits in the guest.
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
-  void set_reading(channel&, bool on) noexcept override { detours_.paused = !on; }
+  void set_reading(channel&, bool on) noexcept override { slow_path_.paused = !on; }
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
 
@@ -45,12 +45,12 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   enum class state : int { running, parked, in_call, woken };
 
   /// The stream's handle, which the guest watches while it waits for something else.
-  [[nodiscard]] int descriptor() noexcept override { return stream_ && !detours_.paused ? stream_->handle() : -1; }
+  [[nodiscard]] int descriptor() noexcept override { return stream_ && !slow_path_.paused ? stream_->handle() : -1; }
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   static bool become_reachable() noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
-  bool take_detour(duration longest);
+  bool take_slow_path(duration longest);
   bool receive(duration longest);
   ssize_t receive_into(std::span<char> place, duration longest) noexcept;
   bool nothing_received(ssize_t result);
@@ -60,14 +60,14 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   void set_timeout(int option, duration to) noexcept;
 
   /// Why poll() does not simply receive: one comparison for both.
-  struct detours {
+  struct slow_path_reasons {
     bool send_again = false, paused = false;
     [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
   };
 
   static shared_signal wakes;
   stream_channel* stream_ = nullptr;
-  detours detours_;
+  slow_path_reasons slow_path_;
   duration receive_timeout_ = forever, send_timeout_ = forever;
   std::unique_ptr<char[]> received_;
   std::atomic<state> state_{state::running};

@@ -119,7 +119,7 @@ error_code child_process::watcher::watch(pid_t pid) {
   if (!pidfd_ && errno == ESRCH) pidfd_ = file_descriptor(::eventfd(1, EFD_CLOEXEC));
   if (!pidfd_) return errno == ENOSYS || errno == EPERM ? make_error_code(errc::no_pidfd) : system_error_code(errno);
   const error_code ec = loop_.io().add(*this, pidfd_.get());
-  return ec == boost::system::errc::operation_not_supported ? make_error_code(errc::cannot_watch) : ec;
+  return ec == boost::system::errc::operation_not_supported ? make_error_code(errc::operation_not_supported) : ec;
 }
 
 void child_process::watcher::on_event() {

@@ -51,8 +51,8 @@ class child_process {
   /// of this process, no blocked signal, and each signal's usual action.
   ///
   /// After an error nothing runs, and on_exit is not called. Errors: those of exec (no such file, permission denied);
-  /// errc::cannot_watch and errc::no_pidfd, before anything is started; device_or_resource_busy while the last program
-  /// runs; invalid_argument without arguments. The calling thread waits until the program has begun.
+  /// errc::operation_not_supported and errc::no_pidfd, before anything is started; device_or_resource_busy while the
+  /// last program runs; invalid_argument without arguments. The calling thread waits until the program has begun.
   [[nodiscard]] error_code start(const std::vector<std::string>& program_and_arguments, exit_function on_exit);
   /// [loop] [before run] Whether on_exit is still to come.
   [[nodiscard]] bool running() const noexcept { return watcher_ != nullptr; }

@@ -164,7 +164,7 @@ bool event_loop::turn(bool may_wait) {
   now_is_known_ = false;  // the engine or the timers may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
-  if (!takers_.empty()) worked |= give_turns();
+  if (!takers_.empty()) worked |= run_fair_tasks();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   return worked;
 }
@@ -235,10 +235,10 @@ bool event_loop::run_deferred() noexcept {
   return any;
 }
 
-bool event_loop::give_turns() noexcept {
+bool event_loop::run_fair_tasks() noexcept {
   unsigned given = 0;
   for (; given < shares_a_turn && turns_wait() && (given == 0 || shares_left()); ++given) {
-    turn_taker& next = takers_.front();
+    fair_task& next = takers_.front();
     takers_.pop_front();
     next.take_turn();
   }
@@ -253,7 +253,7 @@ void event_loop::begin_to_stop() noexcept {
     for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
   while (!members_.empty()) {
     loop_member& next = members_.front();
-    told_.splice(told_.end(), members_, members_.begin());
+    notified_.splice(notified_.end(), members_, members_.begin());
     next.abort();
   }
 }

@@ -42,13 +42,13 @@ class loop_member : public boost::intrusive::list_base_hook<> {
 
 /// Something that would keep a loop busy for long, and does it a share at a time, so that the others have theirs in
 /// between. It leaves the queue when its turn comes or it is destroyed.
-class turn_taker : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class fair_task : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   /// [loop] Its turn has come.
   virtual void take_turn() noexcept = 0;
 
  protected:
-  ~turn_taker() = default;
+  ~fair_task() = default;
 };
 
 /// Everything attached to a loop is touched only by the loop's thread, which is the one inside run() or poll();
@@ -86,7 +86,7 @@ class event_loop {
   void stop() noexcept;
   /// [loop] Whether stop() has taken effect and the last member has left.
   [[nodiscard]] bool finished() const noexcept {
-    return stopping_ && members_.empty() && told_.empty() && deferred_.empty();
+    return stopping_ && members_.empty() && notified_.empty() && deferred_.empty();
   }
   /// [loop]
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
@@ -172,7 +172,7 @@ class event_loop {
   }
   /// [loop] At the end of this turn, or of a later one: in the order of asking, at least one a turn, and more while
   /// shares are left.
-  void line_up(turn_taker& t) noexcept {
+  void schedule_fair(fair_task& t) noexcept {
     check_here();
     if (!t.is_linked()) takers_.push_back(t);
   }
@@ -229,7 +229,7 @@ class event_loop {
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
   bool run_deferred() noexcept;
-  bool give_turns() noexcept;
+  bool run_fair_tasks() noexcept;
   [[nodiscard]] bool turns_wait() const noexcept {
     return !takers_.empty() && turns_out_ - turns_begun_.load(std::memory_order_relaxed) < shares_a_turn;
   }
@@ -258,7 +258,7 @@ class event_loop {
   std::atomic<bool> guest_posted_{false};  // another thread has given the guest something since its last poll
   mpsc_inbox inbox_;
   work_fifo deferred_;
-  boost::intrusive::list<turn_taker, boost::intrusive::constant_time_size<false>> takers_;
+  boost::intrusive::list<fair_task, boost::intrusive::constant_time_size<false>> takers_;
   std::size_t written_ = 0;  // in this turn, by those who write much
   unsigned turns_out_ = 0;
   std::atomic<unsigned> turns_begun_{0};  // and not over
@@ -270,7 +270,7 @@ class event_loop {
   bool stopping_ = false;
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
-  member_list members_, told_;  // those that have been told that the loop stops
+  member_list members_, notified_;  // those that have been told that the loop stops
   buffer_cache buffers_;
   chunk_cache chunks_;
   loop_counters counters_;

@@ -22,7 +22,7 @@ struct loop_figures {
   Value bytes_sent{};
   Value handler_errors{};  ///< handlers, and callbacks of timers, that left with an exception
   Value evicted{};         ///< connections that the heartbeat monitor has found silent for too long
-  Value dropped{};         ///< writes and sends that when_full::drop has dropped
+  Value dropped{};         ///< writes and sends that overflow_policy::drop has dropped
   Value spins_paid{};      ///< times that the loop spun instead of sleeping, and work came; see loop_tuning::spin
   Value spins_in_vain{};   ///< times that none came within the budget
   // Of the send calls, those that were not made because a batch had ended:

@@ -75,10 +75,10 @@ void add_refusal(std::string& to, const char* what, const error_code& why) {
 
 }  // namespace
 
-thread_scheduling schedule_this_thread(lane_scheduling wanted) noexcept {
+thread_scheduling schedule_this_thread(priority_scheduling wanted) noexcept {
   thread_scheduling got;
-  if (wanted == lane_scheduling::automatic || wanted == lane_scheduling::real_time) ask_for_real_time(got);
-  if (wanted == lane_scheduling::short_slice || (wanted == lane_scheduling::automatic && !got.real_time)) {
+  if (wanted == priority_scheduling::automatic || wanted == priority_scheduling::real_time) ask_for_real_time(got);
+  if (wanted == priority_scheduling::short_slice || (wanted == priority_scheduling::automatic && !got.real_time)) {
     ask_for_short_slice(got);
     ask_for_nice(got);
   }

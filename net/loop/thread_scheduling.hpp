@@ -24,7 +24,7 @@ struct thread_scheduling {
 };
 
 /// For the calling thread. Never fails: what is refused is in the result.
-thread_scheduling schedule_this_thread(lane_scheduling wanted) noexcept;
+thread_scheduling schedule_this_thread(priority_scheduling wanted) noexcept;
 /// Takes back what schedule_this_thread() has got for the calling thread, which had this nice value before.
 thread_scheduling hold_this_thread_back(int nice) noexcept;
 /// The calling thread's.

@@ -10,7 +10,7 @@
 
 namespace quintet {
 
-/// They hold for what comes through the ordinary listeners; the priority lane is not counted, and has a limit of its
+/// They hold for what comes through the ordinary listeners; the priority loop is not counted, and has a limit of its
 /// own, priority_options::max_connections.
 struct accept_limits {
   /// Open connections. At the limit the server stops accepting until one has left: who comes then waits in the

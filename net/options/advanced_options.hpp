@@ -16,7 +16,7 @@ namespace quintet {
 struct advanced_options {
   accept_strategy accept = accept_strategy::main_reactor;  ///< which threads accept
   bool accept_strictly = false;      ///< what cannot be had of `accept` is a config_error, and not replaced
-  priority_options priority = {};    ///< of the priority lane: where a listener or the heartbeat monitor needs one
+  priority_options priority = {};    ///< of the priority loop: where a listener or the heartbeat monitor needs one
   heartbeat_options heartbeat = {};  ///< whether silent connections are pinged and closed
   rebalance_options rebalance = {};  ///< models 4 and 5: whether connections move to loops that have less to do
   stall_options stalls = {};         ///< who tells of handlers that keep a thread busy; needs the system's clock

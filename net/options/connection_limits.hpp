@@ -10,7 +10,7 @@ namespace quintet {
 
 /// What happens while more output waits than `high_watermark`, because the peer does not read as fast as it is
 /// written to.
-enum class when_full {
+enum class overflow_policy {
   pause,  ///< no more input is looked at until the output is below the low watermark: for requests and replies
   drop,   ///< what is written is dropped, silently but counted: for news that the next news replaces
   error,  ///< write() returns false, send() returns errc::output_full, and nothing of that message is sent
@@ -24,7 +24,7 @@ struct connection_limits {
   std::size_t max_output = 256 * 1024 * 1024;  ///< output waiting to be sent; more: errc::output_overflow
   std::size_t high_watermark = 1024 * 1024;    ///< waiting output above which `full` begins
   std::size_t low_watermark = 512 * 1024;      ///< and at which it ends
-  when_full full = when_full::pause;
+  overflow_policy overflow = overflow_policy::pause;
 
   duration first_byte_timeout{};  ///< from the beginning to the first byte; then errc::first_byte_timeout
   /// No byte received, none taken by the kernel, and no handler at work; then errc::idle_timeout. While output waits it

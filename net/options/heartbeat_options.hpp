@@ -12,7 +12,8 @@ namespace quintet {
 /// How long a connection has been silent is known within one interval; what is to happen then happens later, and never
 /// earlier, than it says here.
 struct heartbeat_options {
-  /// How often the priority lane's thread looks at all connections, ordinary ones and those of the lane. Zero: never.
+  /// How often the priority loop's thread looks at all connections, ordinary ones and those of the priority loop. Zero:
+  /// never.
   duration interval = duration::zero();
   duration ping_after = duration::zero();   ///< of silence, and again each time it has passed; zero: never
   std::string ping = {};                    ///< what is sent then, between what the handler writes in two batches

@@ -65,7 +65,7 @@ void validate(const listen_options& options);
 
 /// [before run] The sockets that the parent process, such as systemd, has opened and left to this one by the protocol
 /// of sd_listen_fds (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES), to be listened on as they are. One that is named
-/// "priority" (FileDescriptorName=priority) is for the priority lane. Empty when there are none for this process.
+/// "priority" (FileDescriptorName=priority) is for the priority loop. Empty when there are none for this process.
 /// Throws config_error when the variables contradict the protocol. Call it once: the sockets have one owner.
 std::vector<listen_options> inherited_listeners();
 

@@ -20,13 +20,13 @@ namespace quintet {
 class engine;
 
 struct server_options {
-  std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority lane
-  engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority lane; a model has its own
+  std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority loop
+  engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority loop; a model has its own
   connection_limits limits = {};                ///< of each connection, unless it changes its own
   accept_limits accepting = {};                 ///< how many connections, from whom, how fast
   memory_limits memory = {};                    ///< of all connections together
   log_hook log = {};                            ///< what the server has to say; nothing, unless there is one
-  advanced_options advanced = {};               ///< its `loop` is that of the main loop and the priority lane
+  advanced_options advanced = {};               ///< its `loop` is that of the main loop and the priority loop
 
   /// For loops that are driven by hand: the main loop's clock, and its engine where `engine` does not say it.
   std::function<std::unique_ptr<quintet::engine>()> make_engine = {};

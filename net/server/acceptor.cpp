@@ -8,8 +8,8 @@
 
 namespace quintet {
 
-acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, admissions& admitted,
-                   const log_hook& log, place_function place)
+acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
+                   connection_limiter& admitted, const log_hook& log, place_function place)
     : loop_(loop), limits_(limits), memory_(memory), admitted_(admitted), log_(log), place_(std::move(place)) {
   admitted_.attach(loop_, [this] { go_on(); });
 }
@@ -55,7 +55,7 @@ void acceptor::accepted(arrival a) {
 }
 
 bool acceptor::has_to_wait() noexcept {
-  if (admitted_.full()) return true;
+  if (admitted_.is_full()) return true;
   const duration wait = admitted_.take_turn(loop_.now());
   return wait > duration::zero();
 }
@@ -66,7 +66,7 @@ bool acceptor::let_in(const arrival& a) noexcept {
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
-    std::optional<admissions::ticket> place = admitted_.enter(from);
+    std::optional<connection_limiter::permit> place = admitted_.try_acquire(from);
     if (!place) return false;
     if (!*place) {
       refuse(a.handle, errc::too_many_from_address, from);
@@ -101,7 +101,7 @@ void acceptor::go_on() noexcept {
   while (done < waiting_.size() && !has_to_wait())  // again, where another loop has taken the place meanwhile
     if (let_in(waiting_[done])) ++done;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-  const bool full = admitted_.full();
+  const bool full = admitted_.is_full();
   const duration too_fast_for = admitted_.turn_comes_in(loop_.now());
   if (too_fast_for > duration::zero()) loop_.start(*this, too_fast_for);
   for (const auto& l : listeners_) l->hold(full || too_fast_for > duration::zero() || !waiting_.empty());

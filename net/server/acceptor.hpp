@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../options/memory_limits.hpp"
-#include "admissions.hpp"
+#include "connection_limiter.hpp"
 #include "listener.hpp"
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace quintet {
 /// when it throws, the connection is refused.
 class acceptor final : private loop_member, private timer {
  public:
-  using place_function = std::function<void(event_loop& at, int handle, admissions::ticket place)>;
+  using place_function = std::function<void(event_loop& at, int handle, connection_limiter::permit place)>;
 
   /// The hook has to outlive it.
-  acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, admissions& admitted,
+  acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& admitted,
            const log_hook& log, place_function place);
   ~acceptor();
 
@@ -60,7 +60,7 @@ class acceptor final : private loop_member, private timer {
   event_loop& loop_;
   const accept_limits limits_;
   const memory_limits memory_;
-  admissions& admitted_;
+  connection_limiter& admitted_;
   const log_hook& log_;
   place_function place_;
   std::vector<arrival> waiting_;

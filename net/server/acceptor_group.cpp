@@ -15,7 +15,7 @@
 namespace quintet {
 
 acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                               admissions& admitted, acceptor::place_function place)
+                               connection_limiter& admitted, acceptor::place_function place)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),

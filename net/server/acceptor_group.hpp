@@ -17,8 +17,8 @@ class acceptor_group {
  public:
   /// `loops`: those that can accept for themselves; none, where the model has none. The function gets connections on
   /// the loop that has accepted them. All that is given by reference has to outlive it. Throws config_error.
-  acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options, admissions& admitted,
-                 acceptor::place_function place);
+  acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
+                 connection_limiter& admitted, acceptor::place_function place);
 
   /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does, and config_error.
   address listen(const listen_options& options);
@@ -45,7 +45,7 @@ class acceptor_group {
   const std::vector<event_loop*> loops_;
   const server_options& options_;
   accept_strategy strategy_;
-  admissions& admitted_;
+  connection_limiter& admitted_;
   const acceptor::place_function place_;
   std::vector<std::unique_ptr<acceptor>> acceptors_;
 };

@@ -9,9 +9,9 @@
 #include "../loop/thread_model.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor_group.hpp"
-#include "adopter.hpp"
+#include "attacher.hpp"
 #include "make_watchdog.hpp"
-#include "priority_lane.hpp"
+#include "priority_loop.hpp"
 #include "rebalancer.hpp"
 #include "server_statistics.hpp"
 
@@ -36,11 +36,13 @@ class basic_server {
         model_(std::move(model)),
         source_{std::move(handler)},
         main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
-        acceptors_(main_, detail::lasting_loops(model_), options_, admissions_,
-                   [this](event_loop& at, int fd, admissions::ticket ticket) { accepted(at, fd, std::move(ticket)); }) {
+        acceptors_(main_, detail::lasting_loops(model_), options_, limiter_,
+                   [this](event_loop& at, int fd, connection_limiter::permit permit) {
+                     accepted(at, fd, std::move(permit));
+                   }) {
     host_.loops = detail::lasting_loops(model_);
     if (options_.advanced.rebalance.is_on()) make_rebalancer();
-    if (wants_lane()) make_lane();
+    if (wants_priority_loop()) make_priority_loop();
     for (const listen_options& l : options_.listen)
       addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_.listen(l));
   }
@@ -87,17 +89,17 @@ class basic_server {
   /// handler of its own kind, and else all that the server's others have, ids and limits, and is drained and stopped
   /// with them; what limits accepting does not count it. Where it cannot be made, refused(error_code) is called, on a
   /// loop's thread, and must not throw: with errc::stopped when that loop has stopped, which may be as late as in the
-  /// server's destructor. When adopt() throws, for want of memory, the handle is still the caller's.
+  /// server's destructor. When attach() throws, for want of memory, the handle is still the caller's.
   template <handler H, std::invocable<error_code> F>
-  void adopt(event_loop* near, int handle, H h, F refused) {
-    detail::adopter<basic_server, H>::adopt(*this, near, handle, std::move(h), std::move(refused));
+  void attach(event_loop* near, int handle, H h, F refused) {
+    detail::attacher<basic_server, H>::attach(*this, near, handle, std::move(h), std::move(refused));
   }
 
   /// [any thread] Who accepts: another one than was asked for, where that could not be had.
   [[nodiscard]] accept_strategy accept() const noexcept { return acceptors_.strategy(); }
   /// [any thread] Where it listens, in the order of the options, with the ports that were bound.
   [[nodiscard]] const std::vector<address>& addresses() const noexcept { return addresses_; }
-  /// [any thread] The first port of the ordinary listeners and of the priority lane; 0 when there is none.
+  /// [any thread] The first port of the ordinary listeners and of the priority loop; 0 when there is none.
   [[nodiscard]] std::uint16_t port() const noexcept { return first_port(false); }
   [[nodiscard]] std::uint16_t priority_port() const noexcept { return first_port(true); }
   [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
@@ -127,10 +129,10 @@ class basic_server {
   using session = detail::session_for<basic_server, handler_type>;
   friend session;
   template <class Server, handler H>
-  friend class detail::adopter;
-  static constexpr bool has_successors = true;  // for sessions
+  friend class detail::attacher;
+  static constexpr bool can_migrate = true;  // for sessions
 
-  /// What has been posted to loops after they have ended: an adopt().
+  /// What has been posted to loops after they have ended: an attach().
   bool run_left_over() noexcept {
     bool any = false;
     for (event_loop* const loop : host_.loops) any |= loop->run_left_over();
@@ -141,31 +143,31 @@ class basic_server {
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
     return is_priority(on) || detail::runs_inline(model_);
   }
-  [[nodiscard]] bool wants_lane() const noexcept {
+  [[nodiscard]] bool wants_priority_loop() const noexcept {
     return options_.advanced.heartbeat.is_on() || options_.advanced.priority.without_listener ||
            options_.advanced.priority.peers || detail::has_classify<handler_type>;
   }
-  void make_lane();
+  void make_priority_loop();
   void make_rebalancer();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
   [[nodiscard]] bool close_listeners() noexcept;
   void begin_to_drain(duration within) noexcept;
-  void accepted(event_loop& at, int fd, admissions::ticket ticket);
-  void admit(event_loop& on, int fd, admissions::ticket ticket) noexcept;
+  void accepted(event_loop& at, int fd, connection_limiter::permit permit);
+  void admit(event_loop& on, int fd, connection_limiter::permit permit) noexcept;
   session* make_session(event_loop& on, int fd);
-  [[nodiscard]] admissions& admissions_of(const event_loop& loop) noexcept {
-    return is_priority(loop) ? priority_->admitted() : admissions_;
+  [[nodiscard]] connection_limiter& limiter_of(const event_loop& loop) noexcept {
+    return is_priority(loop) ? priority_->admitted() : limiter_;
   }
   void discard(session* s) noexcept;
   void retire(session* s) noexcept {
     discard(s);
     drainage_.left();
   }
-  session* succeed(session& old, event_loop& on) noexcept;
-  session* succeed_on_lane(session& old) noexcept;
+  session* make_migrated(session& old, event_loop& on) noexcept;
+  session* migrate_to_priority_loop(session& old) noexcept;
   [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
-  bool give_to_lane(int fd);
+  bool give_to_priority_loop(int fd);
   void release(event_loop& loop) noexcept {
     if (is_priority(loop))
       priority_->left();
@@ -176,26 +178,26 @@ class basic_server {
   server_options options_;
   connection_host host_;  // before the loops, which outlive the connections on them
   std::unique_ptr<stall_watchdog> watchdog_;
-  admissions admissions_{options_.accepting};
+  connection_limiter limiter_{options_.accepting};
   Model model_;
   detail::handler_source<Handler> source_;
   event_loop main_;
   drainage drainage_{main_};
   acceptor_group acceptors_;
   std::optional<rebalancer> rebalancer_;
-  std::optional<priority_lane> priority_;
+  std::optional<priority_loop> priority_;
   std::vector<address> addresses_;
   bool has_run_ = false;
   bool started_ = false;  // and not finished
 };
 
 template <thread_model Model, handler_or_factory Handler>
-void basic_server<Model, Handler>::make_lane() {
-  priority_.emplace(options_, host_.registry, [this](event_loop& at, int fd, admissions::ticket ticket) {
+void basic_server<Model, Handler>::make_priority_loop() {
+  priority_.emplace(options_, host_.registry, [this](event_loop& at, int fd, connection_limiter::permit permit) {
     drainage_.entered();
-    admit(at, fd, std::move(ticket));
+    admit(at, fd, std::move(permit));
   });
-  host_.lane = &priority_->loop();
+  host_.priority_loop = &priority_->loop();
 }
 
 template <thread_model Model, handler_or_factory Handler>
@@ -209,7 +211,7 @@ void basic_server<Model, Handler>::make_rebalancer() {
 
 template <thread_model Model, handler_or_factory Handler>
 address basic_server<Model, Handler>::listen_for_priority(const listen_options& options) {
-  if (!priority_) make_lane();
+  if (!priority_) make_priority_loop();
   return priority_->listen(options);
 }
 
@@ -235,7 +237,7 @@ template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::finish() {
   started_ = false;
   host_.registry.end_moves();  // to a loop that has ended, none would arrive
-  model_.stop();               // first: its loops may give connections to the lane
+  model_.stop();               // first: its loops may give connections to the priority loop
   if (priority_) priority_->finish();
   if (watchdog_) watchdog_->stop();
 }
@@ -269,13 +271,13 @@ void basic_server<Model, Handler>::begin_to_drain(duration within) noexcept {
 // On one of the model's loops, which it stays on, or on the main one, for the model to place. When this throws, the
 // handle is still the caller's.
 template <thread_model Model, handler_or_factory Handler>
-void basic_server<Model, Handler>::accepted(event_loop& at, int fd, admissions::ticket ticket) {
-  if (is_preferred(at, fd) && give_to_lane(fd)) return;
+void basic_server<Model, Handler>::accepted(event_loop& at, int fd, connection_limiter::permit permit) {
+  if (is_preferred(at, fd) && give_to_priority_loop(fd)) return;
   drainage_.entered();
-  if (&at != &main_) return admit(at, fd, std::move(ticket));
+  if (&at != &main_) return admit(at, fd, std::move(permit));
   try {
     detail::place(model_, main_, detail::pick(model_, main_, fd),
-                  [this, fd, t = std::move(ticket)](event_loop& on) mutable noexcept { admit(on, fd, std::move(t)); });
+                  [this, fd, t = std::move(permit)](event_loop& on) mutable noexcept { admit(on, fd, std::move(t)); });
   } catch (...) {
     drainage_.left();
     throw;
@@ -289,11 +291,11 @@ auto basic_server<Model, Handler>::make_session(event_loop& on, int fd) -> sessi
 }
 
 template <thread_model Model, handler_or_factory Handler>
-void basic_server<Model, Handler>::admit(event_loop& on, int fd, admissions::ticket ticket) noexcept {
+void basic_server<Model, Handler>::admit(event_loop& on, int fd, connection_limiter::permit permit) noexcept {
   session* s = nullptr;
   try {
     s = make_session(on, fd);
-    admissions_of(on).settle(std::move(ticket), s);
+    limiter_of(on).commit(std::move(permit), s);
   } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
     report(host_.log,
            {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
@@ -310,29 +312,29 @@ template <thread_model Model, handler_or_factory Handler>
 void basic_server<Model, Handler>::discard(session* s) noexcept {
   event_loop& loop = s->loop();
   // Given back at the end: the connection that takes its place may want its thread.
-  const admissions::ticket place = admissions_of(loop).leave(s);
+  const connection_limiter::permit place = limiter_of(loop).release(s);
   delete s;
   release(loop);
 }
 
 // For another loop, on the old one's thread. Nothing: there is no room, or no memory.
 template <thread_model Model, handler_or_factory Handler>
-auto basic_server<Model, Handler>::succeed(session& old, event_loop& on) noexcept -> session* {
-  if (is_priority(on)) return succeed_on_lane(old);
+auto basic_server<Model, Handler>::make_migrated(session& old, event_loop& on) noexcept -> session* {
+  if (is_priority(on)) return migrate_to_priority_loop(old);
   auto* const next = new (std::nothrow) session(old, on, host_);
   if (!next) return nullptr;
-  admissions_.hand_on(&old, next);
+  limiter_.transfer(&old, next);
   detail::occupy_place(model_, on);
   return next;
 }
 
 template <thread_model Model, handler_or_factory Handler>
-auto basic_server<Model, Handler>::succeed_on_lane(session& old) noexcept -> session* {
+auto basic_server<Model, Handler>::migrate_to_priority_loop(session& old) noexcept -> session* {
   try {
-    std::optional<admissions::ticket> place = priority_->admitted().enter({});
+    std::optional<connection_limiter::permit> place = priority_->admitted().try_acquire({});
     if (!place || !*place) return nullptr;
     session* const next = new (std::nothrow) session(old, priority_->loop(), host_);
-    if (next) priority_->admitted().settle(std::move(*place), next);  // of no network: it cannot throw
+    if (next) priority_->admitted().commit(std::move(*place), next);  // of no network: it cannot throw
     return next;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -347,8 +349,8 @@ bool basic_server<Model, Handler>::is_preferred(event_loop& at, int fd) const {
 
 // False: it has no room.
 template <thread_model Model, handler_or_factory Handler>
-bool basic_server<Model, Handler>::give_to_lane(int fd) {
-  std::optional<admissions::ticket> place = priority_->admitted().enter({});
+bool basic_server<Model, Handler>::give_to_priority_loop(int fd) {
+  std::optional<connection_limiter::permit> place = priority_->admitted().try_acquire({});
   if (!place || !*place) return false;
   drainage_.entered();
   try {

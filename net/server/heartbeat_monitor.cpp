@@ -48,7 +48,7 @@ void heartbeat_monitor::expired() noexcept {
   measure(late);
   due_ = later(due_, interval_ * (1 + late / interval_));
   loop_.start(*this, due_ - loop_.now());
-  loop_.line_up(*this);
+  loop_.schedule_fair(*this);
 }
 
 void heartbeat_monitor::measure(duration late) noexcept {
@@ -63,7 +63,7 @@ void heartbeat_monitor::take_turn() noexcept {
     attend_to(found_);
   } catch (const std::bad_alloc&) {  // another time
   }
-  if (more) return loop_.line_up(*this);
+  if (more) return loop_.schedule_fair(*this);
   position_ = {};
   looks_.add();
 }

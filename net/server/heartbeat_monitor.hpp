@@ -16,9 +16,9 @@
 
 namespace quintet {
 
-/// Lives on the priority lane's loop, whose own delays it measures: how late its looks are is how late a heartbeat may
+/// Lives on the priority loop's loop, whose own delays it measures: how late its looks are is how late a heartbeat may
 /// be answered there. A look goes on over several turns, a few hundred connections at a time.
-class heartbeat_monitor final : private timer, private turn_taker {
+class heartbeat_monitor final : private timer, private fair_task {
  public:
   /// The registry outlives it. Throws std::bad_alloc.
   heartbeat_monitor(event_loop& loop, connection_registry& watched, const heartbeat_options& options);

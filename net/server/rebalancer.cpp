@@ -72,7 +72,7 @@ void rebalancer::rest(duration how_long) noexcept {
 void rebalancer::expired() noexcept {
   if (main_.stopping()) return;
   if (phase_ == phase::waiting) phase_ = phase::choosing;
-  if (phase_ == phase::choosing) return main_.line_up(*this);
+  if (phase_ == phase::choosing) return main_.schedule_fair(*this);
   try {
     look();
   } catch (const std::bad_alloc&) {  // another time
@@ -125,11 +125,11 @@ void rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
   asked_ = 0;
   position_ = {};
   phase_ = options_.by == rebalance_measure::cpu_time ? phase::marking : phase::choosing;
-  main_.line_up(*this);
+  main_.schedule_fair(*this);
 }
 
 void rebalancer::mark() {
-  if (connections_.mark(position_, marked_at_once)) return main_.line_up(*this);
+  if (connections_.mark(position_, marked_at_once)) return main_.schedule_fair(*this);
   position_ = {};
   phase_ = phase::waiting;
   main_.start(*this, active_within);
@@ -141,7 +141,7 @@ void rebalancer::choose() {
   const bool more = connections_.find_movable(position_, chosen_at_once, found_);
   for (const auto& candidate : found_) consider(candidate);
   if (more && asked_ > before) return main_.start(*this, pause);
-  if (more) return main_.line_up(*this);
+  if (more) return main_.schedule_fair(*this);
   if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // what follows is measured from here on
   if (asked_ == 0) return rest(options_.interval);
   rounds_.add();

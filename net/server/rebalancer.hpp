@@ -19,7 +19,7 @@ namespace quintet {
 /// Lives on the main loop, and touches no connection: it asks those that it has chosen to move, through the registry. A
 /// round goes on over several turns, so that nobody waits for it: some hundred connections are looked at in a turn, and
 /// few are asked at a time.
-class rebalancer final : private timer, private turn_taker {
+class rebalancer final : private timer, private fair_task {
  public:
   /// The loops and the registry outlive it; the main loop's thread has ended when it is destroyed. Throws config_error
   /// where connections cannot leave a loop of theirs (engine_capabilities::can_detach, own_descriptors), and

@@ -11,7 +11,7 @@
 
 namespace quintet {
 
-/// Of the priority lane; all 0 where there is none.
+/// Of the priority loop; all 0 where there is none.
 struct priority_statistics {
   std::uint64_t accepted = 0;
   std::uint64_t open = 0;               ///< now
@@ -32,10 +32,10 @@ struct server_statistics : loop_statistics {
   std::uint64_t accepted = 0;
   std::uint64_t accept_errors = 0;     ///< of the system's accept, such as no descriptors; nobody was dropped
   std::uint64_t accepted_locally = 0;  ///< by a loop that stays on a CPU, and received by the kernel on the same CPU
-  std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority lane
+  std::vector<std::uint64_t> accepted_by_each;  ///< the loops that accept, each of them; not the priority loop
   std::uint64_t refused = 0;                    ///< accepted and closed at once, see accept_limits::on_refused
   std::uint64_t rebalanced = 0;                 ///< times that connections were asked to move, see rebalance_options
-  std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority lane
+  std::uint64_t sends_priority = 0;             ///< of the send calls: those of the priority loop
   priority_statistics priority;
   heartbeat_statistics heartbeat;
   std::uint64_t stalls = 0;  ///< that the watchdog has told of; see stall_options

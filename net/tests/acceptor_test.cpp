@@ -23,7 +23,7 @@ namespace {
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
       : log(hook), admitted(limits) {
-    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, admissions::ticket place) {
+    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, connection_limiter::permit place) {
       if (fails) fails();
       inside.push_back({file_descriptor(fd), std::move(place)});
     });
@@ -56,11 +56,11 @@ struct world {
 
   struct guest {
     file_descriptor fd;
-    admissions::ticket place;
+    connection_limiter::permit place;
   };
   static inline listener_settings settings;
   log_hook log;
-  admissions admitted;
+  connection_limiter admitted;
   manual_clock time;
   event_loop loop{make_default_engine(), time};
   std::function<void()> fails;
@@ -72,9 +72,9 @@ struct world {
 
 /// A loop that accepts, under limits that it shares with another one.
 struct side {
-  explicit side(admissions& shared) {
+  explicit side(connection_limiter& shared) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
-                    [this](event_loop& on, int fd, admissions::ticket place) {
+                    [this](event_loop& on, int fd, connection_limiter::permit place) {
                       BOOST_TEST(&on == &loop);
                       inside.push_back({file_descriptor(fd), std::move(place)});
                     });
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
 
 // The second loop does not know yet that the first has taken the last place when it accepts.
 BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_other) {
-  admissions admitted({.max_connections = 1});
+  connection_limiter admitted({.max_connections = 1});
   side a(admitted), b(admitted);
   const file_descriptor first = connected_to(a.at), second = connected_to(b.at), third = connected_to(b.at);
   a.settle();
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_ot
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_is_closed_when_its_loop_stops) {
-  admissions admitted({.max_connections = 1});
+  connection_limiter admitted({.max_connections = 1});
   side a(admitted), b(admitted);
   const file_descriptor first = connected_to(a.at), second = connected_to(b.at);
   a.settle();
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(what_waits_is_closed_when_its_loop_stops) {
 
 BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
   const accept_limits limits{.accept_rate = 10, .accept_burst = 3};
-  admissions admitted(limits);
+  connection_limiter admitted(limits);
   const time_point now{std::chrono::hours(1)};
   for (int i = 0; i < 3; ++i) BOOST_TEST((admitted.take_turn(now) == duration::zero()));
   BOOST_TEST((admitted.take_turn(now) == milliseconds(100)));  // and takes nothing
@@ -200,15 +200,15 @@ BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_has_settled_is_given_back_by_identity) {
-  admissions admitted({.max_connections_per_address = 1});
+  connection_limiter admitted({.max_connections_per_address = 1});
   const address a("127.0.0.1:1"), b("127.0.0.2:1");
   int one = 0, two = 0;
-  admitted.settle(*admitted.enter(a), &one);
-  admitted.settle(*admitted.enter(b), &two);
-  BOOST_TEST(!*admitted.enter(a));
-  (void)admitted.leave(&one);
-  BOOST_TEST(static_cast<bool>(*admitted.enter(a)));
-  BOOST_TEST(!*admitted.enter(b));
+  admitted.commit(*admitted.try_acquire(a), &one);
+  admitted.commit(*admitted.try_acquire(b), &two);
+  BOOST_TEST(!*admitted.try_acquire(a));
+  (void)admitted.release(&one);
+  BOOST_TEST(static_cast<bool>(*admitted.try_acquire(a)));
+  BOOST_TEST(!*admitted.try_acquire(b));
   BOOST_TEST(admitted.open() == 1u);
 }
 

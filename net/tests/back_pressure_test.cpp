@@ -35,8 +35,8 @@ struct generous {
   void on_close(connection&, error_code why) const { log->closed.push_back(why); }
 };
 
-connection_limits low(when_full full) {
-  return {.max_output = 1000 * kib, .high_watermark = 100 * kib, .low_watermark = 50 * kib, .full = full};
+connection_limits low(overflow_policy full) {
+  return {.max_output = 1000 * kib, .high_watermark = 100 * kib, .low_watermark = 50 * kib, .overflow = full};
 }
 
 struct fixture {
@@ -54,7 +54,7 @@ struct fixture {
 }  // namespace
 
 BOOST_DATA_TEST_CASE(pause_looks_at_no_more_input_until_the_peer_reads, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::pause));
+  fixture f(s, low(overflow_policy::pause));
   f.ask(100);
   const int paused_after = f.log.batches;
   BOOST_TEST(paused_after < 20);
@@ -66,7 +66,7 @@ BOOST_DATA_TEST_CASE(pause_looks_at_no_more_input_until_the_peer_reads, bdata::m
 }
 
 BOOST_DATA_TEST_CASE(reading_goes_on_at_the_low_watermark_not_before, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::pause));
+  fixture f(s, low(overflow_policy::pause));
   f.w.sim.network().window = 1;  // the peer takes as much as the test reads, and no more
   f.ask(30);
   const int before = f.log.batches;
@@ -81,7 +81,7 @@ BOOST_DATA_TEST_CASE(reading_goes_on_at_the_low_watermark_not_before, bdata::mak
 }
 
 BOOST_DATA_TEST_CASE(drop_drops_whole_messages_and_counts_them, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::drop));
+  fixture f(s, low(overflow_policy::drop));
   f.ask(100);
   BOOST_TEST(f.log.batches == 100);
   BOOST_TEST(f.log.refused == 0);
@@ -97,7 +97,7 @@ BOOST_DATA_TEST_CASE(drop_drops_whole_messages_and_counts_them, bdata::make(shap
 }
 
 BOOST_DATA_TEST_CASE(error_tells_who_writes_and_who_sends, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::error));
+  fixture f(s, low(overflow_policy::error));
   f.ask(100);
   BOOST_TEST(f.log.refused > 80);
   BOOST_TEST(f.w.server->connections().send(f.id(), "x") == error_code(errc::output_full));
@@ -109,19 +109,19 @@ BOOST_DATA_TEST_CASE(error_tells_who_writes_and_who_sends, bdata::make(shapes), 
 }
 
 BOOST_DATA_TEST_CASE(close_closes, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::close));
+  fixture f(s, low(overflow_policy::close));
   f.ask(100);
   BOOST_TEST((f.log.closed == std::vector<error_code>{errc::output_full}));
 }
 
 // While output waits already; the rest of the limits stays as it was.
 BOOST_DATA_TEST_CASE(a_policy_that_is_set_later_counts_at_once, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::pause));
+  fixture f(s, low(overflow_policy::pause));
   f.ask(20);
   BOOST_TEST(f.log.closed.empty());
   (void)f.w.server->connections().post(f.id(), [](connection& c) {
     connection_limits l = c.limits();
-    l.full = when_full::close;
+    l.overflow = overflow_policy::close;
     c.set_limits(l);
   });
   f.w.sim.run_until_quiet();
@@ -130,7 +130,7 @@ BOOST_DATA_TEST_CASE(a_policy_that_is_set_later_counts_at_once, bdata::make(shap
 
 // An orderly end would let the peer take a part of a reply for all of it.
 BOOST_DATA_TEST_CASE(a_reply_that_is_cut_ends_in_a_reset, bdata::make(shapes) * bdata::xrange(3), s, way) {
-  connection_limits l = low(when_full::pause);
+  connection_limits l = low(overflow_policy::pause);
   l.idle_timeout = std::chrono::seconds(10);
   fixture f(s, l);
   f.ask(5);  // not enough for the watermark, too much for the window
@@ -184,14 +184,14 @@ BOOST_DATA_TEST_CASE(a_batch_that_breaks_with_nothing_sent_of_it_ends_in_order, 
 }
 
 BOOST_DATA_TEST_CASE(a_reply_that_is_whole_ends_in_order, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::pause));
+  fixture f(s, low(overflow_policy::pause));
   f.ask(1);
   f.w.stop();
   BOOST_TEST(!f.w.sim.network().was_reset(f.client));
 }
 
 BOOST_DATA_TEST_CASE(the_hard_cap_counts_before_it_queues, bdata::make(shapes), s) {
-  auto l = low(when_full::pause);
+  auto l = low(overflow_policy::pause);
   l.max_output = 120 * kib;
   fixture f(s, l);
   f.w.send(f.client, "Y");  // one batch may write above the watermark, but not 200 KiB
@@ -200,7 +200,7 @@ BOOST_DATA_TEST_CASE(the_hard_cap_counts_before_it_queues, bdata::make(shapes), 
 }
 
 BOOST_DATA_TEST_CASE(sends_from_outside_are_capped_too, bdata::make(shapes), s) {
-  auto l = low(when_full::pause);
+  auto l = low(overflow_policy::pause);
   l.max_output = 120 * kib;
   fixture f(s, l);
   for (int i = 0; i < 20; ++i) {
@@ -211,7 +211,7 @@ BOOST_DATA_TEST_CASE(sends_from_outside_are_capped_too, bdata::make(shapes), s) 
 }
 
 BOOST_DATA_TEST_CASE(the_server_as_a_whole_has_a_cap, bdata::make(shapes), s) {
-  fixture f(s, low(when_full::pause), 150 * kib);
+  fixture f(s, low(overflow_policy::pause), 150 * kib);
   const int other = f.w.connect();
   f.ask(11);  // nearly 100 KiB wait for one client
   for (int i = 0; i < 10; ++i) f.w.send(other, "x");
@@ -229,7 +229,7 @@ struct relay {
   int* batches;
   void on_open(connection& c) const {
     ids->push_back(c.id());
-    if (ids->size() == 2) c.feed_from(ids->front());
+    if (ids->size() == 2) c.throttle_source(ids->front());
   }
   void operator()(connection& c, bytes in) const {
     ++*batches;
@@ -242,7 +242,7 @@ struct relay {
 BOOST_DATA_TEST_CASE(a_connection_is_not_read_while_the_one_it_feeds_is_full, bdata::make(shapes), s) {
   std::vector<connection_id> ids;
   int batches = 0;
-  world<relay> w(1, s, relay{&ids, &batches}, low(when_full::pause));
+  world<relay> w(1, s, relay{&ids, &batches}, low(overflow_policy::pause));
   const int source = w.connect(), sink = w.connect();
   std::size_t sent = 0;
   for (int i = 0; i < 100; ++i) {
@@ -270,12 +270,12 @@ namespace {
 struct fan {
   std::vector<connection_id>* ids;
   int* batches;
-  when_full* full;
+  overflow_policy* full;
   void on_open(connection& c) const {
     ids->push_back(c.id());
     if (ids->size() == 1) return;
     c.set_limits(low(*full));
-    c.feed_from(ids->front());
+    c.throttle_source(ids->front());
   }
   void operator()(connection& c, bytes in) const {
     ++*batches;
@@ -289,12 +289,12 @@ struct fan {
 BOOST_DATA_TEST_CASE(one_that_is_closed_for_being_full_leaves_its_source_as_it_was, bdata::make(shapes), s) {
   std::vector<connection_id> ids;
   int batches = 0;
-  when_full full = when_full::close;
+  overflow_policy full = overflow_policy::close;
   world<fan> w(1, s, fan{&ids, &batches, &full});
   const int source = w.connect(), given_up = w.connect();
   for (int i = 0; i < 100 && !w.ended(given_up); ++i) w.send(source, std::string(10 * kib, 'a'));
   BOOST_TEST(w.ended(given_up));
-  full = when_full::pause;
+  full = overflow_policy::pause;
   (void)w.connect();  // reads nothing either, and is waited for
   for (int i = 0; i < 30; ++i) w.send(source, std::string(10 * kib, 'b'));
   const int held = batches;

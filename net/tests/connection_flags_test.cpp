@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_phases_are_in_the_order_of_a_life) {
 }
 
 BOOST_AUTO_TEST_CASE(each_reason_to_hold_input_holds_it_alone) {
-  part_world w({.full = when_full::pause});
+  part_world w({.overflow = overflow_policy::pause});
   part_context& c = w.context;
   BOOST_TEST(!c.holds_input());
   c.baton_flags_.handoff.wants_writable = true;
@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(each_reason_to_hold_input_holds_it_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(only_one_policy_holds_input_behind_output) {
-  for (const when_full other : {when_full::drop, when_full::error, when_full::close}) {
-    part_world w({.full = other});
+  for (const overflow_policy other : {overflow_policy::drop, overflow_policy::error, overflow_policy::close}) {
+    part_world w({.overflow = other});
     w.context.loop_flags_.output.above_watermark = true;
     BOOST_TEST(!w.context.holds_input());
   }

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_handler_is_called_again_when_as_much_is_there_as_it_requi
   session_world w({});
   w.session.handler = [](connection& c, bytes in) {
     if (in.size() >= 6) return in.size();
-    c.expect_input(6);
+    c.require_input(6);
     return std::size_t{0};
   };
   w.arrive("abc");

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
   session_world w({.runs_here = true, .can_move = true});
   connection_core& c = w.core();
   scripted_session next(other.loop, w.host, {.runs_here = true, .can_move = true}, true);
-  w.session.successor = &next;
+  w.session.migrated = &next;
   const connection_id id = w.session.id();
   w.turn([&] {
     BOOST_TEST(c.make_extras());

@@ -16,8 +16,8 @@ using namespace quintet::testing;
 namespace {
 
 /// So small that every write is looked at.
-connection_limits low(when_full policy) {
-  return {.max_output = 1000, .high_watermark = 100, .low_watermark = 50, .full = policy};
+connection_limits low(overflow_policy policy) {
+  return {.max_output = 1000, .high_watermark = 100, .low_watermark = 50, .overflow = policy};
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_admitted_after_the_half_close) {
 }
 
 BOOST_AUTO_TEST_CASE(above_the_watermark_pause_and_close_admit_up_to_the_most) {
-  for (const when_full policy : {when_full::pause, when_full::close}) {
+  for (const overflow_policy policy : {overflow_policy::pause, overflow_policy::close}) {
     output_world w(low(policy));
     w.batch([&] {
       BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);
@@ -47,9 +47,9 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_pause_and_close_admit_up_to_the_most) {
 }
 
 BOOST_AUTO_TEST_CASE(above_the_watermark_drop_drops_and_error_refuses_and_neither_overflows) {
-  for (const when_full policy : {when_full::drop, when_full::error}) {
+  for (const overflow_policy policy : {overflow_policy::drop, overflow_policy::error}) {
     output_world w(low(policy));
-    const bool drops = policy == when_full::drop;
+    const bool drops = policy == overflow_policy::drop;
     w.batch([&] {
       BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);  // not above yet
       for (int i = 0; i < 2; ++i) BOOST_TEST(w.write("b") == (drops ? admission::dropped : admission::refused));
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_drop_drops_and_error_refuses_and_neithe
 }
 
 BOOST_AUTO_TEST_CASE(what_is_queued_counts_when_more_is_written) {
-  output_world w(low(when_full::error));
+  output_world w(low(overflow_policy::error));
   w.block();
   w.batch_of(std::string(101, 'a'));
   w.batch([&] { BOOST_TEST(w.write("b") == admission::refused); });
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_is_queued_counts_when_more_is_written) {
 }
 
 BOOST_AUTO_TEST_CASE(the_policy_close_closes_as_soon_as_the_peer_does_not_take_it) {
-  output_world w(low(when_full::close));
+  output_world w(low(overflow_policy::close));
   w.batch_of(std::string(200, 'a'));
   BOOST_TEST(!w.broken);
   w.block();
@@ -81,18 +81,18 @@ BOOST_AUTO_TEST_CASE(the_policy_close_closes_as_soon_as_the_peer_does_not_take_i
 }
 
 BOOST_AUTO_TEST_CASE(messages_are_dropped_above_the_watermark_by_two_policies) {
-  for (const when_full policy : {when_full::pause, when_full::drop, when_full::error}) {
+  for (const overflow_policy policy : {overflow_policy::pause, overflow_policy::drop, overflow_policy::error}) {
     output_world w(low(policy));
     w.block();
     w.batch_of(std::string(101, 'a'));
     w.message(shared("news"));
-    BOOST_TEST(w.part.queue_size() == (policy == when_full::pause ? 105U : 101U));
-    BOOST_TEST(w.loop.counters().dropped.value() == (policy == when_full::pause ? 0U : 1U));
+    BOOST_TEST(w.part.queue_size() == (policy == overflow_policy::pause ? 105U : 101U));
+    BOOST_TEST(w.loop.counters().dropped.value() == (policy == overflow_policy::pause ? 0U : 1U));
   }
 }
 
 BOOST_AUTO_TEST_CASE(messages_are_bounded_by_the_most) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   w.block();
   w.message(shared(std::string(1000, 'a')));
   BOOST_TEST(!w.broken);
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_sends_no_more_takes_no_messages) {
 // ---- The server's budget --------------------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_budget_does_not_know_of_what_is_short_and_sent) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   w.batch([&] {
     w.write(std::string(100, 'a'));
     BOOST_TEST(w.host.output.used() == 0U);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(the_budget_does_not_know_of_what_is_short_and_sent) {
 }
 
 BOOST_AUTO_TEST_CASE(a_charge_moves_from_the_builder_to_the_queue_and_ends_with_it) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   w.block();
   w.batch_of(std::string(200, 'a'));
   BOOST_TEST(w.host.output.used() == 200U);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_charge_moves_from_the_builder_to_the_queue_and_ends_with_
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_that_is_used_up_refuses) {
-  output_world w(low(when_full::pause), {.max_output_total = 400});
+  output_world w(low(overflow_policy::pause), {.max_output_total = 400});
   w.batch([&] {
     BOOST_TEST(w.write(std::string(400, 'a')) == admission::taken);
     BOOST_TEST(w.write("b") == admission::refused);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_queue_above_the_budget_ends_the_connection) {
 }
 
 BOOST_AUTO_TEST_CASE(at_the_end_the_budget_gets_everything_back) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   w.block();
   w.batch_of(std::string(200, 'a'));
   w.turn([&] {
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(at_the_end_the_budget_gets_everything_back) {
 // ---- Watermarks -----------------------------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_watermarks_are_crossed_once_each_way) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   std::vector<bool> above;
   const auto look = [&] {
     const bool now = w.is_above();
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_watermarks_are_crossed_once_each_way) {
 }
 
 BOOST_AUTO_TEST_CASE(other_watermarks_are_looked_at_without_a_send) {
-  output_world w(low(when_full::pause));
+  output_world w(low(overflow_policy::pause));
   w.block();
   w.batch_of(std::string(90, 'a'));
   BOOST_TEST(!w.is_above());

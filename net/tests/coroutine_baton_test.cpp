@@ -268,7 +268,7 @@ BOOST_DATA_TEST_CASE(more_output_than_allowed_ends_it_at_the_next_read, bdata::m
                      seed) {
   fixture<relay_of_questions> f(
       s, 30'000, static_cast<std::uint64_t>(seed),
-      {.max_output = 20'000, .high_watermark = 10'000, .low_watermark = 5'000, .full = when_full::drop});
+      {.max_output = 20'000, .high_watermark = 10'000, .low_watermark = 5'000, .overflow = overflow_policy::drop});
   f.w.send(f.client, "x");
   f.w.send(f.client, "x");
   f.answer();

@@ -203,7 +203,7 @@ BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, t
 namespace {
 
 /// Its turns are taken by another thread.
-struct taker : turn_taker {
+struct taker : fair_task {
   explicit taker(event_loop& l, std::latch* t = nullptr) : loop(l), told(t) {}
   void take_turn() noexcept override {
     loop.turn_goes_out();
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(few_turns_wait_for_a_thread_and_any_number_may_be_at_work) 
   std::vector<std::unique_ptr<taker>> all;
   loop.poll();
   loop.post([&]() noexcept {
-    for (int i = 0; i < 20; ++i) loop.line_up(*all.emplace_back(std::make_unique<taker>(loop)));
+    for (int i = 0; i < 20; ++i) loop.schedule_fair(*all.emplace_back(std::make_unique<taker>(loop)));
   });
   for (int i = 0; i < 3; ++i) loop.poll();
   BOOST_TEST(waiting(all) == 16U);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_turn_that_has_begun_makes_room_for_the_next) {
   takers.push_back(std::make_unique<taker>(loop, &fifth));
   loop_thread thread(loop, "qnt-test");
   loop.post([&]() noexcept {
-    for (const auto& t : takers) loop.line_up(*t);
+    for (const auto& t : takers) loop.schedule_fair(*t);
   });
   four.wait();
   loop.turn_begins();

@@ -207,9 +207,10 @@ struct generous {
 BOOST_DATA_TEST_CASE(a_message_is_taken_whole_or_not_at_all, bdata::make(shapes) * bdata::make({false, true}), s,
                      drops) {
   std::vector<error_code> results;
-  world<framed<delimiter, generous>> w(
-      1, s, framed(delimiter("\n"), generous{&results, 200}),
-      {.high_watermark = 10'000, .low_watermark = 5'000, .full = drops ? when_full::drop : when_full::error});
+  world<framed<delimiter, generous>> w(1, s, framed(delimiter("\n"), generous{&results, 200}),
+                                       {.high_watermark = 10'000,
+                                        .low_watermark = 5'000,
+                                        .overflow = drops ? overflow_policy::drop : overflow_policy::error});
   const std::string all = w.converse(w.connect(), "\n");
   const std::size_t taken = all.size() / 1028;
   BOOST_TEST(all.size() % 1028 == 0U);

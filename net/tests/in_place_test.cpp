@@ -275,7 +275,7 @@ struct parses_by_itself {
   std::size_t operator()(connection& c, bytes in) const {
     seen->push_back(in.size());
     if (in.size() < 200 * kib) {
-      c.expect_input(200 * kib);
+      c.require_input(200 * kib);
       return 0;
     }
     c.write("done");

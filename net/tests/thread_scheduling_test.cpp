@@ -24,7 +24,7 @@ struct finding {
 int policy_here() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
 int nice_here() { return ::getpriority(PRIO_PROCESS, 0); }  // on Linux: of the thread
 
-finding ask(lane_scheduling wanted) {
+finding ask(priority_scheduling wanted) {
   finding f;
   std::thread([&] {
     f.got = schedule_this_thread(wanted);
@@ -39,11 +39,12 @@ finding ask(lane_scheduling wanted) {
 }
 
 BOOST_AUTO_TEST_CASE(what_it_says_is_what_the_kernel_says) {
-  for (const lane_scheduling wanted : enumerators<lane_scheduling>) {
+  for (const priority_scheduling wanted : enumerators<priority_scheduling>) {
     const finding f = ask(wanted);
     BOOST_TEST_CONTEXT(to_string(wanted) << ": " << to_string(f.got)) {
       BOOST_TEST((f.policy == SCHED_RR) == f.got.real_time);
-      const bool asked_for_nice = wanted == lane_scheduling::short_slice || wanted == lane_scheduling::automatic;
+      const bool asked_for_nice =
+          wanted == priority_scheduling::short_slice || wanted == priority_scheduling::automatic;
       if (!f.got.real_time) BOOST_TEST(f.nice == (asked_for_nice ? f.got.nice : nice_here()));
       BOOST_TEST(f.childs_policy == SCHED_OTHER);
       BOOST_TEST(f.childs_nice >= std::min(nice_here(), 0));  // the kernel resets it to 0, also in a nice process
@@ -52,15 +53,15 @@ BOOST_AUTO_TEST_CASE(what_it_says_is_what_the_kernel_says) {
 }
 
 BOOST_AUTO_TEST_CASE(it_asks_for_no_more_than_it_is_told) {
-  BOOST_TEST(to_string(ask(lane_scheduling::none).got) == "ordinary");
-  BOOST_TEST(!ask(lane_scheduling::short_slice).got.real_time);
-  const thread_scheduling real_time = ask(lane_scheduling::real_time).got;
+  BOOST_TEST(to_string(ask(priority_scheduling::none).got) == "ordinary");
+  BOOST_TEST(!ask(priority_scheduling::short_slice).got.real_time);
+  const thread_scheduling real_time = ask(priority_scheduling::real_time).got;
   BOOST_TEST((real_time.slice == duration::zero()));
   BOOST_TEST(real_time.real_time == !real_time.real_time_refused);
 }
 
 BOOST_AUTO_TEST_CASE(automatic_falls_back_only_where_it_has_to) {
-  const thread_scheduling got = ask(lane_scheduling::automatic).got;
+  const thread_scheduling got = ask(priority_scheduling::automatic).got;
   if (got.real_time)
     BOOST_TEST((got.slice == duration::zero() && !got.slice_refused && !got.nice_refused));
   else
@@ -72,7 +73,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_is_ordinary) {
   thread_scheduling got;
   std::thread([&] {
     const int before = nice_of_this_thread();
-    (void)schedule_this_thread(lane_scheduling::automatic);
+    (void)schedule_this_thread(priority_scheduling::automatic);
     got = hold_this_thread_back(before);
     policy = policy_here();
     nice = nice_here();
@@ -120,9 +121,9 @@ BOOST_AUTO_TEST_CASE(a_text_says_what_was_got_and_what_was_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(names) {
-  for (const lane_scheduling s : enumerators<lane_scheduling>)
-    BOOST_TEST((from_string<lane_scheduling>(to_string(s)) == s));
-  BOOST_TEST(!from_string<lane_scheduling>("rr"));
+  for (const priority_scheduling s : enumerators<priority_scheduling>)
+    BOOST_TEST((from_string<priority_scheduling>(to_string(s)) == s));
+  BOOST_TEST(!from_string<priority_scheduling>("rr"));
 }
 
 }  // namespace

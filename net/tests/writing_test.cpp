@@ -184,12 +184,14 @@ BOOST_DATA_TEST_CASE(what_waits_is_kept_and_goes_with_the_connection, bdata::mak
 BOOST_DATA_TEST_CASE(limits_apply_to_buffers_that_are_kept, bdata::make(shapes), s) {
   const auto page = std::make_shared<const std::string>(numbered(100 * kib));
   std::vector<bool> taken;
-  world<acting> w(
-      1, s, acting{[&](connection& c, bytes in) {
-        if (in == "s") c.shutdown_send();
-        taken.push_back(c.write(page));
-      }},
-      {.max_output = 150 * kib, .high_watermark = 50 * kib, .low_watermark = 10 * kib, .full = when_full::error});
+  world<acting> w(1, s, acting{[&](connection& c, bytes in) {
+                    if (in == "s") c.shutdown_send();
+                    taken.push_back(c.write(page));
+                  }},
+                  {.max_output = 150 * kib,
+                   .high_watermark = 50 * kib,
+                   .low_watermark = 10 * kib,
+                   .overflow = overflow_policy::error});
   const int client = w.connect();
   w.send(client, "x");
   w.send(client, "x");  // above the watermark

@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_made) {
   c.on_connect_failed = [&](const connect_failure& f) {
     if (f.reason == errc::handler_threw) ++all.failed;
   };
-  client here(c, made_by([&all]() -> asking {
+  client here(c, handler_factory([&all]() -> asking {
                 if (all.opened >= 0) throw std::runtime_error("no");
                 return {&all};
               }));

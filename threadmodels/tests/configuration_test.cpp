@@ -83,7 +83,7 @@ const std::vector<wrong> wrong_ones{
     {"half an address", [](config& c) { c.listen = {"127.0.0.:80"}; }, {"address", "127.0.0.", "IPv4"}},
     {"no address", [](config& c) { c.listen = {""}; }, {"address", "IPv4"}},
     {"nowhere", [](config& c) { c.listen.clear(); }, {"listen", "at least one"}},
-    {"the priority lane only", [](config& c) { c.listen[0].priority = true; }, {"listen", "ordinary", "at least one"}},
+    {"the priority loop only", [](config& c) { c.listen[0].priority = true; }, {"listen", "ordinary", "at least one"}},
     {"one address twice",
      [](config& c) { c.listen = {"127.0.0.1:1234", {"127.0.0.1:1234", {.priority = true}}}; },
      {"listen", "127.0.0.1:1234", "twice"}},
@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
   BOOST_TEST(c.limits.max_output == 256U << 20U);
   BOOST_TEST(c.limits.high_watermark == 1U << 20U);
   BOOST_TEST(c.limits.low_watermark == 512U << 10U);
-  BOOST_TEST((c.limits.full == when_full::pause));
+  BOOST_TEST((c.limits.overflow == overflow_policy::pause));
   BOOST_TEST(c.memory.max_output_total == std::size_t{4} << 30U);
   BOOST_TEST(c.memory.max_input_total == std::size_t{4} << 30U);
 }

@@ -166,8 +166,9 @@ struct news {
 // One stuck reader, under each policy that does not wait for it: the others get every word, in order.
 BOOST_DATA_TEST_CASE(one_stuck_reader_harms_nobody, data::make(all_models) * data::make({false, true}), kind, closes) {
   reasons why;
-  const connection_limits l{
-      .high_watermark = 200'000, .low_watermark = 100'000, .full = closes ? when_full::close : when_full::drop};
+  const connection_limits l{.high_watermark = 200'000,
+                            .low_watermark = 100'000,
+                            .overflow = closes ? overflow_policy::close : overflow_policy::drop};
   running<server<news>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, news{&why});
   client stuck(srv->port(), {.receive_buffer = 4096}), speaker(srv->port()), reader(srv->port());
   BOOST_TEST(eventually([&] { return srv->connections().size() == 3; }));

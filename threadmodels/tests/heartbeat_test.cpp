@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_test: pings and evictions over sockets, in all five models, on the ordinary port and on the lane.
+// heartbeat_test: pings and evictions over sockets, in all five models, on the ordinary port and on the priority loop.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -44,7 +44,7 @@ BOOST_DATA_TEST_CASE(a_full_server_serves_the_waiting_when_one_leaves, data::mak
   for (int i = 0; i < 12; ++i) clients.emplace_back(srv->port());
   for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(answers(clients[i]));
   client heart(srv->priority_port());
-  BOOST_TEST(answers(heart));  // the priority lane is not counted
+  BOOST_TEST(answers(heart));  // the priority loop is not counted
   BOOST_TEST(srv->statistics().accepted == 5u);
   for (std::uint64_t gone = 1; !clients.empty(); ++gone) {
     BOOST_TEST(answers(clients.front()));

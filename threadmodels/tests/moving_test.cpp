@@ -44,7 +44,7 @@ struct roaming_handler {
   void operator()(connection& c, bytes line) {
     seen += line;
     c.write(all->number_of(c.loop()) + " " + std::to_string(++count) + " " + std::string(line) + "\n");
-    if (line == "lane" && !c.promote()) c.write("refused\n");
+    if (line == "priority" && !c.move_to_priority_loop()) c.write("refused\n");
     if (line.size() == 1 && line[0] >= '0' && line[0] <= '9')
       if (!c.move_to(*all->loops.at(static_cast<std::size_t>(line[0] - '0')))) c.write("refused\n");
   }
@@ -158,14 +158,14 @@ BOOST_DATA_TEST_CASE(where_there_is_nowhere_to_go,
   BOOST_TEST(c.receive_line() == "refused");
 }
 
-// The lane is entered by promote() alone, and left by nobody.
-BOOST_DATA_TEST_CASE(not_from_the_lane_nor_to_it, data::make(looping_models), kind) {
+// The priority loop is entered by move_to_priority_loop() alone, and left by nobody.
+BOOST_DATA_TEST_CASE(not_from_the_priority_loop_nor_to_it, data::make(looping_models), kind) {
   config cfg = configuration(kind);
   cfg.advanced.priority.without_listener = true;
   roaming_service s(cfg);
   client c(s.srv->port());
-  c.send("lane\n");
-  BOOST_TEST(c.receive_line() == "0 1 lane");
+  c.send("priority\n");
+  BOOST_TEST(c.receive_line() == "0 1 priority");
   BOOST_TEST(eventually([&] { return s.srv->statistics().priority.open == 1; }));
   c.send("1\n");
   BOOST_TEST(c.receive_line() == "3 2 1");

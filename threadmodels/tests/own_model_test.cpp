@@ -184,7 +184,8 @@ BOOST_AUTO_TEST_CASE(a_factory_makes_handlers_that_cannot_be_copied) {
   for (const model kind : all_models) {
     std::atomic<int> made{0};
     const auto make = [&made] { return numbered{std::make_unique<int>(100 * ++made)}; };
-    running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.model = kind}, made_by(make));
+    running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.model = kind},
+                                                                              handler_factory(make));
     client a(srv->port()), b(srv->port());
     std::set<std::string> first{round_trip(a, "xyz"), round_trip(b, "xyz")},
         second{round_trip(a, "xyz"), round_trip(b, "xyz")};
@@ -200,7 +201,7 @@ BOOST_AUTO_TEST_CASE(a_factory_of_coroutines) {
       while (const auto in = co_await s.read()) s.write(*in);
     };
   };
-  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{}, made_by(make));
+  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{}, handler_factory(make));
   client c(srv->port());
   BOOST_TEST(round_trip(c, "made") == "made");
 }

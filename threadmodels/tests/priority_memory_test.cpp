@@ -28,11 +28,11 @@ namespace {
 
 constexpr std::size_t reserve = 1U << 20U;
 
-/// There is no memory on the lane's thread until a block of the reserve's size is freed.
+/// There is no memory on the priority loop's thread until a block of the reserve's size is freed.
 std::atomic<bool> starving{false};
 std::atomic<int> refused{0};
 
-bool is_lane() {
+bool is_priority_thread() {
   char name[16]{};
   return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 && std::string_view(name) == "qnt-priority";
 }
@@ -45,7 +45,7 @@ bool is_lane() {
 // mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   using namespace quintet::test;
-  if (starving && is_lane()) {
+  if (starving && is_priority_thread()) {
     ++refused;
     throw std::bad_alloc();
   }
@@ -73,7 +73,7 @@ bool answers(client& c) { return c.send("x") && c.receive(1) == "x"; }
 
 boost::test_tools::assertion_result can_starve(boost::unit_test::test_unit_id) { return !sanitized; }
 
-config with_lane(model kind, std::size_t memory) {
+config with_priority_loop(model kind, std::size_t memory) {
   return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
           .model = kind,
           .threads = {.loops = 2, .workers = {2, 2}},
@@ -82,7 +82,7 @@ config with_lane(model kind, std::size_t memory) {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_is_no_memory, boost::unit_test::data::make(all_models), kind) {
-  running<server<echo>> srv(with_lane(kind, reserve), echo());
+  running<server<echo>> srv(with_priority_loop(kind, reserve), echo());
   client first(srv->priority_port());
   BOOST_TEST(answers(first));
   for (std::uint64_t times = 1; times <= 3; ++times) {
@@ -99,7 +99,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_is_no_memory, boost::unit_tes
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))
 BOOST_AUTO_TEST_CASE(without_a_reserve_it_is_refused_and_others_go_on) {
-  running<server<echo>> srv(with_lane(model::single_reactor, 0), echo());
+  running<server<echo>> srv(with_priority_loop(model::single_reactor, 0), echo());
   client first(srv->priority_port());
   BOOST_TEST(answers(first));
   starving = true;

@@ -252,7 +252,7 @@ std::string run(const setting& s, model kind, flavour style) {
                .threads = {.loops = 3, .workers = {2, 2}},
                .limits = s.limits,
                .advanced = {.priority = {.without_listener = true}}},
-        made_by(make));
+        handler_factory(make));
     stage.serves(served->loops(), served->addresses().front());
     for (const step& one : make_steps(s, length)) {
       if (one.what == event::stop) served.stop();

@@ -138,7 +138,7 @@ BOOST_DATA_TEST_CASE(a_server_that_can_start_no_threads, data::make(all_models),
     BOOST_TEST_MESSAGE("this system lets nobody filter system calls");
     return;
   }
-  BOOST_TEST(!ran);  // at least the priority lane has a thread
+  BOOST_TEST(!ran);  // at least the priority loop has a thread
   BOOST_TEST(eventually(no_server_threads));
 }
 

@@ -20,12 +20,12 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// Echoes lines; "w" waits at the gate, "go" goes to the lane. "!x" is urgent, and answered with "?x".
+/// Echoes lines; "w" waits at the gate, "go" goes to the priority loop. "!x" is urgent, and answered with "?x".
 struct session {
   gate* holds;
   void operator()(connection& c, bytes message) const {
     if (message == "w") holds->wait();
-    if (message == "go") c.promote();
+    if (message == "go") c.move_to_priority_loop();
     c.write(std::string(message) + "\n");
   }
   static bool is_urgent(bytes message) { return message.starts_with('!'); }
@@ -88,7 +88,7 @@ BOOST_DATA_TEST_CASE(while_its_batch_waits_for_a_worker, data::make(pooled_model
   BOOST_TEST(first.receive(2) == "w\n");
 }
 
-BOOST_DATA_TEST_CASE(on_the_lane_as_before, data::make(all_models), kind) {
+BOOST_DATA_TEST_CASE(on_the_priority_loop_as_before, data::make(all_models), kind) {
   gate holds;
   running<server<handler_type>> srv(of(kind), lines(holds));
   client c(srv->port());

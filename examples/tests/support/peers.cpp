@@ -61,13 +61,13 @@ peer peer::connected_to(std::uint16_t port) {
   return peer(std::move(fd));
 }
 
-bool peer::send(std::string_view data, const std::function<void()>& when_full) {
+bool peer::send(std::string_view data, const std::function<void()>& overflow_policy) {
   while (!data.empty()) {
     const ssize_t n = ::send(fd_.get(), data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) {
       data.remove_prefix(static_cast<std::size_t>(n));
     } else if (errno == EAGAIN) {
-      if (when_full) when_full();
+      if (overflow_policy) overflow_policy();
       wait_for(fd_.get(), POLLOUT);
     } else {
       return false;

@@ -18,8 +18,8 @@ class peer {
   explicit peer(quintet::file_descriptor fd);
   static peer connected_to(std::uint16_t port);
 
-  /// False: the other side has closed. `when_full`: before it waits for room.
-  bool send(std::string_view data, const std::function<void()>& when_full = {});
+  /// False: the other side has closed. `overflow_policy`: before it waits for room.
+  bool send(std::string_view data, const std::function<void()>& overflow_policy = {});
   /// Up to so many bytes; nothing at the end of the stream.
   std::string receive_some(std::size_t most);
   /// Fewer when the stream ends before.

@@ -201,7 +201,8 @@ void sequence_world::finish() {
   come_to_rest();
   for (const life& l : lives_) model_.judge_remains(l);
   const life& any = nobody_;
-  if (stopping_ != stage_of_stop::lane || !host_.lane->finished()) return report(any, "the server does not end");
+  if (stopping_ != stage_of_stop::priority_loop || !host_.priority_loop->finished())
+    return report(any, "the server does not end");
   if (open_ != 0) report(any, "connections are left");
   if (programs_alive != 0) report(any, "handlers are left");
   if (host_.registry.size() != 0) report(any, "the registry is not empty");

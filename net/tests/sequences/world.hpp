@@ -31,9 +31,11 @@ class sequence_world final : public stage {
   [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
 
   // What sessions ask of their owner.
-  static constexpr bool has_successors = true;
+  static constexpr bool can_migrate = true;
   void run_by_model(work_item& item) noexcept;
-  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept { return !setting_.pooled() || &on == host_.lane; }
+  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
+    return !setting_.pooled() || &on == host_.priority_loop;
+  }
   template <class S>
   void retire(S* s) noexcept {
     discard(s);
@@ -46,7 +48,7 @@ class sequence_world final : public stage {
     if (setting_.own_loops()) free_loops_.push_back(&on);
   }
   template <class S>
-  S* succeed(S& old, event_loop& on) noexcept {
+  S* make_migrated(S& old, event_loop& on) noexcept {
     return new (std::nothrow) S(old, on, host_);
   }
 
@@ -121,7 +123,7 @@ class sequence_world final : public stage {
   std::uint64_t trace_ = 0xcbf29ce484222325U;
   int open_ = 0;  // connections that have been accepted, and not gone
   int dawdling_ = 0;
-  enum class stage_of_stop { none, main, ring, lane } stopping_ = stage_of_stop::none;
+  enum class stage_of_stop { none, main, ring, priority_loop } stopping_ = stage_of_stop::none;
 };
 
 }  // namespace quintet::testing

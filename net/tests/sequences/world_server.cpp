@@ -35,7 +35,7 @@ sequence_world::sequence_world(const setting& s)
   network_.window = s.window;
   network_.set_silent(address("127.0.0.1:9"), true);
   event_loop& main = make_loop();
-  host_.lane = &make_loop();
+  host_.priority_loop = &make_loop();
   for (unsigned i = 0; i < s.loops(); ++i) ring_.push_back(&make_loop());
   host_.loops = ring_;
   door_ = std::make_unique<door>(*this, main);
@@ -125,7 +125,7 @@ void sequence_world::drain() {
   });
 }
 
-// As a server does it: the main loop first, then its model's, then the lane.
+// As a server does it: the main loop first, then its model's, then the priority loop.
 void sequence_world::stop_on() {
   if (stopping_ == stage_of_stop::none) return;
   event_loop& main = loops_.front();
@@ -136,13 +136,13 @@ void sequence_world::stop_on() {
   if (stopping_ == stage_of_stop::main && main.finished()) {
     host_.registry.end_moves();
     for (event_loop& l : loops_)
-      if (&l != host_.lane) l.stop();
+      if (&l != host_.priority_loop) l.stop();
     stopping_ = stage_of_stop::ring;
   }
-  const auto is_finished = [&](const event_loop& l) { return &l == host_.lane || l.finished(); };
+  const auto is_finished = [&](const event_loop& l) { return &l == host_.priority_loop || l.finished(); };
   if (stopping_ == stage_of_stop::ring && std::ranges::all_of(loops_, is_finished)) {
-    host_.lane->stop();
-    stopping_ = stage_of_stop::lane;
+    host_.priority_loop->stop();
+    stopping_ = stage_of_stop::priority_loop;
   }
 }
 

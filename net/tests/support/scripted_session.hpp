@@ -18,7 +18,7 @@ namespace quintet::testing {
 /// The smallest session. Where batches do not run here, `dispatched` has what the thread model was asked to run.
 class scripted_session final : public connection {
  public:
-  /// `takes_over`: it is the successor of another session.
+  /// `takes_over`: it is the migrated of another session.
   scripted_session(event_loop& loop, connection_host& host, detail::handoff_constants constants,
                    bool takes_over = false)
       : connection(loop, host, constants, takes_over), runs_here_(constants.runs_here) {}
@@ -38,7 +38,7 @@ class scripted_session final : public connection {
   std::vector<std::string> batches;
   std::vector<error_code> closed;
   bool is_destroyed = false;
-  connection* successor = nullptr;
+  connection* migrated = nullptr;
 
  private:
   void dispatch(quintet::work_item& item) noexcept override {
@@ -54,7 +54,7 @@ class scripted_session final : public connection {
   void run_writable() override {}
   void run_close(error_code why) noexcept override { closed.push_back(why); }
   void destroy() noexcept override { is_destroyed = true; }
-  detail::connection_core* make_successor(event_loop&) noexcept override { return successor; }
+  detail::connection_core* make_migrated(event_loop&) noexcept override { return migrated; }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(scripted_session); }
 
   bool runs_here_;

@@ -77,7 +77,7 @@ unsigned run_options(const surroundings& where, injection& faults) {
   c.listen.push_back({"127.0.0.1:0", {.priority = true}});
   c.advanced.accept = accept_strategy::reuse_port;
   c.accepting = {.max_connections = 100, .max_connections_per_address = 50, .accept_rate = 10'000};
-  c.advanced.priority.scheduling = lane_scheduling::none;
+  c.advanced.priority.scheduling = priority_scheduling::none;
   c.advanced.heartbeat = {.interval = 2ms, .ping_after = 1h, .ping = "ping", .evict_after = 2h};
   c.advanced.loop.static_output = 1U << 20U;
   c.limits = {.first_byte_timeout = 1h, .idle_timeout = 1h, .send_timeout = 1h, .message_timeout = 1h};

@@ -49,9 +49,9 @@ class commands {
     else if (verb == "limits")
       c.set_limits({.first_byte_timeout = hour, .idle_timeout = hour, .send_timeout = hour, .message_timeout = hour});
     else if (verb == "feed")
-      c.feed_from(all_->at(which));
+      c.throttle_source(all_->at(which));
     else if (verb == "promote")
-      done = c.promote();
+      done = c.move_to_priority_loop();
     else if (verb == "move")
       done =
           !all_->loops.empty() && c.move_to(*all_->loops[static_cast<std::size_t>(which - '0') % all_->loops.size()]);
@@ -102,7 +102,7 @@ class registry_callback {
     std::size_t used = 0;
     for (;;) {
       if (in_body_ && in.size() - used < body) {
-        c.expect_input(body);
+        c.require_input(body);
         return used;
       }
       if (in_body_) used += body;
@@ -231,7 +231,7 @@ unsigned run(const surroundings& where, injection& faults) {
 
 unsigned run_moving(const surroundings& where, injection& faults) {
   config c = config_for(where);
-  c.advanced.priority = {.without_listener = true, .scheduling = lane_scheduling::none};
+  c.advanced.priority = {.without_listener = true, .scheduling = priority_scheduling::none};
   return perform(where, c, [&](peers_by_number& all) {
     faults.begin();
     for (const char* const line : {"move 1", "move 0", "limits", "move 1"}) {

@@ -59,8 +59,8 @@ struct life {
   bool feeds = false;                 // its output is another one's input
 
   void note_limits() {
-    may_drop = may_drop || limits.full == when_full::drop || limits.full == when_full::error;
-    may_be_full = may_be_full || limits.full == when_full::close;
+    may_drop = may_drop || limits.overflow == overflow_policy::drop || limits.overflow == overflow_policy::error;
+    may_be_full = may_be_full || limits.overflow == overflow_policy::close;
     least_max_output = std::min(least_max_output, limits.max_output);
   }
   std::size_t least_max_output = ~std::size_t{0};

@@ -13,7 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool drops(const connection_limits& l) { return l.full == when_full::drop || l.full == when_full::error; }
+bool drops(const connection_limits& l) {
+  return l.overflow == overflow_policy::drop || l.overflow == overflow_policy::error;
+}
 
 /// In pieces of its own; false when one of them was refused.
 bool write_in_parts(connection& c, bytes all, std::size_t part) {
@@ -89,7 +91,7 @@ void feed(stage& on, life& l, connection& c, std::uint32_t amount) {
   const std::lock_guard lock(source->mutex);
   source->fed = true;
   l.feeds = true;
-  c.feed_from(source->id);
+  c.throttle_source(source->id);
 }
 
 void ask_when_sent(stage& on, life& l, connection& c) {
@@ -223,11 +225,11 @@ bool perform(stage& on, life& l, connection& c, action what, std::uint32_t amoun
     case action::set_times:
       change_limits(on, l, c, what, amount);
       break;
-    case action::feed_from:
+    case action::throttle_source:
       feed(on, l, c, amount);
       break;
-    case action::promote:
-      (void)c.promote();
+    case action::move_to_priority_loop:
+      (void)c.move_to_priority_loop();
       break;
     case action::move_to:
       if (event_loop* const to = on.loop(amount)) (void)c.move_to(*to);
@@ -284,7 +286,7 @@ std::size_t plain_program::operator()(connection& c, bytes in) {
     l.consumed += line->size;
     if (!perform(*stage_, l, c, line->does, line->amount)) {
       l.leaves_input = used < in.size();
-      if (line->does == action::expect_more) c.expect_input(l.expected = in.size() - used + 1 + line->amount % 50);
+      if (line->does == action::expect_more) c.require_input(l.expected = in.size() - used + 1 + line->amount % 50);
       return used;
     }
     if (l.close_called) return in.size();
@@ -294,7 +296,7 @@ std::size_t plain_program::operator()(connection& c, bytes in) {
   if (l.paused || l.waits_for_room) l.leaves_input = used < in.size();
   const bytes rest = in.substr(used);
   if (!l.leaves_input && rest.size() >= size_field && rest[size_field - 1] % 2 == 0)
-    c.expect_input(l.expected = line_size(rest));
+    c.require_input(l.expected = line_size(rest));
   return used;
 }
 
@@ -336,9 +338,9 @@ void full_program::on_drain(connection& c) {
   write_record(*stage_, l, c, action::reply, 100);
 }
 
-lane classified_program::classify(bytes first) {
-  if (first.size() < 25) return lane::undecided;
-  return first[12] % 2 == 0 || life_->number % 2 == 0 ? lane::priority : lane::ordinary;
+connection_class classified_program::classify(bytes first) {
+  if (first.size() < 25) return connection_class::undecided;
+  return first[12] % 2 == 0 || life_->number % 2 == 0 ? connection_class::priority : connection_class::ordinary;
 }
 
 }  // namespace quintet::testing

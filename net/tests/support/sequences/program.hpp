@@ -72,7 +72,7 @@ class full_program : public plain_program {
 class classified_program : public full_program {
  public:
   using full_program::full_program;
-  [[nodiscard]] lane classify(bytes first);
+  [[nodiscard]] connection_class classify(bytes first);
 };
 
 }  // namespace quintet::testing

@@ -50,8 +50,8 @@ constexpr std::array<row<action>, actions> action_table{{
     {action::expect_more, 5, "expect_more"},
     {action::set_limits, 5, "set_limits"},
     {action::set_times, 3, "set_times"},
-    {action::feed_from, 3, "feed_from"},
-    {action::promote, 5, "promote"},
+    {action::throttle_source, 3, "throttle_source"},
+    {action::move_to_priority_loop, 5, "move_to_priority_loop"},
     {action::move_to, 15, "move_to"},
     {action::throws, 1, "throws"},
     {action::send_to, 10, "send_to"},
@@ -176,9 +176,10 @@ void vary_limits(connection_limits& l, std::uint32_t kind) {
   l.high_watermark = highs[kind / 8 % highs.size()];
   l.low_watermark = l.high_watermark / (kind / 32 % 2 == 0 ? 2 : 8);
   l.max_output = kind / 64 % 4 == 0 ? 200'000 : 2'000'000;
-  constexpr std::array<when_full, 8> policies{when_full::pause, when_full::pause, when_full::pause, when_full::pause,
-                                              when_full::pause, when_full::drop,  when_full::error, when_full::close};
-  l.full = policies[kind % policies.size()];
+  constexpr std::array<overflow_policy, 8> policies{
+      overflow_policy::pause, overflow_policy::pause, overflow_policy::pause, overflow_policy::pause,
+      overflow_policy::pause, overflow_policy::drop,  overflow_policy::error, overflow_policy::close};
+  l.overflow = policies[kind % policies.size()];
 }
 
 void vary_times(connection_limits& l, std::uint32_t kind) {
@@ -192,7 +193,7 @@ std::string to_string(const connection_limits& l) {
   constexpr std::array<const char*, 4> policies{"pause", "drop", "error", "close"};
   const auto ms = [](duration d) { return std::to_string(d / 1ms) + " ms"; };
   return "high " + std::to_string(l.high_watermark) + ", low " + std::to_string(l.low_watermark) + ", max_output " +
-         std::to_string(l.max_output) + ", " + policies.at(static_cast<std::size_t>(l.full)) + ", first byte " +
+         std::to_string(l.max_output) + ", " + policies.at(static_cast<std::size_t>(l.overflow)) + ", first byte " +
          ms(l.first_byte_timeout) + ", idle " + ms(l.idle_timeout) + ", send " + ms(l.send_timeout) + ", message " +
          ms(l.message_timeout) + ", linger " + ms(l.linger_timeout);
 }

@@ -14,45 +14,45 @@ namespace quintet::testing {
 /// What a program does with the baton: because of a command that its peer has sent, or of a posted function. A program
 /// that cannot do it, such as a callback that is to sleep, replies instead.
 enum class action : std::uint8_t {
-  reply,             ///< writes one record, copied
-  reply_shared,      ///< the same by reference
-  reply_string,      ///< the same of a string that is handed over
-  reply_pieces,      ///< the same in several pieces
-  reply_parts,       ///< one record in several writes
-  reply_long,        ///< one record that is longer than a share of a turn
-  until_full,        ///< as long as writable() holds; then on_writable or until_writable() comes
-  when_sent,         ///< asks to be told
-  flush,             ///< between two records
-  corked,            ///< two records and a flush() under a cork
-  close,             ///< and for a coroutine: goes on reading
-  ends,              ///< close(), and for a coroutine: its end
-  close_with_error,  ///<
-  shutdown_send,     ///<
-  pause,             ///< until a posted resume
-  pause_for,         ///< the same, and a timer posts it
-  resume,            ///<
-  leave_unused,      ///< leaves the rest of the batch, and what comes
-  expect_more,       ///< the same, and asks for so much more
-  set_limits,        ///< other watermarks and another policy
-  set_times,         ///< other time limits
-  feed_from,         ///< another connection
-  promote,           ///<
-  move_to,           ///< another loop
-  throws,            ///<
-  send_to,           ///< registry.send() to another connection
-  post_to,           ///<
-  broadcast,         ///<
-  close_other,       ///<
-  abort_other,       ///<
-  connect_out,       ///< begins to connect, to this server or to nobody
-  dawdle,            ///< on a pool: the loops turn meanwhile
-  offload,           ///< a coroutine's
-  sleep,             ///<
-  read_exactly,      ///< from now on, where it can
-  read_until,        ///<
-  read_message,      ///<
-  read,              ///<
-  count,             ///< of the actions; none itself
+  reply,                  ///< writes one record, copied
+  reply_shared,           ///< the same by reference
+  reply_string,           ///< the same of a string that is handed over
+  reply_pieces,           ///< the same in several pieces
+  reply_parts,            ///< one record in several writes
+  reply_long,             ///< one record that is longer than a share of a turn
+  until_full,             ///< as long as writable() holds; then on_writable or until_writable() comes
+  when_sent,              ///< asks to be told
+  flush,                  ///< between two records
+  corked,                 ///< two records and a flush() under a cork
+  close,                  ///< and for a coroutine: goes on reading
+  ends,                   ///< close(), and for a coroutine: its end
+  close_with_error,       ///<
+  shutdown_send,          ///<
+  pause,                  ///< until a posted resume
+  pause_for,              ///< the same, and a timer posts it
+  resume,                 ///<
+  leave_unused,           ///< leaves the rest of the batch, and what comes
+  expect_more,            ///< the same, and asks for so much more
+  set_limits,             ///< other watermarks and another policy
+  set_times,              ///< other time limits
+  throttle_source,        ///< another connection
+  move_to_priority_loop,  ///<
+  move_to,                ///< another loop
+  throws,                 ///<
+  send_to,                ///< registry.send() to another connection
+  post_to,                ///<
+  broadcast,              ///<
+  close_other,            ///<
+  abort_other,            ///<
+  connect_out,            ///< begins to connect, to this server or to nobody
+  dawdle,                 ///< on a pool: the loops turn meanwhile
+  offload,                ///< a coroutine's
+  sleep,                  ///<
+  read_exactly,           ///< from now on, where it can
+  read_until,             ///<
+  read_message,           ///<
+  read,                   ///<
+  count,                  ///< of the actions; none itself
 };
 inline constexpr unsigned actions = static_cast<unsigned>(action::count);
 std::string to_string(action a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// adopter: makes a server's connection of a handle that its program has connected itself.
+// attacher: makes a server's connection of a handle that its program has connected itself.
 #pragma once
 
 #include "../connection/session.hpp"
@@ -14,19 +14,19 @@ namespace quintet::detail {
 
 /// The owner of one such connection, and of itself. It is a friend of the server.
 template <class Server, handler H>
-class adopter {
+class attacher {
  public:
-  /// See basic_server::adopt().
+  /// See basic_server::attach().
   template <class F>
-  static void adopt(Server& server, event_loop* near, int handle, H h, F refused);
+  static void attach(Server& server, event_loop* near, int handle, H h, F refused);
 
  private:
-  using session = session_for<adopter, H>;
+  using session = session_for<attacher, H>;
   friend session;
-  static constexpr bool has_successors = false;  // for sessions
+  static constexpr bool can_migrate = false;  // for sessions
 
   /// `placed`: by the model, which is to be told when it has gone.
-  adopter(Server& server, bool placed) noexcept : server_(server), placed_(placed) {}
+  attacher(Server& server, bool placed) noexcept : server_(server), placed_(placed) {}
 
   template <class F>
   static void begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept;
@@ -49,7 +49,7 @@ class adopter {
 
 template <class Server, handler H>
 template <class F>
-void adopter<Server, H>::adopt(Server& server, event_loop* near, int handle, H h, F refused) {
+void attacher<Server, H>::attach(Server& server, event_loop* near, int handle, H h, F refused) {
   // Shared, so that what could not be posted can still be refused.
   struct parcel {
     H its;
@@ -82,10 +82,10 @@ void adopter<Server, H>::adopt(Server& server, event_loop* near, int handle, H h
 
 template <class Server, handler H>
 template <class F>
-void adopter<Server, H>::begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept {
+void attacher<Server, H>::begin(Server& server, event_loop& on, bool placed, int handle, H h, F& refused) noexcept {
   try {
     if (on.stopping()) throw boost::system::system_error(errc::stopped);
-    std::unique_ptr<adopter> owner(new adopter(server, placed));
+    std::unique_ptr<attacher> owner(new attacher(server, placed));
     auto* const s = new session(*owner, on, server.host_, std::move(h));
     (void)owner.release();
     s->begin(handle);  // owns itself, its owner and the handle from here on
@@ -97,7 +97,7 @@ void adopter<Server, H>::begin(Server& server, event_loop& on, bool placed, int 
 
 template <class Server, handler H>
 template <class F>
-void adopter<Server, H>::refuse(Server& server, event_loop& on, int handle, error_code why, F& refused) noexcept {
+void attacher<Server, H>::refuse(Server& server, event_loop& on, int handle, error_code why, F& refused) noexcept {
   on.io().close(handle);
   server.drainage_.left();
   refused(why);

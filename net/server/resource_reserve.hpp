@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// reserves: descriptors and memory that a loop holds back, for the time when neither can be had.
+// resource_reserve: descriptors and memory that a loop holds back, for the time when neither can be had.
 #pragma once
 
 #include "../../base/metrics/counter.hpp"
@@ -17,9 +17,9 @@ namespace quintet {
 
 /// What is given away is taken back when something of the loop's is over (refill()), and tried for from time to time
 /// until then. Who else waits for a descriptor may be faster than who it was meant for; so there are several.
-class reserves final : private timer {
+class resource_reserve final : private timer {
  public:
-  reserves(event_loop& loop, std::size_t descriptors, std::size_t memory) noexcept
+  resource_reserve(event_loop& loop, std::size_t descriptors, std::size_t memory) noexcept
       : loop_(loop), wanted_descriptors_(descriptors), wanted_memory_(memory) {}
 
   /// [loop], or [before run] Takes what can be had of what is missing.

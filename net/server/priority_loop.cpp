@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_lane: making, starting, and what it has counted.
-#include "priority_lane.hpp"
+// priority_loop: making, starting, and what it has counted.
+#include "priority_loop.hpp"
 
 #include "../engine/make_engine.hpp"
 
@@ -17,68 +17,68 @@ accept_limits limits_of(const server_options& o) {
 
 }  // namespace
 
-priority_lane::priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place)
+priority_loop::priority_loop(const server_options& options, connection_registry& all, acceptor::place_function place)
     : options_(options.advanced.priority),
       log_(options.log),
       busy_poll_(options.advanced.busy_poll),
       place_(std::move(place)),
       admitted_(limits_of(options)),
       loop_(make_engine(options.engine), clock::system(), {.tuning = options.advanced.loop}),
-      reserves_(loop_, options_.reserve_descriptors, options_.reserve_memory),
+      reserve_(loop_, options_.reserve_descriptors, options_.reserve_memory),
       accepts_(loop_, limits_of(options), options.memory, admitted_, log_,
-               [this](event_loop& at, int handle, admissions::ticket t) {
-                 reserves_.accepted();
+               [this](event_loop& at, int handle, connection_limiter::permit t) {
+                 reserve_.accepted();
                  place_(at, handle, std::move(t));
                }) {
   if (options.advanced.heartbeat.is_on()) monitor_.emplace(loop_, all, options.advanced.heartbeat);
 }
 
-priority_lane::~priority_lane() {
+priority_loop::~priority_loop() {
   thread_.reset();
   loop_.stop();
   loop_.run();
 }
 
-address priority_lane::listen(const listen_options& options) {
+address priority_loop::listen(const listen_options& options) {
   listener& made = accepts_.listen(options);
   made.set_busy_poll(busy_poll_);
-  made.set_rescue([this](error_code why) noexcept { return reserves_.helps_to_accept(why); });
+  made.set_rescue([this](error_code why) noexcept { return reserve_.helps_to_accept(why); });
   return made.at();
 }
 
-void priority_lane::start() {
+void priority_loop::start() {
   accepts_.start();
-  reserves_.refill();
+  reserve_.refill();
   if (monitor_) monitor_->start();
   thread_.emplace(loop_, "qnt-priority", [this]() noexcept { schedule(); });
 }
 
-void priority_lane::close(drainage& unfinished) {
+void priority_loop::close(drainage& unfinished) {
   unfinished.run_on(loop_, [this]() noexcept { accepts_.close(); });
 }
 
 // On its thread, before the loop runs.
-void priority_lane::schedule() noexcept {
-  if (options_.scheduling == lane_scheduling::none) return;
+void priority_loop::schedule() noexcept {
+  if (options_.scheduling == priority_scheduling::none) return;
   nice_ = nice_of_this_thread();
   const thread_scheduling got = schedule_this_thread(options_.scheduling);
   note(got);
-  if (options_.scheduling != lane_scheduling::real_time && got.preferred()) look_at_use();
+  if (options_.scheduling != priority_scheduling::real_time && got.preferred()) look_at_use();
 }
 
-void priority_lane::note(const thread_scheduling& got) noexcept {
+void priority_loop::note(const thread_scheduling& got) noexcept {
   {
     const std::lock_guard lock(mutex_);
     scheduling_ = got;
   }
   try {
-    if (log_) report(log_, {severity::info, "the priority lane's thread is " + to_string(got)});
+    if (log_) report(log_, {severity::info, "the priority loop's thread is " + to_string(got)});
   } catch (const std::bad_alloc&) {  // nothing is left to say it with
   }
 }
 
 // Anybody may connect here and send without end.
-void priority_lane::look_at_use() noexcept {
+void priority_loop::look_at_use() noexcept {
   if (loop_.stopping()) return;
   const time_point now = loop_.time().now();
   const duration used = cpu_time_of_this_thread();
@@ -89,12 +89,12 @@ void priority_lane::look_at_use() noexcept {
   loop_.start(look_, again);
 }
 
-thread_scheduling priority_lane::scheduling() const {
+thread_scheduling priority_loop::scheduling() const {
   const std::lock_guard lock(mutex_);
   return scheduling_;
 }
 
-void priority_lane::add_to(server_statistics& sum) const {
+void priority_loop::add_to(server_statistics& sum) const {
   const loop_counters& counted = loop_.counters();
   sum.add(counted);
   sum.sends_priority = counted.sends.value();
@@ -103,8 +103,8 @@ void priority_lane::add_to(server_statistics& sum) const {
   sum.refused += accepts_.refused();
   sum.priority = {.accepted = accepts_.accepted(),
                   .open = admitted_.open(),
-                  .descriptors_given = reserves_.descriptors_given(),
-                  .memory_given = reserves_.memory_given(),
+                  .descriptors_given = reserve_.descriptors_given(),
+                  .memory_given = reserve_.memory_given(),
                   .scheduling = scheduling()};
   if (monitor_) sum.heartbeat = monitor_->statistics();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// reserves: giving away and taking back.
-#include "reserves.hpp"
+// resource_reserve: giving away and taking back.
+#include "resource_reserve.hpp"
 
 #include <sys/eventfd.h>
 
@@ -15,7 +15,7 @@ constexpr int most_in_vain = 4;  // descriptors that others have taken before ac
 }  // namespace
 
 // A file each (not copies of one descriptor), since the system may have run out of files (ENFILE).
-void reserves::refill() noexcept {
+void resource_reserve::refill() noexcept {
   if (is_full()) return;
   try {
     descriptors_.reserve(wanted_descriptors_);
@@ -29,7 +29,7 @@ void reserves::refill() noexcept {
   if (!memory_ && wanted_memory_ > 0) memory_.reset(new (std::nothrow) std::byte[wanted_memory_]);
 }
 
-bool reserves::helps_to_accept(error_code why) noexcept {
+bool resource_reserve::helps_to_accept(error_code why) noexcept {
   if (why != boost::system::errc::too_many_files_open && why != boost::system::errc::too_many_files_open_in_system)
     return false;
   if (!pending()) loop_.start(*this, pause_between_tries);
@@ -43,7 +43,7 @@ bool reserves::helps_to_accept(error_code why) noexcept {
   return true;
 }
 
-bool reserves::free_memory() noexcept {
+bool resource_reserve::free_memory() noexcept {
   if (!memory_) return false;
   memory_.reset();
   memory_given_.add();
@@ -51,7 +51,7 @@ bool reserves::free_memory() noexcept {
   return true;
 }
 
-void reserves::expired() noexcept {
+void resource_reserve::expired() noexcept {
   refill();
   if (!is_full()) loop_.start(*this, pause_between_tries);
 }

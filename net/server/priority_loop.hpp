@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_lane: a loop and a thread for connections that no other one can delay: heartbeats, health checks.
+// priority_loop: a loop and a thread for connections that no other one can delay: heartbeats, health checks.
 #pragma once
 
 #include "../loop/drainage.hpp"
@@ -7,9 +7,9 @@
 #include "../loop/thread_scheduling.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor.hpp"
-#include "admissions.hpp"
+#include "connection_limiter.hpp"
 #include "heartbeat_monitor.hpp"
-#include "reserves.hpp"
+#include "resource_reserve.hpp"
 #include "server_statistics.hpp"
 
 #include <concepts>
@@ -21,15 +21,15 @@ namespace quintet {
 
 /// It accepts for itself, so that a busy main loop delays nobody, has its own limit of connections, and holds back what
 /// it needs to let one in when the rest of the process has used up descriptors and memory.
-class priority_lane {
+class priority_loop {
  public:
-  /// The function gets a connection's handle on the lane's loop, which it owns from then on. The registry is that of
-  /// all connections of the server. Throws what engines do.
-  priority_lane(const server_options& options, connection_registry& all, acceptor::place_function place);
+  /// The function gets a connection's handle on the priority loop's loop, which it owns from then on. The registry is
+  /// that of all connections of the server. Throws what engines do.
+  priority_loop(const server_options& options, connection_registry& all, acceptor::place_function place);
   /// When its thread does not run: closes what is left.
-  ~priority_lane();
-  priority_lane(const priority_lane&) = delete;
-  priority_lane& operator=(const priority_lane&) = delete;
+  ~priority_loop();
+  priority_loop(const priority_loop&) = delete;
+  priority_loop& operator=(const priority_loop&) = delete;
 
   /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does.
   address listen(const listen_options& options);
@@ -38,21 +38,21 @@ class priority_lane {
   /// Stops and joins the thread; all connections have closed then.
   void finish() noexcept { thread_.reset(); }
   /// [any thread] Lets in those who wait already, and listens no more, a little later; until then `unfinished` counts
-  /// the lane as it counts a connection. Throws std::bad_alloc.
+  /// the priority loop as it counts a connection. Throws std::bad_alloc.
   void close(drainage& unfinished);
 
   /// [any thread]
   [[nodiscard]] event_loop& loop() noexcept { return loop_; }
   [[nodiscard]] bool owns(const event_loop& loop) const noexcept { return &loop == &loop_; }
-  /// [any thread] Counts the lane's connections.
-  [[nodiscard]] admissions& admitted() noexcept { return admitted_; }
+  /// [any thread] Counts the priority loop's connections.
+  [[nodiscard]] connection_limiter& admitted() noexcept { return admitted_; }
   /// [loop] Returns make(), which allocates a connection: if need be with the memory that is held back.
   template <std::invocable Make>
   auto with_memory(Make make) {
-    return reserves_.with_memory(std::move(make));
+    return reserve_.with_memory(std::move(make));
   }
   /// [loop] One of its connections is gone.
-  void left() noexcept { reserves_.refill(); }
+  void left() noexcept { reserve_.refill(); }
 
   /// [any thread] What the thread has got of what it asked for; nothing before it runs.
   [[nodiscard]] thread_scheduling scheduling() const;
@@ -68,9 +68,9 @@ class priority_lane {
   const log_hook& log_;
   const std::chrono::microseconds busy_poll_;
   const acceptor::place_function place_;
-  admissions admitted_;
+  connection_limiter admitted_;
   mutable event_loop loop_;  // counters() is its own, non-const accessor
-  reserves reserves_;
+  resource_reserve reserve_;
   acceptor accepts_;
   std::optional<heartbeat_monitor> monitor_;
   mutable std::mutex mutex_;

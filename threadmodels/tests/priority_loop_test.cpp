@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_lane_test: heartbeats connect to a full server and without free descriptors, in all five models.
+// priority_loop_test: heartbeats connect to a full server and without free descriptors, in all five models.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -33,7 +33,7 @@ struct echo {
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
 
-config with_lane(model kind) {
+config with_priority_loop(model kind) {
   return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
           .model = kind,
           .threads = {.loops = 2, .workers = {2, 2}}};
@@ -49,7 +49,7 @@ bool beats(const file_descriptor& with, const address& to) {
 }
 
 BOOST_DATA_TEST_CASE(heartbeats_connect_to_a_full_server, data::make(all_models), kind) {
-  config c = with_lane(kind);
+  config c = with_priority_loop(kind);
   c.accepting.max_connections = 1;
   running<server<echo>> srv(c, echo());
   client one(srv->port());
@@ -63,8 +63,8 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_to_a_full_server, data::make(all_models)
   BOOST_TEST(srv->statistics().accepted == 21u);
 }
 
-BOOST_DATA_TEST_CASE(the_lane_has_a_limit_of_its_own, data::make(all_models), kind) {
-  config c = with_lane(kind);
+BOOST_DATA_TEST_CASE(the_priority_loop_has_a_limit_of_its_own, data::make(all_models), kind) {
+  config c = with_priority_loop(kind);
   c.advanced.priority.max_connections = 2;
   running<server<echo>> srv(c, echo());
   client first(srv->priority_port()), second(srv->priority_port()), third(srv->priority_port());
@@ -83,7 +83,7 @@ BOOST_DATA_TEST_CASE(the_lane_has_a_limit_of_its_own, data::make(all_models), ki
 // cannot serve for want of more descriptors leaves one behind, which heartbeats need no reserve for.
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::make(all_models), kind) {
   constexpr std::uint64_t ordinary = 30;
-  running<server<echo>> srv(with_lane(kind), echo());
+  running<server<echo>> srv(with_priority_loop(kind), echo());
   client one(srv->port()), heart(srv->priority_port());
   BOOST_TEST(answers(one));
   BOOST_TEST(answers(heart));
@@ -105,7 +105,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::mak
 
 // Those that stay keep what the reserve has given; when they go it is full again.
 BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
-  config c = with_lane(model::single_reactor);
+  config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 3;
   running<server<echo>> srv(c, echo());
   client one(srv->priority_port());
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(without_a_reserve_heartbeats_wait_as_others_do) {
-  config c = with_lane(model::single_reactor);
+  config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 0;
   running<server<echo>> srv(c, echo());
   client one(srv->priority_port());
@@ -144,12 +144,12 @@ BOOST_AUTO_TEST_CASE(without_a_reserve_heartbeats_wait_as_others_do) {
 BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), kind) {
   std::mutex mutex;
   std::string told;
-  config c = with_lane(kind);
+  config c = with_priority_loop(kind);
   c.log = [&](const log_event& e) {
     const std::lock_guard lock(mutex);
-    if (e.what.starts_with("the priority lane")) told = e.what;
+    if (e.what.starts_with("the priority loop")) told = e.what;
   };
-  for (const lane_scheduling wanted : enumerators<lane_scheduling>) {
+  for (const priority_scheduling wanted : enumerators<priority_scheduling>) {
     c.advanced.priority.scheduling = wanted;
     told.clear();
     running<server<echo>> srv(c, echo());
@@ -157,7 +157,7 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
     BOOST_TEST(answers(heart));
     const thread_scheduling got = srv->statistics().priority.scheduling;
     const std::lock_guard lock(mutex);
-    BOOST_TEST(told == (wanted == lane_scheduling::none ? "" : "the priority lane's thread is " + to_string(got)));
+    BOOST_TEST(told == (wanted == priority_scheduling::none ? "" : "the priority loop's thread is " + to_string(got)));
   }
 }
 
@@ -175,9 +175,9 @@ struct computing {
   }
 };
 
-// Who floods the lane would otherwise keep a CPU from all that others have to do there.
+// Who floods the priority loop would otherwise keep a CPU from all that others have to do there.
 BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
-  running<server<computing>> srv(with_lane(model::single_reactor), computing());
+  running<server<computing>> srv(with_priority_loop(model::single_reactor), computing());
   const auto scheduling = [&] { return srv->statistics().priority.scheduling; };
   std::vector<client> flood;
   for (int i = 0; i < 64; ++i) flood.emplace_back(srv->priority_port());
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
-  config c = with_lane(model::single_reactor);
+  config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 4097;
   BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
   c.advanced.priority = {.reserve_memory = (std::size_t{1} << 30U) + 1};

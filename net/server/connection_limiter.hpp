@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// admissions: counts a server's ordinary connections, in total, for each network they come from, and as they come.
+// connection_limiter: counts a server's ordinary connections, in total, for each network they come from, and as they
+// come.
 #pragma once
 
 #include "../../base/rate_limit.hpp"
@@ -23,11 +24,11 @@ namespace quintet {
 /// A connection enters on the thread that accepts it, of which there may be several, and leaves on its own loop's. The
 /// total is one atomic; the table of networks and the rate, with their locks, are used only when
 /// max_connections_per_address or accept_rate is set. Must outlive all loops.
-class admissions {
+class connection_limiter {
  public:
-  class ticket;
+  class permit;
 
-  explicit admissions(const accept_limits& limits) noexcept
+  explicit connection_limiter(const accept_limits& limits) noexcept
       : max_(limits.max_connections),
         max_of_network_(limits.max_connections_per_address),
         has_rate_(limits.accept_rate > 0),
@@ -39,10 +40,10 @@ class admissions {
   /// When the loop runs no more, or not yet: nobody is told there from now on.
   void detach(event_loop& loop) noexcept;
 
-  /// [any thread] Nothing: max_connections are open. An empty ticket: too many from there already.
-  std::optional<ticket> enter(const address& from);
+  /// [any thread] Nothing: max_connections are open. An empty permit: too many from there already.
+  std::optional<permit> try_acquire(const address& from);
   /// [any thread] Whether max_connections are open; if so, all waiters are told some time later.
-  [[nodiscard]] bool full() noexcept;
+  [[nodiscard]] bool is_full() noexcept;
   /// [any thread] How long it is until accept_rate lets another one in. Zero: at once, and take_turn() has counted it.
   duration take_turn(time_point now) noexcept;
   [[nodiscard]] duration turn_comes_in(time_point now) noexcept;
@@ -50,17 +51,17 @@ class admissions {
   [[nodiscard]] std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
   /// [any thread] From now on the place belongs to what has this identity, until it leaves.
-  void settle(ticket place, const void* identity);
-  /// [any thread] `to` settles in the place of `from`, which has none of its own from now on, but leaves all the same:
+  void commit(permit place, const void* identity);
+  /// [any thread] `to` takes the place of `from`, which has none of its own from now on, but leaves all the same:
   /// until then the two count as two.
-  void hand_on(const void* from, const void* to) noexcept;
-  /// [any thread] The place of what has settled; it is given back with the ticket.
-  ticket leave(const void* identity) noexcept;
+  void transfer(const void* from, const void* to) noexcept;
+  /// [any thread] The place that was committed; it is given back with the permit.
+  permit release(const void* identity) noexcept;
 
  private:
   using network = std::optional<address::network_type>;
-  bool enter_network(const network& from);
-  void leave_network(const network& from) noexcept;
+  bool acquire_of_network(const network& from);
+  void release_of_network(const network& from) noexcept;
   void give_back() noexcept;
   void tell_waiters() noexcept;
   /// Belongs to this, and not to who accepts, because the news may still be in a loop's inbox when that one has gone.
@@ -82,22 +83,22 @@ class admissions {
 
   std::mutex mutex_;
   std::map<address::network_type, std::size_t> of_network_;
-  std::unordered_map<const void*, address::network_type> settled_;
+  std::unordered_map<const void*, address::network_type> committed_;
 };
 
-/// A place among the open connections; given back when it is destroyed before it was settled.
-class admissions::ticket {
+/// A place among the open connections; given back when it is destroyed before it was committed.
+class connection_limiter::permit {
  public:
-  ticket() noexcept = default;
-  ticket(ticket&& other) noexcept : of_(std::exchange(other.of_, nullptr)), from_(other.from_) {}
-  ticket& operator=(ticket&&) = delete;
-  ~ticket();
+  permit() noexcept = default;
+  permit(permit&& other) noexcept : of_(std::exchange(other.of_, nullptr)), from_(other.from_) {}
+  permit& operator=(permit&&) = delete;
+  ~permit();
   explicit operator bool() const noexcept { return of_ != nullptr; }
 
  private:
-  friend class admissions;
-  ticket(admissions& of, const network& from) noexcept : of_(&of), from_(from) {}
-  admissions* of_ = nullptr;
+  friend class connection_limiter;
+  permit(connection_limiter& of, const network& from) noexcept : of_(&of), from_(from) {}
+  connection_limiter* of_ = nullptr;
   network from_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// adopting_test: connections that a server's handlers have begun themselves live beside those that they are for.
+// attach_test: connections that a server's handlers have begun themselves live beside those that they are for.
 // ctest: EACH_ENGINE
 #include "client.hpp"
 #include "combination.hpp"
@@ -32,7 +32,7 @@ struct shared_state {
   std::promise<error_code> refused;
 };
 
-/// Of a connection that was adopted: what comes goes to the client.
+/// Of a connection that was attached: what comes goes to the client.
 struct behind {
   shared_state* all;
   connection_id client;
@@ -59,7 +59,7 @@ void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, 
     auto dialling = std::make_shared<std::optional<connector>>();
     dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {
       if (!ec)
-        srv.adopt(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
+        srv.attach(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
       dialling->reset();
     });
     (*dialling)->start(address(join_address("127.0.0.1", to)));
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   BOOST_TEST(all.together + all.apart == 0);
 }
 
-/// A handle to be adopted, of which the test has the other end.
+/// A handle to be attached, of which the test has the other end.
 struct stream_pair {
   stream_pair() {
     int ends[2];
@@ -115,14 +115,14 @@ struct stream_pair {
 };
 
 /// On every loop that may be named, and on the one of the model's choice. Returns how many that are.
-std::size_t adopt_everywhere(server<front>& srv, shared_state& all, std::vector<stream_pair>& pairs,
-                             std::vector<error_code>& refused) {
+std::size_t attach_everywhere(server<front>& srv, shared_state& all, std::vector<stream_pair>& pairs,
+                              std::vector<error_code>& refused) {
   std::vector<event_loop*> loops = srv.loops();
   loops.push_back(&srv.main_loop());
   loops.push_back(nullptr);
   for (event_loop* near : loops)
-    srv.adopt(near, pairs.emplace_back().handle, behind{&all, {}, near},
-              [&refused](error_code why) { refused.push_back(why); });
+    srv.attach(near, pairs.emplace_back().handle, behind{&all, {}, near},
+               [&refused](error_code why) { refused.push_back(why); });
   return loops.size();
 }
 
@@ -136,7 +136,7 @@ BOOST_DATA_TEST_CASE(it_is_too_late_when_the_server_has_stopped, bdata::make(all
     running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
     drains ? srv->drain(std::chrono::seconds(10)) : srv->stop();
     srv.join();
-    count = adopt_everywhere(*srv, all, pairs, refused);
+    count = attach_everywhere(*srv, all, pairs, refused);
   }
   BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
   for (stream_pair& p : pairs) BOOST_TEST(p.peer->receive_rest().empty());
@@ -150,7 +150,7 @@ BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_mo
   std::size_t count = 0;
   {
     server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
-    count = adopt_everywhere(srv, all, pairs, refused);
+    count = attach_everywhere(srv, all, pairs, refused);
   }
   BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
   for (stream_pair& p : pairs) BOOST_TEST(p.peer->receive_rest().empty());
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_factory_is_told_both_ends) {
     return names_itself{e.local.to_string() + " " + std::to_string(e.peer.port())};
   };
   running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.listen = {"0.0.0.0:0"}},
-                                                                            made_by(make));
+                                                                            handler_factory(make));
   client c(srv->port(), {.host = "127.0.0.7"});
   BOOST_TEST(c.send("who"));
   const std::string ends = c.receive_line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lane: which of the two classes a connection is of.
+// connection_class: which of the two classes a connection is of.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace quintet {
 
 /// What a handler's classify() makes of a connection's first bytes.
-enum class lane : std::uint8_t {
+enum class connection_class : std::uint8_t {
   ordinary,   ///< it stays where the threading model has put it
-  priority,   ///< it goes to the priority lane, before the handler has seen anything
+  priority,   ///< it goes to the priority loop, before the handler has seen anything
   undecided,  ///< more bytes are needed; of connection::most_to_classify and more it is ordinary
 };
 

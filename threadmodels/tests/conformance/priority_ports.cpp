@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lanes: the priority port, and flushing early.
+// priority_ports: the priority port, and flushing early.
 #include "scenario.hpp"
 
 #include <vector>

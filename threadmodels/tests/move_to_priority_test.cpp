@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// promotion_test: connections that go over to the priority lane: by their first bytes, their address, or when the
-// handler says so; with all that they have, and nothing lost, doubled or reordered.
+// move_to_priority_test: connections that go over to the priority loop: by their first bytes, their address, or when
+// the handler says so; with all that they have, and nothing lost, doubled or reordered.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -27,7 +27,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-bool on_the_lane() {
+bool on_the_priority_loop() {
   std::array<char, 16> name{};
   ::pthread_getname_np(::pthread_self(), name.data(), name.size());
   return std::string_view(name.data()) == "qnt-priority";
@@ -47,8 +47,8 @@ struct counting_handler {
   std::atomic<int>* closed = nullptr;
   void operator()(connection& c, bytes line) {
     seen += line;
-    c.write((on_the_lane() ? "L" : "o") + std::to_string(++count) + std::string(line) + "\n");
-    if (line == "go") c.write(c.promote() ? "" : "refused\n");
+    c.write((on_the_priority_loop() ? "L" : "o") + std::to_string(++count) + std::string(line) + "\n");
+    if (line == "go") c.write(c.move_to_priority_loop() ? "" : "refused\n");
   }
   void on_close(connection&, error_code) const {
     if (closed) ++*closed;
@@ -59,7 +59,7 @@ auto counting(std::atomic<int>* closed = nullptr) {
 }
 using counting_server = server<decltype(counting())>;
 
-config with_lane(model kind) {
+config with_priority_loop(model kind) {
   config c = configuration(kind);
   c.advanced.priority.without_listener = true;
   return c;
@@ -67,17 +67,19 @@ config with_lane(model kind) {
 
 /// "hb" for a heartbeat, anything else is not; a "h" alone is not enough to know.
 struct classifying_handler {
-  static lane classify(bytes first) {
-    if (first == "h") return lane::undecided;
-    return first.starts_with("hb") ? lane::priority : lane::ordinary;
+  static connection_class classify(bytes first) {
+    if (first == "h") return connection_class::undecided;
+    return first.starts_with("hb") ? connection_class::priority : connection_class::ordinary;
   }
-  static void operator_impl(connection& c, bytes in) { c.write((on_the_lane() ? "L" : "o") + std::string(in)); }
+  static void operator_impl(connection& c, bytes in) {
+    c.write((on_the_priority_loop() ? "L" : "o") + std::string(in));
+  }
   void operator()(connection& c, bytes in) const { operator_impl(c, in); }
 };
 
 BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_models), kind) {
   std::atomic<int> closed{0};
-  running<counting_server> srv(with_lane(kind), counting(&closed));
+  running<counting_server> srv(with_priority_loop(kind), counting(&closed));
   client c(srv->port());
   c.send("a\ngo\nb\nunfin");  // of one batch, with the beginning of the next
   BOOST_TEST(c.receive_line() == "o1a");
@@ -97,12 +99,12 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_model
   BOOST_TEST(c.receive_rest().empty());
   BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
   BOOST_TEST(closed == 1);
-  BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 0U; }));  // the lane hears of it next
+  BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 0U; }));  // the priority loop hears of it next
 }
 
 // Requests all the while, and many connections: not one byte is lost, doubled, or in another order.
 BOOST_DATA_TEST_CASE(under_way_while_it_moves, data::make(all_models), kind) {
-  running<counting_server> srv(with_lane(kind), counting());
+  running<counting_server> srv(with_priority_loop(kind), counting());
   constexpr int connections = 20, lines = 300;
   std::vector<client> clients;
   for (int i = 0; i < connections; ++i) clients.emplace_back(srv->port());
@@ -126,7 +128,7 @@ BOOST_DATA_TEST_CASE(under_way_while_it_moves, data::make(all_models), kind) {
 
 // Through the registry, by others, who go on sending to the same id meanwhile.
 BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(all_models), kind) {
-  running<counting_server> srv(with_lane(kind), counting());
+  running<counting_server> srv(with_priority_loop(kind), counting());
   client c(srv->port());
   c.send("a\n");
   BOOST_TEST(c.receive_line() == "o1a");
@@ -135,7 +137,8 @@ BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(all_models), kind
   std::thread sender([&] {
     for (int n = 0; n < messages; ++n) {
       (void)srv->connections().send(id, std::to_string(n) + "\n");
-      if (n == messages / 2) (void)srv->connections().post(id, [](connection& it) { (void)it.promote(); });
+      if (n == messages / 2)
+        (void)srv->connections().post(id, [](connection& it) { (void)it.move_to_priority_loop(); });
     }
   });
   bool right = true;
@@ -187,9 +190,9 @@ BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().priority.open == 1U);
 }
 
-// A full lane takes nobody; the connection goes on as it was.
-BOOST_DATA_TEST_CASE(a_full_lane, data::make(all_models), kind) {
-  config c = with_lane(kind);
+// A full priority loop takes nobody; the connection goes on as it was.
+BOOST_DATA_TEST_CASE(a_full_priority_loop, data::make(all_models), kind) {
+  config c = with_priority_loop(kind);
   c.advanced.priority.max_connections = 1;
   running<counting_server> srv(c, counting());
   client first(srv->port()), second(srv->port());
@@ -203,7 +206,7 @@ BOOST_DATA_TEST_CASE(a_full_lane, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().moved_here == 1U);
 }
 
-BOOST_DATA_TEST_CASE(without_a_lane, data::make(all_models), kind) {
+BOOST_DATA_TEST_CASE(without_a_priority_loop, data::make(all_models), kind) {
   running<counting_server> srv(configuration(kind), counting());
   client c(srv->port());
   c.send("go\n");
@@ -216,7 +219,7 @@ BOOST_DATA_TEST_CASE(stopping_while_they_move, data::make(all_models), kind) {
   for (int round = 0; round < 10; ++round) {
     std::atomic<int> closed{0};
     {
-      running<counting_server> srv(with_lane(kind), counting(&closed));
+      running<counting_server> srv(with_priority_loop(kind), counting(&closed));
       std::vector<client> clients;
       for (int i = 0; i < 20; ++i) clients.emplace_back(srv->port());
       for (client& c : clients) c.send("a\n");
