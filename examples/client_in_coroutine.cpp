@@ -3,6 +3,7 @@
 #include "common/options.hpp"
 
 #include <quintet/net/asio.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>

@@ -2,6 +2,8 @@
 // echo_coroutine: the same service as echo, as a coroutine that is written for one connection.
 #include "common/options.hpp"
 
+#include <quintet/net/stream.hpp>
+
 namespace {
 
 quintet::awaitable<> echo(quintet::stream& s) {

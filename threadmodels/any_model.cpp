@@ -2,7 +2,11 @@
 // any_model: from options to one of the five models; refuses what cannot be.
 #include "any_model.hpp"
 
+#include "../net/loop/model_adapter.hpp"
+#include "models.hpp"
+
 #include <string>
+#include <utility>
 
 namespace quintet {
 namespace {
@@ -14,24 +18,53 @@ void validate(const model_options& o) {
   quintet::validate(o.placement);
 }
 
-}  // namespace
+/// Tells the counters of a model's pool, where it has one.
+template <thread_model Model>
+class chosen_adapter final : public model_adapter<Model, chosen_model> {
+ public:
+  using model_adapter<Model, chosen_model>::model_adapter;
 
-any_model::variant any_model::make(const model_options& o) {
+  [[nodiscard]] offload_statistics offloads() const override {
+    if constexpr (requires(const Model& m) { m.offloads(); })
+      return this->get().offloads();
+    else
+      return {};
+  }
+  [[nodiscard]] worker_statistics workers() const override {
+    if constexpr (requires(const Model& m) { m.workers(); })
+      return this->get().workers();
+    else
+      return {};
+  }
+};
+
+template <thread_model Model>
+std::unique_ptr<chosen_model> adapted(Model m) {
+  return std::make_unique<chosen_adapter<Model>>(std::move(m));
+}
+
+std::unique_ptr<chosen_model> make(const model_options& o) {
   validate(o);
+  const auto ring = [&o] { return ring_options{o.threads.loops, o.engine, o.loop, o.placement}; };
   switch (o.kind) {
     case model::thread_per_connection:
-      return thread_per_connection(o.threads.max_threads, o.loop);
+      return adapted(thread_per_connection(o.threads.max_threads, o.loop));
     case model::single_reactor:
-      return single_reactor();
+      return adapted(single_reactor());
     case model::reactor_pool:
-      return reactor_pool(o.threads.workers, o.threads.offload);
+      return adapted(reactor_pool(o.threads.workers, o.threads.offload));
     case model::loop_per_thread:
-      return loop_per_thread(ring_options{o.threads.loops, o.engine, o.loop, o.placement});
+      return adapted(loop_per_thread(ring()));
     case model::loop_per_thread_pool:
-      return loop_per_thread_pool(ring_options{o.threads.loops, o.engine, o.loop, o.placement}, o.threads.workers,
-                                  o.threads.offload);
+      return adapted(loop_per_thread_pool(ring(), o.threads.workers, o.threads.offload));
   }
   throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
 }
+
+}  // namespace
+
+any_model::any_model(const model_options& o) : model_(make(o)) {}
+
+static_assert(thread_model<any_model>);
 
 }  // namespace quintet

@@ -2,13 +2,15 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
-#include "../net/loop/placing.hpp"
-#include "../net/loop/thread_model.hpp"
+#include "../net/loop/model_interface.hpp"
+#include "../net/options/engine_kind.hpp"
+#include "compute/offload_statistics.hpp"
 #include "compute/thread_options.hpp"
+#include "compute/worker_statistics.hpp"
 #include "model.hpp"
-#include "models.hpp"
+#include "placement/placement_options.hpp"
 
-#include <variant>
+#include <memory>
 
 namespace quintet {
 
@@ -20,115 +22,33 @@ struct model_options {
   placement_options placement = {};  ///< models 4 and 5
 };
 
-class any_model {
+/// One of the five models. A server's model() returns it.
+class chosen_model : public model_interface {
  public:
-  explicit any_model(const model_options& o) : model_(make(o)), run_(runner_of(model_)) {}
-
-  void start(event_loop& main) {
-    std::visit([&](auto& m) { m.start(main); }, model_);
-  }
-  event_loop& place() {
-    return std::visit([](auto& m) -> event_loop& { return m.place(); }, model_);
-  }
-  event_loop& place(const address& from) {
-    return std::visit(
-        [&](auto& m) -> event_loop& {
-          if constexpr (requires { m.place(from); })
-            return m.place(from);
-          else
-            return m.place();
-        },
-        model_);
-  }
-  /// Whether place() looks at the address: it is asked of the kernel for each connection.
-  [[nodiscard]] bool wants_address() const noexcept {
-    return std::visit(
-        [](const auto& m) {
-          if constexpr (requires { m.wants_address(); })
-            return m.wants_address();
-          else
-            return false;
-        },
-        model_);
-  }
-  /// [loop] The chosen model's compute runs the item, here or elsewhere.
-  void run(work_item& item) noexcept { run_(model_, item); }
-  [[nodiscard]] bool runs_inline() const noexcept {
-    return std::visit([](const auto& m) { return detail::runs_inline(m); }, model_);
-  }
-  void release(event_loop& loop) {
-    std::visit(
-        [&](auto& m) {
-          if constexpr (requires { m.release(loop); }) m.release(loop);
-        },
-        model_);
-  }
-  void occupy(event_loop& loop) noexcept {
-    std::visit(
-        [&](auto& m) {
-          if constexpr (requires { m.occupy(loop); }) m.occupy(loop);
-        },
-        model_);
-  }
-  template <class F>
-  void each_loop(F f) {
-    std::visit(
-        [&](auto& m) {
-          if constexpr (requires { m.each_loop(f); }) m.each_loop(f);
-        },
-        model_);
-  }
-  void stop() noexcept {
-    std::visit([](auto& m) { m.stop(); }, model_);
-  }
+  /// [any thread] All zero where the model has no pool.
+  [[nodiscard]] virtual offload_statistics offloads() const { return {}; }
   /// [any thread]
-  [[nodiscard]] offload_statistics offloads() const {
-    return std::visit(
-        [](const auto& m) {
-          if constexpr (requires { m.offloads(); })
-            return m.offloads();
-          else
-            return offload_statistics();
-        },
-        model_);
-  }
-  /// [any thread]
-  [[nodiscard]] worker_statistics workers() const {
-    return std::visit(
-        [](const auto& m) {
-          if constexpr (requires { m.workers(); })
-            return m.workers();
-          else
-            return worker_statistics();
-        },
-        model_);
-  }
-  template <class F>
-  void each_counters(F f) const {
-    std::visit(
-        [&](const auto& m) {
-          if constexpr (requires { m.each_counters(f); }) m.each_counters(f);
-        },
-        model_);
-  }
-
- private:
-  using variant =
-      std::variant<thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool>;
-  using runner = void (*)(variant& chosen, work_item& item) noexcept;
-  static variant make(const model_options& o);
-  static runner runner_of(const variant& chosen) noexcept {
-    return std::visit(
-        []<class M>(const M&) -> runner {
-          return [](variant& v, work_item& item) noexcept { std::get_if<M>(&v)->run(item); };
-        },
-        chosen);
-  }
-  variant model_;
-  runner run_;  // each batch of models 3 and 5 comes by here: std::visit takes 5 instructions more
+  [[nodiscard]] virtual worker_statistics workers() const { return {}; }
 };
 
-static_assert(thread_model<any_model> && thread_model<thread_per_connection> && thread_model<single_reactor> &&
-              thread_model<reactor_pool> && thread_model<loop_per_thread> && thread_model<loop_per_thread_pool>);
+class any_model {
+ public:
+  /// For servers: what model() returns.
+  using interface_type = chosen_model;
+
+  /// Throws config_error.
+  explicit any_model(const model_options& o);
+
+  void start(event_loop& main) { model_->start(main); }
+  event_loop& place() { return model_->place(); }
+  void run(work_item& item) noexcept { model_->run(item); }
+  void stop() noexcept { model_->stop(); }
+
+  /// For servers, which ask the model without this object between them. Ends its use.
+  [[nodiscard]] std::unique_ptr<model_interface> release() && noexcept { return std::move(model_); }
+
+ private:
+  std::unique_ptr<chosen_model> model_;
+};
 
 }  // namespace quintet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // budget: an echo server that answers a given number of requests and ends, for callgrind to count its instructions.
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <arpa/inet.h>

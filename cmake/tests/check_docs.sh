@@ -16,6 +16,7 @@ cat > "$work/prelude.hpp" << 'END'
 #include <quintet/net/asio.hpp>
 #include <quintet/net/child_process.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

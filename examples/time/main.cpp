@@ -4,6 +4,7 @@
 
 #include <quintet/net/asio.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
 
 #include <boost/asio/steady_timer.hpp>

@@ -2,13 +2,17 @@
 // handler: what a server accepts as a handler, and factories for handlers that cannot be copied.
 #pragma once
 
-#include "stream.hpp"
+#include "connection.hpp"
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
 
 namespace quintet {
+
+class stream;  // coroutine handlers include <quintet/net/stream.hpp>
+template <class T>
+class awaitable;
 
 /// (connection&, bytes) -> how much of the input it used, or void for all of it. Not bool: that would be somebody's
 /// `return c.write(in)`, and no length.
@@ -20,8 +24,8 @@ concept message_handler = std::invocable<H&, connection&, bytes> &&
 
 /// (stream&) -> awaitable<>
 template <class H>
-concept coroutine_handler =
-    !message_handler<H> && std::invocable<H&, stream&> && std::same_as<std::invoke_result_t<H&, stream&>, awaitable<>>;
+concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &&
+                            std::same_as<std::invoke_result_t<H&, stream&>, awaitable<void>>;
 
 /// One of the two flavours. A callback handler may have, in addition:
 ///

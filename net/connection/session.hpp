@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: a connection together with its handler: message_session for callbacks, stream_session for coroutines.
+// session: a connection together with its handler. message_session has callbacks; stream_session.hpp has coroutines.
 #pragma once
 
 #include "handler.hpp"
+#include "session_owner.hpp"
 #include "urgent_frames.hpp"
 
+#include <concepts>
+#include <cstddef>
+#include <new>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -30,41 +34,54 @@ inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(
 template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
 
-/// A callback handler. `Owner` has run_by_model(item), runs_here(loop), which says that it would always run an
-/// item of that loop here and now, retire(session), and discard(session), the same of one that has a migrated; where
-/// it `can_migrate`, make_migrated(session, loop) makes that.
-template <class Owner, class Handler>
+/// A session with a callback handler.
+template <class Handler>
 class message_session final : public connection {
  public:
-  /// Whether it may have a migrated on another loop.
-  static constexpr bool moves = std::is_nothrow_move_constructible_v<Handler> && Owner::can_migrate;
+  /// Whether the handler can go to another loop.
+  static constexpr bool can_move = std::is_nothrow_move_constructible_v<Handler>;
 
-  message_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
+  static session_owner::session_ptr make(session_owner& owner, event_loop& loop, connection_host& host,
+                                         Handler handler) {
+    return {new message_session(owner, loop, host, std::move(handler)), {&destroy_session}};
+  }
+  /// [loop] The handler of a session of this type that has ended.
+  static Handler& handler_of(connection_core& ended) noexcept { return static_cast<message_session&>(ended).handler_; }
+
+ private:
+  message_session(session_owner& owner, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host,
-                   {.runs_here = owner.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = moves}),
+                   {.runs_here = owner.runs_here(loop),
+                    .is_watched = host.watchdog != nullptr,
+                    .can_move = can_move && owner.can_migrate()}),
         owner_(owner),
         handler_(std::move(handler)) {}
   /// Takes over from another one.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
-    requires std::is_nothrow_move_constructible_v<Handler>
+    requires can_move
       : connection(loop, host,
                    {.runs_here = from.owner_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true},
                    true),
         owner_(from.owner_),
         handler_(std::move(from.handler_)) {}
-  void begin(int handle) noexcept {
+
+  static void destroy_session(connection_core& c) noexcept { delete static_cast<message_session*>(&c); }
+  static connection_core* migrate_session(connection_core& from, event_loop& to, connection_host& host) noexcept
+    requires can_move
+  {
+    return new (std::nothrow) message_session(static_cast<message_session&>(from), to, host);
+  }
+
+  void begin(int handle) noexcept override {
     open(handle, {.open = has_on_open<Handler>,
                   .read_eof = has_on_read_eof<Handler>,
                   .drain = has_on_drain<Handler>,
                   .writable = has_on_writable<Handler>,
                   .overload = has_on_overload<Handler>,
-                  .classify = moves && has_classify<Handler>,
+                  .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
                   .urgent = has_sift<Handler>});
   }
-
- private:
-  friend Owner;
-  void dispatch(quintet::work_item& item) noexcept override { owner_.run_by_model(item); }
+  void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
@@ -106,14 +123,12 @@ class message_session final : public connection {
       return arrived;
   }
   connection_core* make_migrated(event_loop& on) noexcept override {
-    if constexpr (moves)
-      return owner_.make_migrated(*this, on);
+    if constexpr (can_move)
+      return owner_.migrate(*this, on, &migrate_session);
     else
       return nullptr;
   }
-  void discard() noexcept override {
-    if constexpr (moves) owner_.discard(this);
-  }
+  void discard() noexcept override { owner_.discard(*this, &destroy_session); }
   void run_writable() override {
     if constexpr (has_on_writable<Handler>) handler_.on_writable(*this);
   }
@@ -128,39 +143,18 @@ class message_session final : public connection {
     if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
-  void destroy() noexcept override { owner_.retire(this); }
+  void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
 
-  Owner& owner_;
+  session_owner& owner_;
   [[no_unique_address]] Handler handler_;
 };
 
-/// A coroutine handler.
-template <class Owner, class Handler>
-class stream_session final : public stream {
- public:
-  static constexpr bool moves = false;  // the coroutine's frame refers to this object
+/// A session with a coroutine handler, defined in stream_session.hpp.
+template <class Handler>
+class stream_session;
 
-  stream_session(Owner& owner, event_loop& loop, connection_host& host, Handler handler)
-      : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
-  void begin(int handle) noexcept { open(handle, {.open = true}); }
-
- private:
-  friend Owner;
-  void dispatch(quintet::work_item& item) noexcept override {
-    if (owner_.runs_here(loop())) return item();
-    owner_.run_by_model(item);
-  }
-  awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
-  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
-  void destroy() noexcept override { owner_.retire(this); }
-
-  Owner& owner_;
-  Handler handler_;
-};
-
-template <class Owner, class Handler>
-using session_for =
-    typename std::conditional_t<message_handler<Handler>, std::type_identity<message_session<Owner, Handler>>,
-                                std::type_identity<stream_session<Owner, Handler>>>::type;
+template <class Handler>
+using session_for = typename std::conditional_t<message_handler<Handler>, std::type_identity<message_session<Handler>>,
+                                                std::type_identity<stream_session<Handler>>>::type;
 
 }  // namespace quintet::detail

@@ -24,6 +24,8 @@ struct urgent_findings;
 /// with the baton still held. It shares the channel's virtual table, so that a connection has one pointer less.
 class session_interface : public connection_context {
  public:
+  /// [loop] The first call: the connection owns the handle from now on. See connection_core::open().
+  virtual void begin(int handle) noexcept = 0;
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   /// Returns how much of the input was used.

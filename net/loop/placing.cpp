@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placing: an exception of a thread model as a reason, and where its loops run.
+// placing: picking a loop, counters of all loops, an exception of a thread model as a reason.
 #include "placing.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -9,6 +9,16 @@
 #include <system_error>
 
 namespace quintet::detail {
+
+event_loop& pick(model_interface& model, event_loop& main, int handle) {
+  // The address is asked of the kernel for each connection.
+  return model.wants_address() ? model.place(main.io().sockets().remote_address(handle)) : model.place();
+}
+
+void add_counters(loop_statistics& to, const model_interface& model, event_loop& main) {
+  to.add(main.counters());
+  model.each_counters([&to](const loop_counters& c) { to.add(c); });
+}
 
 error_code reason_of_exception() noexcept {
   try {

@@ -66,7 +66,7 @@ bool acceptor::let_in(const arrival& a) noexcept {
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
-    std::optional<connection_limiter::permit> place = admitted_.try_acquire(from);
+    std::optional<connection_permit> place = admitted_.try_acquire(from);
     if (!place) return false;
     if (!*place) {
       refuse(a.handle, errc::too_many_from_address, from);

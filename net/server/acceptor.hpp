@@ -18,7 +18,7 @@ namespace quintet {
 /// when it throws, the connection is refused.
 class acceptor final : private loop_member, private timer {
  public:
-  using place_function = std::function<void(event_loop& at, int handle, connection_limiter::permit place)>;
+  using place_function = std::function<void(event_loop& at, int handle, connection_permit place)>;
 
   /// The hook has to outlive it.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& admitted,

@@ -4,10 +4,10 @@
 
 namespace quintet {
 
-connection_limiter::permit::~permit() {
-  if (!of_) return;
-  of_->release_of_network(from_);
-  of_->give_back();
+connection_permit::~connection_permit() {
+  if (!limiter_) return;
+  limiter_->release_of_network(from_);
+  limiter_->give_back();
 }
 
 connection_limiter::waiter::waiter(event_loop& l, std::function<void()> f)
@@ -34,14 +34,14 @@ void connection_limiter::tell_waiters() noexcept {
     if (!w->on_its_way.exchange(true)) w->loop.post(static_cast<work_item&>(*w));
 }
 
-std::optional<connection_limiter::permit> connection_limiter::try_acquire(const address& from) {
+std::optional<connection_permit> connection_limiter::try_acquire(const address& from) {
   std::size_t open = open_.load();
   do {
     if (max_ != 0 && open >= max_) return std::nullopt;
   } while (!open_.compare_exchange_weak(open, open + 1));
   const network of = max_of_network_ == 0 ? std::nullopt : from.network();
-  permit place(*this, std::nullopt);  // given back as well when there is no memory for the network
-  if (!acquire_of_network(of)) return permit();
+  connection_permit place(*this, std::nullopt);  // given back as well when there is no memory for the network
+  if (!acquire_of_network(of)) return connection_permit();
   place.from_ = of;
   return place;
 }
@@ -92,12 +92,12 @@ void connection_limiter::give_back() noexcept {
   if (max_ != 0 && awaited_.exchange(false)) tell_waiters();
 }
 
-void connection_limiter::commit(permit place, const void* identity) {
+void connection_limiter::commit(connection_permit place, const void* identity) {
   if (place.from_) {
     const std::lock_guard lock(mutex_);
     committed_.emplace(identity, *place.from_);
   }
-  place.of_ = nullptr;
+  place.limiter_ = nullptr;
 }
 
 void connection_limiter::transfer(const void* from, const void* to) noexcept {
@@ -110,7 +110,7 @@ void connection_limiter::transfer(const void* from, const void* to) noexcept {
   committed_.insert(std::move(entry));  // into the room that it has left
 }
 
-connection_limiter::permit connection_limiter::release(const void* identity) noexcept {
+connection_permit connection_limiter::release(const void* identity) noexcept {
   network from;
   if (max_of_network_ != 0) {
     const std::lock_guard lock(mutex_);

@@ -21,13 +21,32 @@
 
 namespace quintet {
 
+class connection_limiter;
+
+/// A place among the open connections. Its destructor gives the place back, unless commit() took it.
+class connection_permit {
+ public:
+  connection_permit() noexcept = default;
+  connection_permit(connection_permit&& other) noexcept
+      : limiter_(std::exchange(other.limiter_, nullptr)), from_(other.from_) {}
+  connection_permit& operator=(connection_permit&&) = delete;
+  ~connection_permit();
+  /// False: the address has too many connections already.
+  explicit operator bool() const noexcept { return limiter_ != nullptr; }
+
+ private:
+  friend class connection_limiter;
+  using network = std::optional<address::network_type>;
+  connection_permit(connection_limiter& limiter, const network& from) noexcept : limiter_(&limiter), from_(from) {}
+  connection_limiter* limiter_ = nullptr;
+  network from_;
+};
+
 /// A connection enters on the thread that accepts it, of which there may be several, and leaves on its own loop's. The
 /// total is one atomic; the table of networks and the rate, with their locks, are used only when
 /// max_connections_per_address or accept_rate is set. Must outlive all loops.
 class connection_limiter {
  public:
-  class permit;
-
   explicit connection_limiter(const accept_limits& limits) noexcept
       : max_(limits.max_connections),
         max_of_network_(limits.max_connections_per_address),
@@ -41,7 +60,7 @@ class connection_limiter {
   void detach(event_loop& loop) noexcept;
 
   /// [any thread] Nothing: max_connections are open. An empty permit: too many from there already.
-  std::optional<permit> try_acquire(const address& from);
+  std::optional<connection_permit> try_acquire(const address& from);
   /// [any thread] Whether max_connections are open; if so, all waiters are told some time later.
   [[nodiscard]] bool is_full() noexcept;
   /// [any thread] How long it is until accept_rate lets another one in. Zero: at once, and take_turn() has counted it.
@@ -51,15 +70,16 @@ class connection_limiter {
   [[nodiscard]] std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
   /// [any thread] From now on the place belongs to what has this identity, until it leaves.
-  void commit(permit place, const void* identity);
+  void commit(connection_permit place, const void* identity);
   /// [any thread] `to` takes the place of `from`, which has none of its own from now on, but leaves all the same:
   /// until then the two count as two.
   void transfer(const void* from, const void* to) noexcept;
   /// [any thread] The place that was committed; it is given back with the permit.
-  permit release(const void* identity) noexcept;
+  connection_permit release(const void* identity) noexcept;
 
  private:
-  using network = std::optional<address::network_type>;
+  friend class connection_permit;
+  using network = connection_permit::network;
   bool acquire_of_network(const network& from);
   void release_of_network(const network& from) noexcept;
   void give_back() noexcept;
@@ -84,22 +104,6 @@ class connection_limiter {
   std::mutex mutex_;
   std::map<address::network_type, std::size_t> of_network_;
   std::unordered_map<const void*, address::network_type> committed_;
-};
-
-/// A place among the open connections; given back when it is destroyed before it was committed.
-class connection_limiter::permit {
- public:
-  permit() noexcept = default;
-  permit(permit&& other) noexcept : of_(std::exchange(other.of_, nullptr)), from_(other.from_) {}
-  permit& operator=(permit&&) = delete;
-  ~permit();
-  explicit operator bool() const noexcept { return of_ != nullptr; }
-
- private:
-  friend class connection_limiter;
-  permit(connection_limiter& of, const network& from) noexcept : of_(&of), from_(from) {}
-  connection_limiter* of_ = nullptr;
-  network from_;
 };
 
 }  // namespace quintet

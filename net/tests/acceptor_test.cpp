@@ -23,7 +23,7 @@ namespace {
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
       : log(hook), admitted(limits) {
-    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, connection_limiter::permit place) {
+    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, connection_permit place) {
       if (fails) fails();
       inside.push_back({file_descriptor(fd), std::move(place)});
     });
@@ -56,7 +56,7 @@ struct world {
 
   struct guest {
     file_descriptor fd;
-    connection_limiter::permit place;
+    connection_permit place;
   };
   static inline listener_settings settings;
   log_hook log;
@@ -74,7 +74,7 @@ struct world {
 struct side {
   explicit side(connection_limiter& shared) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
-                    [this](event_loop& on, int fd, connection_limiter::permit place) {
+                    [this](event_loop& on, int fd, connection_permit place) {
                       BOOST_TEST(&on == &loop);
                       inside.push_back({file_descriptor(fd), std::move(place)});
                     });

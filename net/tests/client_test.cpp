@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // client_test: clients driven by hand, against a server on the same network in memory: back-off, hooks, ends.
 #include <quintet/net/client/basic_client.hpp>
+#include <quintet/net/stream.hpp>
 
 #include "world.hpp"
 

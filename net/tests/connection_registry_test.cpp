@@ -2,6 +2,8 @@
 // connection_registry_test: bytes, calls and closes that reach a connection by its id, and ids that name nobody.
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <array>

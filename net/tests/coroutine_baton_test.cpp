@@ -3,6 +3,8 @@
 // connection meanwhile, and that they get it as soon as the coroutine reads again.
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <array>

@@ -2,6 +2,8 @@
 // ends_test: half-close both ways, and draining.
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 using namespace quintet;

@@ -4,6 +4,7 @@
 #include "world.hpp"
 
 #include <quintet/net/server/heartbeat_monitor.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/test/data/test_case.hpp>
 

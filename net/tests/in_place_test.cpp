@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // in_place_test: what a big message lacks is received where it belongs, whatever happens meanwhile.
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 
 #include "world.hpp"
 

@@ -6,6 +6,7 @@
 #include "timed_lines.hpp"
 
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/test/data/test_case.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // simulation_test: servers driven by hand on a network in memory; one seed, one run.
 #include <quintet/net/basic_server.hpp>
+#include <quintet/net/stream.hpp>
 
 #include "world.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // stream_messages_test: read_until, read_exactly and read_message: what they return, when they wait, how they end.
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 
 #include "world.hpp"
 

@@ -5,6 +5,7 @@
 #include <quintet/base/framing/chunked.hpp>
 #include <quintet/base/framing/length_prefix.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/test/data/test_case.hpp>
 

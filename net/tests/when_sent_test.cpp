@@ -2,6 +2,8 @@
 // when_sent_test: each who wants to know is told once, in order, whether what was written before has left or why not.
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <functional>

@@ -2,6 +2,8 @@
 // writable_test: long replies that are written piece by piece, as fast as the peer reads.
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 #include "watched_engine.hpp"
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <boost/test/data/test_case.hpp>
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/net/watch/affinity_guard.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -13,6 +13,7 @@
 
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>

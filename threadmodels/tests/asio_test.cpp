@@ -12,6 +12,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/asio.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/asio/buffer.hpp>

@@ -8,6 +8,7 @@
 #include "waiting.hpp"
 
 #include <quintet/base/build/sanitizers.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -12,6 +12,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -9,6 +9,7 @@
 #include "combination.hpp"
 #include "running.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <atomic>

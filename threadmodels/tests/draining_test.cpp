@@ -14,6 +14,7 @@
 #include <quintet/base/build/sanitizers.hpp>
 #include <quintet/net/asio.hpp>
 #include <quintet/net/stop_on_signals.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/asio/steady_timer.hpp>

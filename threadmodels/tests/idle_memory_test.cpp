@@ -10,6 +10,7 @@
 #include "counted_new.hpp"
 #include "running.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <string>

@@ -6,6 +6,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

@@ -6,6 +6,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/connection_pool.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/system/system_error.hpp>

@@ -5,6 +5,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

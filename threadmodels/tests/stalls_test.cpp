@@ -13,6 +13,7 @@
 
 #include <quintet/base/build/sanitizers.hpp>
 #include <quintet/net/asio.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/asio/steady_timer.hpp>

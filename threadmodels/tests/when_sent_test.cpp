@@ -10,6 +10,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <memory>

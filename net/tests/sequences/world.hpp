@@ -6,7 +6,7 @@
 #include "sequences/reference_model.hpp"
 
 #include <quintet/net/connection/connection_host.hpp>
-#include <quintet/net/connection/session.hpp>
+#include <quintet/net/connection/session_owner.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/testing/memory_network.hpp>
 
@@ -21,7 +21,7 @@
 namespace quintet::testing {
 
 /// Performs a sequence, step by step. One setting and the same steps: one run.
-class sequence_world final : public stage {
+class sequence_world final : public stage, private detail::session_owner {
  public:
   explicit sequence_world(const setting& s);
   ~sequence_world() override;
@@ -29,28 +29,6 @@ class sequence_world final : public stage {
   std::string run(const std::vector<step>& steps);
   /// Of everything that clients have received, and of how connections came and went, in this order.
   [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
-
-  // What sessions ask of their owner.
-  static constexpr bool can_migrate = true;
-  void run_by_model(work_item& item) noexcept;
-  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept {
-    return !setting_.pooled() || &on == host_.priority_loop;
-  }
-  template <class S>
-  void retire(S* s) noexcept {
-    discard(s);
-    left();
-  }
-  template <class S>
-  void discard(S* s) noexcept {
-    event_loop& on = s->loop();
-    delete s;
-    if (setting_.own_loops()) free_loops_.push_back(&on);
-  }
-  template <class S>
-  S* make_migrated(S& old, event_loop& on) noexcept {
-    return new (std::nothrow) S(old, on, host_);
-  }
 
   // What programs ask of their stage.
   life* at(unsigned place) override { return clients_.at(place).of; }
@@ -71,8 +49,23 @@ class sequence_world final : public stage {
     reference_model::received so_far;
   };
   class door;
+  /// Runs items here, or keeps them for later.
+  class pool;
+
+  // What sessions ask of their owner.
+  [[nodiscard]] bool runs_here(const event_loop& on) const noexcept override {
+    return !setting_.pooled() || &on == host_.priority_loop;
+  }
+  [[nodiscard]] bool can_migrate() const noexcept override { return true; }
+  void retire(detail::connection_core& ended, destroy_function destroy) noexcept override;
+  void discard(detail::connection_core& migrated, destroy_function destroy) noexcept override;
+  detail::connection_core* migrate(detail::connection_core& from, event_loop& to,
+                                   migrate_function make) noexcept override {
+    return make(from, to, host_);
+  }
 
   // The server (world_server.cpp).
+  sequence_world(const setting& s, std::unique_ptr<pool> model);
   event_loop& make_loop();
   event_loop& place();
   void accepted(int handle);
@@ -104,6 +97,7 @@ class sequence_world final : public stage {
   void finish();
 
   const setting& setting_;
+  const std::unique_ptr<pool> pool_;
   connection_host host_;
   memory_network network_;
   manual_clock clock_;

@@ -2,6 +2,7 @@
 // world_server: the server of a sequence, and who takes the next turn.
 #include "world.hpp"
 
+#include <quintet/net/connection/stream_session.hpp>
 #include <quintet/net/event_loop.hpp>
 
 #include <algorithm>
@@ -27,8 +28,29 @@ class sequence_world::door final : public accept_channel {
   int listens_ = -1;
 };
 
-sequence_world::sequence_world(const setting& s)
-    : setting_(s),
+class sequence_world::pool final : public model_interface {
+ public:
+  explicit pool(sequence_world& world) noexcept : world_(world) {}
+
+  void start(event_loop& /*main*/) override {}
+  void stop() noexcept override {}
+  event_loop& place() override { return world_.place(); }
+  void run(work_item& item) noexcept override {
+    if (world_.setting_.runs_known_cost && item.cost().is_known()) return item();
+    item.hand_off();
+    world_.offloaded_.push_back(&item);
+  }
+
+ private:
+  sequence_world& world_;
+};
+
+sequence_world::sequence_world(const setting& s) : sequence_world(s, std::make_unique<pool>(*this)) {}
+
+sequence_world::sequence_world(const setting& s, std::unique_ptr<pool> model)
+    : session_owner(*model),
+      setting_(s),
+      pool_(std::move(model)),
       host_(s.limits, {.max_output_total = std::size_t{1} << 30U, .max_input_total = std::size_t{1} << 30U}, {}),
       network_(s.seed),
       random_(static_cast<std::uint32_t>(s.seed)) {
@@ -56,10 +78,15 @@ event_loop& sequence_world::place() {
 
 event_loop* sequence_world::loop(unsigned number) { return ring_.empty() ? nullptr : ring_[number % ring_.size()]; }
 
-void sequence_world::run_by_model(work_item& item) noexcept {
-  if (setting_.runs_known_cost && item.cost().is_known()) return item();
-  item.hand_off();
-  offloaded_.push_back(&item);
+void sequence_world::discard(detail::connection_core& migrated, destroy_function destroy) noexcept {
+  event_loop& on = migrated.loop_;
+  destroy(migrated);
+  if (setting_.own_loops()) free_loops_.push_back(&on);
+}
+
+void sequence_world::retire(detail::connection_core& ended, destroy_function destroy) noexcept {
+  discard(ended, destroy);
+  left();
 }
 
 // By the client's handle, from which the network makes its port. Without one, the connection is this server's own, or
@@ -100,8 +127,7 @@ void sequence_world::accepted(int handle) {
 
 template <class Program>
 void sequence_world::admit(event_loop& on, int handle, life& l) noexcept {
-  using session = detail::session_for<sequence_world, Program>;
-  (new session(*this, on, host_, Program(*this, l)))->begin(handle);
+  detail::session_for<Program>::make(*this, on, host_, Program(*this, l)).release()->begin(handle);
 }
 
 void sequence_world::left() noexcept {

@@ -41,6 +41,7 @@ class scripted_session final : public connection {
   connection* migrated = nullptr;
 
  private:
+  void begin(int handle) noexcept override { open(handle, {}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (runs_here_) return item();
     item.hand_off();

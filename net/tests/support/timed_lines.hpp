@@ -4,6 +4,8 @@
 
 #include "world.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <string>
 #include <vector>
 

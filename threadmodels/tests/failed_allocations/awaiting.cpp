@@ -5,6 +5,7 @@
 #include <quintet/net/asio.hpp>
 #include <quintet/net/connection_pool.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>

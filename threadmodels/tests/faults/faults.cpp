@@ -14,6 +14,7 @@
 #include "long_runs.hpp"
 
 #include <quintet/net/framed.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>

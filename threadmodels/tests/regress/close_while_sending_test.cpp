@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // close_while_sending: after close(), or the end of the coroutine, input is discarded, also while output still waits.
 #include <quintet/net/file_descriptor.hpp>
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -2,6 +2,8 @@
 // service: the protocol, then the two flavours.
 #include "service.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <charconv>
 #include <chrono>
 #include <stdexcept>

@@ -2,6 +2,8 @@
 // coroutine_program: reading in four ways, and everything that is awaited.
 #include "coroutine_program.hpp"
 
+#include <quintet/net/stream.hpp>
+
 #include <chrono>
 #include <optional>
 #include <string>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// client_core: starting, ending, counting.
+#include "client_core.hpp"
+
+#include "../engine/make_engine.hpp"
+#include "../loop/placing.hpp"
+#include "../watch/thread_name.hpp"
+
+#include <exception>
+#include <future>
+#include <stdexcept>
+#include <utility>
+
+namespace quintet {
+
+client_core::client_core(client_options options, std::unique_ptr<model_interface> model)
+    : options_((validate(options), std::move(options))),
+      host_(options_.limits, options_.memory, options_.log),
+      model_(std::move(model)),
+      main_(make_main_engine(options_), *options_.time, {.tuning = options_.loop}),
+      links_(main_, options_, host_.registry) {}
+
+void client_core::shut_down() {
+  stop();
+  join();
+  main_.run();  // links that have never begun are told so
+  if (started_) finish();
+  links_.close();
+  while (main_.poll()) {  // all of it while the rest of the client still lives
+  }
+}
+
+void client_core::run_once() {
+  if (std::exchange(has_run_, true)) throw std::logic_error("a client runs once: make another one");
+}
+
+void client_core::run() {
+  run_once();
+  start();
+  main_.run();
+  finish();
+}
+
+void client_core::run_in_background() {
+  run_once();
+  std::promise<void> started;
+  background_ = std::thread([this, &started] {
+    name_this_thread("qnt-client");
+    try {
+      main_.io().prepare();
+      start();
+    } catch (...) {
+      return started.set_exception(std::current_exception());
+    }
+    started.set_value();
+    main_.run();
+    finish();
+  });
+  started.get_future().get();
+}
+
+void client_core::start() {
+  started_ = true;
+  model_->start(main_);
+}
+
+void client_core::finish() {
+  started_ = false;
+  model_->stop();
+  main_.poll();  // links whose connections ended with the model's loops
+  links_.clear();
+}
+
+client_statistics client_core::statistics() const {
+  client_statistics sum;
+  detail::add_counters(sum, *model_, main_);
+  sum.attempts = links_.attempts();
+  sum.failures = links_.failures();
+  return sum;
+}
+
+}  // namespace quintet

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// session_link: from a connected handle to a session, and the session's way out.
+#include "session_link.hpp"
+
+#include "../connection/connection_core.hpp"
+#include "../loop/placing.hpp"
+
+#include <utility>
+
+namespace quintet {
+
+session_link::session_link(client_core& client, destination to)
+    : client_link(client.links_, std::move(to)), session_owner(*client.model_), client_(client) {}
+
+void session_link::place(int handle) {
+  detail::place(model_, client_.main_, model_.place(), [this, handle](event_loop& on) noexcept { admit(on, handle); });
+}
+
+bool session_link::runs_here(const event_loop& /*loop*/) const noexcept { return model_.runs_inline(); }
+
+void session_link::admit(event_loop& on, int handle) noexcept {
+  try {
+    detail::connection_core* const session = make_session(on, client_.host_, handle).release();
+    session->begin(handle);  // owns itself and the handle from here on, and lives until the end of this turn at least
+    opened(session->id_);
+  } catch (...) {  // a handler's copy constructor, or no memory
+    on.counters().handler_errors.add();
+    on.io().close(handle);
+    model_.release(on);
+    refused();
+  }
+}
+
+void session_link::retire(detail::connection_core& ended_session, destroy_function destroy) noexcept {
+  event_loop& loop = ended_session.loop_;
+  const bool closed_here = ended_session.closed_here();
+  try {
+    if (client_.keeps_handlers() && ended_session.reason() != errc::handler_threw) keep_handler_of(ended_session);
+  } catch (...) {  // the next connection gets a new one
+    loop.counters().handler_errors.add();
+  }
+  destroy(ended_session);
+  model_.release(loop);
+  ended(closed_here);
+}
+
+}  // namespace quintet

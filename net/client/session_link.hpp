@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+// session_link: a client's link that makes the sessions of its connections.
+#pragma once
+
+#include "../connection/session_owner.hpp"
+#include "client_core.hpp"
+
+namespace quintet {
+
+/// A link that makes sessions, and owns them, so that it learns of their end.
+class session_link : public client_link, protected detail::session_owner {
+ protected:
+  session_link(client_core& client, destination to);
+
+  /// [loop] Makes the session of a connection. May throw.
+  virtual session_ptr make_session(event_loop& on, connection_host& host, int handle) = 0;
+  /// [loop] Keeps the handler of this session, which has ended, for the next one. May throw.
+  virtual void keep_handler_of(detail::connection_core& ended) = 0;
+  [[nodiscard]] session_owner& owner() noexcept { return *this; }
+
+ private:
+  void place(int handle) final;
+  void admit(event_loop& on, int handle) noexcept;
+  [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;
+  void retire(detail::connection_core& ended, destroy_function destroy) noexcept final;
+
+  client_core& client_;
+};
+
+}  // namespace quintet

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// session_owner: what a session asks of the server or the client that it belongs to.
+#pragma once
+
+#include "../loop/model_interface.hpp"
+
+#include <memory>
+
+namespace quintet {
+
+struct connection_host;
+
+}  // namespace quintet
+
+namespace quintet::detail {
+
+class connection_core;
+
+/// Knows no handler type: a session passes functions that do. Outlives its sessions.
+class session_owner {
+ public:
+  /// Destroys a session, which is of the type that this function was made for.
+  using destroy_function = void (*)(connection_core& session) noexcept;
+  struct session_deleter {
+    destroy_function destroy;
+    void operator()(connection_core* session) const noexcept { destroy(*session); }
+  };
+  /// A session that has not begun.
+  using session_ptr = std::unique_ptr<connection_core, session_deleter>;
+  /// Makes another session for the loop `to`, which takes the handler of `from`. Null without memory.
+  using migrate_function = connection_core* (*)(connection_core& from, event_loop& to, connection_host& host) noexcept;
+
+  session_owner(const session_owner&) = delete;
+  session_owner& operator=(const session_owner&) = delete;
+
+  /// [loop] The thread model runs the item, here or elsewhere.
+  void run(work_item& item) noexcept { model_.run(item); }
+  /// [any thread] Whether run() would always run an item of this loop here and now.
+  [[nodiscard]] virtual bool runs_here(const event_loop& loop) const noexcept = 0;
+  /// [any thread] Whether its sessions may migrate to another loop. Constant.
+  [[nodiscard]] virtual bool can_migrate() const noexcept { return false; }
+
+  /// [loop] The session has ended: calls `destroy`.
+  virtual void retire(connection_core& ended, destroy_function destroy) noexcept = 0;
+  /// [loop, baton] Calls `make`, unless the loop has no room. Null: the session stays where it is.
+  virtual connection_core* migrate(connection_core& /*from*/, event_loop& /*to*/, migrate_function /*make*/) noexcept {
+    return nullptr;
+  }
+  /// [loop] The session has migrated, and another one serves its connection: calls `destroy`.
+  virtual void discard(connection_core& migrated, destroy_function destroy) noexcept { destroy(migrated); }
+
+ protected:
+  explicit session_owner(model_interface& model) noexcept : model_(model) {}
+  ~session_owner() = default;
+
+  model_interface& model_;
+};
+
+}  // namespace quintet::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// stream_session: a stream together with its coroutine handler.
+#pragma once
+
+#include "session.hpp"
+#include "stream.hpp"
+
+#include <typeinfo>
+#include <utility>
+
+namespace quintet::detail {
+
+template <class Handler>
+class stream_session final : public stream {
+ public:
+  static constexpr bool can_move = false;  // the coroutine's frame refers to this object
+
+  static session_owner::session_ptr make(session_owner& owner, event_loop& loop, connection_host& host,
+                                         Handler handler) {
+    return {new stream_session(owner, loop, host, std::move(handler)), {&destroy_session}};
+  }
+
+  /// [loop] The handler of a session of this type that has ended.
+  static Handler& handler_of(connection_core& ended) noexcept { return static_cast<stream_session&>(ended).handler_; }
+
+ private:
+  stream_session(session_owner& owner, event_loop& loop, connection_host& host, Handler handler)
+      : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
+  static void destroy_session(connection_core& c) noexcept { delete static_cast<stream_session*>(&c); }
+
+  void begin(int handle) noexcept override { open(handle, {.open = true}); }
+  void dispatch(quintet::work_item& item) noexcept override {
+    if (owner_.runs_here(loop())) return item();
+    owner_.run(item);
+  }
+  awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
+  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
+  void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
+
+  session_owner& owner_;
+  Handler handler_;
+};
+
+}  // namespace quintet::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// attached_owner: from the program's handle to a session on the loop that it wants or that the model picks.
+#include "attached_owner.hpp"
+
+#include "../connection/connection_core.hpp"
+#include "../loop/drainage.hpp"
+#include "../loop/placing.hpp"
+
+#include <boost/system/system_error.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace quintet::detail {
+
+attached_owner::attached_owner(server_core& server, bool placed) noexcept
+    : session_owner(server.model_), server_(server), placed_(placed) {}
+
+void attached_owner::attach(server_core& server, event_loop* near, int handle, std::shared_ptr<attachment> what) {
+  server.drainage_->entered();
+  try {
+    if (near && !near->io().capabilities().single_stream)
+      near->post([&server, near, handle, w = std::move(what)]() noexcept { begin(server, *near, false, handle, *w); });
+    else
+      server.main_.post([&server, handle, w = std::move(what)]() noexcept { place_by_model(server, handle, w); });
+  } catch (...) {
+    server.drainage_->left();
+    throw;
+  }
+}
+
+// On the main loop.
+void attached_owner::place_by_model(server_core& server, int handle, const std::shared_ptr<attachment>& what) noexcept {
+  if (server.main_.stopping()) return refuse(server, server.main_, handle, errc::stopped, *what);
+  try {
+    place(server.model_, server.main_, server.model_.place(),
+          [&server, handle, what](event_loop& on) noexcept { begin(server, on, true, handle, *what); });
+  } catch (...) {
+    refuse(server, server.main_, handle, reason_of_exception(), *what);
+  }
+}
+
+void attached_owner::begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept {
+  try {
+    if (on.stopping()) throw boost::system::system_error(errc::stopped);
+    std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
+    session_ptr session = what.make(*owner, on, server.host_);
+    (void)owner.release();
+    session.release()->begin(handle);  // owns itself, its owner and the handle from here on
+  } catch (...) {
+    if (placed) server.release(on);
+    refuse(server, on, handle, reason_of_exception(), what);
+  }
+}
+
+void attached_owner::refuse(server_core& server, event_loop& on, int handle, error_code why,
+                            attachment& what) noexcept {
+  on.io().close(handle);
+  server.drainage_->left();
+  what.refuse(why);
+}
+
+bool attached_owner::runs_here(const event_loop& loop) const noexcept { return server_.runs_here(loop); }
+
+void attached_owner::retire(connection_core& ended, destroy_function destroy) noexcept {
+  event_loop& loop = ended.loop_;
+  destroy(ended);
+  if (placed_) server_.release(loop);
+  drainage& left_behind = *server_.drainage_;
+  delete this;
+  left_behind.left();
+}
+
+}  // namespace quintet::detail

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+// attached_owner: makes a server's connection of a handle that its program has connected.
+#pragma once
+
+#include "attachment.hpp"
+#include "server_core.hpp"
+
+#include <memory>
+
+namespace quintet::detail {
+
+/// The owner of one attached session, and of itself.
+class attached_owner final : public session_owner {
+ public:
+  /// [any thread] See basic_server::attach().
+  static void attach(server_core& server, event_loop* near, int handle, std::shared_ptr<attachment> what);
+
+ private:
+  /// `placed`: the model has placed the session, and is told when it is gone.
+  attached_owner(server_core& server, bool placed) noexcept;
+
+  static void begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept;
+  static void place_by_model(server_core& server, int handle, const std::shared_ptr<attachment>& what) noexcept;
+  static void refuse(server_core& server, event_loop& on, int handle, error_code why, attachment& what) noexcept;
+  [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept override;
+  void retire(connection_core& ended, destroy_function destroy) noexcept override;
+
+  server_core& server_;
+  const bool placed_;
+};
+
+}  // namespace quintet::detail

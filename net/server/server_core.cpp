@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_core: making, starting, draining, ending, and counting.
+#include "server_core.hpp"
+
+#include "../engine/make_engine.hpp"
+#include "../loop/drainage.hpp"
+#include "../loop/placing.hpp"
+#include "../watch/stall_watchdog.hpp"
+#include "acceptor_group.hpp"
+#include "attached_owner.hpp"
+#include "connection_limiter.hpp"
+#include "make_watchdog.hpp"
+#include "priority_loop.hpp"
+#include "rebalancer.hpp"
+
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace quintet {
+
+server_core::server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler)
+    : session_owner(*model),
+      options_((validate(options), std::move(options))),
+      host_(options_.limits, options_.memory, options_.log),
+      watchdog_(make_watchdog(options_, host_)),
+      limiter_(std::make_unique<connection_limiter>(options_.accepting)),
+      owned_model_(std::move(model)),
+      main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
+      drainage_(std::make_unique<drainage>(main_)),
+      acceptors_(std::make_unique<acceptor_group>(
+          main_, model_.lasting_loops(), options_, *limiter_,
+          [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
+  host_.loops = model_.lasting_loops();
+  if (options_.advanced.rebalance.is_on()) make_rebalancer(handler.can_move);
+  if (wants_priority_loop(handler.has_classify)) make_priority_loop();
+  for (const listen_options& l : options_.listen)
+    addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_->listen(l));
+}
+
+server_core::~server_core() = default;
+
+bool server_core::wants_priority_loop(bool handler_classifies) const noexcept {
+  return options_.advanced.heartbeat.is_on() || options_.advanced.priority.without_listener ||
+         options_.advanced.priority.peers || handler_classifies;
+}
+
+void server_core::make_priority_loop() {
+  priority_ = std::make_unique<priority_loop>(options_, host_.registry,
+                                              [this](event_loop& at, int fd, connection_permit permit) {
+                                                drainage_->entered();
+                                                admit(at, fd, std::move(permit));
+                                              });
+  host_.priority_loop = &priority_->loop();
+}
+
+void server_core::make_rebalancer(bool handler_moves) {
+  if (!handler_moves)
+    throw config_error(
+        "rebalance.factor: connections of a coroutine, or of a handler that cannot be moved without "
+        "throwing, stay on their loop");
+  rebalancer_ =
+      std::make_unique<rebalancer>(main_, host_.loops, host_.registry, options_.advanced.rebalance, options_.log);
+}
+
+address server_core::listen_for_priority(const listen_options& options) {
+  if (!priority_) make_priority_loop();
+  return priority_->listen(options);
+}
+
+std::uint16_t server_core::first_port(bool priority) const noexcept {
+  for (std::size_t i = 0; i < addresses_.size(); ++i)
+    if (options_.listen[i].priority == priority && addresses_[i].port() != 0) return addresses_[i].port();
+  return 0;
+}
+
+accept_strategy server_core::accept() const noexcept { return acceptors_->strategy(); }
+
+void server_core::run() {
+  if (std::exchange(has_run_, true)) throw std::logic_error("a server runs once: make another one");
+  start();
+  main_.run();
+  finish();
+}
+
+void server_core::start() {
+  started_ = true;
+  if (watchdog_) watchdog_->start();
+  acceptors_->start();  // before the loops' threads
+  model_.start(main_);
+  if (priority_) priority_->start();
+  if (rebalancer_) rebalancer_->start();
+  if (host_.log) detail::report_cpus(host_.log, host_.loops);
+}
+
+void server_core::finish() {
+  started_ = false;
+  host_.registry.end_moves();  // a loop that has ended would never receive a connection
+  model_.stop();               // first: its loops may give connections to the priority loop
+  if (priority_) priority_->finish();
+  if (watchdog_) watchdog_->stop();
+}
+
+void server_core::shut_down() {
+  stop();
+  main_.run();
+  if (started_) finish();
+  while (run_left_over() || main_.poll()) {  // all of it while the rest of the server still lives
+  }
+}
+
+// Functions that others have posted to loops after these have ended: by attach().
+bool server_core::run_left_over() noexcept {
+  bool any = false;
+  for (event_loop* const loop : host_.loops) any |= loop->run_left_over();
+  return any;
+}
+
+// False: there is no memory to tell the loops that listen.
+bool server_core::close_listeners() noexcept {
+  if (!started_) return true;  // the other loops do not run: their listeners close with the server
+  try {
+    acceptors_->close(*drainage_);
+    if (priority_) priority_->close(*drainage_);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void server_core::begin_to_drain(duration within) noexcept {
+  if (drainage_->begun()) return;
+  report(host_.log, {severity::info, "draining"});
+  if (!close_listeners()) return stop();
+  try {
+    host_.registry.drain();
+  } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
+    return stop();
+  }
+  drainage_->begin(within);
+}
+
+void server_core::attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what) {
+  detail::attached_owner::attach(*this, near, handle, std::move(what));
+}
+
+server_statistics server_core::statistics() const {
+  server_statistics sum;
+  detail::add_counters(sum, model_, main_);
+  if (watchdog_) sum.stalls = watchdog_->stalls();
+  if (rebalancer_) sum.rebalanced = rebalancer_->rounds();
+  for (const auto& a : acceptors_->acceptors()) {
+    sum.accepted += a->accepted();
+    sum.accept_errors += a->errors();
+    sum.refused += a->refused();
+    sum.accepted_locally += a->local();
+    sum.accepted_by_each.push_back(a->accepted());
+  }
+  if (priority_) priority_->add_to(sum);
+  return sum;
+}
+
+void server_core::each_counters(const std::function<void(const loop_counters&)>& f) const {
+  f(main_.counters());
+  model_.each_counters(f);
+  if (priority_) f(priority_->loop().counters());
+}
+
+}  // namespace quintet

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_core: all of a server that does not depend on the type of its model or of its handler.
+#pragma once
+
+#include "../connection/connection_host.hpp"
+#include "../connection/session_owner.hpp"
+#include "../loop/event_loop.hpp"
+#include "../options/server_options.hpp"
+#include "server_statistics.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace quintet {
+
+class acceptor_group;
+class connection_limiter;
+class connection_permit;
+class drainage;
+class priority_loop;
+class rebalancer;
+
+namespace detail {
+
+class attachment;
+class attached_owner;
+
+}  // namespace detail
+
+/// The base of basic_server, which makes the sessions. Users see its public functions as a server's.
+class server_core : protected detail::session_owner {
+ public:
+  server_core(const server_core&) = delete;
+  server_core& operator=(const server_core&) = delete;
+
+  /// Serves until stop(). When run() returns, every connection has been closed and every thread has ended. Only the
+  /// first call serves. A second call throws std::logic_error, because the listeners are closed.
+  void run();
+  /// [any thread] Closes every connection at once. Also before run(), which then returns soon.
+  void stop() noexcept { main_.stop(); }
+  /// [any thread] Stops in good order. The server closes its listeners, and answers what the kernel has received from
+  /// each client by now. It calls on_drain (a coroutine: read() returns nullopt, and draining() is true), sends the
+  /// output, and closes. Input that a client sends later gets no answer, and no handler sees it. run() returns when the
+  /// last connection is gone. After `within` the server closes the rest as stop() does. The first call counts. stop()
+  /// may follow at any time.
+  void drain(duration within) {
+    main_.post([this, within]() noexcept { begin_to_drain(within); });
+  }
+  /// [any thread] Closes the listeners. Open connections go on.
+  void stop_listening() {
+    main_.post([this]() noexcept {
+      if (!close_listeners()) stop();
+    });
+  }
+
+  /// [any thread] The accept strategy in use. It differs from the option where the system cannot do that.
+  [[nodiscard]] accept_strategy accept() const noexcept;
+  /// [any thread] The addresses of the listeners, in the order of the options, with the ports that were bound.
+  [[nodiscard]] const std::vector<address>& addresses() const noexcept { return addresses_; }
+  /// [any thread] The first port of the ordinary listeners, and of the priority listeners; 0 when there is none.
+  [[nodiscard]] std::uint16_t port() const noexcept { return first_port(false); }
+  [[nodiscard]] std::uint16_t priority_port() const noexcept { return first_port(true); }
+  [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
+  /// [any thread] The loops among which connections may move (connection::move_to), in the model's order. Empty where
+  /// the model has one loop for all connections, or one for each.
+  [[nodiscard]] const std::vector<event_loop*>& loops() const noexcept { return host_.loops; }
+  /// [any thread] The server's connections by id: to send to them, close them, post to them.
+  [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
+  /// [any thread] Counters of the server and its loops. A model has counters of its own: see model().
+  [[nodiscard]] server_statistics statistics() const;
+  /// [any thread] Calls f for the counters of each loop: the main loop's, the model's loops', the priority loop's.
+  void each_counters(const std::function<void(const loop_counters&)>& f) const;
+
+  // run() in three parts, for a server whose main loop is driven by hand:
+  // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
+  void start();
+  void finish();
+
+ protected:
+  /// Facts of the handler's type.
+  struct handler_facts {
+    bool can_move;      ///< without throwing
+    bool has_classify;  ///< the handler chooses the connection's class
+  };
+  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
+  server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler);
+  ~server_core();
+  /// Stops and ends everything that may call make_session(). A derived class calls it in its destructor.
+  void shut_down();
+
+  /// [loop] Makes the session of an accepted connection. May throw.
+  virtual session_ptr make_session(event_loop& on, int handle) = 0;
+  /// [any thread] See basic_server::attach().
+  void attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what);
+
+  [[nodiscard]] connection_host& host() noexcept { return host_; }
+  [[nodiscard]] session_owner& owner() noexcept { return *this; }
+  [[nodiscard]] const model_interface& stored_model() const noexcept { return *owned_model_; }
+
+ private:
+  friend class detail::attached_owner;
+
+  // What sessions ask.
+  [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;
+  [[nodiscard]] bool can_migrate() const noexcept final { return true; }
+  void retire(detail::connection_core& ended, destroy_function destroy) noexcept final;
+  void discard(detail::connection_core& migrated, destroy_function destroy) noexcept final;
+  detail::connection_core* migrate(detail::connection_core& from, event_loop& to, migrate_function make) noexcept final;
+  detail::connection_core* migrate_to_priority_loop(detail::connection_core& from, migrate_function make) noexcept;
+
+  // Accepting.
+  void accepted(event_loop& at, int fd, connection_permit permit);
+  void admit(event_loop& on, int fd, connection_permit permit) noexcept;
+  session_ptr make_session_on(event_loop& on, int fd);
+  [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
+  bool give_to_priority_loop(int fd);
+  [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept;
+  [[nodiscard]] connection_limiter& limiter_of(const event_loop& loop) noexcept;
+  void release(event_loop& loop) noexcept;
+
+  // Starting and ending.
+  [[nodiscard]] bool wants_priority_loop(bool handler_classifies) const noexcept;
+  void make_priority_loop();
+  void make_rebalancer(bool handler_moves);
+  address listen_for_priority(const listen_options& options);
+  [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
+  [[nodiscard]] bool close_listeners() noexcept;
+  void begin_to_drain(duration within) noexcept;
+  bool run_left_over() noexcept;
+
+  server_options options_;
+  connection_host host_;  // before the loops, which outlive the connections on them
+  std::unique_ptr<stall_watchdog> watchdog_;
+  const std::unique_ptr<connection_limiter> limiter_;
+  const std::unique_ptr<model_interface> owned_model_;
+  mutable event_loop main_;  // counters() is the loop's own, non-const accessor
+  const std::unique_ptr<drainage> drainage_;
+  const std::unique_ptr<acceptor_group> acceptors_;
+  std::unique_ptr<rebalancer> rebalancer_;
+  std::unique_ptr<priority_loop> priority_;
+  std::vector<address> addresses_;
+  bool has_run_ = false;
+  bool started_ = false;  // and not finished
+};
+
+}  // namespace quintet

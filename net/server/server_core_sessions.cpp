@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_core: from an accepted handle to a session, and the session's way out.
+#include "../connection/connection_core.hpp"
+#include "../loop/drainage.hpp"
+#include "../loop/placing.hpp"
+#include "connection_limiter.hpp"
+#include "priority_loop.hpp"
+#include "server_core.hpp"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace quintet {
+
+bool server_core::is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
+
+connection_limiter& server_core::limiter_of(const event_loop& loop) noexcept {
+  return is_priority(loop) ? priority_->admitted() : *limiter_;
+}
+
+bool server_core::runs_here(const event_loop& loop) const noexcept { return is_priority(loop) || model_.runs_inline(); }
+
+// Runs on one of the model's loops, which keeps the connection, or on the main loop, where the model picks another one.
+// When this throws, the handle is still the caller's.
+void server_core::accepted(event_loop& at, int fd, connection_permit permit) {
+  if (is_preferred(at, fd) && give_to_priority_loop(fd)) return;
+  drainage_->entered();
+  if (&at != &main_) return admit(at, fd, std::move(permit));
+  try {
+    detail::place(model_, main_, detail::pick(model_, main_, fd),
+                  [this, fd, p = std::move(permit)](event_loop& on) mutable noexcept { admit(on, fd, std::move(p)); });
+  } catch (...) {
+    drainage_->left();
+    throw;
+  }
+}
+
+bool server_core::is_preferred(event_loop& at, int fd) const {
+  return options_.advanced.priority.peers && !at.options().own_descriptors &&
+         options_.advanced.priority.peers(at.io().sockets().remote_address(fd));
+}
+
+// False: it has no room.
+bool server_core::give_to_priority_loop(int fd) {
+  std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
+  if (!permit || !*permit) return false;
+  drainage_->entered();
+  try {
+    priority_->loop().post(
+        [this, fd, p = std::move(*permit)]() mutable noexcept { admit(priority_->loop(), fd, std::move(p)); });
+    return true;
+  } catch (const std::bad_alloc&) {
+    drainage_->left();
+    return false;
+  }
+}
+
+server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
+  const auto make = [&] { return make_session(on, fd); };
+  return is_priority(on) ? priority_->with_memory(make) : make();
+}
+
+void server_core::admit(event_loop& on, int fd, connection_permit permit) noexcept {
+  try {
+    session_ptr session = make_session_on(on, fd);
+    limiter_of(on).commit(std::move(permit), session.get());
+    session.release()->begin(fd);  // owns itself and the handle from here on
+    return;
+  } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
+  }
+  report(host_.log, {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
+  on.counters().handler_errors.add();
+  on.io().close(fd);
+  release(on);
+  drainage_->left();
+}
+
+void server_core::release(event_loop& loop) noexcept {
+  if (is_priority(loop))
+    priority_->left();
+  else
+    model_.release(loop);
+}
+
+void server_core::discard(detail::connection_core& migrated, destroy_function destroy) noexcept {
+  event_loop& loop = migrated.loop_;
+  // Given back at the end: the connection that takes its place may want its thread.
+  const connection_permit permit = limiter_of(loop).release(&migrated);
+  destroy(migrated);
+  release(loop);
+}
+
+void server_core::retire(detail::connection_core& ended, destroy_function destroy) noexcept {
+  discard(ended, destroy);
+  drainage_->left();
+}
+
+// On the old loop's thread.
+detail::connection_core* server_core::migrate(detail::connection_core& from, event_loop& to,
+                                              migrate_function make) noexcept {
+  if (is_priority(to)) return migrate_to_priority_loop(from, make);
+  detail::connection_core* const next = make(from, to, host_);
+  if (!next) return nullptr;
+  limiter_->transfer(&from, next);
+  model_.occupy(to);
+  return next;
+}
+
+detail::connection_core* server_core::migrate_to_priority_loop(detail::connection_core& from,
+                                                               migrate_function make) noexcept {
+  try {
+    std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
+    if (!permit || !*permit) return nullptr;
+    detail::connection_core* const next = make(from, priority_->loop(), host_);
+    if (next) priority_->admitted().commit(std::move(*permit), next);  // of no network: it cannot throw
+    return next;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace quintet
