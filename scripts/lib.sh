@@ -9,6 +9,12 @@ started=$SECONDS
 
 fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
+# reject_option <option> <program>: before anything is built; the program would say so only afterwards.
+reject_option() {
+  printf '%s: %s: is an option neither of this script nor of %s; see --help\n' "${0##*/}" "$1" "$2" >&2
+  exit 2
+}
+
 # step <what> <command...>: says what it does before, and how long it took after.
 # The script ends with the command's status if that fails.
 step() {

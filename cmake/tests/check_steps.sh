@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check_steps: a step of a script that fails in the middle has failed, also where the script goes on after it.
+# check_steps: a step of a script that fails in the middle has failed, also where the script goes on after it; and the
+# scripts refuse wrong options at once.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -26,4 +27,14 @@ if found=$(grep -d skip -nE '(\(|if |! )(step|attempt) .*(\|\||&&|; then)' .ci/r
   printf 'a step whose failures are ignored:\n%s\n' "$found" >&2
   failed=1
 fi
+
+# A wrong option is refused before anything is installed or built.
+for script in scripts/test scripts/compare; do
+  status=0
+  said=$("$script" --no-such-option 2>&1) || status=$?
+  if ((status != 2)) || [[ $said != *--no-such-option* ]]; then
+    printf '%s --no-such-option: status %s instead of 2, and it said:\n%s\n' "$script" "$status" "$said" >&2
+    failed=1
+  fi
+done
 exit $failed

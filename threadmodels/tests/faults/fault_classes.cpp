@@ -85,7 +85,7 @@ std::vector<fault_class> of_loops() {
           {"ring EMFILE", first, {SYS_io_uring_setup}, EMFILE, 1, 0, &any_ring},
           {"ring ENOMEM", first, {SYS_io_uring_setup}, ENOMEM, 1, 0, &any_ring},
           {"thread EAGAIN at start", first, {SYS_mmap}, ENOMEM, 1, 1, &begins_with_threads},
-          {"wake-up 50 ms late", late, {SYS_write}, 0, 2},
+          {"wake-up 50 ms late", late, {SYS_write, SYS_epoll_ctl}, 0, 2},
           {"SIGSTOP 200 ms", stop, {}}};
 }
 
@@ -102,7 +102,9 @@ bool is_chosen() noexcept {
 
 /// Calls of the same number that mean something else.
 bool matters(const trapped_call& call) noexcept {
-  if (call.number == SYS_epoll_ctl) return call.arguments[1] == EPOLL_CTL_ADD;
+  // Asio wakes a thread in epoll_wait by changing the interest in its eventfd.
+  if (call.number == SYS_epoll_ctl)
+    return call.arguments[1] == (current->kind == fault_kind::late ? EPOLL_CTL_MOD : EPOLL_CTL_ADD);
   if (call.number == SYS_write) return call.arguments[2] == 8;  // an eventfd's
   // A thread's stack: without one, pthread_create returns EAGAIN. It blocks all signals when it calls clone().
   if (call.number == SYS_mmap) return (call.arguments[3] & MAP_STACK) != 0;
