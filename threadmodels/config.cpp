@@ -28,8 +28,8 @@ config config::public_defaults(std::vector<listen_options> listen) {
   config c;
   c.listen = std::move(listen);
   for (listen_options& l : c.listen) {
-    if (l.keep_alive == l.keep_alive.zero()) l.keep_alive = 1min;
-    if (l.user_timeout == l.user_timeout.zero()) l.user_timeout = 2min;
+    if (l.socket.keep_alive == l.socket.keep_alive.zero()) l.socket.keep_alive = 1min;
+    if (l.socket.user_timeout == l.socket.user_timeout.zero()) l.socket.user_timeout = 2min;
   }
   c.accepting.max_connections = 10'000;
   c.limits.max_input = mib;

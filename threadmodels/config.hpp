@@ -12,8 +12,8 @@ namespace quintet {
 struct config {
   /// [any thread] What a server begins with that strangers can reach: everything a peer may hold, and every wait for a
   /// peer, has a limit. The values and their reasons are a table in doc/connections.md. Each of `listen` gets
-  /// keep_alive and user_timeout, unless it has its own. `config{}` has no time limits, and sizes that suit peers one
-  /// knows.
+  /// socket.keep_alive and socket.user_timeout, unless it has its own. `config{}` has no time limits, and its sizes
+  /// suit trusted peers.
   [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());
 
   // Where.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// counter: a number that one thread writes and any thread reads, at the price of a plain store.
+// counter: a number that one thread writes and any thread reads, at the price of a plain store; and sums of tables of
+// counters.
 #pragma once
 
 #include "../build/sanitizers.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 // Compilers make three instructions of a relaxed load and store (g++ 12, clang 19). With them an echo of 8 bytes takes
@@ -32,6 +34,25 @@ class counter {
 
  private:
   std::atomic<std::uint64_t> value_{0};
+};
+
+/// The sum of tables of counters at some moment. `Figures<Value>` declares the figures, each a `Value`. Its static
+/// `each(f, tables...)` lists them: it calls f(name, figure...) for each figure, with that figure of each table.
+template <template <class> class Figures>
+struct figure_sums : Figures<std::uint64_t> {
+  /// [any thread] Reads the counters one by one, while their writer may go on.
+  void add(const Figures<counter>& counters) noexcept {
+    static_assert(count() * sizeof(std::uint64_t) == sizeof(Figures<std::uint64_t>), "each() lists every figure");
+    Figures<std::uint64_t>::each([](const char*, std::uint64_t& sum, const counter& one) { sum += one.value(); }, *this,
+                                 counters);
+  }
+  /// [any thread] Number of figures that `each` lists.
+  [[nodiscard]] static constexpr std::size_t count() noexcept {
+    const Figures<std::uint64_t> none{};
+    std::size_t figures = 0;
+    Figures<std::uint64_t>::each([&figures](const char*, const std::uint64_t&) { ++figures; }, none);
+    return figures;
+  }
 };
 
 }  // namespace quintet

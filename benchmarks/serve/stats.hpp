@@ -126,8 +126,8 @@ inline boost::json::object to_json(const with_compute<server_statistics>& s, std
                         {"worker_longest_wait_us", static_cast<double>(s.workers.longest_wait_ns) / 1e3},
                         {"worker_decisions", to_json(s.workers.decisions)}};
   const auto add = [&o](const char* name, std::uint64_t value) { o[name] = value; };
-  each_loop_figure(add, s);
-  each_offload_figure(add, s);
+  loop_statistics::each(add, s);
+  offload_statistics::each(add, s);
   return o;
 }
 

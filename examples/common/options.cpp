@@ -138,8 +138,7 @@ struct command_line::parser {
   void settle_listening() const {
     if (!config) return;
     if (auto inherited = quintet::inherited_listeners(); !inherited.empty()) {
-      for (auto& l : inherited)
-        l.keep_alive = config->listen.front().keep_alive, l.user_timeout = config->listen.front().user_timeout;
+      for (auto& l : inherited) l.socket = config->listen.front().socket;
       config->listen = std::move(inherited);
       return;
     }
@@ -274,10 +273,11 @@ void command_line::parse(int argc, const char* const* argv) {
 
 void set_send_timeout(quintet::config& of, std::chrono::seconds to) {
   of.limits.send_timeout = to;
-  for (quintet::listen_options& l : of.listen)
-    l.user_timeout = to == to.zero()
-                         ? l.user_timeout.zero()
-                         : std::clamp<std::chrono::milliseconds>(2 * to, l.user_timeout, std::chrono::hours(24));
+  for (quintet::listen_options& l : of.listen) {
+    std::chrono::milliseconds& limit = l.socket.user_timeout;
+    const std::chrono::milliseconds longest = quintet::socket_options::longest_user_timeout;
+    limit = to == to.zero() ? limit.zero() : std::clamp<std::chrono::milliseconds>(2 * to, limit, longest);
+  }
 }
 
 namespace {

@@ -36,8 +36,7 @@ void set_relay_limits(command& c, const numbers& n) {
   // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
   limits.high_watermark = limits.max_output = 8 * (c.relaying.window + kib * kib);
   c.relaying.limits = limits;
-  c.relaying.keep_alive = c.config.listen.front().keep_alive;
-  c.relaying.user_timeout = c.config.listen.front().user_timeout;
+  c.relaying.socket = c.config.listen.front().socket;
   if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
     limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
 }

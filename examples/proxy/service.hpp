@@ -26,8 +26,7 @@ struct settings {
   bool accept_proxy = false;        ///< clients begin with a header of the PROXY protocol
   proxy_version send = proxy_version::none;
   quintet::duration connect_timeout = std::chrono::seconds(3);  ///< of each upstream that is tried
-  std::chrono::seconds keep_alive{0};                           ///< of upstreams' connections, as clients have them
-  std::chrono::milliseconds user_timeout{0};
+  quintet::socket_options socket = {};                          ///< of upstreams' connections, as clients have them
   quintet::connection_limits limits = {};  ///< of both ends; the server's own are those of a client with a header
 };
 

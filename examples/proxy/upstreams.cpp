@@ -34,9 +34,7 @@ void upstreams::begin(service& all) {
 }
 
 quintet::connect_options upstreams::connect_options() const {
-  return {.timeout = all_->options.connect_timeout,
-          .keep_alive = all_->options.keep_alive,
-          .user_timeout = all_->options.user_timeout};
+  return {.timeout = all_->options.connect_timeout, .socket = all_->options.socket};
 }
 
 void upstreams::connect(service& all, done_function done) {

@@ -80,10 +80,8 @@ void client_link::attempt_ended(error_code why, int handle) noexcept {
 
 void client_link::bound_buffers(int handle) const noexcept {
   const client_options& o = all_.options_;
-  if (o.connecting.send_buffer > 0 || o.connecting.receive_buffer > 0 ||
-      all_.drainage_.alive() < o.memory.tuned_sockets)
-    return;
-  all_.main_.io().sockets().bound_buffers(handle, o.memory.bounded_socket_buffer, o.memory.bounded_socket_buffer);
+  if (o.connecting.socket.has_buffers() || all_.drainage_.alive() < o.memory.tuned_sockets) return;
+  all_.main_.io().sockets().bound_buffers(handle, o.memory.bounded_buffers());
 }
 
 void client_link::failed(error_code why) noexcept {

@@ -102,10 +102,8 @@ void connector::found(error_code failed, const std::vector<address>& candidates)
 void connector::try_next() noexcept {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
-    const keep_alive_settings how{options_.keep_alive, options_.user_timeout};
-    const int handle = loop_.io().sockets().connect(candidates_[tried_++], last_failure_, how);
+    const int handle = loop_.io().sockets().connect(candidates_[tried_++], last_failure_, options_.socket);
     if (handle < 0) continue;
-    loop_.io().sockets().bound_buffers(handle, options_.send_buffer, options_.receive_buffer);
     auto* const a = new (std::nothrow) attempt(*this, handle);
     if (!a) {
       loop_.io().close(handle);

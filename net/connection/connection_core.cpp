@@ -34,8 +34,7 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   loop_.counters().opened.add();
   handle_ = handle;
   enabled_ = enabled;
-  enabled_.classify &= host_.priority_loop && loop_.io().capabilities().can_detach &&
-                       !loop_.options().own_descriptors && host_.priority_loop != &loop_;
+  enabled_.classify &= host_.priority_loop && can_detach_connections(loop_) && host_.priority_loop != &loop_;
   loop_flags_.handoff.slow_path = needs_slow_path();
   if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
   if (loop_.stopping()) return fail(errc::stopped);

@@ -13,7 +13,7 @@ namespace quintet::detail {
 
 bool connection_migration::request(connection_core& c, event_loop& to) {
   if (&to == &c.loop_ || c.constants_.keeps_baton || !c.constants_.can_move) return false;
-  if (!c.loop_.io().capabilities().can_detach || c.loop_.options().own_descriptors) return false;
+  if (!can_detach_connections(c.loop_)) return false;
   c.extras_of_baton().migrates_to = &to;
   c.baton_flags_.handoff.has_changes = true;
   return true;

@@ -28,7 +28,7 @@ void enable(int fd, int level, int option) noexcept {
   (void)::setsockopt(fd, level, option, &on, sizeof on);
 }
 
-/// Bytes of the kernel's memory; it doubles the number, and has a maximum of its own.
+/// Bytes of the kernel's memory; the kernel doubles the number, and has a maximum of its own.
 void set_buffer(int fd, int option, int bytes) noexcept {
   if (bytes > 0) (void)::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
 }
@@ -51,12 +51,18 @@ void require(bool done, const std::string& listener, const char* option) {
 }
 
 /// Of a TCP socket: for itself, or for the connections that it accepts, which inherit all of it.
-bool set_keep_alive(int fd, const keep_alive_settings& how) noexcept {
+bool set_keep_alive(int fd, const socket_options& how) noexcept {
   if (!set_tcp(fd, TCP_USER_TIMEOUT, how.user_timeout.count())) return false;
   if (how.keep_alive.count() == 0) return true;
   enable(fd, SOL_SOCKET, SO_KEEPALIVE);
-  return set_tcp(fd, TCP_KEEPIDLE, how.keep_alive.count()) && set_tcp(fd, TCP_KEEPINTVL, how.interval().count()) &&
-         set_tcp(fd, TCP_KEEPCNT, how.probes);
+  return set_tcp(fd, TCP_KEEPIDLE, how.keep_alive.count()) &&
+         set_tcp(fd, TCP_KEEPINTVL, how.keep_alive_interval().count()) &&
+         set_tcp(fd, TCP_KEEPCNT, how.keep_alive_probes);
+}
+
+void set_buffers(int fd, const socket_options& how) noexcept {
+  set_buffer(fd, SO_SNDBUF, how.send_buffer);
+  set_buffer(fd, SO_RCVBUF, how.receive_buffer);
 }
 
 /// getsockname or getpeername.
@@ -85,11 +91,10 @@ int adopt(const listen_options& o) {
   if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) throw_system_error(errno, what);
   if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);
   enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // in vain for a Unix socket
-  set_buffer(o.descriptor, SO_SNDBUF, o.send_buffer);
-  set_buffer(o.descriptor, SO_RCVBUF, o.receive_buffer);
+  set_buffers(o.descriptor, o.socket);
   if (ask(::getsockname, o.descriptor).is_ip())
-    require(set_keep_alive(o.descriptor, {o.keep_alive, o.user_timeout}), "descriptor " + std::to_string(o.descriptor),
-            "keep_alive or user_timeout");
+    require(set_keep_alive(o.descriptor, o.socket), "descriptor " + std::to_string(o.descriptor),
+            "socket.keep_alive or socket.user_timeout");
   return o.descriptor;
 }
 
@@ -116,7 +121,7 @@ int kernel_sockets::listen(const listen_options& options) {
   file_descriptor fd(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
   // Before listening: the window scale is agreed on in the handshake. TCP connections inherit both.
-  bound_buffers(fd.get(), options.send_buffer, options.receive_buffer);
+  set_buffers(fd.get(), options.socket);
   if (at.type() == address::kind::unix_path) {
     unix_path path(fd.get(), at, options);
     paths_.emplace(fd.get(), std::move(path));
@@ -125,8 +130,7 @@ int kernel_sockets::listen(const listen_options& options) {
   if (at.is_ip()) {
     require(set_tcp(fd.get(), TCP_DEFER_ACCEPT, options.defer_accept.count()), options.at, "defer_accept");
     require(set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open), options.at, "fast_open");
-    require(set_keep_alive(fd.get(), {options.keep_alive, options.user_timeout}), options.at,
-            "keep_alive or user_timeout");
+    require(set_keep_alive(fd.get(), options.socket), options.at, "socket.keep_alive or socket.user_timeout");
     enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // listen again at once although old connections are in TIME_WAIT
     // Accepted sockets inherit it. Replies leave as whole batches already, so that waiting would only add latency.
     enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
@@ -139,10 +143,12 @@ int kernel_sockets::listen(const listen_options& options) {
   return fd.release();
 }
 
-// Not to wait for the peer is for connecting only: finish_connect() takes it back.
-int kernel_sockets::connect(const address& to, error_code& failed, const keep_alive_settings& how) noexcept {
+// The socket does not block while it connects; finish_connect() makes it block. Buffers are set before the handshake,
+// as in listen().
+int kernel_sockets::connect(const address& to, error_code& failed, const socket_options& how) noexcept {
   file_descriptor fd(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted ones: batches leave whole
+  if (fd) set_buffers(fd.get(), how);
   const bool set = fd && (!to.is_ip() || set_keep_alive(fd.get(), how));
   if (set && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
     return fd.release();
@@ -165,10 +171,7 @@ error_code kernel_sockets::finish_connect(int handle) noexcept {
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
 address kernel_sockets::remote_address(int handle) const { return ask(::getpeername, handle); }
 
-void kernel_sockets::bound_buffers(int handle, int send, int receive) noexcept {
-  set_buffer(handle, SO_SNDBUF, send);
-  set_buffer(handle, SO_RCVBUF, receive);
-}
+void kernel_sockets::bound_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }
 
 error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept {
   if (::setsockopt(handle, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) == 0) return {};

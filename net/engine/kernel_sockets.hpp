@@ -22,10 +22,10 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] int receiving_cpu(int handle) const noexcept override;
   void stop_listening(int handle) noexcept override;
   int accept(int listening, error_code& failed) noexcept override;
-  int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept override;
+  int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
-  void bound_buffers(int handle, int send, int receive) noexcept override;
+  void bound_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;

@@ -35,15 +35,15 @@ class socket_services {
   /// waits, or `failed` says why none can be accepted now.
   virtual int accept(int listening, error_code& failed) noexcept = 0;
   /// Begins to connect, which engine::add() watches; returns a handle, which the caller owns, or -1 and the reason.
-  /// Once it is connected, any engine of this network can watch it as a stream. The settings are valid.
-  virtual int connect(const address& to, error_code& failed, const keep_alive_settings& how = {}) noexcept = 0;
+  /// Once it is connected, any engine of this network can watch it as a stream. The options are valid.
+  virtual int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept = 0;
   /// Where a handle listens, or is connected from; the port is never 0.
   [[nodiscard]] virtual address local_address(int handle) const = 0;
   /// Of kind none when the peer is gone already.
   [[nodiscard]] virtual address remote_address(int handle) const = 0;
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
-  /// Bounds what may be on its way in each direction, in bytes; 0 leaves it as it is.
-  virtual void bound_buffers(int, int /*send*/, int /*receive*/) noexcept {}
+  /// Bounds the bytes in flight in each direction to `send_buffer` and `receive_buffer`; 0 leaves one as it is.
+  virtual void bound_buffers(int, const socket_options&) noexcept {}
   /// SO_BUSY_POLL, in microseconds, where there is a kernel: returns why not.
   virtual error_code set_busy_poll(int, int) noexcept { return {}; }
   /// How many bytes have arrived and were not received yet.

@@ -295,4 +295,10 @@ void event_loop::post(F f) {
   post(static_cast<work_item&>(*new node(std::move(f))));
 }
 
+/// [any thread] Whether a connection's handle can leave a loop for another one: the engine can detach it, and it
+/// means the same on the other loop's thread.
+[[nodiscard]] inline bool can_detach_connections(event_loop& from) noexcept {
+  return from.io().capabilities().can_detach && !from.options().own_descriptors;
+}
+
 }  // namespace quintet

@@ -9,7 +9,7 @@
 
 namespace quintet {
 
-/// The figures of a loop. A figure is declared here, and listed in each_loop_figure().
+/// The figures of a loop. A figure is declared here, and listed in each().
 template <class Value>
 struct loop_figures {
   Value turns{};     ///< times that the loop asked its engine what is ready
@@ -35,35 +35,33 @@ struct loop_figures {
   Value urgent{};      ///< messages that were answered ahead of others
   Value moved_here{};  ///< connections that came from another loop
   Value moved_away{};  ///< connections that went on to another loop, where they are closed
-};
 
-/// Calls f(name, figure...) for each figure, with that figure of each object.
-template <class F, class... Figures>
-constexpr void each_loop_figure(F f, Figures&... of) {
-  f("turns", of.turns...);
-  f("opened", of.opened...);
-  f("closed", of.closed...);
-  f("receives", of.receives...);
-  f("bytes_received", of.bytes_received...);
-  f("batches", of.batches...);
-  f("sends", of.sends...);
-  f("bytes_sent", of.bytes_sent...);
-  f("handler_errors", of.handler_errors...);
-  f("evicted", of.evicted...);
-  f("dropped", of.dropped...);
-  f("spins_paid", of.spins_paid...);
-  f("spins_in_vain", of.spins_in_vain...);
-  f("sends_flushed", of.sends_flushed...);
-  f("sends_full", of.sends_full...);
-  f("sends_outside", of.sends_outside...);
-  f("sends_resumed", of.sends_resumed...);
-  f("bytes_in_place", of.bytes_in_place...);
-  f("urgent", of.urgent...);
-  f("moved_here", of.moved_here...);
-  f("moved_away", of.moved_away...);
-}
-static_assert(sizeof(loop_figures<std::uint64_t>) == 21 * sizeof(std::uint64_t),
-              "a figure was added: each_loop_figure() has to list it");
+  /// Calls f(name, figure...) for each figure, with that figure of each object.
+  template <class F, class... Figures>
+  static constexpr void each(F f, Figures&... of) {
+    f("turns", of.turns...);
+    f("opened", of.opened...);
+    f("closed", of.closed...);
+    f("receives", of.receives...);
+    f("bytes_received", of.bytes_received...);
+    f("batches", of.batches...);
+    f("sends", of.sends...);
+    f("bytes_sent", of.bytes_sent...);
+    f("handler_errors", of.handler_errors...);
+    f("evicted", of.evicted...);
+    f("dropped", of.dropped...);
+    f("spins_paid", of.spins_paid...);
+    f("spins_in_vain", of.spins_in_vain...);
+    f("sends_flushed", of.sends_flushed...);
+    f("sends_full", of.sends_full...);
+    f("sends_outside", of.sends_outside...);
+    f("sends_resumed", of.sends_resumed...);
+    f("bytes_in_place", of.bytes_in_place...);
+    f("urgent", of.urgent...);
+    f("moved_here", of.moved_here...);
+    f("moved_away", of.moved_away...);
+  }
+};
 
 /// Written by one loop's thread, read by any.
 struct loop_counters : loop_figures<counter> {
@@ -83,15 +81,11 @@ struct loop_counters : loop_figures<counter> {
   }
   /// [loop] Takes over what another loop, which has ended, has counted.
   void add(const loop_counters& other) noexcept {
-    each_loop_figure([](const char*, counter& mine, const counter& others) { mine.add(others.value()); }, *this, other);
+    each([](const char*, counter& mine, const counter& others) { mine.add(others.value()); }, *this, other);
   }
 };
 
 /// The sum over loops at some moment. The figures are read one by one while the loops go on.
-struct loop_statistics : loop_figures<std::uint64_t> {
-  void add(const loop_counters& c) noexcept {
-    each_loop_figure([](const char*, std::uint64_t& sum, const counter& one) { sum += one.value(); }, *this, c);
-  }
-};
+struct loop_statistics : figure_sums<loop_figures> {};
 
 }  // namespace quintet

@@ -45,8 +45,6 @@ void refuse_for_unix(const listen_options& o) {
 
 void validate_numbers(const listen_options& o) {
   if (o.backlog < 1) refuse(o, "backlog", o.backlog, "it must be at least 1");
-  if (o.send_buffer < 0) refuse(o, "send_buffer", o.send_buffer, "it must be at least 0");
-  if (o.receive_buffer < 0) refuse(o, "receive_buffer", o.receive_buffer, "it must be at least 0");
   if (o.descriptor < -1) refuse(o, "descriptor", o.descriptor, "it must be an open one, or -1");
   if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
   if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
@@ -58,7 +56,7 @@ void validate_numbers(const listen_options& o) {
 void validate(const listen_options& o) {
   validate_numbers(o);
   const std::string owner = o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at;
-  validate(keep_alive_settings{o.keep_alive, o.user_timeout}, owner + ": ");
+  validate(o.socket, owner + ": socket.");
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);

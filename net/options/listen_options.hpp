@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../names/address.hpp"
-#include "keep_alive.hpp"
+#include "socket_options.hpp"
 
 #include <chrono>
 #include <optional>
@@ -35,15 +35,7 @@ struct listener_settings {
   /// system's net.ipv4.tcp_fastopen lets servers do that. A request may then arrive twice. 0: none.
   int fast_open = 0;
   std::optional<mode_t> mode = {};  ///< permissions of a Unix socket's file; otherwise as the process's umask says
-  int send_buffer = 0;              ///< bytes of kernel memory for each connection; 0: the kernel decides, and grows it
-  int receive_buffer = 0;           ///< the same for what has not been received yet
-  /// TCP only, ignored for a Unix socket: a connection that has been silent for so long is probed (SO_KEEPALIVE). It
-  /// ends when its peer answers no probe for as long again. Zero: no probes.
-  std::chrono::seconds keep_alive{0};
-  /// TCP only, ignored for a Unix socket: a connection ends when output has waited for so long, because the peer has
-  /// not acknowledged it or its window is closed (TCP_USER_TIMEOUT). Zero: the system's limit, some 15 minutes for
-  /// output that is not acknowledged, and none for a closed window.
-  std::chrono::milliseconds user_timeout{0};
+  socket_options socket = {};       ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;
   int descriptor = -1;  ///< not -1: a listening socket that exists already, and becomes the server's; `at` is ignored
 };

@@ -2,6 +2,8 @@
 // memory_limits: how much memory all connections of a server or a client together may take.
 #pragma once
 
+#include "socket_options.hpp"
+
 #include <cstddef>
 
 namespace quintet {
@@ -17,6 +19,11 @@ struct memory_limits {
   std::size_t tuned_sockets = 64;
   /// Bytes in each direction, where tuned_sockets says so. 0: never bounded.
   int bounded_socket_buffer = 64 * 1024;
+
+  /// [any thread] The buffers of a connection that tuned_sockets bounds.
+  [[nodiscard]] constexpr socket_options bounded_buffers() const noexcept {
+    return {.send_buffer = bounded_socket_buffer, .receive_buffer = bounded_socket_buffer};
+  }
 };
 
 /// [any thread] Throws config_error.

@@ -20,7 +20,7 @@ acceptor::~acceptor() {
 }
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
-  const bool has_buffers = options.send_buffer > 0 || options.receive_buffer > 0;
+  const bool has_buffers = options.socket.has_buffers();
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, has_buffers](int handle) { accepted({handle, has_buffers}); }, log_, shared));
 }
@@ -72,8 +72,7 @@ bool acceptor::let_in(const arrival& a) noexcept {
       refuse(a.handle, errc::too_many_from_address, from);
       return true;
     }
-    if (bounds)
-      loop_.io().sockets().bound_buffers(a.handle, memory_.bounded_socket_buffer, memory_.bounded_socket_buffer);
+    if (bounds) loop_.io().sockets().bound_buffers(a.handle, memory_.bounded_buffers());
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

@@ -25,8 +25,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
     : accept_channel(shared),
       loop_(loop),
       on_accept_(std::move(on_accept)),
-      send_buffer_(options.send_buffer),
-      receive_buffer_(options.receive_buffer),
+      socket_(options.socket),
       listening_(loop.io().sockets().listen(options)),
       copy_(loop.options().own_descriptors ? listening_ : -1),
       most_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
@@ -69,7 +68,7 @@ void listener::update() noexcept {
 void listener::on_accepted(int handle) noexcept {
   accepted_.add();
   troubled_ = false;
-  if (at_.is_unix()) loop_.io().sockets().bound_buffers(handle, send_buffer_, receive_buffer_);
+  if (at_.is_unix()) loop_.io().sockets().bound_buffers(handle, socket_);
   try {
     on_accept_(handle);
   } catch (...) {

@@ -58,8 +58,8 @@ class listener final : private loop_member, private accept_channel, private time
   event_loop& loop_;
   accept_function on_accept_;
   std::function<bool(error_code)> rescue_;
-  const int send_buffer_, receive_buffer_;  // to be set for each connection, since it does not inherit them
-  int listening_;                           // -1: closed
+  const socket_options socket_;  // of each connection
+  int listening_;                // -1: closed
   const int copy_;  // of listening_, in the table of who made it, where the loop has a table of its own; else -1
   const int most_waiting_;  // connections that can wait to be accepted
   const address at_;

@@ -45,10 +45,10 @@ rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connect
       cpu_times_(loops_.size()),
       departures_(loops_.size()) {
   for (event_loop* const loop : loops_) {
-    if (!loop->io().capabilities().can_detach)
-      throw config_error("rebalance.factor: connections cannot leave a loop with this engine, use epoll");
-    if (loop->options().own_descriptors)
-      throw config_error("rebalance.factor: connections cannot leave a loop with a table of descriptors of its own");
+    if (can_detach_connections(*loop)) continue;
+    throw config_error(loop->options().own_descriptors
+                           ? "rebalance.factor: connections cannot leave a loop with a table of descriptors of its own"
+                           : "rebalance.factor: connections cannot leave a loop with this engine, use epoll");
   }
   found_.reserve(chosen_at_once);
 }

@@ -22,8 +22,7 @@ namespace quintet {
 class rebalancer final : private timer, private fair_task {
  public:
   /// The loops and the registry outlive it; the main loop's thread has ended when it is destroyed. Throws config_error
-  /// where connections cannot leave a loop of theirs (engine_capabilities::can_detach, own_descriptors), and
-  /// std::bad_alloc.
+  /// where connections cannot leave a loop of theirs (can_detach_connections()), and std::bad_alloc.
   rebalancer(event_loop& main, std::vector<event_loop*> loops, connection_registry& connections,
              const rebalance_options& options, const log_hook& log);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // memory_engine: the engine over a memory_network.
-#include "memory_network.hpp"
+#include "memory_engine.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,31 +14,6 @@ constexpr std::size_t longest_receive = 64 * 1024;
 constexpr std::uint32_t reads = 1, sends = 2;
 
 }  // namespace
-
-class memory_engine final : public engine {
- public:
-  memory_engine(memory_network& network, socket_services& sockets)
-      : engine({.name = "memory", .can_detach = true}, sockets), net_(network) {}
-
-  bool poll(duration) override;
-  void wake() noexcept override {}
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override;
-  using engine::send;
-  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
-
- private:
-  bool ready(channel& c);
-  bool accept_ready(accept_channel& c);
-  bool connect_ready(connect_channel& c);
-  bool stream_ready(stream_channel& c);
-  void receive(stream_channel& c);
-  std::size_t room(int handle) const;
-
-  memory_network& net_;
-  std::map<int, channel*> watched_;
-};
 
 error_code memory_engine::add(channel& c, int handle) {
   if (kind_of(c) == kind::event) return system_error_code(EOPNOTSUPP);
@@ -153,7 +128,5 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   if (taken < offered) interest(c) |= sends;
   return {taken};
 }
-
-std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this, sockets_); }
 
 }  // namespace quintet

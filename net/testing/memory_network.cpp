@@ -2,10 +2,14 @@
 // memory_network: the network in memory, as its users on the other side see it.
 #include "memory_network.hpp"
 
+#include "memory_engine.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace quintet {
+
+std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this, sockets_); }
 
 memory_network::listening* memory_network::find_listening(const std::function<bool(const address&)>& is_meant) {
   const auto found = std::ranges::find_if(listeners_, [&](const auto& l) { return is_meant(l.second.at); });

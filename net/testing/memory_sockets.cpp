@@ -25,7 +25,7 @@ int memory_sockets::accept(int listening, error_code&) noexcept {
   return handle;
 }
 
-int memory_sockets::connect(const address& to, error_code& failed, const keep_alive_settings&) noexcept try {
+int memory_sockets::connect(const address& to, error_code& failed, const socket_options&) noexcept try {
   net_.attempts_.push_back(to);
   const int handle = net_.next_handle_++;
   net_.streams_[handle].connecting = to;

@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
 }
 
 BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
-  world::settings = {.send_buffer = 50'000};
+  world::settings = {.socket = {.send_buffer = 50'000}};
   world w({}, {.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
   world::settings = {};
   w.connect(w.first);

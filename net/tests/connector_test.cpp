@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_CASE(the_longest_limits_are_none) {
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
-  BOOST_CHECK_THROW(validate(connect_options{.keep_alive = -1s}), config_error);
-  BOOST_CHECK_THROW(validate(connect_options{.user_timeout = 25h}), config_error);
+  BOOST_CHECK_THROW(validate(connect_options{.socket = {.keep_alive = -1s}}), config_error);
+  BOOST_CHECK_THROW(validate(connect_options{.socket = {.user_timeout = 25h}}), config_error);
   BOOST_CHECK_THROW(validate(connect_options{.timeout = -1s}), config_error);
   BOOST_CHECK_THROW(validate(connect_options{.attempt_delay = 0s}), config_error);
   validate(connect_options{.timeout = 0s});

@@ -114,7 +114,7 @@ struct liveness {
 };
 
 QUINTET_ENGINE_TEST(an_accepted_connection_inherits_keep_alive_and_user_timeout) {
-  fixture on(kind, {"127.0.0.1:0", {.keep_alive = 40s, .user_timeout = 30'500ms}}), off(kind);
+  fixture on(kind, {"127.0.0.1:0", {.socket = {.keep_alive = 40s, .user_timeout = 30'500ms}}}), off(kind);
   for (fixture* const f : {&on, &off}) {
     const file_descriptor client = connected_to(f->at);
     BOOST_REQUIRE(until(*f->io, [&] { return f->l.accepted.size() == 1U; }));
@@ -134,9 +134,19 @@ QUINTET_ENGINE_TEST(a_connection_that_is_made_has_keep_alive_and_user_timeout) {
   liveness(plain.get()).must_be_off();
 }
 
+QUINTET_ENGINE_TEST(a_connection_that_is_made_has_its_buffers) {
+  fixture f(kind);
+  error_code failed;
+  const socket_options how{.send_buffer = 20'000, .receive_buffer = 30'000};
+  const file_descriptor made(f.io->sockets().connect(f.at, failed, how));
+  BOOST_REQUIRE(made);
+  BOOST_TEST(testing::get_option(made.get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles them
+  BOOST_TEST(testing::get_option(made.get(), SOL_SOCKET, SO_RCVBUF) == 60'000);
+}
+
 QUINTET_ENGINE_TEST(a_socket_of_the_parent_gets_keep_alive_and_a_unix_socket_ignores_it) {
   const auto io = make_engine(kind);
-  const listener_settings how{.keep_alive = 40s, .user_timeout = 30'500ms};
+  const listener_settings how{.socket = {.keep_alive = 40s, .user_timeout = 30'500ms}};
   fixture f(kind);
   listener_settings again = how;
   again.descriptor = ::fcntl(f.handle, F_DUPFD_CLOEXEC, 0);

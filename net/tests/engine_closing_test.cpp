@@ -20,7 +20,7 @@ using testing::numbered;
 /// Whose peer reads nothing for now.
 struct fixture : testing::engine_stream {
   explicit fixture(testing::tested_engine kind) : engine_stream(kind) {
-    io->sockets().bound_buffers(handle, 16 * 1024, 0);
+    io->sockets().bound_buffers(handle, {.send_buffer = 16 * 1024});
     watch();
   }
   /// In small pieces, which an engine may like to keep until there is room; taken is what it has taken.

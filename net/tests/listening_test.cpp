@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(buffers_of_a_listener_are_those_of_its_connections) {
   event_loop loop;
   std::vector<file_descriptor> accepted;
   const auto keep = [&](int fd) { accepted.emplace_back(fd); };
-  const listener_settings settings{.send_buffer = 20'000, .receive_buffer = 30'000};
+  const listener_settings settings{.socket = {.send_buffer = 20'000, .receive_buffer = 30'000}};
   listener tcp(loop, {"127.0.0.1:0", settings}, keep), un(loop, {"unix:@quintet-buffers-test", settings}, keep);
   for (listener* l : {&tcp, &un}) {
     l->start();

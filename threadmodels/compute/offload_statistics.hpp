@@ -9,7 +9,7 @@
 
 namespace quintet {
 
-/// The figures of a loop. A figure is declared here, and listed in each_offload_figure().
+/// The figures of a loop. A figure is declared here, and listed in each().
 template <class Value>
 struct offload_figures {
   // Each batch of a callback handler is in one of these:
@@ -20,29 +20,23 @@ struct offload_figures {
   // Of those run by the loop:
   Value mispredicted{};     ///< cost more than offload_options::threshold
   Value mispredicted_ns{};  ///< the nanoseconds that these took
-};
 
-/// Calls f(name, figure...) for each figure, with that figure of each object.
-template <class F, class... Figures>
-constexpr void each_offload_figure(F f, Figures&... of) {
-  f("batches_inline", of.batches_inline...);
-  f("offloads_unknown", of.offloads_unknown...);
-  f("offloads_expensive", of.offloads_expensive...);
-  f("offloads_held_back", of.offloads_held_back...);
-  f("mispredicted", of.mispredicted...);
-  f("mispredicted_ns", of.mispredicted_ns...);
-}
-static_assert(sizeof(offload_figures<std::uint64_t>) == 6 * sizeof(std::uint64_t),
-              "a figure was added: each_offload_figure() has to list it");
+  /// Calls f(name, figure...) for each figure, with that figure of each object.
+  template <class F, class... Figures>
+  static constexpr void each(F f, Figures&... of) {
+    f("batches_inline", of.batches_inline...);
+    f("offloads_unknown", of.offloads_unknown...);
+    f("offloads_expensive", of.offloads_expensive...);
+    f("offloads_held_back", of.offloads_held_back...);
+    f("mispredicted", of.mispredicted...);
+    f("mispredicted_ns", of.mispredicted_ns...);
+  }
+};
 
 /// Written by one loop's thread, read by any.
 using offload_counters = offload_figures<counter>;
 
 /// The sum over loops at some moment. All 0 where nothing is adaptive.
-struct offload_statistics : offload_figures<std::uint64_t> {
-  void add(const offload_counters& c) noexcept {
-    each_offload_figure([](const char*, std::uint64_t& sum, const counter& one) { sum += one.value(); }, *this, c);
-  }
-};
+struct offload_statistics : figure_sums<offload_figures> {};
 
 }  // namespace quintet

@@ -103,7 +103,7 @@ class worker_pool {
   void take_late_ones(work_fifo& late, time_point now) noexcept;
   void note(worker_event what, time_point now) noexcept;
 
-  // The threads (worker_pool_threads.cpp).
+  // The threads.
   void start_worker();
   void work(worker_list::iterator self, unsigned number);
   void leave(worker_list::iterator self, std::unique_lock<std::mutex>& lock);

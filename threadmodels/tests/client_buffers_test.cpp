@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(those_that_come_when_many_are_open) {
 }
 
 BOOST_AUTO_TEST_CASE(all_of_them) {
-  const auto all = connected({.connecting = {.send_buffer = 10'000, .receive_buffer = 30'000},
+  const auto all = connected({.connecting = {.socket = {.send_buffer = 10'000, .receive_buffer = 30'000}},
                               .memory = {.tuned_sockets = 0, .bounded_socket_buffer = 9}},
                              2);
   BOOST_REQUIRE(all.size() == 2U);
@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(none_of_them) {
 
 BOOST_AUTO_TEST_CASE(what_may_not_be) {
   BOOST_CHECK_THROW(client(client_config{.memory = {.bounded_socket_buffer = -1}}, nothing), config_error);
-  BOOST_CHECK_THROW(client(client_config{.connecting = {.send_buffer = -1}}, nothing), config_error);
-  BOOST_CHECK_THROW(client(client_config{.connecting = {.receive_buffer = -1}}, nothing), config_error);
+  BOOST_CHECK_THROW(client(client_config{.connecting = {.socket = {.send_buffer = -1}}}, nothing), config_error);
+  BOOST_CHECK_THROW(client(client_config{.connecting = {.socket = {.receive_buffer = -1}}}, nothing), config_error);
 }
 
 }  // namespace quintet::test

@@ -71,12 +71,14 @@ const std::vector<wrong> wrong_ones{
     {"defer_accept of a Unix socket",
      [](config& c) { c.listen = {{"unix:@quintet-test", {.defer_accept = std::chrono::seconds(1)}}}; },
      {"defer_accept", "no port"}},
-    {"negative keep_alive", [](config& c) { c.listen[0].keep_alive = -1s; }, {"keep_alive", "-1 s", "0.0.0.0:0"}},
+    {"negative keep_alive",
+     [](config& c) { c.listen[0].socket.keep_alive = -1s; },
+     {"keep_alive", "-1 s", "0.0.0.0:0"}},
     {"too long a keep_alive",
-     [](config& c) { c.listen[0].keep_alive = 40'000s; },
+     [](config& c) { c.listen[0].socket.keep_alive = 40'000s; },
      {"keep_alive", "40000 s", "32767 s"}},
     {"endless user_timeout",
-     [](config& c) { c.listen[0].user_timeout = 25h; },
+     [](config& c) { c.listen[0].socket.user_timeout = 25h; },
      {"user_timeout", "90000000 ms", "86400000 ms"}},
     {"negative backlog", [](config& c) { c.listen[0].backlog = -3; }, {"backlog", "-3", "at least 1"}},
     {"a host name", [](config& c) { c.listen = {"localhost:80"}; }, {"address", "localhost", "IPv4", "IPv6", "unix:/"}},
@@ -90,8 +92,8 @@ const std::vector<wrong> wrong_ones{
     {"dual stack of IPv4", [](config& c) { c.listen[0].dual_stack = true; }, {"dual_stack", "0.0.0.0:0", "IPv6"}},
     {"a mode without a file", [](config& c) { c.listen[0].mode = 0600; }, {"mode", "0.0.0.0:0", "unix:/path"}},
     {"too wide a mode", [](config& c) { c.listen = {{"unix:/x", {.mode = 01777}}}; }, {"mode", "unix:/x", "0777"}},
-    {"a negative buffer", [](config& c) { c.listen[0].send_buffer = -1; }, {"send_buffer", "-1", "at least 0"}},
-    {"another", [](config& c) { c.listen[0].receive_buffer = -1; }, {"receive_buffer", "-1", "at least 0"}},
+    {"a negative buffer", [](config& c) { c.listen[0].socket.send_buffer = -1; }, {"send_buffer", "-1", "at least 0"}},
+    {"another", [](config& c) { c.listen[0].socket.receive_buffer = -1; }, {"receive_buffer", "-1", "at least 0"}},
     {"a negative descriptor", [](config& c) { c.listen[0].descriptor = -2; }, {"descriptor", "-2"}},
     {"too high a rate", [](config& c) { c.accepting.accept_rate = 2'000'000; }, {"accept_rate", "2000000", "1000000"}},
     {"a burst of nothing", [](config& c) { c.accepting.accept_burst = 5; }, {"accept_burst", "5", "accept_rate"}},
@@ -172,11 +174,11 @@ BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   const config c = config::public_defaults({"127.0.0.1:0"}), plain;
   BOOST_TEST(c.listen.size() == 1U);
   BOOST_TEST(c.listen[0].at == "127.0.0.1:0");
-  BOOST_TEST((c.listen[0].keep_alive > 0s && c.listen[0].keep_alive <= 1h));
-  BOOST_TEST((c.listen[0].user_timeout > c.limits.send_timeout));
-  const listener_settings own{.keep_alive = 7s, .user_timeout = 8s};
+  BOOST_TEST((c.listen[0].socket.keep_alive > 0s && c.listen[0].socket.keep_alive <= 1h));
+  BOOST_TEST((c.listen[0].socket.user_timeout > c.limits.send_timeout));
+  const listener_settings own{.socket = {.keep_alive = 7s, .user_timeout = 8s}};
   const config with_own = config::public_defaults({{"127.0.0.1:0", own}});
-  BOOST_TEST((with_own.listen[0].keep_alive == 7s && with_own.listen[0].user_timeout == 8s));
+  BOOST_TEST((with_own.listen[0].socket.keep_alive == 7s && with_own.listen[0].socket.user_timeout == 8s));
   BOOST_TEST(c.accepting.max_connections > 0U);
   for (const duration d : {c.limits.first_byte_timeout, c.limits.idle_timeout, c.limits.send_timeout,
                            c.limits.message_timeout, c.limits.linger_timeout})
@@ -199,7 +201,7 @@ BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test:
 
 BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
   const config c;
-  BOOST_TEST((c.listen[0].keep_alive == 0s && c.listen[0].user_timeout == 0s));
+  BOOST_TEST((c.listen[0].socket.keep_alive == 0s && c.listen[0].socket.user_timeout == 0s));
   BOOST_TEST(c.accepting.max_connections == 0U);
   BOOST_TEST(!c.limits.timed());
   BOOST_TEST((c.limits.linger_timeout == 1s));

@@ -120,6 +120,17 @@ const std::vector<row<config>> of_limits{
                "bounded_socket_buffer: -1 is not allowed, it must be at least 0"),
 };
 
+const std::vector<row<config>> of_listeners{
+    server_row([](auto& c) -> auto& { return c.listen[0].socket.send_buffer; }, 0, -1,
+               "0.0.0.0:0: socket.send_buffer: -1 is not allowed, it must be at least 0"),
+    server_row([](auto& c) -> auto& { return c.listen[0].socket.receive_buffer; }, 0, -1,
+               "0.0.0.0:0: socket.receive_buffer: -1 is not allowed, it must be at least 0"),
+    server_row([](auto& c) -> auto& { return c.listen[0].socket.keep_alive; }, 0s, 32'768s,
+               "0.0.0.0:0: socket.keep_alive: 32768 s is not allowed, it must be from 0 to 32767 s"),
+    server_row([](auto& c) -> auto& { return c.listen[0].socket.user_timeout; }, 0ms, -1ms,
+               "0.0.0.0:0: socket.user_timeout: -1 ms is not allowed, it must be from 0 to 86400000 ms"),
+};
+
 const std::vector<row<config>> advanced{
     server_row([](auto& c) -> auto& { return c.advanced.priority.reserve_descriptors; }, 16U, 4097U,
                "priority.reserve_descriptors: 4097 is not allowed, it must be at most 4096"),
@@ -162,14 +173,14 @@ const std::vector<row<client_config>> of_clients{
                "connecting.timeout: it is negative, zero means no limit"),
     client_row([](auto& c) -> auto& { return c.connecting.attempt_delay; }, 250ms, 0s,
                "connecting.attempt_delay: it must be above zero"),
-    client_row([](auto& c) -> auto& { return c.connecting.send_buffer; }, 0, -1,
-               "connecting.send_buffer: -1 is not allowed, it must be at least 0"),
-    client_row([](auto& c) -> auto& { return c.connecting.receive_buffer; }, 0, -1,
-               "connecting.receive_buffer: -1 is not allowed, it must be at least 0"),
-    client_row([](auto& c) -> auto& { return c.connecting.keep_alive; }, 0s, -1s,
-               "connecting.keep_alive: -1 s is not allowed, it must be from 0 to 32767 s"),
-    client_row([](auto& c) -> auto& { return c.connecting.user_timeout; }, 0ms, 25h,
-               "connecting.user_timeout: 90000000 ms is not allowed, it must be from 0 to 86400000 ms"),
+    client_row([](auto& c) -> auto& { return c.connecting.socket.send_buffer; }, 0, -1,
+               "connecting.socket.send_buffer: -1 is not allowed, it must be at least 0"),
+    client_row([](auto& c) -> auto& { return c.connecting.socket.receive_buffer; }, 0, -1,
+               "connecting.socket.receive_buffer: -1 is not allowed, it must be at least 0"),
+    client_row([](auto& c) -> auto& { return c.connecting.socket.keep_alive; }, 0s, -1s,
+               "connecting.socket.keep_alive: -1 s is not allowed, it must be from 0 to 32767 s"),
+    client_row([](auto& c) -> auto& { return c.connecting.socket.user_timeout; }, 0ms, 25h,
+               "connecting.socket.user_timeout: 90000000 ms is not allowed, it must be from 0 to 86400000 ms"),
 };
 
 const std::vector<row<pool_options>> of_pools{
@@ -209,6 +220,9 @@ BOOST_DATA_TEST_CASE(threads_and_placement, data::make(of_threads), r) {
   check(r, [](const config& c) { const server srv(c, &ignore); });
 }
 BOOST_DATA_TEST_CASE(limits, data::make(of_limits), r) {
+  check(r, [](const config& c) { const server srv(c, &ignore); });
+}
+BOOST_DATA_TEST_CASE(listeners, data::make(of_listeners), r) {
   check(r, [](const config& c) { const server srv(c, &ignore); });
 }
 BOOST_DATA_TEST_CASE(what_most_servers_leave_alone, data::make(advanced), r) {

@@ -247,7 +247,7 @@ std::string run(const setting& s, model kind, flavour style) {
   {
     const auto make = [&](const connection_ends& ends) { return Program(stage, stage.life_of(ends.peer, style)); };
     test::running<server<handler_factory<std::remove_const_t<decltype(make)>>>> served(
-        config{.listen = {{"127.0.0.1:0", {.send_buffer = socket_buffer(s)}}},
+        config{.listen = {{"127.0.0.1:0", {.socket = {.send_buffer = socket_buffer(s)}}}},
                .model = kind,
                .threads = {.loops = 3, .workers = {2, 2}},
                .limits = s.limits,

@@ -75,7 +75,7 @@ class scripted_engine final : public engine {
       failed = unsupported();
       return -1;
     }
-    int connect(const address&, error_code& failed, const keep_alive_settings&) noexcept override {
+    int connect(const address&, error_code& failed, const socket_options&) noexcept override {
       failed = unsupported();
       return -1;
     }

@@ -249,7 +249,7 @@ as_server_thread::as_server_thread() noexcept : before_(failing_allocations::set
 as_server_thread::~as_server_thread() { failing_allocations::set_spared(before_); }
 
 config config_for(const surroundings& where) {
-  return {.listen = {{"127.0.0.1:0", {.send_buffer = 16 << 10}}},
+  return {.listen = {{"127.0.0.1:0", {.socket = {.send_buffer = 16 << 10}}}},
           .model = where.under.kind,
           .threads = {.loops = 2, .workers = {1, 2}, .offload = {.policy = offload_policy::always}},
           .engine = where.engine,

@@ -112,7 +112,7 @@ int serve(const config& c, Handler handler, shared_state& state, bool fails_at_s
 }
 
 int run_server(const fault_class& what, combination under, engine_kind engine, shared_state& state) {
-  config c{.listen = {{"127.0.0.1:0", {.send_buffer = what.kind == fault_kind::real ? 4096 : 0}}},
+  config c{.listen = {{"127.0.0.1:0", {.socket = {.send_buffer = what.kind == fault_kind::real ? 4096 : 0}}}},
            .model = under.kind,
            .threads = {.loops = 2, .workers = {2, 4}, .offload = {.policy = offload_policy::always}},
            .engine = engine,

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// memory_engine: the engine over a memory_network.
+#pragma once
+
+#include "../engine/engine.hpp"
+#include "memory_network.hpp"
+
+#include <cstddef>
+#include <map>
+
+namespace quintet {
+
+/// Its network outlives it. Thread tags as in engine.
+class memory_engine final : public engine {
+ public:
+  memory_engine(memory_network& network, socket_services& sockets)
+      : engine({.name = "memory", .can_detach = true}, sockets), net_(network) {}
+
+  bool poll(duration) override;
+  void wake() noexcept override {}
+  error_code add(channel& c, int handle) override;
+  void remove(channel& c) noexcept override;
+  void set_reading(channel& c, bool on) noexcept override;
+  using engine::send;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+
+ private:
+  bool ready(channel& c);
+  bool accept_ready(accept_channel& c);
+  bool connect_ready(connect_channel& c);
+  bool stream_ready(stream_channel& c);
+  void receive(stream_channel& c);
+  std::size_t room(int handle) const;
+
+  memory_network& net_;
+  std::map<int, channel*> watched_;
+};
+
+}  // namespace quintet
