@@ -71,8 +71,8 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (c.is_measured()) {  // a batch
     // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
-    c.baton_flags_.output.quantum_used = !c.loop_.shares_left();
-    c.loop_.count_written(event_loop::turn_share / 4);
+    c.baton_flags_.output.quantum_used = !c.loop_.fair_work().has_quota();
+    c.loop_.fair_work().count_written(fair_tasks::quantum / 4);
   }
   if (!c.input_.keep_lent(c)) c.become(&connection_handoff::lost_batch);
 }
@@ -149,7 +149,7 @@ void connection_handoff::calls(work_item& item) noexcept {
 
 void connection_handoff::writable(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  if (!c.constants_.runs_here) c.loop_.turn_begins();
+  if (!c.constants_.runs_here) c.loop_.fair_work().count_started();
   if (c.constants_.keeps_baton) return c.run_writable();
   call_guarded(c, callback::on_writable, &session_interface::run_writable);
   give_back(c);
@@ -206,7 +206,7 @@ void connection_handoff::returned(work_item& item) noexcept {
 }
 
 void connection_handoff::returned_slowly(connection_core& c) noexcept {
-  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.turn_comes_home();
+  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.fair_work().count_finished();
   c.loop_flags_.handoff.baton_out = c.loop_flags_.handoff.counts_as_writer = false;
   c.baton_flags_.output.quantum_used = false;
   if (c.is_draining()) c.baton_flags_.handoff.draining = true;

@@ -14,8 +14,8 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
-// Until it looks again whether the turns that it has given to other threads have begun: these do not say so.
-constexpr duration share_pause = std::chrono::milliseconds(2);
+// Other threads do not tell the loop when they begin a quantum. After this pause the loop looks again.
+constexpr duration fair_pause = std::chrono::milliseconds(2);
 // Of a loop that has a timer: whoever waits may add it to the present.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
@@ -128,7 +128,7 @@ event_loop::outside_wait event_loop::wait_outside() {
 }
 
 bool event_loop::turn(bool may_wait) {
-  written_ = 0;
+  fair_work_.begin_turn();
   counters_.turns.add();
   bool worked = false;
   if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
@@ -164,7 +164,7 @@ bool event_loop::turn(bool may_wait) {
   now_is_known_ = false;  // the engine or the timers may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
-  if (!takers_.empty()) worked |= run_fair_tasks();
+  if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   return worked;
 }
@@ -172,9 +172,9 @@ bool event_loop::turn(bool may_wait) {
 duration event_loop::longest_wait(bool may_wait) noexcept {
   if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
   duration most = engine::forever;
-  if (!takers_.empty()) [[unlikely]] {
-    if (turns_wait()) return duration::zero();
-    most = share_pause;
+  if (!fair_work_.empty()) [[unlikely]] {
+    if (fair_work_.can_run()) return duration::zero();
+    most = fair_pause;
   }
   if (timers_.empty()) return most;
   const time_point next = timers_.next();
@@ -233,16 +233,6 @@ bool event_loop::run_deferred() noexcept {
   bool any = false;
   for (work_item* item; (item = now.pop()); any = true) (*item)();
   return any;
-}
-
-bool event_loop::run_fair_tasks() noexcept {
-  unsigned given = 0;
-  for (; given < shares_a_turn && turns_wait() && (given == 0 || shares_left()); ++given) {
-    fair_task& next = takers_.front();
-    takers_.pop_front();
-    next.take_turn();
-  }
-  return given > 0;
 }
 
 void event_loop::begin_to_stop() noexcept {
