@@ -70,7 +70,7 @@ void connection_core::on_received(bytes arrived) noexcept {
 [[gnu::always_inline]] inline void connection_core::take_in(bytes arrived) noexcept {
   try {
     if (!is_idle_but_for_slow_path()) [[unlikely]] {
-      if (baton_is_out() || loop_flags_.input.has_pending || holds_input()) {  // nothing overtakes pending input
+      if (queues_input()) {
         input_.append_pending(*this, arrived);
         if (!baton_is_out() && !holds_input()) run_steps();
         return;

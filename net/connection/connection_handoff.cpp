@@ -33,6 +33,14 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
 }
 
+/// Why the batch that was returned ends its connection, or nothing.
+end_reason find_failure(const connection_core& c, bool threw) noexcept {
+  if (c.batch_.lost) return no_memory();
+  if (threw) return errc::handler_threw;
+  if (c.baton_flags_.output.overflowed) return errc::output_overflow;
+  return {};
+}
+
 }  // namespace
 
 // ---- Out ------------------------------------------------------------------------------------------------------------
@@ -214,9 +222,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
   c.baton_flags_.handoff.handler_failed = false;
   if (threw) c.loop_.counters().handler_errors.add();
   if (c.has_ended()) return c.begin_to_close();
-  if (c.batch_.lost) return c.out_of_memory();
-  if (threw) return c.fail(errc::handler_threw);
-  if (c.baton_flags_.output.overflowed) return c.fail(errc::output_overflow);
+  if (const end_reason why = find_failure(c, threw)) return c.fail(why.code());
   c.loop_flags_.output.partial_message = false;
   const bool may_keep_more = c.baton_flags_.handoff.has_changes;
   end_of_batch(c);

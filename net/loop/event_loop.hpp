@@ -196,6 +196,9 @@ class event_loop {
   enum class sleep : int { awake, in_engine, in_guest };
 
   bool turn(bool may_wait);
+  bool poll_guest(asio_guest& guest);
+  bool wait_for_work(asio_guest* guest, bool may_wait);
+  bool expire_timers();
   bool spin(asio_guest* guest, duration& longest);
   void begin_to_stop() noexcept;
   bool run_posted() noexcept;
