@@ -39,15 +39,7 @@ class fair_tasks {
   }
   /// [loop] Runs tasks in the order of scheduling: at least one, and more while the write quota lasts. Runs none while
   /// can_run() is false. Returns whether a task ran.
-  bool run_fair_tasks() noexcept {
-    unsigned count = 0;
-    for (; count < quanta_per_turn && can_run() && (count == 0 || has_quota()); ++count) {
-      fair_task& next = queue_.front();
-      queue_.pop_front();
-      next.run_quantum();
-    }
-    return count > 0;
-  }
+  bool run_fair_tasks() noexcept;
 
   /// [loop] Counts bytes against the turn's write quota. Whoever writes much calls this function.
   void count_written(std::size_t size) noexcept { written_ += size; }
