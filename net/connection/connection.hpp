@@ -62,11 +62,11 @@ class connection : protected detail::connection_core {
   /// [baton] Whether less output waits than `high_watermark`; for a handler with on_writable also whether this batch
   /// may write more of what a turn of the loop has for all. One who produces much writes while this is true, and goes
   /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when
-  /// the output is down to the low watermark and others have had their share. No more input is looked at before that.
+  /// the output is down to the low watermark and others have had their quantum. No more input is looked at before that.
   [[nodiscard]] bool writable() noexcept {
     detail::handoff_baton_flags& flags = held().handoff;
     if (enabled_.writable ? !is_full() : !output_.is_above_watermark(*this)) return true;
-    if (is_on_loop() && !flags.wants_writable) loop_.count_written(output_.written());
+    if (is_on_loop() && !flags.wants_writable) loop_.fair_work().count_written(output_.written());
     flags.wants_writable |= enabled_.writable;
     return false;
   }

@@ -66,6 +66,21 @@ class connection_context : public stream_channel {
     return baton_flags_.handoff.wants_writable || is_stuck() || baton_flags_.input.paused ||
            loop_flags_.input.throttled;
   }
+  /// [loop] Input that arrives becomes pending. Nothing overtakes pending input. The baton's flags are read only while
+  /// the baton is at home.
+  [[nodiscard]] bool queues_input() const noexcept {
+    return baton_is_out() || loop_flags_.input.has_pending || holds_input();
+  }
+  /// [loop, baton] The connection drains, and the handler will not be given more input.
+  [[nodiscard]] bool is_drain_finished() const noexcept {
+    return is_draining() && (extras_->drain_left == 0 || loop_flags_.input.peer_ended || baton_flags_.input.paused);
+  }
+  /// [loop] on_writable is in the loop's queue of fair tasks.
+  [[nodiscard]] bool is_scheduled_fair() const noexcept {
+    return extras_ && static_cast<const fair_task&>(*extras_).is_linked();
+  }
+  /// [loop] Another loop is to take the connection over.
+  [[nodiscard]] bool has_migration_target() const noexcept { return extras_ && extras_->migrates_to; }
   /// [loop, baton] The server does not look at input now: the time is not the peer's. In model 1 the thread sits in
   /// send() while output waits.
   [[nodiscard]] bool looks_away() const noexcept {
@@ -86,7 +101,7 @@ class connection_context : public stream_channel {
   virtual void expired() noexcept = 0;
   /// [loop] The loop's turn ends, and connection_loop_extras::end was deferred in it.
   virtual void turn_ends() noexcept = 0;
-  /// [loop] The connection has its place in the loop's queue of those that write much, and its turn has come.
+  /// [loop] The quantum of a connection that writes much has come.
   virtual void continue_writing() noexcept = 0;
 
   // Behind the channel, in its padding.

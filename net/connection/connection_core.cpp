@@ -69,7 +69,7 @@ void connection_core::on_received(bytes arrived) noexcept {
 [[gnu::always_inline]] inline void connection_core::take_in(bytes arrived) noexcept {
   try {
     if (!is_idle_but_for_slow_path()) [[unlikely]] {
-      if (baton_is_out() || loop_flags_.input.has_pending || holds_input()) {  // nothing overtakes pending input
+      if (queues_input()) {
         input_.append_pending(*this, arrived);
         if (!baton_is_out() && !holds_input()) run_steps();
         return;
@@ -182,8 +182,8 @@ void connection_core::report_exception() const noexcept {
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
 bool connection_core::is_full() const noexcept {
-  return baton_flags_.output.quantum_used || output_.written() > event_loop::turn_share ||
-         output_.is_above_watermark(*this) || (is_on_loop() && !loop_.shares_left());
+  return baton_flags_.output.quantum_used || output_.written() > fair_tasks::quantum ||
+         output_.is_above_watermark(*this) || (is_on_loop() && !loop_.fair_work().has_quota());
 }
 
 // False when nothing has left: on another thread, or behind what is queued.
@@ -195,10 +195,10 @@ bool connection_core::send_early(counter& reason) noexcept {
 }
 
 void connection_core::has_written() noexcept {
-  if (output_.written() < event_loop::turn_share || !send_early(loop_.counters().sends_full)) return;
+  if (output_.written() < fair_tasks::quantum || !send_early(loop_.counters().sends_full)) return;
   loop_flags_.output.partial_message = !planted(bug::messages_are_torn);
   baton_flags_.output.quantum_used = true;
-  loop_.count_written(event_loop::turn_share);
+  loop_.fair_work().count_written(fair_tasks::quantum);
 }
 
 void connection_core::keep_sending(engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); }
@@ -218,14 +218,14 @@ void connection_core::turn_ends() noexcept {
   if (!has_ended() && !baton_is_out()) run_steps();
 }
 
-// The handler had more to write than it may keep waiting, or than its share, and others have had theirs since.
+// The handler had more to write than the high watermark or its quantum allows. Other tasks have run since.
 void connection_core::continue_writing() noexcept {
   if (has_ended() || baton_is_out()) return;
   if (!baton_flags_.handoff.wants_writable || is_closing() || output_.queue_size() > applied_limits().low_watermark)
     return run_steps();
   baton_flags_.handoff.wants_writable = false;
   loop_flags_.handoff.counts_as_writer = !constants_.runs_here;
-  if (loop_flags_.handoff.counts_as_writer) loop_.turn_goes_out();
+  if (loop_flags_.handoff.counts_as_writer) loop_.fair_work().count_handed_off();
   connection_handoff::hand_off(*this, &connection_handoff::writable);
 }
 

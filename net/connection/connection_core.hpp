@@ -163,7 +163,7 @@ class connection_core : public session_interface, public loop_member, public wor
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;
-  void perform_at_end(step next) noexcept;
+  void perform_on_input(step next) noexcept;
   void accept_close_request() noexcept;
   void run_loop_messages() noexcept;
   void deliver_unseen() noexcept;

@@ -44,6 +44,10 @@ void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(c.loop_.now());
 }
 
+void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
+  if (now.closing && c.loop_flags_.input.peer_ended) now.output_waits = c.loop_flags_.output.is_queued = false;
+}
+
 }  // namespace
 
 // A step may call this again: a message closes the connection, or a handler is called and returns the baton. The call
@@ -57,8 +61,7 @@ void connection_core::run_steps() noexcept {
     connection_facts now = facts();
     now.may_migrate = now.may_migrate && !is_refused;
     now.closing = now.closing && sees_closing;
-    if (planted(bug::output_is_lost_at_the_end) && now.closing && loop_flags_.input.peer_ended)
-      now.output_waits = loop_flags_.output.is_queued = false;
+    if (planted(bug::output_is_lost_at_the_end)) lose_output_at_end(*this, now);
     const step next = next_step(now);
     if (next == step::wait) break;
     if (next == step::sort_messages) sees_closing = !planted(bug::steps_are_reentered);
@@ -95,15 +98,14 @@ connection_facts connection_core::facts() const noexcept {
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
       .wants_writable = baton.handoff.wants_writable,
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
-      .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
+      .is_scheduled = is_scheduled_fair(),
       .is_stuck = is_stuck(),
-      .may_migrate = extras_ && extras_->migrates_to && connection_migration::is_possible(*this),
+      .may_migrate = has_migration_target() && connection_migration::is_possible(*this),
       .has_unseen_input = loop.input.has_pending || has_unseen_,
       .holds_input = holds_input(),
-      .reading_differs =
-          !loop.input.peer_ended && loop.input.stopped == input_.wants_reading(*this, baton.input.paused),
+      .reading_differs = input_.must_change_reading(*this, baton.input.paused),
       .undecided = enabled_.classify && baton.input.has_unread,
-      .drain_is_over = is_draining() && (extras_->drain_left == 0 || loop.input.peer_ended || baton.input.paused),
+      .drain_is_over = is_drain_finished(),
       .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
       .may_end = loop.output.send_shut || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,
@@ -133,19 +135,19 @@ void connection_core::perform(step next) noexcept {
       return make_extras() ? loop_.schedule_fair(*extras_) : out_of_memory();
     case migrate:
       return connection_migration::run(*this);
-    case set_reading:
-      return input_.update_reading(*this, baton_flags_.input.paused);
-    case deliver_input:
-      return deliver_unseen();
     default:
-      return perform_at_end(next);
+      return perform_on_input(next);
   }
 }
 
-// Of those that come when input has ended.
-void connection_core::perform_at_end(step next) noexcept {
+// The steps of decide_on_input(): input, then the end of it.
+void connection_core::perform_on_input(step next) noexcept {
   using enum step;
   switch (next) {
+    case deliver_input:
+      return deliver_unseen();
+    case set_reading:
+      return input_.update_reading(*this, baton_flags_.input.paused);
     case deliver_end:
       drained_ = drained_ || is_draining();
       return connection_handoff::deliver(*this);

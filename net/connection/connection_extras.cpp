@@ -8,6 +8,6 @@ namespace quintet::detail {
 
 void connection_turn_end::run(work_item& item) noexcept { static_cast<connection_turn_end&>(item).of.turn_ends(); }
 void connection_loop_extras::expired() noexcept { end.of.expired(); }
-void connection_loop_extras::take_turn() noexcept { end.of.continue_writing(); }
+void connection_loop_extras::run_quantum() noexcept { end.of.continue_writing(); }
 
 }  // namespace quintet::detail

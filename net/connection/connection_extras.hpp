@@ -39,7 +39,7 @@ struct connection_turn_end final : work_item {
 struct connection_loop_extras final : timer, fair_task {
   explicit connection_loop_extras(connection_context& c) noexcept : end(c) {}
   void expired() noexcept override;
-  void take_turn() noexcept override;
+  void run_quantum() noexcept override;
   connection_turn_end end;
   // Messages.
   message_queue messages;

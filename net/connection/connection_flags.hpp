@@ -99,7 +99,7 @@ struct input_baton_flags {
 };
 struct output_baton_flags {
   bool shutdown_requested : 1 = false;
-  bool quantum_used : 1 = false;  ///< it has written its share of this turn
+  bool quantum_used : 1 = false;  ///< the batch has written its quantum of this turn
   bool has_dropped : 1 = false;
   bool overflowed : 1 = false;  ///< more was written than max_output
   std::uint8_t unused : 4 = 0;

@@ -33,6 +33,14 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
 }
 
+/// Why the batch that was returned ends its connection, or nothing.
+end_reason find_failure(const connection_core& c, bool threw) noexcept {
+  if (c.batch_.lost) return no_memory();
+  if (threw) return errc::handler_threw;
+  if (c.baton_flags_.output.overflowed) return errc::output_overflow;
+  return {};
+}
+
 }  // namespace
 
 // ---- Out ------------------------------------------------------------------------------------------------------------
@@ -71,8 +79,8 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (c.is_measured()) {  // a batch
     // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
-    c.baton_flags_.output.quantum_used = !c.loop_.shares_left();
-    c.loop_.count_written(event_loop::turn_share / 4);
+    c.baton_flags_.output.quantum_used = !c.loop_.fair_work().has_quota();
+    c.loop_.fair_work().count_written(fair_tasks::quantum / 4);
   }
   if (!c.input_.keep_lent(c)) c.become(&connection_handoff::lost_batch);
 }
@@ -149,7 +157,7 @@ void connection_handoff::calls(work_item& item) noexcept {
 
 void connection_handoff::writable(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  if (!c.constants_.runs_here) c.loop_.turn_begins();
+  if (!c.constants_.runs_here) c.loop_.fair_work().count_started();
   if (c.constants_.keeps_baton) return c.run_writable();
   call_guarded(c, callback::on_writable, &session_interface::run_writable);
   give_back(c);
@@ -206,7 +214,7 @@ void connection_handoff::returned(work_item& item) noexcept {
 }
 
 void connection_handoff::returned_slowly(connection_core& c) noexcept {
-  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.turn_comes_home();
+  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.fair_work().count_finished();
   c.loop_flags_.handoff.baton_out = c.loop_flags_.handoff.counts_as_writer = false;
   c.baton_flags_.output.quantum_used = false;
   if (c.is_draining()) c.baton_flags_.handoff.draining = true;
@@ -214,9 +222,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
   c.baton_flags_.handoff.handler_failed = false;
   if (threw) c.loop_.counters().handler_errors.add();
   if (c.has_ended()) return c.begin_to_close();
-  if (c.batch_.lost) return c.out_of_memory();
-  if (threw) return c.fail(errc::handler_threw);
-  if (c.baton_flags_.output.overflowed) return c.fail(errc::output_overflow);
+  if (const end_reason why = find_failure(c, threw)) return c.fail(why.code());
   c.loop_flags_.output.partial_message = false;
   const bool may_keep_more = c.baton_flags_.handoff.has_changes;
   end_of_batch(c);

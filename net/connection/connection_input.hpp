@@ -73,6 +73,10 @@ class connection_input {
   /// Tells the engine whether to read. `paused`: by the handler, where the caller may look at that.
   void update_reading(context& c, bool paused) const noexcept { set_reading(c, wants_reading(c, paused)); }
   [[nodiscard]] bool wants_reading(const context& c, bool paused) const noexcept;
+  /// More input may arrive, and the engine reads and should not, or the other way round.
+  [[nodiscard]] bool must_change_reading(const context& c, bool paused) const noexcept {
+    return !c.loop_flags_.input.peer_ended && c.loop_flags_.input.stopped == wants_reading(c, paused);
+  }
 
   // ---- Both [loop, baton] ----
 

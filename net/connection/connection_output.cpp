@@ -167,7 +167,7 @@ end_reason connection_output::send_message(context& c, const shared_bytes& data)
     c.loop_.counters().dropped.add();
     return {};
   }
-  return send_beside(c, *data, &data, data->size() < large_write && queue_.size() < event_loop::turn_share);
+  return send_beside(c, *data, &data, data->size() < large_write && queue_.size() < fair_tasks::quantum);
 }
 
 // Whoever has the baton, and not in the middle of what the handler writes. `merges`: with what else comes in this turn.

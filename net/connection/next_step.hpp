@@ -61,7 +61,7 @@ enum class step : std::uint8_t {
 };
 
 /// The end of input: after everything else.
-constexpr step next_step_at_end(const connection_facts& now) noexcept {
+constexpr step decide_at_end(const connection_facts& now) noexcept {
   if (now.drain_is_over) {
     if (now.keeps_baton) return step::deliver_end;
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
@@ -73,19 +73,34 @@ constexpr step next_step_at_end(const connection_facts& now) noexcept {
   return now.may_end && !now.output_waits ? step::end : step::wait;
 }
 
+/// Input, then the end of it.
+constexpr step decide_on_input(const connection_facts& now) noexcept {
+  if (now.has_unseen_input && !now.holds_input) return step::deliver_input;
+  if (now.reading_differs) return step::set_reading;
+  return decide_at_end(now);
+}
+
+/// close() was accepted: only output matters.
+constexpr step decide_while_closing(const connection_facts& now) noexcept {
+  return now.output_waits || now.lingering ? step::wait : step::linger;
+}
+
+/// The handler wants on_writable before more input.
+constexpr step decide_before_writable(const connection_facts& now) noexcept {
+  return now.below_low_watermark && !now.is_scheduled ? step::schedule_writable : step::wait;
+}
+
 /// The first line that applies wins. Of a connection that has not ended and whose baton is at home.
 constexpr step next_step(const connection_facts& now) noexcept {
   if (now.close_asked) return step::accept_close;
-  if (now.closing) return now.output_waits || now.lingering ? step::wait : step::linger;
+  if (now.closing) return decide_while_closing(now);
   if (now.has_messages) return step::sort_messages;
   if (now.has_calls) return step::dispatch_calls;
   if (now.must_shut_down && !now.output_waits) return step::shut_down_send;
-  if (now.wants_writable) return now.below_low_watermark && !now.is_scheduled ? step::schedule_writable : step::wait;
+  if (now.wants_writable) return decide_before_writable(now);
   if (now.is_stuck) return step::wait;
   if (now.may_migrate) return step::migrate;
-  if (now.has_unseen_input && !now.holds_input) return step::deliver_input;
-  if (now.reading_differs) return step::set_reading;
-  return next_step_at_end(now);
+  return decide_on_input(now);
 }
 
 }  // namespace quintet::detail

@@ -141,17 +141,19 @@ engine::send_result blocking_engine::send(stream_channel& c, bytes data) noexcep
   return {sent + rest.bytes, rest.error};
 }
 
+// False: the send must not wait. Once a wake has ended a send, none waits before poll() has given the loop its turn.
+bool blocking_engine::begin_to_wait(const stream_channel& c) noexcept {
+  if (slow_path_.send_again) return false;
+  limit_send(c.longest_send());
+  return enter_call();
+}
+
 // The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
 engine::send_result blocking_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const std::size_t offered = size_of(pieces);
   std::size_t sent = 0;
   for (bool may_wait = false; sent < offered; may_wait = true) {
-    // Once a wake has ended a send, none waits before poll() has given the loop its turn.
-    if (may_wait) {
-      if (slow_path_.send_again) break;
-      limit_send(c.longest_send());
-      if (!enter_call()) break;
-    }
+    if (may_wait && !begin_to_wait(c)) break;
     const int flags = MSG_NOSIGNAL | (may_wait ? 0 : MSG_DONTWAIT);
     const ssize_t n = system_call::send(c.handle(), pieces, flags);
     const bool woken = may_wait && !leave_call();

@@ -48,6 +48,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   [[nodiscard]] int descriptor() noexcept override { return stream_ && !slow_path_.paused ? stream_->handle() : -1; }
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   static bool become_reachable() noexcept;
+  bool begin_to_wait(const stream_channel& c) noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool take_slow_path(duration longest);

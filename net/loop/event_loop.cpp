@@ -14,8 +14,8 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
-// Until it looks again whether the turns that it has given to other threads have begun: these do not say so.
-constexpr duration share_pause = std::chrono::milliseconds(2);
+// Other threads do not tell the loop when they begin a quantum. After this pause the loop looks again.
+constexpr duration fair_pause = std::chrono::milliseconds(2);
 // Of a loop that has a timer: whoever waits may add it to the present.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
@@ -127,20 +127,14 @@ event_loop::outside_wait event_loop::wait_outside() {
   return {descriptor, longest};
 }
 
-bool event_loop::turn(bool may_wait) {
-  written_ = 0;
-  counters_.turns.add();
-  bool worked = false;
-  if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
-  if (guest_posted_.load(std::memory_order_relaxed))
-    guest_posted_.store(false);  // before the poll, which sees what came before
-  asio_guest* const guest = guest_.load(std::memory_order_acquire);
-  if (guest) {
-    now_is_known_ = false;
-    worked |= guest->poll();
-  }
+[[gnu::always_inline]] inline bool event_loop::poll_guest(asio_guest& guest) {
+  now_is_known_ = false;
+  return guest.poll();
+}
 
-  duration longest = longest_wait(may_wait && !worked);
+// Dispatches what is ready in the engine; waits for it, and for what the guest waits for, where that is allowed.
+[[gnu::always_inline]] inline bool event_loop::wait_for_work(asio_guest* guest, bool may_wait) {
+  duration longest = longest_wait(may_wait);
   const bool guest_waits = guest && guest->active();
   // The guest cannot wait for an engine without a descriptor: then it is looked at now and then. (One that is woken by
   // every post has none only while it watches nothing.)
@@ -148,23 +142,36 @@ bool event_loop::turn(bool may_wait) {
   if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
   now_is_known_ = false;  // it may be long until something is dispatched
   try {
-    worked |= in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
+    return in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
   } catch (...) {  // by a handler of Asio's, which runs in the engine where that is where the guest lives
     if (!context_of(*engine_)) throw;
     sleep_.store(sleep::awake, std::memory_order_relaxed);
     counters_.handler_errors.add();
-    worked = true;
+    return true;
   }
+}
 
-  if (!timers_.empty()) {
-    dispatched_at_ = now_is_known_ ? now_ : time_point::max();
-    now_is_known_ = false;
-    worked |= timers_.expire(now()) > 0;
-  }
+[[gnu::always_inline]] inline bool event_loop::expire_timers() {
+  if (timers_.empty()) return false;
+  dispatched_at_ = now_is_known_ ? now_ : time_point::max();
+  now_is_known_ = false;
+  return timers_.expire(now()) > 0;
+}
+
+bool event_loop::turn(bool may_wait) {
+  fair_work_.begin_turn();
+  counters_.turns.add();
+  if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
+  if (guest_posted_.load(std::memory_order_relaxed))
+    guest_posted_.store(false);  // before the poll, which sees what came before
+  asio_guest* const guest = guest_.load(std::memory_order_acquire);
+  bool worked = guest && poll_guest(*guest);
+  worked |= wait_for_work(guest, may_wait && !worked);
+  worked |= expire_timers();
   now_is_known_ = false;  // the engine or the timers may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
-  if (!takers_.empty()) worked |= run_fair_tasks();
+  if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   return worked;
 }
@@ -172,9 +179,9 @@ bool event_loop::turn(bool may_wait) {
 duration event_loop::longest_wait(bool may_wait) noexcept {
   if (!may_wait || finished() || !deferred_.empty()) return duration::zero();
   duration most = engine::forever;
-  if (!takers_.empty()) [[unlikely]] {
-    if (turns_wait()) return duration::zero();
-    most = share_pause;
+  if (!fair_work_.empty()) [[unlikely]] {
+    if (fair_work_.can_run()) return duration::zero();
+    most = fair_pause;
   }
   if (timers_.empty()) return most;
   const time_point next = timers_.next();
@@ -233,16 +240,6 @@ bool event_loop::run_deferred() noexcept {
   bool any = false;
   for (work_item* item; (item = now.pop()); any = true) (*item)();
   return any;
-}
-
-bool event_loop::run_fair_tasks() noexcept {
-  unsigned given = 0;
-  for (; given < shares_a_turn && turns_wait() && (given == 0 || shares_left()); ++given) {
-    fair_task& next = takers_.front();
-    takers_.pop_front();
-    next.take_turn();
-  }
-  return given > 0;
 }
 
 void event_loop::begin_to_stop() noexcept {

@@ -11,6 +11,7 @@
 #include "../options/loop_options.hpp"
 #include "../watch/activity.hpp"
 #include "../watch/affinity_guard.hpp"
+#include "fair_tasks.hpp"
 #include "loop_counters.hpp"
 #include "loop_services.hpp"
 #include "loop_timers.hpp"
@@ -38,17 +39,6 @@ class loop_member : public boost::intrusive::list_base_hook<> {
 
  protected:
   ~loop_member() = default;
-};
-
-/// Something that would keep a loop busy for long, and does it a share at a time, so that the others have theirs in
-/// between. It leaves the queue when its turn comes or it is destroyed.
-class fair_task : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
- public:
-  /// [loop] Its turn has come.
-  virtual void take_turn() noexcept = 0;
-
- protected:
-  ~fair_task() = default;
 };
 
 /// Everything attached to a loop is touched only by the loop's thread, which is the one inside run() or poll();
@@ -170,28 +160,13 @@ class event_loop {
     check_here();
     deferred_.push(item);
   }
-  /// [loop] At the end of this turn, or of a later one: in the order of asking, at least one a turn, and more while
-  /// shares are left.
-  void schedule_fair(fair_task& t) noexcept {
+  /// [loop] Runs a quantum of the task at the end of this turn, or of a later one. The caller keeps ownership.
+  void schedule_fair(fair_task& task) noexcept {
     check_here();
-    if (!t.is_linked()) takers_.push_back(t);
+    fair_work_.schedule(task);
   }
-  /// [loop] Long work of one turn, in bytes that are written: who writes much counts them, and who may wait asks
-  /// before.
-  static constexpr std::size_t turn_share = 64 * 1024;
-  static constexpr unsigned shares_a_turn = 4;
-  void count_written(std::size_t size) noexcept { written_ += size; }
-  [[nodiscard]] bool shares_left() const noexcept { return written_ < shares_a_turn * turn_share; }
-  /// [loop] A turn is given to another thread. No more than the shares of a turn wait there for one at once, so that
-  /// fresh work does not queue up behind them.
-  void turn_goes_out() noexcept { ++turns_out_; }
-  /// [any thread] It has begun. However long it takes, it keeps nobody else waiting.
-  void turn_begins() noexcept { turns_begun_.fetch_add(1, std::memory_order_relaxed); }
-  /// [loop] It is over.
-  void turn_comes_home() noexcept {
-    --turns_out_;
-    turns_begun_.fetch_sub(1, std::memory_order_relaxed);
-  }
+  /// [loop] The scheduled tasks, and the write quota of this turn.
+  [[nodiscard]] fair_tasks& fair_work() noexcept { return fair_work_; }
 
   /// [loop] What the last handler call on this loop has taken, where these are measured. Connections note it. A thread
   /// model that accounts for it forgets it, so that it counts once.
@@ -221,6 +196,9 @@ class event_loop {
   enum class sleep : int { awake, in_engine, in_guest };
 
   bool turn(bool may_wait);
+  bool poll_guest(asio_guest& guest);
+  bool wait_for_work(asio_guest* guest, bool may_wait);
+  bool expire_timers();
   bool spin(asio_guest* guest, duration& longest);
   void begin_to_stop() noexcept;
   bool run_posted() noexcept;
@@ -229,10 +207,6 @@ class event_loop {
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
   bool run_deferred() noexcept;
-  bool run_fair_tasks() noexcept;
-  [[nodiscard]] bool turns_wait() const noexcept {
-    return !takers_.empty() && turns_out_ - turns_begun_.load(std::memory_order_relaxed) < shares_a_turn;
-  }
   bool attention_wanted() const noexcept;
   void wake() noexcept;
   void wake_for_guest() noexcept;
@@ -258,10 +232,7 @@ class event_loop {
   std::atomic<bool> guest_posted_{false};  // another thread has given the guest something since its last poll
   mpsc_inbox inbox_;
   work_fifo deferred_;
-  boost::intrusive::list<fair_task, boost::intrusive::constant_time_size<false>> takers_;
-  std::size_t written_ = 0;  // in this turn, by those who write much
-  unsigned turns_out_ = 0;
-  std::atomic<unsigned> turns_begun_{0};  // and not over
+  fair_tasks fair_work_;
   duration handler_time_{};
   timer_queue timers_;
   time_point now_{};

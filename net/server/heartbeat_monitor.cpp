@@ -56,7 +56,7 @@ void heartbeat_monitor::measure(duration late) noexcept {
   if (late > lateness_bound_) breaches_.add();
 }
 
-void heartbeat_monitor::take_turn() noexcept {
+void heartbeat_monitor::run_quantum() noexcept {
   found_.clear();
   const bool more = watched_.look(position_, at_once, found_);
   try {

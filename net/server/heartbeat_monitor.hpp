@@ -31,7 +31,7 @@ class heartbeat_monitor final : private timer, private fair_task {
 
  private:
   void expired() noexcept override;
-  void take_turn() noexcept override;
+  void run_quantum() noexcept override;
   void measure(duration late) noexcept;
   void attend_to(const std::vector<connection_registry::silent_connection>& found);
 

@@ -4,6 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "../connection/connection.hpp"
+#include "rebalance_plan.hpp"
 
 #include <pthread.h>
 
@@ -80,7 +81,7 @@ void rebalancer::expired() noexcept {
   }
 }
 
-void rebalancer::take_turn() noexcept {
+void rebalancer::run_quantum() noexcept {
   if (phase_ == phase::marking) return mark();
   try {
     choose();

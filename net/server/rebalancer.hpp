@@ -7,12 +7,17 @@
 #include "../connection/connection_registry.hpp"
 #include "../loop/event_loop.hpp"
 #include "../options/rebalance_options.hpp"
-#include "rebalance_plan.hpp"
 
 #include <atomic>
 #include <ctime>
 #include <memory>
 #include <vector>
+
+namespace quintet::detail {
+
+struct transfer;
+
+}  // namespace quintet::detail
 
 namespace quintet {
 
@@ -42,7 +47,7 @@ class rebalancer final : private timer, private fair_task {
   };
 
   void expired() noexcept override;
-  void take_turn() noexcept override;
+  void run_quantum() noexcept override;
   void look();
   void measure_connections();
   void measure_cpu_time();

@@ -202,18 +202,18 @@ BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, t
 
 namespace {
 
-/// Its turns are taken by another thread.
-struct taker : fair_task {
-  explicit taker(event_loop& l, std::latch* t = nullptr) : loop(l), told(t) {}
-  void take_turn() noexcept override {
-    loop.turn_goes_out();
+/// Hands its quantum off to another thread.
+struct offloaded_task : fair_task {
+  explicit offloaded_task(event_loop& l, std::latch* t = nullptr) : loop(l), told(t) {}
+  void run_quantum() noexcept override {
+    loop.fair_work().count_handed_off();
     if (told) told->count_down();
   }
   event_loop& loop;
   std::latch* told;
 };
 
-std::size_t waiting(const std::vector<std::unique_ptr<taker>>& all) {
+std::size_t waiting(const std::vector<std::unique_ptr<offloaded_task>>& all) {
   std::size_t count = 0;
   for (const auto& t : all) count += t->is_linked();
   return count;
@@ -221,42 +221,42 @@ std::size_t waiting(const std::vector<std::unique_ptr<taker>>& all) {
 
 }  // namespace
 
-// On a pool that is busy fresh work must not queue up behind them; those that are at work are no obstacle.
-BOOST_AUTO_TEST_CASE(few_turns_wait_for_a_thread_and_any_number_may_be_at_work) {
+// On a busy pool fresh work must not queue up behind quanta. Quanta that are running are no obstacle.
+BOOST_AUTO_TEST_CASE(few_quanta_wait_for_a_thread_and_any_number_may_run) {
   event_loop loop;
-  std::vector<std::unique_ptr<taker>> all;
+  std::vector<std::unique_ptr<offloaded_task>> all;
   loop.poll();
   loop.post([&]() noexcept {
-    for (int i = 0; i < 20; ++i) loop.schedule_fair(*all.emplace_back(std::make_unique<taker>(loop)));
+    for (int i = 0; i < 20; ++i) loop.schedule_fair(*all.emplace_back(std::make_unique<offloaded_task>(loop)));
   });
   for (int i = 0; i < 3; ++i) loop.poll();
   BOOST_TEST(waiting(all) == 16U);
   for (std::size_t begun = 1; begun <= 10; ++begun) {
-    loop.turn_begins();
+    loop.fair_work().count_started();
     for (int i = 0; i < 3; ++i) loop.poll();
     BOOST_TEST(waiting(all) == 16U - begun);
   }
   loop.post([&]() noexcept {
-    for (int i = 0; i < 10; ++i) loop.turn_comes_home();
+    for (int i = 0; i < 10; ++i) loop.fair_work().count_finished();
   });
   for (int i = 0; i < 3; ++i) loop.poll();
   BOOST_TEST(waiting(all) == 6U);
 }
 
-// Who begins a turn does not tell the loop, which sleeps.
-BOOST_AUTO_TEST_CASE(a_turn_that_has_begun_makes_room_for_the_next) {
+// The thread that begins a quantum does not tell the loop, which sleeps.
+BOOST_AUTO_TEST_CASE(a_quantum_that_has_begun_makes_room_for_the_next) {
   event_loop loop;
   const resident r(loop);
   std::latch four(4), fifth(1);
-  std::vector<std::unique_ptr<taker>> takers;
-  for (int i = 0; i < 4; ++i) takers.push_back(std::make_unique<taker>(loop, &four));
-  takers.push_back(std::make_unique<taker>(loop, &fifth));
+  std::vector<std::unique_ptr<offloaded_task>> tasks;
+  for (int i = 0; i < 4; ++i) tasks.push_back(std::make_unique<offloaded_task>(loop, &four));
+  tasks.push_back(std::make_unique<offloaded_task>(loop, &fifth));
   loop_thread thread(loop, "qnt-test");
   loop.post([&]() noexcept {
-    for (const auto& t : takers) loop.schedule_fair(*t);
+    for (const auto& t : tasks) loop.schedule_fair(*t);
   });
   four.wait();
-  loop.turn_begins();
+  loop.fair_work().count_started();
   fifth.wait();  // a loop that does not look would hang here
 }
 

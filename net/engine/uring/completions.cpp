@@ -66,12 +66,16 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
       if (c.result == -ETIME) lost_patience(w);
       return false;
     case request::event:
-      if (!w.of || c.result < 0) return false;
-      static_cast<event_channel&>(*w.of).on_event();
-      return true;
+      return tell_event(w, c);
     default:
       return false;
   }
+}
+
+bool uring_engine::tell_event(watched& w, const completion& c) {
+  if (!w.of || c.result < 0) return false;
+  static_cast<event_channel&>(*w.of).on_event();
+  return true;
 }
 
 // What had arrived before reading was stopped is told all the same: it is not in the kernel any more.
@@ -117,7 +121,7 @@ void uring_engine::let_starved_receive() noexcept {
 // Of a stream that is not read from. The end of the peer's sending (POLLRDHUP), or of both sides' (POLLHUP),
 // is no reason: reading will tell it, after what has arrived.
 bool uring_engine::hung_up(watched& w, const completion& c) {
-  if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || (w.reading && !w.ended)) return false;
+  if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
   return end_of_input(w, system_error_code(ECONNRESET));
 }
 

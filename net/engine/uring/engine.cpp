@@ -278,7 +278,7 @@ void uring_engine::want_more(watched& w) noexcept {
   };
   const kind k = kind_of(*w.of);
   const bool is_one = is_stream(*w.of);
-  if (is_one && !(w.reading && !w.ended))
+  if (is_one && !w.wants_input())
     begin(request::hangup);
   else if (is_one && !w.has(request::again))
     begin(request::receive);

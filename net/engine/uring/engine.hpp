@@ -60,6 +60,7 @@ class uring_engine final : public socket_engine {
   bool dispatch(watched& w, const completion& c);
   bool received(watched& w, const completion& c);
   bool end_of_input(watched& w, error_code reason);
+  bool tell_event(watched& w, const completion& c);
   bool hung_up(watched& w, const completion& c);
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;

@@ -58,6 +58,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
 
   static std::uint16_t bit(request r) noexcept { return static_cast<std::uint16_t>(1U << static_cast<unsigned>(r)); }
   [[nodiscard]] bool has(request r) const noexcept { return under_way & bit(r); }
+  [[nodiscard]] bool wants_input() const noexcept { return reading && !ended; }
   [[nodiscard]] std::uint64_t tag(request r) const noexcept {
     return reinterpret_cast<std::uintptr_t>(this) | static_cast<unsigned>(r);
   }
