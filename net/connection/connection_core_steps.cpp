@@ -82,9 +82,15 @@ void connection_core::rest() noexcept {
   }
 }
 
+// A handler that has paused may never resume, and a drain does not wait for it. A throttle ends by itself.
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
+  const bool has_unseen_input = loop.input.has_pending || has_unseen_;
+  const bool is_held = holds_input();
+  const bool is_undecided = enabled_.classify && baton.input.has_unread;
+  const bool all_received = is_draining() && (extras_->drain_left == 0 || loop.input.peer_ended);
+  const bool all_shown = !has_unseen_input && !(is_undecided && is_held);
   return {
       .close_asked = loop.handoff.close_asked || (baton.handoff.close_requested && !is_closing()),
       .closing = is_closing(),
@@ -98,12 +104,12 @@ connection_facts connection_core::facts() const noexcept {
       .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
       .is_stuck = is_stuck(),
       .may_migrate = extras_ && extras_->migrates_to && connection_migration::is_possible(*this),
-      .has_unseen_input = loop.input.has_pending || has_unseen_,
-      .holds_input = holds_input(),
+      .has_unseen_input = has_unseen_input,
+      .holds_input = is_held,
       .reading_differs =
           !loop.input.peer_ended && loop.input.stopped == input_.wants_reading(*this, baton.input.paused),
-      .undecided = enabled_.classify && baton.input.has_unread,
-      .drain_is_over = is_draining() && (extras_->drain_left == 0 || loop.input.peer_ended || baton.input.paused),
+      .undecided = is_undecided,
+      .drain_is_over = is_draining() && (baton.input.paused || (all_received && all_shown)),
       .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
       .may_end = loop.output.send_shut || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,
