@@ -71,10 +71,8 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool queues_input() const noexcept {
     return baton_is_out() || loop_flags_.input.has_pending || holds_input();
   }
-  /// [loop, baton] The connection drains, and the handler will not be given more input.
-  [[nodiscard]] bool is_drain_finished() const noexcept {
-    return is_draining() && (extras_->drain_left == 0 || loop_flags_.input.peer_ended || baton_flags_.input.paused);
-  }
+  /// [loop, baton] classify() has seen input, and has not decided.
+  [[nodiscard]] bool is_undecided() const noexcept { return enabled_.classify && baton_flags_.input.has_unread; }
   /// [loop] on_writable is in the loop's queue of fair tasks.
   [[nodiscard]] bool is_scheduled_fair() const noexcept {
     return extras_ && static_cast<const fair_task&>(*extras_).is_linked();

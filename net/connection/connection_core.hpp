@@ -162,6 +162,8 @@ class connection_core : public session_interface, public loop_member, public wor
   void keep_sending(engine::send_result sent) noexcept;
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
+  [[nodiscard]] bool has_unseen_input() const noexcept { return loop_flags_.input.has_pending || has_unseen_; }
+  [[nodiscard]] bool is_drain_finished() const noexcept;
   void perform(step next) noexcept;
   void perform_on_input(step next) noexcept;
   void accept_close_request() noexcept;

@@ -85,6 +85,15 @@ void connection_core::rest() noexcept {
   }
 }
 
+// The handler has seen everything that it is to see. A handler that has paused may never resume, so a drain does not wait
+// for it. A throttle ends by itself.
+bool connection_core::is_drain_finished() const noexcept {
+  if (!is_draining()) return false;
+  if (baton_flags_.input.paused) return true;
+  const bool all_received = extras_->drain_left == 0 || loop_flags_.input.peer_ended;
+  return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
+}
+
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
@@ -101,10 +110,10 @@ connection_facts connection_core::facts() const noexcept {
       .is_scheduled = is_scheduled_fair(),
       .is_stuck = is_stuck(),
       .may_migrate = has_migration_target() && connection_migration::is_possible(*this),
-      .has_unseen_input = loop.input.has_pending || has_unseen_,
+      .has_unseen_input = has_unseen_input(),
       .holds_input = holds_input(),
       .reading_differs = input_.must_change_reading(*this, baton.input.paused),
-      .undecided = enabled_.classify && baton.input.has_unread,
+      .undecided = is_undecided(),
       .drain_is_over = is_drain_finished(),
       .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
       .may_end = loop.output.send_shut || !stays_half_open_,

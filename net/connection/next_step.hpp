@@ -31,7 +31,7 @@ struct connection_facts {
   bool reading_differs : 1 = false;   ///< the engine reads and should not, or the other way round
   bool undecided : 1 = false;         ///< classify() needs more bytes, and has some
   // The end of input.
-  bool drain_is_over : 1 = false;  ///< all that was received when draining began has been delivered
+  bool drain_is_over : 1 = false;  ///< all that the kernel had when draining began was delivered, or the handler pauses
   bool peer_ended : 1 = false;     ///< the peer has finished sending, and all of it has been delivered
   bool may_end : 1 = false;        ///< nobody has announced more output after the peer's end
   // The handler.
@@ -64,11 +64,12 @@ enum class step : std::uint8_t {
 constexpr step decide_at_end(const connection_facts& now) noexcept {
   if (now.drain_is_over) {
     if (now.keeps_baton) return step::deliver_end;
+    if (now.undecided && !now.holds_input) return step::deliver_undecided;
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
   }
   if (!now.peer_ended) return step::wait;
   if (now.keeps_baton) return step::deliver_end;
-  if (now.undecided) return step::deliver_undecided;
+  if (now.undecided) return now.holds_input ? step::wait : step::deliver_undecided;
   if (now.on_read_eof_is_due) return step::dispatch_read_eof;
   return now.may_end && !now.output_waits ? step::end : step::wait;
 }

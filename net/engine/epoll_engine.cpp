@@ -95,7 +95,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // EPOLLHUP and EPOLLERR come unasked; recv tells which error it is. A paused stream learns of it from its next send.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
-    if (events & EPOLLERR) return c.on_receive_end(system_error_code(ECONNRESET));
+    if (events & EPOLLERR) return c.on_receive_end(kernel_sockets::pending_error(c.handle()));
     // Both sides have finished sending, in good order: what has arrived is still to be read, in its time. Until then
     // it would be said again and again.
     if (events & EPOLLHUP) set_interest(c, EPOLLET, true);

@@ -168,6 +168,11 @@ error_code kernel_sockets::finish_connect(int handle) noexcept {
   return {};
 }
 
+error_code kernel_sockets::pending_error(int handle) noexcept {
+  const int error = get_option(handle, SO_ERROR);
+  return system_error_code(error > 0 && error != EPIPE ? error : ECONNRESET);
+}
+
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
 address kernel_sockets::remote_address(int handle) const { return ask(::getpeername, handle); }
 

@@ -34,6 +34,10 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] static bool is_to_be_reset(int handle) noexcept;
   /// [loop] How connecting has ended, for a handle that has become writable; puts it into blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
+  /// [loop] The error of a socket for which POLLERR was reported; asking takes the error from the socket. For a stream
+  /// that is not read from: a read would say the same. ECONNRESET if the socket names none, or says EPIPE, which is the
+  /// kernel's word for a reset after the peer's end.
+  [[nodiscard]] static error_code pending_error(int handle) noexcept;
   /// [any thread] Whether an error of accept belongs to the connection that was being accepted, not to the listener.
   /// Some of these are the listener's all the same, such as a security module's refusal: then they come one after the
   /// other.

@@ -143,3 +143,87 @@ BOOST_AUTO_TEST_CASE(a_handler_is_called_again_when_as_much_is_there_as_it_requi
   w.session.run_dispatched();
   BOOST_TEST((w.session.batches == texts{"abc", "abcdef"}));
 }
+
+// ---- Draining -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// One batch is at the handler, the next one is pending, and then the connection is throttled and drained.
+struct throttled_drain {
+  throttled_drain() {
+    w.session.handler = echo;
+    w.arrive("first");
+    w.arrive("second");
+    w.turn([this] { w.core().throttle(1); });
+    w.session.run_dispatched();
+    w.turn([this] { w.core().drain(); });
+  }
+
+  session_world w{{}};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_drain_waits_for_pending_input_of_a_throttled_connection) {
+  throttled_drain d;
+  session_world& w = d.w;
+  BOOST_TEST(!w.core().has_ended());
+  BOOST_TEST(w.session.dispatched.empty());  // throttled: the handler gets no input
+  w.turn([&] { w.core().throttle(-1); });
+  BOOST_TEST_REQUIRE(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  w.turn([] {});
+  BOOST_TEST((w.session.batches == texts{"first", "second"}));
+  BOOST_TEST(w.wire.sent == "firstsecond");
+  BOOST_TEST(w.core().has_ended());
+  w.session.run_dispatched();
+  BOOST_TEST((w.session.closed == std::vector{error_code()}));
+}
+
+BOOST_AUTO_TEST_CASE(the_peers_end_does_not_end_the_drain_of_a_throttled_connection) {
+  throttled_drain d;
+  session_world& w = d.w;
+  w.turn([&] { w.session.channel().on_receive_end({}); });
+  BOOST_TEST(!w.core().has_ended());
+  w.turn([&] { w.core().throttle(-1); });
+  BOOST_TEST_REQUIRE(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  w.turn([] {});
+  BOOST_TEST((w.session.batches == texts{"first", "second"}));
+  BOOST_TEST(w.core().has_ended());
+}
+
+// As at the peer's end: no byte can come that would decide the class.
+BOOST_AUTO_TEST_CASE(a_drain_shows_the_handler_bytes_whose_class_is_undecided) {
+  session_world w({});
+  w.session.handler = echo;
+  w.core().enabled_.classify = true;
+  w.session.chosen = connection_class::undecided;
+  w.arrive("request");
+  BOOST_TEST(w.session.dispatched.empty());
+  w.turn([&] { w.core().throttle(1); });
+  w.turn([&] { w.core().drain(); });
+  BOOST_TEST(w.session.dispatched.empty());
+  w.turn([&] { w.core().throttle(-1); });
+  BOOST_TEST_REQUIRE(w.session.dispatched.size() == 1U);
+  w.session.run_dispatched();
+  w.turn([] {});
+  BOOST_TEST((w.session.batches == texts{"request"}));
+  BOOST_TEST(w.wire.sent == "request");
+  BOOST_TEST(w.core().has_ended());
+}
+
+// Nobody but the handler could end the pause, and the drain would last until its deadline.
+BOOST_AUTO_TEST_CASE(a_drain_does_not_wait_for_a_handler_that_has_paused_reading) {
+  session_world w({});
+  w.session.handler = [](connection& c, bytes in) {
+    c.pause_reading();
+    return in.size();
+  };
+  w.arrive("first");
+  w.arrive("second");
+  w.session.run_dispatched();
+  w.turn([&] { w.core().drain(); });
+  BOOST_TEST(w.core().has_ended());
+  BOOST_TEST((w.session.batches == texts{"first"}));
+}

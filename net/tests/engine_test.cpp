@@ -12,6 +12,9 @@
 #include <string>
 #include <thread>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 namespace quintet {
 namespace {
 
@@ -111,6 +114,36 @@ QUINTET_ENGINE_TEST(a_reset_is_told_while_reading_is_on_and_while_it_is_off) {
     BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
     BOOST_TEST(*f.here.ended == reset_by_peer);
   }
+}
+
+// The peer takes nothing, so the kernel gives the connection up after TCP_USER_TIMEOUT.
+QUINTET_ENGINE_TEST(a_stream_that_is_not_read_from_ends_with_the_error_of_its_socket) {
+  fixture f(kind);
+  f.watch();
+  f.io->set_reading(f.here, false);
+  f.settle();
+  const int patience = 1;  // milliseconds
+  BOOST_REQUIRE(::setsockopt(f.handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience) == 0);
+  const std::string much(64 * 1024, 'x');
+  while (::send(f.handle, much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
+  }
+  f.here.then = [&] { f.io->remove(f.here); };
+  BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
+  BOOST_TEST(*f.here.ended == error_code(ETIMEDOUT, boost::system::system_category()));
+}
+
+// The kernel says EPIPE of a reset that comes after the peer's end.
+QUINTET_ENGINE_TEST(a_reset_after_the_peers_end_is_a_reset_while_reading_is_off) {
+  fixture f(kind);
+  f.watch();
+  f.io->set_reading(f.here, false);
+  f.settle();
+  ::shutdown(f.peer.get(), SHUT_WR);
+  f.settle();
+  f.here.then = [&] { f.io->remove(f.here); };
+  f.reset();
+  BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
+  BOOST_TEST(*f.here.ended == reset_by_peer);
 }
 
 QUINTET_ENGINE_TEST(all_that_is_sent_arrives_in_order) {

@@ -68,6 +68,15 @@ constexpr std::array rows{
         {.undecided = true, .peer_ended = true, .may_end = true},
         step::deliver_undecided},
     row{"undecided bytes wait for more", {.undecided = true}, step::wait},
+    row{"undecided bytes are not delivered while input is held",
+        {.holds_input = true, .undecided = true, .peer_ended = true, .may_end = true},
+        step::wait},
+    row{"undecided bytes come before the end of the drain",
+        {.undecided = true, .drain_is_over = true, .on_drain_is_due = true},
+        step::deliver_undecided},
+    row{"a drain does not deliver undecided bytes that are held",
+        {.holds_input = true, .undecided = true, .drain_is_over = true},
+        step::close},
     row{"on_read_eof comes before the end",
         {.peer_ended = true, .may_end = true, .on_read_eof_is_due = true},
         step::dispatch_read_eof},
@@ -159,7 +168,7 @@ BOOST_AUTO_TEST_CASE(no_input_is_delivered_while_it_is_held_or_output_comes_firs
   for (std::uint32_t number = 0; number < 1U << fact_count; ++number) {
     const connection_facts f = facts_of(number);
     if (f.holds_input || f.wants_writable || f.is_stuck || f.has_messages || f.has_calls)
-      delivered += next_step(f) == step::deliver_input;
+      delivered += next_step(f) == step::deliver_input || next_step(f) == step::deliver_undecided;
   }
   BOOST_TEST(delivered == 0U);
 }
@@ -172,9 +181,9 @@ BOOST_AUTO_TEST_CASE(it_waits_only_for_events) {
     if (next_step(f) != step::wait) continue;
     const bool closes = f.closing && (f.output_waits || f.lingering);
     const bool waits_for_room = (f.wants_writable && (!f.below_low_watermark || f.is_scheduled)) || f.is_stuck;
-    const bool waits_for_peer =
-        !f.may_migrate && !(f.has_unseen_input && !f.holds_input) && !f.reading_differs && !f.drain_is_over &&
-        !(f.peer_ended && (f.keeps_baton || f.undecided || f.on_read_eof_is_due || (f.may_end && !f.output_waits)));
+    const bool may_end = f.undecided ? !f.holds_input : f.on_read_eof_is_due || (f.may_end && !f.output_waits);
+    const bool waits_for_peer = !f.may_migrate && !(f.has_unseen_input && !f.holds_input) && !f.reading_differs &&
+                                !f.drain_is_over && !(f.peer_ended && (f.keeps_baton || may_end));
     const bool has_work =
         f.close_asked || (!f.closing && (f.has_messages || f.has_calls || (f.must_shut_down && !f.output_waits)));
     idle += has_work || !(closes || waits_for_room || waits_for_peer);

@@ -122,7 +122,7 @@ void uring_engine::let_starved_receive() noexcept {
 // is no reason: reading will tell it, after what has arrived.
 bool uring_engine::hung_up(watched& w, const completion& c) {
   if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
-  return end_of_input(w, system_error_code(ECONNRESET));
+  return end_of_input(w, kernel_sockets::pending_error(w.handle));
 }
 
 bool uring_engine::writable(watched& w) {

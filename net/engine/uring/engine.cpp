@@ -90,7 +90,8 @@ void uring_engine::wake() noexcept { wake_.raise(); }
 void uring_engine::move_here() {
   while (ring_->ready() > 0) (void)completed(ring_->take());
   auto fresh = std::make_unique<ring>();
-  const unsigned turn = ring_->turn();
+  for (watched& w : all_)
+    if (w.unsent && !ring_->is_unsubmitted(w.number)) w.unsent = nullptr;
   ring_ = std::move(fresh);
   buffers_.attach(*ring_);
   listens_for_wakes_ = false;
@@ -99,11 +100,12 @@ void uring_engine::move_here() {
   silent_.clear();
   for (auto at = all_.begin(); at != all_.end();) {
     watched& w = *at++;  // go_on() may be the end of it
-    const bool sends = w.has(request::send), unsent = w.unsent && w.turn == turn;
+    const bool sends = w.has(request::send);
+    const bool is_put_off = w.put_off & watched::bit(request::send);
+    const bool is_unsubmitted = std::exchange(w.unsent, nullptr) != nullptr || is_put_off;
     w.under_way = w.cancelled = w.put_off = w.put_off_cancel = 0;
-    w.unsent = nullptr;
     const bool silent = std::exchange(w.silent, false);
-    if (sends && unsent) {
+    if (sends && is_unsubmitted) {
       start(w, request::send);
     } else if (sends && silent) {
       release_slot(w);

@@ -64,22 +64,24 @@ ring::ring() {
                                               : "cannot make a loop: io_uring_setup");
 }
 
-io_uring_sqe* ring::next() noexcept {
+io_uring_sqe* ring::free_place() noexcept {
   if (io_uring_sqe* const free = io_uring_get_sqe(&ring_)) return free;
   submit();
   return io_uring_get_sqe(&ring_);
 }
 
-void ring::submit() noexcept {
-  if (io_uring_sq_ready(&ring_) == 0) return;
-  if (io_uring_submit(&ring_) != -EEXIST) ++turn_;  // what it does not take now stays where it is
+io_uring_sqe* ring::next() noexcept {
+  io_uring_sqe* const free = free_place();
+  prepared_ += free != nullptr;
+  return free;
 }
 
-bool ring::enter(duration longest) noexcept {
-  if (wait(longest) == -EEXIST) return false;
-  ++turn_;
-  return true;
+// The requests that the kernel does not take now stay where they are.
+void ring::submit() noexcept {
+  if (io_uring_sq_ready(&ring_) > 0) (void)io_uring_submit(&ring_);
 }
+
+bool ring::enter(duration longest) noexcept { return wait(longest) != -EEXIST; }
 
 int ring::wait(duration longest) noexcept {
   if (longest == engine::forever) return io_uring_submit_and_wait(&ring_, 1);

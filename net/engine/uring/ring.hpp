@@ -30,8 +30,12 @@ class ring {
   /// The next request, to be filled in; it is submitted by the next enter() or submit(), or when there is no room for
   /// another. nullptr: the kernel takes none now.
   [[nodiscard]] io_uring_sqe* next() noexcept;
-  /// Of the requests that have not been submitted yet; those of another turn have been.
-  [[nodiscard]] unsigned turn() const noexcept { return turn_; }
+  /// The number of the request that next() has returned last.
+  [[nodiscard]] std::uint64_t number() const noexcept { return prepared_; }
+  /// The kernel has not taken that request yet: it may have refused all of them, or the last ones.
+  [[nodiscard]] bool is_unsubmitted(std::uint64_t number) const noexcept {
+    return number > prepared_ - io_uring_sq_ready(&ring_);
+  }
 
   void submit() noexcept;
   /// Submits, and waits for something to complete. False: the ring belongs to another thread, and is of no use here.
@@ -57,9 +61,10 @@ class ring {
  private:
   [[nodiscard]] unsigned flags() const noexcept { return __atomic_load_n(ring_.sq.kflags, __ATOMIC_RELAXED); }
   int wait(duration longest) noexcept;
+  io_uring_sqe* free_place() noexcept;
 
   io_uring ring_{};
-  unsigned turn_ = 0;
+  std::uint64_t prepared_ = 0;  // requests that next() has returned
 };
 
 /// Why this kernel has no ring of the kind that is needed (Linux 6.1 has), or nothing.

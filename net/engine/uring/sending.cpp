@@ -34,7 +34,7 @@ engine::send_result uring_engine::send(stream_channel& c, output_pieces pieces) 
 
 // The second reply of a turn joins the first.
 bool uring_engine::adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept {
-  if (!w.unsent || w.turn != ring_->turn() || w.size + count > send_slots::size || w.blocked) return false;
+  if (!w.unsent || !ring_->is_unsubmitted(w.number) || w.size + count > send_slots::size || w.blocked) return false;
   slots_.append(w.slot, w.size, pieces);
   w.size += static_cast<std::uint32_t>(count);
   w.unsent->len = w.size - w.sent;
@@ -67,7 +67,7 @@ void uring_engine::prepare_send(io_uring_sqe& s, watched& w) noexcept {
   io_uring_prep_send(&s, w.handle, slots_.at(w.slot) + w.sent, w.size - w.sent, MSG_NOSIGNAL | MSG_WAITALL | first);
   if (w.silent) s.flags |= IOSQE_CQE_SKIP_SUCCESS;
   w.unsent = &s;
-  w.turn = ring_->turn();
+  w.number = ring_->number();
 }
 
 // Whoever waits for the end of a send would wait for the next completion of something else.

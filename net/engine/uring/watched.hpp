@@ -51,8 +51,8 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   int slot = send_slots::none;       // what is being sent: a copy
   std::uint32_t sent = 0, size = 0;
   int queued = 0;                  // in the kernel, for the peer to take, when `patience` began
-  io_uring_sqe* unsent = nullptr;  // the send's request, as long as it is still `turn` and nobody has submitted it
-  unsigned turn = 0;
+  io_uring_sqe* unsent = nullptr;  // the send's request, as long as the ring says that `number` is unsubmitted
+  std::uint64_t number = 0;
   std::vector<int> accepted;                             // while accepting was stopped
   boost::intrusive::slist_member_hook<> later, starved;  // places in the engine's lists, which never allocate
 

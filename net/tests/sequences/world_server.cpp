@@ -140,6 +140,7 @@ void sequence_world::shut_door() noexcept { door_.reset(); }
 void sequence_world::drain() {
   if (model_.draining || stopping_ != stage_of_stop::none) return;
   model_.draining = true;
+  for (life& l : lives_) l.due_in_drain = l.whole_lines;
   event_loop& main = loops_.front();
   main.post([this]() noexcept {
     shut_door();

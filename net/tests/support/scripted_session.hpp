@@ -39,6 +39,7 @@ class scripted_session final : public connection {
   std::vector<error_code> closed;
   bool is_destroyed = false;
   connection* migrated = nullptr;
+  connection_class chosen = connection_class::ordinary;  ///< where the first bytes are classified
 
  private:
   void begin(int handle) noexcept override { open(handle, {}); }
@@ -52,6 +53,7 @@ class scripted_session final : public connection {
     batches.emplace_back(input);
     return handler(*this, input);
   }
+  connection_class run_classify(bytes) override { return chosen; }
   void run_writable() override {}
   void run_close(error_code why) noexcept override { closed.push_back(why); }
   void destroy() noexcept override { is_destroyed = true; }

@@ -81,11 +81,12 @@ struct life {
   bool fed = false;                  // another one is said to feed from it
 
   // The client's and the network's side, as seen when everything was at rest.
-  std::uint64_t client_sent = 0;  // bytes
-  std::uint64_t whole_lines = 0;  // bytes of the commands that are complete
-  std::uint64_t arrived = 0;      // bytes of output that have come to the client
-  std::uint64_t unread = 0;       // bytes of input that the connection has not received
-  std::uint64_t read = 0;         // bytes that the client has received
+  std::uint64_t client_sent = 0;   // bytes
+  std::uint64_t whole_lines = 0;   // bytes of the commands that are complete
+  std::uint64_t due_in_drain = 0;  // the same, when the drain began
+  std::uint64_t arrived = 0;       // bytes of output that have come to the client
+  std::uint64_t unread = 0;        // bytes of input that the connection has not received
+  std::uint64_t read = 0;          // bytes that the client has received
   static constexpr time_point never = time_point::max();
   time_point last_in{}, last_out{};
   time_point opened_at = never;      // seen

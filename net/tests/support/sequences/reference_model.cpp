@@ -23,6 +23,7 @@ void reference_model::judge(life& l, bool ended) {
   if (l.closed + l.ended > 0 && !l.judged) {
     l.judged = true;
     if (l.closed > 0) judge_reason(l);
+    judge_drain(l);
   }
   if (l.closed + l.ended > 0) judge_after_end(l, ended);
   if (!is_open(l)) return;
@@ -119,6 +120,15 @@ void reference_model::judge_after_end(const life& l, bool ended) const {
   if (ended && l.kind == flavour::coroutine) return;  // judge_tail() has more to say, and knows of resets
   require(l, l.arrived >= l.written, "output does not leave after an orderly end although the client has room for it");
   if (l.arrived == l.read) require(l, ended, "the client does not see the end after an orderly end");
+}
+
+// "The server handles and answers the bytes that the kernel has received from each client by then", unless the program
+// itself stands in the way.
+void reference_model::judge_drain(const life& l) const {
+  if (!draining || l.kind == flavour::coroutine || !has_ended_in_order(l) || closes(l) || l.paused || l.client_closed)
+    return;
+  require(l, l.consumed >= l.due_in_drain || l.leaves_input || l.expected > 0,
+          "the drain has ended it although the program was not given input that had arrived");
 }
 
 // An orderly end, or the end of the stream without a reset, says to the client: this was all. A connection that a limit

@@ -57,6 +57,7 @@ class reference_model {
   void judge_input(const life& l) const;
   void judge_end(life& l, bool ended) const;
   void judge_after_end(const life& l, bool ended) const;
+  void judge_drain(const life& l) const;
   [[nodiscard]] bool is_allowed(const life& l, const error_code& why) const;
   [[nodiscard]] bool is_late_enough(const life& l, const error_code& why) const;
   void require(const life& l, bool holds, const char* otherwise) const {
