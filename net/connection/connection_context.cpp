@@ -29,4 +29,13 @@ void connection_context::watch_time() noexcept {
   loop_.start(*extras_, due.when - loop_.now());
 }
 
+// A handler that has paused may never resume, so a drain does not wait
+// for it. A throttle ends by itself.
+bool connection_context::is_drain_finished() const noexcept {
+  if (!is_draining()) return false;
+  if (baton_flags_.input.paused) return true;
+  const bool all_received = extras_->drain_left == 0 || loop_flags_.input.peer_ended;
+  return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
+}
+
 }  // namespace quintet::detail

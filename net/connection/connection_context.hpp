@@ -71,6 +71,10 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool queues_input() const noexcept {
     return baton_is_out() || loop_flags_.input.has_pending || holds_input();
   }
+  /// [loop, baton] There is input that the handler has not been shown.
+  [[nodiscard]] bool has_unseen_input() const noexcept { return loop_flags_.input.has_pending || has_unseen_; }
+  /// [loop, baton] The connection drains, and the handler has seen all that it is to see.
+  [[nodiscard]] bool is_drain_finished() const noexcept;
   /// [loop, baton] classify() has seen input, and has not decided.
   [[nodiscard]] bool is_undecided() const noexcept { return enabled_.classify && baton_flags_.input.has_unread; }
   /// [loop] on_writable is in the loop's queue of fair tasks.
@@ -115,6 +119,7 @@ class connection_context : public stream_channel {
   enabled_callbacks enabled_;                       // loop
   bool refuses_sends_ = false;                      // the registry's, under its lock
   bool is_open_ = false;                            // loop, before the first batch: the handler will be told of the end
+  bool has_unseen_ = false;                         // loop: a coroutine returned the baton before it saw all input
   std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
   std::unique_ptr<connection_loop_extras> extras_;  // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton

@@ -135,7 +135,6 @@ class connection_core : public session_interface, public loop_member, public wor
   connection_input input_;
   bool stays_half_open_ : 1 = false;  // loop: the handler was told of the end of input, and will close
   bool drained_ : 1 = false;          // loop: everything that had been received when draining began has been delivered
-  bool has_unseen_ : 1 = false;       // loop: a coroutine gave the baton back before it looked at all input
 
  protected:
   /// `migrated`: it takes over from another object, see connection_migration.
@@ -162,8 +161,6 @@ class connection_core : public session_interface, public loop_member, public wor
   void keep_sending(engine::send_result sent) noexcept;
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
-  [[nodiscard]] bool has_unseen_input() const noexcept { return loop_flags_.input.has_pending || has_unseen_; }
-  [[nodiscard]] bool is_drain_finished() const noexcept;
   void perform(step next) noexcept;
   void perform_on_input(step next) noexcept;
   void accept_close_request() noexcept;

@@ -85,15 +85,6 @@ void connection_core::rest() noexcept {
   }
 }
 
-// The handler has seen everything that it is to see. A handler that has paused may never resume, so a drain does not wait
-// for it. A throttle ends by itself.
-bool connection_core::is_drain_finished() const noexcept {
-  if (!is_draining()) return false;
-  if (baton_flags_.input.paused) return true;
-  const bool all_received = extras_->drain_left == 0 || loop_flags_.input.peer_ended;
-  return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
-}
-
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
