@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace quintet {
 
@@ -23,7 +24,9 @@ class fixed_length {
   explicit constexpr fixed_length(std::size_t length)
     requires(Length == std::dynamic_extent)
       : length_(length) {
-    if (length == 0 || length > largest_max_message) throw config_error("fixed_length: 1 byte at least");
+    if (length == 0) throw config_error("fixed_length: a message has 1 byte at least");
+    if (length > largest_max_message)
+      throw config_error("fixed_length: a message has at most " + std::to_string(largest_max_message) + " bytes");
   }
 
   [[nodiscard]] constexpr std::size_t length() const noexcept { return length_; }

@@ -6,6 +6,7 @@
 #include "connection_migration.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,12 @@ bool connection::write(shared_bytes data) {
   output_.append(*this, std::move(data));
   has_written();
   return true;
+}
+
+error_code connection::write_error() const noexcept {
+  const detail::output_baton_flags& flags = held().output;
+  if (flags.shutdown_requested) return system_error_code(EPIPE);
+  return flags.overflowed ? errc::output_overflow : errc::output_full;
 }
 
 void connection::flush() {

@@ -23,7 +23,8 @@ class connection : protected detail::connection_core {
  public:
   /// [baton] Adds to the batch's output, by copying; all of a batch leaves in one send. False when it was not taken:
   /// after shutdown_send(), when full under overflow_policy::error, or because more than `max_output` would wait, which
-  /// ends the connection (errc::output_overflow). True, too, of what overflow_policy::drop drops and counts.
+  /// ends the connection (errc::output_overflow). True, too, of what overflow_policy::drop drops and counts. All
+  /// overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
@@ -40,6 +41,9 @@ class connection : protected detail::connection_core {
     if (data.size() < large_write) return write(bytes(data));
     return write(std::make_shared<const std::string>(std::forward<S>(data)));
   }
+  /// [baton] Why write() has returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow, or
+  /// errc::output_full.
+  [[nodiscard]] error_code write_error() const noexcept;
   /// What is smaller costs less to copy than to send as a piece.
   static constexpr std::size_t large_write = detail::connection_output::large_write;
   /// [baton] Sends what was written so far, without waiting for the end of the batch, if the handler runs on the
@@ -47,13 +51,13 @@ class connection : protected detail::connection_core {
   void flush();
   /// [baton] `auto together = c.cork();`: until the end of the last of these guards, flush() does nothing and a batch
   /// that writes much does not begin to send; then what was written leaves as by flush(). The end of the batch, or a
-  /// coroutine's wait in a read or in until_writable(), sends all the same.
+  /// coroutine's wait in a read or in until_writable(), sends all the same. Throws std::bad_alloc.
   cork_guard cork();
   /// [baton] Calls f(error_code) once: when the kernel has taken all that was written before, or with the reason when
   /// the connection has ended before that (errc::end_of_stream if there is no other). On the loop's thread, after the
   /// handler has returned or while it waits, in the order of asking, without the baton; at the latest before on_close
   /// or, asked for in on_close, after it. Whether the peer has received anything only its answer can tell. What f
-  /// throws is counted in `handler_errors`, and nothing else happens. Allocates one node.
+  /// throws is counted in `handler_errors`, and nothing else happens. Allocates one node; throws std::bad_alloc.
   template <std::invocable<error_code> F>
   void when_sent(F f) {
     check_held();
@@ -105,10 +109,11 @@ class connection : protected detail::connection_core {
     check_held();
     return applied_limits();
   }
-  /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error.
+  /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error and std::bad_alloc.
   void set_limits(const connection_limits& limits);
   /// [baton] While the output of this connection is above its high watermark, `source` is not read from: for a
-  /// connection whose output is another one's input. Both have the same registry. From the end of this batch on.
+  /// connection whose output is another one's input. Both have the same registry. From the end of this batch on. Throws
+  /// std::bad_alloc.
   void throttle_source(connection_id source);
 
   /// [any thread] Names this connection as long as it lives, and nothing afterwards.
@@ -121,14 +126,15 @@ class connection : protected detail::connection_core {
   [[nodiscard]] loop_executor get_executor() const;
   /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
-  /// [baton] From the end of this batch on, or as soon as what was written has left, it is one of the server's priority
+  /// [baton] From the end of this batch on, or as soon as what was written has left, it belongs to the server's
   /// priority loop: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the
   /// object is another one there, so keep ids and no references. False, and nothing happens: there is no priority loop,
   /// it is there already, is a coroutine's or its handler cannot be moved without throwing, or the engine is not epoll
-  /// or model 1's, or has descriptors of its own. When the priority loop is full it stays where it is.
+  /// or model 1's, or has descriptors of its own. When the priority loop is full it stays where it is. Throws
+  /// std::bad_alloc.
   bool move_to_priority_loop();
   /// [baton] The same to another one of server::loops(), from one of these. Any thread can ask for it through the
-  /// registry's post().
+  /// registry's post(). Throws std::bad_alloc.
   bool move_to(event_loop& to);
   /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
   [[nodiscard]] bool draining() const noexcept { return held().handoff.draining; }

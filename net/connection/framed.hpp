@@ -138,16 +138,19 @@ concept message_output = std::derived_from<O, connection> || std::same_as<O, urg
 
 namespace detail {
 
-// What write() does not take is refused by overflow_policy::error, or comes after the end.
-template <class Output>
+template <std::derived_from<connection> Output>
 error_code write_frame(Output& c, std::span<const bytes> pieces) {
-  return c.write(pieces) ? error_code() : errc::output_full;
+  return c.write(pieces) ? error_code() : c.write_error();
+}
+inline error_code write_frame(urgent_reply& reply, std::span<const bytes> pieces) {
+  reply.write(pieces);  // takes everything
+  return {};
 }
 
 }  // namespace detail
 
 /// [baton] Writes a message, all of it or none, copying it once, into the output. errc::message_too_big and others: the
-/// codec does not let it pass. errc::output_full: connection::write() has not taken it.
+/// codec does not let it pass. connection::write_error(): connection::write() has not taken it. Throws std::bad_alloc.
 template <message_output Output, wrapping_codec Codec>
 [[nodiscard]] error_code write_message(Output& c, const Codec& wire, bytes message) {
   envelope e(message);

@@ -222,6 +222,34 @@ BOOST_DATA_TEST_CASE(a_message_is_taken_whole_or_not_at_all, bdata::make(shapes)
   BOOST_TEST(refused == (drops ? 0 : 200 - static_cast<int>(taken)));
 }
 
+namespace {
+
+struct late {
+  std::vector<error_code>* results;
+  void operator()(connection& c, bytes) const {
+    c.shutdown_send();
+    results->push_back(write_message(c, length_prefix<4>(), "too late"));
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_message_after_shutdown_send_is_a_broken_pipe, bdata::make(shapes), s) {
+  std::vector<error_code> results;
+  world<framed<delimiter, late>> w(1, s, framed(delimiter("\n"), late{&results}));
+  BOOST_TEST(w.converse(w.connect(), "\n").empty());
+  BOOST_TEST_REQUIRE(results.size() == 1U);
+  BOOST_TEST((results[0] == boost::system::errc::broken_pipe));
+}
+
+BOOST_DATA_TEST_CASE(a_message_above_max_output_says_what_ends_the_connection, bdata::make(shapes), s) {
+  std::vector<error_code> results;
+  world<framed<delimiter, generous>> w(1, s, framed(delimiter("\n"), generous{&results, 1, 10'001}),
+                                       {.max_output = 10'000, .high_watermark = 5'000, .low_watermark = 5'000});
+  BOOST_TEST(w.converse(w.connect(), "\n").empty());
+  BOOST_TEST((results == std::vector{make_error_code(errc::output_overflow)}));
+}
+
 BOOST_DATA_TEST_CASE(what_the_codec_does_not_let_pass_is_not_written, bdata::make(shapes), s) {
   std::vector<error_code> results;
   world<framed<delimiter, generous>> w(1, s, framed(delimiter("\n"), generous{&results, 1, 65'537}));

@@ -60,22 +60,28 @@ void stall_watchdog::run() noexcept {
   }
 }
 
-// Under the lock. What there is no memory for is found by the next look.
-std::vector<stall_watchdog::suspect> stall_watchdog::look(time_point now) try {
+// Under the lock.
+std::vector<stall_watchdog::suspect> stall_watchdog::look(time_point now) noexcept {
   std::vector<suspect> found;
+  // False: there is no memory for it, and the next look finds it again.
+  const auto note = [&found](suspect s) noexcept {
+    try {
+      found.push_back(std::move(s));
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  };
   std::erase_if(threads_, [](const watched& w) { return w.thread->has_ended(); });
   for (watched& w : threads_) {
     const std::uint64_t call = w.thread->now();
     if (call == 0 || call != w.call) {
       w = {std::move(w.thread), call, now};
     } else if (!w.told && now - w.since >= options_.bound) {
-      found.push_back({w.thread, call, now - w.since});
-      w.told = true;
+      w.told = note({w.thread, call, now - w.since});
     }
   }
   return found;
-} catch (const std::bad_alloc&) {
-  return {};
 }
 
 void stall_watchdog::tell(const suspect& s) noexcept try {

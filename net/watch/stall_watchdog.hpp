@@ -61,7 +61,7 @@ class stall_watchdog {
   };
   void get_to_know_this_thread() noexcept;
   void run() noexcept;
-  std::vector<suspect> look(time_point now);
+  std::vector<suspect> look(time_point now) noexcept;
   void tell(const suspect& s) noexcept;
   void tell_everybody(const stall& s) const;
 

@@ -64,7 +64,8 @@ class inline_policy {
     const duration longest = std::chrono::hours(24 * 365);
     const duration until_empty =
         takes < static_cast<double>(longest.count()) ? duration(static_cast<duration::rep>(takes)) : longest;
-    empty_at_ = std::min(std::max(empty_at_, now) + until_empty, now + longest);
+    // From the beginning of the batch: the bucket leaks while the batch runs.
+    empty_at_ = std::min(std::max(empty_at_, now - took) + until_empty, now + longest);
   }
 
   const clock& time_;

@@ -164,6 +164,21 @@ BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back) {
   }
 }
 
+// Time has passed while the batch was run: at a ratio of one all of it may be lost.
+BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back_after_a_batch_above_the_burst) {
+  manual_clock time;
+  inline_policy policy(
+      time, {.policy = offload_policy::adaptive, .inline_overrun_ratio = 1, .inline_overrun_burst = duration::zero()});
+  work_cost cheap;
+  cheap.add(1us);
+  for (int i = 0; i < 3; ++i) {
+    time.advance(1s);
+    BOOST_TEST(policy.account(1s));
+    BOOST_TEST(policy.runs_inline(cheap));
+  }
+  BOOST_TEST(policy.counters().offloads_held_back.value() == 0U);
+}
+
 // The end of a batch may bring the connection's next one, on the same stack.
 BOOST_AUTO_TEST_CASE(a_batch_that_brings_another_one_is_accounted_by_itself) {
   using compute = run_adaptive<run_inline>;

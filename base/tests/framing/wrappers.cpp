@@ -42,7 +42,14 @@ BOOST_AUTO_TEST_CASE(another_length_is_refused) {
   BOOST_TEST(refusal(fixed_length<5>(), "sixsix") == errc::message_too_big);
   BOOST_TEST(parse_once(fixed_length(9), "a").size == 9U);
 }
-BOOST_AUTO_TEST_CASE(a_message_of_nothing_cannot_be) { BOOST_CHECK_THROW(fixed_length(0), config_error); }
+BOOST_AUTO_TEST_CASE(a_length_that_cannot_be_is_refused_for_its_own_reason) {
+  const auto says = [](const char* what) {
+    return [what](const config_error& e) { return std::string(e.what()).find(what) != std::string::npos; };
+  };
+  BOOST_CHECK_EXCEPTION(fixed_length(0), config_error, says("1 byte at least"));
+  BOOST_CHECK_EXCEPTION(fixed_length(largest_max_message + 1), config_error, says("at most"));
+  BOOST_CHECK_NO_THROW(fixed_length{largest_max_message});
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 
