@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>  // thrown by servers, loops and engines
 
 #include <stdexcept>
 #include <string>

@@ -2,6 +2,8 @@
 // echo_static: the same service as echo, with a threading model that is a type: the program contains no other.
 #include "common/options.hpp"
 
+#include <quintet/threadmodels/models.hpp>
+
 namespace {
 
 struct echo {

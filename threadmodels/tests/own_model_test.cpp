@@ -7,6 +7,7 @@
 #include "waiting.hpp"
 
 #include <quintet/net/stream.hpp>
+#include <quintet/threadmodels/models.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <algorithm>
