@@ -10,6 +10,8 @@
 #include "long_runs.hpp"
 #include "trials.hpp"
 
+#include <quintet/net/engine/make_engine.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <map>
