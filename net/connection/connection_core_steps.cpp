@@ -35,6 +35,12 @@ error_code chosen_reason(const connection_context& c, const error_code& why) noe
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
+// A handler that has paused may never resume, and a drain does not wait for it. A throttle ends by itself.
+bool is_drain_over(const connection_context& c, bool has_input_to_show) noexcept {
+  if (!c.is_draining() || c.baton_flags_.input.paused) return c.is_draining();
+  return !has_input_to_show && (c.extras_->drain_left == 0 || c.loop_flags_.input.peer_ended);
+}
+
 constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
 
 // A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
@@ -82,15 +88,12 @@ void connection_core::rest() noexcept {
   }
 }
 
-// A handler that has paused may never resume, and a drain does not wait for it. A throttle ends by itself.
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
   const bool has_unseen_input = loop.input.has_pending || has_unseen_;
   const bool is_held = holds_input();
   const bool is_undecided = enabled_.classify && baton.input.has_unread;
-  const bool all_received = is_draining() && (extras_->drain_left == 0 || loop.input.peer_ended);
-  const bool all_shown = !has_unseen_input && !(is_undecided && is_held);
   return {
       .close_asked = loop.handoff.close_asked || (baton.handoff.close_requested && !is_closing()),
       .closing = is_closing(),
@@ -109,7 +112,7 @@ connection_facts connection_core::facts() const noexcept {
       .reading_differs =
           !loop.input.peer_ended && loop.input.stopped == input_.wants_reading(*this, baton.input.paused),
       .undecided = is_undecided,
-      .drain_is_over = is_draining() && (baton.input.paused || (all_received && all_shown)),
+      .drain_is_over = is_drain_over(*this, has_unseen_input || (is_undecided && is_held)),
       .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
       .may_end = loop.output.send_shut || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,
