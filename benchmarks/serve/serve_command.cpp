@@ -11,6 +11,7 @@
 #include "serve/ticker.hpp"
 
 #include <quintet/base/error.hpp>
+#include <quintet/net/engine/make_engine.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <fmt/core.h>

@@ -18,7 +18,7 @@ import cpp_outline
 
 MOST_HEADERS, MOST_TYPES, MOST_BEHIND_SERVER = 35, 65, 50
 # What there is today: lower these with each step towards the bounds.
-TYPES_TODAY, BEHIND_SERVER_TODAY = 79, 115
+TYPES_TODAY, BEHIND_SERVER_TODAY = 79, 86
 ROOTS = ('base', 'base/framing', 'net', 'threadmodels')
 LIST = 'doc/reference.md'
 ROW = re.compile(r'^\| \[([\w/.]+)\]\(\.\./([\w/.]+)\) \| ([^|]+) \| ([^|]*)\|$')

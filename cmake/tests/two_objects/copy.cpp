@@ -2,6 +2,7 @@
 // copy: a server and a client in a shared object. COPY_ENTRY is the function that this one exports, COPY_NAME its name.
 #include "copy.hpp"
 
+#include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 

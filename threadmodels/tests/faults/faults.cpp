@@ -13,6 +13,7 @@
 #include "load.hpp"
 #include "long_runs.hpp"
 
+#include <quintet/net/engine/make_engine.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
