@@ -20,6 +20,12 @@ namespace bdata = boost::unit_test::data;
 
 namespace {
 
+std::string line_of(std::size_t size) {
+  std::string line(size, 'm');
+  line += '\n';
+  return line;
+}
+
 struct journal {
   std::vector<error_code> closed;
   [[nodiscard]] std::size_t of(errc why) const {
@@ -61,11 +67,11 @@ BOOST_DATA_TEST_CASE(unused_input_of_all_connections_is_bounded, bdata::make(sha
   }
   BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
   const int modest = w.connect();
-  BOOST_TEST(w.converse(modest, std::string(60'000, 'm') + "\n") == "60000\n");
+  BOOST_TEST(w.converse(modest, line_of(60'000)) == "60000\n");
   for (const int c : greedy)
     if (!w.ended(c)) BOOST_TEST(w.converse(c, "\n") == "90000\n");
   for (int i = 0; i < 10; ++i)  // what is used is given back
-    BOOST_TEST(w.converse(modest, std::string(250'000, 'm') + "\n") == "250000\n");
+    BOOST_TEST(w.converse(modest, line_of(250'000)) == "250000\n");
   BOOST_TEST(log.closed.size() == 7U);
 }
 
