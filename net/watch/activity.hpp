@@ -71,8 +71,7 @@ class activity {
   /// as for lack of memory.
   static std::shared_ptr<activity> of_this_thread() noexcept;
 
-  /// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the function object) outlive the
-  /// scope.
+  /// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
   class scope {
    public:
     explicit scope(callback what, const connection_id* whose = nullptr, const std::type_info* type = nullptr) noexcept

@@ -11,9 +11,8 @@ namespace quintet {
 /// [any thread] Demangles a name of typeid(T).name() or a linker. Very long names are cut.
 [[nodiscard]] std::string readable_name(const char* mangled);
 
-/// [any thread] Describes each address of a stack, innermost first. Returns the function's name if its object file
-/// exports it (a program: linked with -rdynamic). Otherwise returns the object file and the offset, for addr2line:
-/// "server+0x1f2e3".
+/// [any thread] Describes each address of a stack, innermost first: by the function's name if its object file exports
+/// it (a program: linked with -rdynamic). Otherwise by object file and offset, for addr2line: "server+0x1f2e3".
 [[nodiscard]] std::vector<std::string> describe_stack(std::span<void* const> addresses);
 
 }  // namespace quintet
