@@ -24,8 +24,8 @@ class client_core {
   /// [any thread] Serves the client's connections until stop(). On return all connections are closed and all threads
   /// have ended. A client runs once: a second call of run() or run_in_background() throws std::logic_error.
   void run();
-  /// [any thread] Calls run() on a new thread, which the destructor joins. Returns when the model has started. Throws
-  /// what the model or the engine throws when it starts.
+  /// [any thread] Calls run() on a new thread, which the destructor joins. Returns when the model has started.
+  /// Exceptions of the model's or the engine's start reach the caller.
   void run_in_background();
   /// Waits for the thread of run_in_background(), which ends after stop() or drain(). Returns at once if there is none.
   /// Not from a thread of the client.
@@ -69,7 +69,7 @@ class client_core {
   ~client_core() = default;
   /// Stops the client, and ends everything that may use a link. A derived class must call it in its destructor.
   void shut_down();
-  /// [any thread]
+  /// [any thread] Makes a link. May throw.
   virtual std::unique_ptr<client_link> make_link(destination to) = 0;
 
   [[nodiscard]] client_links& all_links() noexcept { return links_; }

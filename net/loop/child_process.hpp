@@ -40,7 +40,7 @@ class child_process {
 
   /// [any thread] The loop must live when start() is called. The loop may be destroyed before this object.
   explicit child_process(event_loop& on) noexcept : loop_(on) {}
-  /// [loop] [before run]
+  /// [loop] [before run] Kills a running program; see above.
   ~child_process() { abandon(); }
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;

@@ -37,7 +37,7 @@ class drainage final : private timer {
   }
   /// [any thread] Returns the number of connections that have entered and not left.
   [[nodiscard]] std::size_t alive() const noexcept { return alive_.load(std::memory_order_relaxed); }
-  /// [any thread]
+  /// [any thread] Whether draining has begun.
   [[nodiscard]] bool begun() const noexcept { return begun_.load(); }
 
   /// [loop] Main loop only. Begins to drain, for at most `within`.

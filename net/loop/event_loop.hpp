@@ -41,12 +41,12 @@ class loop_member : public boost::intrusive::list_base_hook<> {
   ~loop_member() = default;
 };
 
-/// One thread's reactor. Only the loop's thread, the one inside run() or poll(), may touch the loop and what is
-/// attached to it. The functions tagged [any thread] are the exceptions.
+/// One thread's reactor. Only the loop's thread, the one inside run() or poll(), may touch the loop and the objects on
+/// it. The functions tagged [any thread] are the exceptions.
 class event_loop {
  public:
   /// The loop reads all times from `time`, and measures spinning with it. Throws config_error for an invalid spin
-  /// budget, and std::bad_alloc if it cannot allocate what the options ask for.
+  /// budget, and std::bad_alloc if an allocation for the options fails.
   explicit event_loop(std::unique_ptr<engine> io = make_default_engine(), const clock& time = clock::system(),
                       const loop_options& options = {});
   /// [any thread] Runs the posted items, then destroys timers, services and outstanding Asio operations. Before that,
@@ -60,7 +60,7 @@ class event_loop {
   /// [loop] Runs one turn without waiting: dispatches ready events, expired timers and posted items. Returns whether
   /// there was work. With a manual_clock and a memory engine, a program drives its loops by hand and reproducibly.
   bool poll();
-  /// What an outer loop must wait for on behalf of this loop.
+  /// The event and the time limit for the wait of an outer loop.
   struct outside_wait {
     int descriptor;    ///< wait until it is readable; -1: the engine has no descriptor
     duration longest;  ///< maximum time to wait, or engine::forever
@@ -92,7 +92,7 @@ class event_loop {
   template <std::invocable F>
     requires(!std::is_base_of_v<work_item, F>)
   void post(F f);
-  /// [any thread]
+  /// [any thread] Whether the calling thread runs this loop.
   [[nodiscard]] bool in_this_thread() const noexcept { return current() == this; }
   /// [any thread] Returns the loop that runs on the calling thread, or nullptr.
   [[nodiscard]] static event_loop* current() noexcept { return current_loop; }

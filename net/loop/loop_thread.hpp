@@ -13,8 +13,8 @@ namespace quintet {
 class loop_thread {
  public:
   /// Starts the thread, applies the loop's options to it, and has it call `first`. The constructor returns after that.
-  /// The loop must outlive this object. Throws what `first` throws. Throws boost::system::system_error if the system
-  /// refuses the thread, the CPU (read back), the descriptor table, or what the loop's engine needs.
+  /// The loop must outlive this object. Exceptions of `first` reach the caller. Throws boost::system::system_error if
+  /// the system refuses the thread, the CPU (read back), the descriptor table, or a need of the loop's engine.
   loop_thread(event_loop& loop, std::string name, std::function<void()> first = {});
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;

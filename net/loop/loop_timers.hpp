@@ -48,7 +48,7 @@ class loop_timers {
   timer_id start(duration first, duration period, F f) {
     return launch(std::make_unique<node_of<F>>(*this, period, std::move(f)), first);
   }
-  /// [any thread]
+  /// [any thread] See event_loop::cancel().
   bool cancel(timer_id id) noexcept;
   /// [any thread] Whether no function may still be called.
   [[nodiscard]] bool empty() noexcept;

@@ -66,7 +66,7 @@ class model_adapter : public Interface {
 
 namespace detail {
 
-/// Defines how a server stores a model and what the server's model() returns: the model itself.
+/// Defines how a server stores a model, and that the server's model() returns the model itself.
 template <thread_model Model>
 struct model_storage {
   using type = Model;

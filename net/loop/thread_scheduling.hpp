@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// thread_scheduling: asks the kernel to run a thread soon, and reports what the kernel granted.
+// thread_scheduling: asks the kernel to run a thread soon, and reports the kernel's answer.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -13,7 +13,8 @@
 
 namespace quintet {
 
-/// What the kernel has granted to a thread. A refusal without an error code: it was not asked for, or not needed.
+/// The scheduling that the kernel has granted to a thread. A refusal without an error code: it was not asked for, or
+/// not needed.
 struct thread_scheduling {
   bool real_time = false;             ///< SCHED_RR
   duration slice = duration::zero();  ///< time slice of an ordinary thread; zero: the system's default

@@ -116,7 +116,7 @@ class activity {
   answer ask(std::uint64_t number, duration patience, snapshot& to);
   /// [any thread] Returns the thread's name as ps shows it. Empty if the thread has ended.
   [[nodiscard]] std::string thread_name() const;
-  /// [any thread]
+  /// [any thread] Whether the thread has ended.
   [[nodiscard]] bool has_ended() const;
 
   /// [its thread] Number of the stall_watchdog that has last registered this thread.
