@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// simulation: several loops, a clock and a network in one thread; one seed, one run.
+// simulation: several loops, a clock and a network in one thread; the same seed gives the same run.
 #pragma once
 
 #include "testing/simulation.hpp"  // IWYU pragma: export

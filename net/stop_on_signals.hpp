@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stop_on_signals: SIGINT and SIGTERM end a server, at once or in good order.
+// stop_on_signals: SIGINT and SIGTERM stop or drain a server.
 #pragma once
 
 #include "loop/stop_on_signals.hpp"  // IWYU pragma: export

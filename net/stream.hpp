@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stream: a connection for coroutines. co_await read() gives the baton back and waits for it to return with input.
+// stream: a connection for coroutines. co_await read() returns the baton and waits for it and the next input.
 #pragma once
 
 #include "connection/stream.hpp"          // IWYU pragma: export

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// backoff: how long to wait between attempts: exponential, with full jitter.
+// backoff: the time to wait between attempts: exponential, with full jitter.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -10,8 +10,8 @@
 
 namespace quintet {
 
-/// The n-th wait, from 0, is random between 0 and min(cap, base * 2^n): clients that were cut off together do not come
-/// back together.
+/// Computes waiting times. The n-th wait, from 0, is random between 0 and min(cap, base * 2^n), so that clients that
+/// were disconnected together do not reconnect together.
 class backoff {
  public:
   explicit backoff(const reconnect_options& options) noexcept

@@ -12,19 +12,19 @@
 
 namespace quintet {
 
-/// A client whose threading model is a type. `quintet::client` is the same with the model chosen at run time. Its
-/// functions are those of client_core, and what depends on a type.
+/// A client whose threading model is a type. `quintet::client` is the same with the model chosen at run time. Most
+/// functions are those of client_core.
 template <thread_model Model, handler_or_factory Handler>
 class basic_client : public client_core {
  public:
   /// Throws config_error.
   basic_client(client_options options, Model model, Handler handler)
       : client_core(std::move(options), storage::store(std::move(model))), source_{std::move(handler)} {}
-  /// Stops, and waits for the thread of run_in_background(). At any time, on any thread. Not on a thread of the client,
-  /// nor while run() is in progress, nor while another thread uses the client.
+  /// [any thread] Stops the client, and waits for the thread of run_in_background(). Not on a thread of the client, nor
+  /// during run(), nor while another thread uses the client.
   ~basic_client() { shut_down(); }
 
-  /// [any thread]
+  /// [any thread] Returns the model, or its interface where it has one.
   [[nodiscard]] const auto& model() const noexcept { return storage::get(stored_model()); }
 
  private:
@@ -53,7 +53,7 @@ class basic_client : public client_core {
     }
 
     source& source_;
-    std::optional<handler_type> kept_;  // of the last connection; whoever has the link may touch it
+    std::optional<handler_type> kept_;  // of the last connection; touched by the loop that has the link
   };
 
   std::unique_ptr<client_link> make_link(destination to) override {

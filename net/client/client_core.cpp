@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_core: starting, ending, counting.
+// client_core: starts, stops and counts.
 #include "client_core.hpp"
 
 #include "../engine/make_engine.hpp"
@@ -23,10 +23,10 @@ client_core::client_core(client_options options, std::unique_ptr<model_interface
 void client_core::shut_down() {
   stop();
   join();
-  main_.run();  // links that have never begun are told so
+  main_.run();  // reports errc::stopped for links that have not begun
   if (started_) finish();
   links_.close();
-  while (main_.poll()) {  // all of it while the rest of the client still lives
+  while (main_.poll()) {  // while the rest of the client still exists
   }
 }
 
@@ -67,7 +67,7 @@ void client_core::start() {
 void client_core::finish() {
   started_ = false;
   model_->stop();
-  main_.poll();  // links whose connections ended with the model's loops
+  main_.poll();  // runs the posts of connections that ended with the model's loops
   links_.clear();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_link: from attempt to attempt.
+// client_link: attempts, waits between them, and the end of a link.
 #include "client_link.hpp"
 
 #include "../loop/placing.hpp"
@@ -25,7 +25,7 @@ void client_links::drain(duration within) noexcept {
   report(options_.log, {severity::info, "draining"});
   try {
     connections_.drain();
-  } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
+  } catch (const std::bad_alloc&) {  // no memory to tell the connections
     return main_.stop();
   }
   for (auto l = all_.begin(); l != all_.end();) static_cast<client_link&>(*l++).give_up();
@@ -91,8 +91,7 @@ void client_link::failed(error_code why) noexcept {
   if (!again) over();
 }
 
-// The log gets the first failure of a series, and the last; those between are for who is looking for something. To be
-// stopped is no failure to the log.
+// The first and the last failure of a series are warnings, the others debug messages. errc::stopped is not logged.
 void client_link::tell(error_code why, std::optional<duration> again) const noexcept {
   const client_options& o = all_.options_;
   try {
@@ -101,11 +100,11 @@ void client_link::tell(error_code why, std::optional<duration> again) const noex
       report(o.log, {level, "no connection", why, to_.to_string()});
     }
     if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, again});
-  } catch (...) {  // it has been told, and has nothing to decide
+  } catch (...) {  // an exception of a hook changes nothing
   }
 }
 
-// Counted from the beginning of the last attempt: one that took long to fail has been waited for already.
+// Schedules the next attempt. The wait counts from the beginning of the last attempt, so a slow failure has used it up.
 std::optional<duration> client_link::try_again() noexcept {
   event_loop& main = all_.main_;
   if (!backoff_ || cancelled_ || main.stopping() || all_.draining_) return std::nullopt;
@@ -160,7 +159,7 @@ void client_link::close_connection() noexcept {
   }
 }
 
-// A connection that there is has been told to drain.
+// Ends an attempt or a wait. A connection, if there is one, drains by itself.
 void client_link::give_up() noexcept {
   if (connector_) return attempt_ended(errc::stopped, -1);
   if (next_.pending()) over();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_link: what one connect() of a client becomes: attempts, a connection, and attempts again when it is lost.
+// client_link: one connect() of a client: attempts, a connection, and attempts again when it is lost.
 #pragma once
 
 #include "../../base/metrics/counter.hpp"
@@ -25,7 +25,7 @@ struct link_entry : boost::intrusive::set_base_hook<> {
   link_id id{};
 };
 
-/// A client's links, which live on its main loop. Must be destroyed before the loop, and when the loop runs no more.
+/// A client's links, which live on its main loop. Must be destroyed when the loop no longer runs, before the loop.
 class client_links {
  public:
   client_links(event_loop& main, const client_options& options, connection_registry& connections);
@@ -33,19 +33,19 @@ class client_links {
   client_links(const client_links&) = delete;
   client_links& operator=(const client_links&) = delete;
 
-  /// [any thread] Begins; the link belongs to this from now on.
+  /// [any thread] Begins the link and takes ownership.
   link_id start(std::unique_ptr<client_link> link) noexcept;
-  /// [any thread] See basic_client::disconnect().
+  /// [any thread] See client_core::disconnect(). Throws std::bad_alloc.
   void disconnect(link_id which);
 
-  /// [loop] See basic_client::drain(): links without a connection end now, the others with it, and none begins.
+  /// [loop] See client_core::drain(). Links without a connection end now. The others end with theirs. None begins.
   void drain(duration within) noexcept;
-  /// [loop] From now on nothing is begun, nor told: the client goes.
+  /// [loop] Links that begin from now on end without a report: the client is being destroyed.
   void close() noexcept { closed_ = true; }
-  /// [loop] Ends those that wait for their next attempt, which will not come: the loop has stopped.
+  /// [loop] Destroys the links, which wait for an attempt that will not come: the loop has stopped.
   void clear() noexcept;
 
-  /// [any thread] Links that are not over.
+  /// [any thread] Returns the number of links that have not ended.
   [[nodiscard]] std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t attempts() const noexcept { return attempts_.value(); }
   [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.value(); }
@@ -60,7 +60,7 @@ class client_links {
   event_loop& main_;
   const client_options& options_;
   connection_registry& connections_;
-  drainage drainage_{main_};  // of connections
+  drainage drainage_{main_};  // counts connections
   bool draining_ = false, closed_ = false;
   std::mt19937_64 random_;
   std::atomic<std::uint64_t> newest_{0};
@@ -69,8 +69,9 @@ class client_links {
   boost::intrusive::set<link_entry, boost::intrusive::key_of_value<id_of_link>> all_;
 };
 
-/// Always in one state: an attempt is under way; a connection lives, on its own loop; or the link waits for its next
-/// attempt. The first and the last are the main loop's; what comes back from the connection's loop is posted.
+/// One link, in one of three states. An attempt is in progress, a connection lives on its own loop, or the link waits
+/// for its next attempt. The main loop owns the first and the last. The connection's loop posts results to the main
+/// loop.
 class client_link : private work_item, private link_entry {
  public:
   virtual ~client_link() = default;
@@ -78,11 +79,11 @@ class client_link : private work_item, private link_entry {
  protected:
   client_link(client_links& all, destination to) : work_item(&client_link::begin), all_(all), to_(std::move(to)) {}
 
-  /// [loop] The main loop's. Makes a connection of the handle, on a loop of the model's choice. When this throws, the
-  /// handle is still the caller's.
+  /// [loop] Main loop only. Makes a connection of the handle, on a loop of the model's choice. If it throws, the caller
+  /// still owns the handle.
   virtual void place(int handle) = 0;
 
-  // What the connection's loop tells. One of the last two is the link's last call there.
+  // Reports of the connection's loop. refused() or ended() is the link's last call there.
   void opened(connection_id c) noexcept;
   void refused() noexcept { finish(outcome::refused); }
   void ended(bool closed_here) noexcept { finish(closed_here ? outcome::closed_here : outcome::lost); }
@@ -92,13 +93,13 @@ class client_link : private work_item, private link_entry {
   enum class outcome : unsigned char { refused, closed_here, lost };
   using callback = callback_timer<std::function<void()>>;
 
-  /// Closes the connection, on the main loop. Its last post comes before the link's own, which may destroy the link.
+  /// Closes the connection, on the main loop. Its last post precedes the link's own, which may destroy the link.
   struct closing_item final : work_item {
     explicit closing_item(client_link& l) noexcept : work_item(&closing_item::run_one), link(l) {}
     static void run_one(work_item& item) noexcept { static_cast<closing_item&>(item).link.close_connection(); }
     client_link& link;
   };
-  static constexpr duration retry_after = std::chrono::milliseconds(10);  // when there was no memory
+  static constexpr duration retry_after = std::chrono::milliseconds(10);  // if there was no memory
 
   static client_link& of(work_item& item) noexcept { return static_cast<client_link&>(item); }
   static void begin(work_item& item) noexcept;
@@ -127,7 +128,7 @@ class client_link : private work_item, private link_entry {
   outcome outcome_ = outcome::lost;
 
   std::mutex mutex_;
-  connection_id connection_;  // none: there is no connection, or it has not said so yet
+  connection_id connection_;  // none: no connection, or its loop has not reported it yet
   bool cancelled_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_statistics: what a client has counted.
+// client_statistics: the counters of a client.
 #pragma once
 
 #include "../loop/loop_counters.hpp"
@@ -9,8 +9,8 @@
 namespace quintet {
 
 struct client_statistics : loop_statistics {
-  std::uint64_t attempts = 0;  ///< to connect
-  std::uint64_t failures = 0;  ///< of these attempts
+  std::uint64_t attempts = 0;  ///< attempts to connect
+  std::uint64_t failures = 0;  ///< failed attempts
 };
 
 }  // namespace quintet

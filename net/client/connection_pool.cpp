@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_pool: idle sockets, waiters, and attempts for those who find nothing idle.
+// connection_pool: idle sockets, waiters, and attempts to connect for waiters without an idle socket.
 #include "connection_pool.hpp"
 
 #include "../loop/placing.hpp"
@@ -15,7 +15,7 @@
 namespace quintet {
 namespace {
 
-/// Nothing has arrived, not even an end.
+/// Whether nothing has arrived, not even the end of the stream.
 bool is_quiet(int fd) noexcept {
   char byte = 0;
   return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
@@ -33,7 +33,7 @@ connection_pool::~connection_pool() {
   *self_ = nullptr;
 }
 
-// The peer may have closed it since it came back.
+// Takes an idle socket. The peer may have closed it meanwhile: such sockets are closed.
 std::optional<connection_pool::socket_type> connection_pool::take_idle() {
   while (waiting_.empty() && !idle_.empty()) {
     socket_type socket = std::move(idle_.back().socket);
@@ -50,13 +50,13 @@ void connection_pool::put_back(socket_type socket, bool good) noexcept {
   if (good && !loop_.stopping() && is_quiet(socket.native_handle())) {
     try {
       idle_.push_back({std::move(socket), loop_.now()});
-    } catch (const std::bad_alloc&) {  // it is closed
+    } catch (const std::bad_alloc&) {  // the socket is closed
     }
   }
   serve();
 }
 
-// First those who wait get what is idle; then there are as many attempts as are waited for, and allowed.
+// Gives idle sockets to waiters first. Then starts an attempt for each remaining waiter, up to the limit.
 void connection_pool::serve() noexcept {
   while (!waiting_.empty() && !idle_.empty()) {
     socket_type socket = std::move(idle_.back().socket);
@@ -67,12 +67,12 @@ void connection_pool::serve() noexcept {
     first.given_ = std::move(socket);
     first.complete({});
   }
-  while (!dials_if_necessary() && dialling_.empty() && lent_ == 0)  // nothing else would wake the first
+  while (!dials_if_necessary() && dialling_.empty() && lent_ == 0)  // nothing else would wake the first waiter
     waiting_.front()->complete(make_error_code(boost::system::errc::not_enough_memory));
   watch_time();
 }
 
-// False: somebody waits for an attempt for which there is no memory.
+// Returns false if a waiter needs an attempt for which there is no memory.
 bool connection_pool::dials_if_necessary() noexcept {
   while (dialling_.size() < waiting_.size() && size() + dialling_.size() < options_.max) {
     auto at = dialling_.end();
@@ -89,7 +89,7 @@ bool connection_pool::dials_if_necessary() noexcept {
   return true;
 }
 
-// Makes an idle socket of a handle, which is closed where that fails: an Asio socket may need descriptors of its own.
+// Makes an idle socket of a handle. Closes the handle if that fails: an Asio socket may need descriptors of its own.
 error_code connection_pool::add_idle(int handle) noexcept {
   error_code failed;
   bool is_sockets = false;
@@ -139,7 +139,7 @@ connection_pool::lease connection_pool::waiter::await_resume() {
   return {pool_, std::move(*given_)};
 }
 
-// Later: whoever gives something back goes on first.
+// Posted, so that the coroutine that returns a socket continues first.
 void connection_pool::waiter::complete(error_code failed) noexcept {
   std::erase((*pool_)->waiting_, this);
   failed_ = failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_pool: sockets connected to one destination, lent to the coroutines of one loop, one at a time each.
+// connection_pool: sockets connected to one destination, lent to the coroutines of one loop.
 #pragma once
 
 #include "../loop/awaitable.hpp"
@@ -21,7 +21,7 @@
 
 namespace quintet {
 
-/// One for each loop, in every model, by way of event_loop::use():
+/// A pool of one loop. event_loop::use() makes one for each loop, in every model:
 ///
 ///     struct upstream : quintet::connection_pool {
 ///       explicit upstream(quintet::event_loop& loop) : connection_pool(loop, "db.example:5432") {}
@@ -29,9 +29,9 @@ namespace quintet {
 ///     auto c = co_await s.loop().use<upstream>().get();
 ///     co_await boost::asio::async_write(c.socket(), ...);
 ///
-/// Everything here is of the loop's thread. The pool may go while sockets are lent, which are closed when they come
-/// back, and while somebody waits, who gets errc::stopped. What was lent must be back before the loop is destroyed,
-/// which it is when it lives in a coroutine of a connection of that loop.
+/// Use everything here on the loop's thread. The pool may be destroyed while sockets are lent or coroutines wait. A
+/// lent socket is then closed at its return, and waiters get errc::stopped. Every lease must end before the loop is
+/// destroyed. Leases in coroutines of the loop's connections do.
 class connection_pool : private timer {
  public:
   using socket_type = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, loop_executor>;
@@ -47,12 +47,12 @@ class connection_pool : private timer {
   connection_pool(const connection_pool&) = delete;
   connection_pool& operator=(const connection_pool&) = delete;
 
-  /// [loop] To be awaited: a lease of an idle socket, or of a new one; when `max` are lent, of the next that comes
-  /// back. Who waits is served in order. Throws boost::system::system_error: why it could not connect, or
-  /// errc::stopped.
+  /// [loop] `co_await pool.get()` returns a lease of an idle socket or a new one. If `max` sockets are lent, it waits
+  /// for the next to return. Waiters are served in order. Throws boost::system::system_error: the reason why it could
+  /// not connect, or errc::stopped.
   [[nodiscard]] get_operation get() noexcept { return {*this}; }
 
-  /// [loop] Sockets that wait for use, and all there are.
+  /// [loop] Return the number of idle sockets, and of idle and lent ones.
   [[nodiscard]] std::size_t idle() const noexcept { return idle_.size(); }
   [[nodiscard]] std::size_t size() const noexcept { return idle_.size() + lent_; }
 
@@ -62,7 +62,7 @@ class connection_pool : private timer {
     time_point since;
   };
   using dial_list = std::list<std::unique_ptr<connector>>;
-  using self_pointer = std::shared_ptr<connection_pool*>;  // nullptr, when the pool has gone
+  using self_pointer = std::shared_ptr<connection_pool*>;  // points to nullptr once the pool is destroyed
   std::optional<socket_type> take_idle();
   void put_back(socket_type socket, bool good) noexcept;
   [[nodiscard]] bool dials_if_necessary() noexcept;
@@ -76,14 +76,14 @@ class connection_pool : private timer {
   const self_pointer self_ = std::make_shared<connection_pool*>(this);
   const destination to_;
   const pool_options options_;
-  std::deque<idle_socket> idle_;  // that which was used last is at the end, and is used next
+  std::deque<idle_socket> idle_;  // the last used is at the end, and is used next
   std::size_t lent_ = 0;
   dial_list dialling_;
   std::deque<waiter*> waiting_;
 };
 
-/// A socket, until it is destroyed: then it goes back. One that the peer has closed, or has sent something to which
-/// nobody has read, is closed instead; so is one that is given back because of an exception.
+/// A lent socket, which the destructor returns to the pool. The destructor closes the socket instead if the peer has
+/// closed it, if unread input has arrived, or during an exception.
 class connection_pool::lease {
  public:
   lease(lease&& other) noexcept
@@ -92,7 +92,8 @@ class connection_pool::lease {
   ~lease();
 
   [[nodiscard]] socket_type& socket() noexcept { return socket_; }
-  /// It is closed, whatever its state: an answer that is still to come would be taken for that of the next question.
+  /// Makes the destructor close the socket. Call it while a reply is outstanding: the next user would take that reply
+  /// for its own.
   void discard() noexcept { good_ = false; }
 
  private:

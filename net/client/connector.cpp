@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connector: attempts that overlap, and what ends them.
+// connector: overlapping attempts, and their ends.
 #include "connector.hpp"
 
 #include "../engine/kernel_sockets.hpp"
@@ -17,7 +17,7 @@
 
 namespace quintet {
 
-/// One handle.
+/// An attempt with one address. Owns the handle.
 class connector::attempt final : private connect_channel, private work_item {
  public:
   attempt(connector& owner, int handle) noexcept
@@ -28,7 +28,7 @@ class connector::attempt final : private connect_channel, private work_item {
   } catch (const std::bad_alloc&) {
     return make_error_code(boost::system::errc::not_enough_memory);
   }
-  /// Closes the handle, unless it was taken, and destroys the attempt when the turn is over.
+  /// Closes the handle unless it was taken. Destroys the attempt after the turn's dispatching.
   void end() noexcept {
     if (in_guest_) (void)std::exchange(in_guest_, nullptr)->release();
     if (handle() >= 0) loop_.io().remove(*this);
@@ -46,11 +46,11 @@ class connector::attempt final : private connect_channel, private work_item {
   event_loop& loop_;
   int handle_;
   using descriptor = boost::asio::posix::basic_stream_descriptor<loop_executor>;
-  std::shared_ptr<descriptor> in_guest_;  // shared with the waiting that may end later than this
+  std::shared_ptr<descriptor> in_guest_;  // shared with a wait that may end later than this
 };
 
-// The handles of an engine that cannot watch them are sockets of the kernel. The guest opens what it waits with when it
-// is first used, and there may be no descriptors for that.
+// Handles of an engine that cannot watch them are kernel sockets. The guest opens its descriptors at the first use,
+// which may fail.
 error_code connector::attempt::watch_in_guest() noexcept try {
   in_guest_ = std::make_shared<descriptor>(loop_.get_executor(), handle_);
   in_guest_->async_wait(descriptor::wait_write, [this, alive = std::weak_ptr(in_guest_)](const error_code& ec) {
@@ -81,13 +81,13 @@ void connector::start(const destination& to) noexcept {
   try {
     resolver_ = std::make_unique<resolver>(loop_, to.host(), to.port(),
                                            [this](error_code failed, const auto& all) { found(failed, all); });
-  } catch (...) {  // no thread to look it up, no descriptors, no memory
+  } catch (...) {  // no thread for the lookup, no descriptors, no memory
     last_failure_ = detail::reason_of_exception();
     found({}, {});
   }
 }
 
-// The first attempt is the timer's too: whoever has called start() is not called back before it returns.
+// A timer starts the first attempt, too, so that start() returns before the done function is called.
 void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
   if (failed) return finish(failed, -1);
   try {
@@ -123,7 +123,7 @@ void connector::attempt_ended(attempt& which, error_code failed) noexcept {
   std::erase(under_way_, &which);
   which.end();
   next_.cancel();
-  try_next();  // at once: there is nothing to wait for
+  try_next();  // no delay: the attempt has ended
 }
 
 void connector::abort() noexcept { finish(errc::stopped, -1); }

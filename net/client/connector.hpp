@@ -15,23 +15,24 @@ namespace quintet {
 
 class resolver;
 
-/// On any loop: where the engine cannot wait for a handle to be connected, because it blocks in another, the loop's
-/// guest does. The function is called once, on the loop, and never from within start(): with a handle that it then
-/// owns, or with the reason why there is none: the system's, of the address that failed last; the resolver's;
-/// errc::connect_timeout; or errc::stopped, when the loop stops. It may destroy the connector. An exception of it is
-/// counted in `handler_errors`; the handle is its own then, too.
+/// Connects on any loop. If the engine cannot watch handles, because it blocks in another call, the loop's guest does.
+///
+/// The done function is called once, on the loop, never within start(). It gets a handle, which it then owns, or an
+/// error. The errors are the system's for the last failed address, the resolver's, errc::connect_timeout, and
+/// errc::stopped when the loop stops. The function may destroy the connector. If it throws, `handler_errors` counts
+/// that, and the handle stays its own.
 class connector final : private loop_member {
  public:
   using done_function = std::function<void(error_code failed, int handle)>;
 
-  /// [loop]
+  /// [loop] `done` must not be empty.
   connector(event_loop& loop, const connect_options& options, done_function done);
-  /// [loop] Gives up, without a call.
+  /// [loop] Cancels the attempt without calling the done function.
   ~connector();
   connector(const connector&) = delete;
   connector& operator=(const connector&) = delete;
 
-  /// [loop] Once. What fails at once is told to the function as well.
+  /// [loop] Starts connecting. Call it once. All errors go to the done function.
   void start(const destination& to) noexcept;
 
  private:
@@ -53,7 +54,7 @@ class connector final : private loop_member {
   std::unique_ptr<resolver> resolver_;
   std::vector<address> candidates_;
   std::size_t tried_ = 0;
-  std::vector<attempt*> under_way_;  // each owns itself, because an event for it may be in the batch at hand
+  std::vector<attempt*> under_way_;  // each owns itself: an event for it may be in the current batch
   error_code last_failure_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resolver: getaddrinfo by way of Asio.
+// resolver: getaddrinfo through Asio.
 #include "resolver.hpp"
 
 #include "../loop/executor.hpp"
@@ -16,7 +16,7 @@ struct resolver::state {
   using asio_resolver = boost::asio::ip::basic_resolver<boost::asio::ip::tcp, loop_executor>;
   state(event_loop& loop, done_function f) : asked(loop.get_executor()), done(std::move(f)) {}
   asio_resolver asked;
-  done_function done;  // none: nobody waits any more
+  done_function done;  // empty: cancelled or called
 };
 
 resolver::resolver(event_loop& loop, const std::string& host, const std::string& port, done_function done)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resolver: the addresses of a host name, asked for on a loop without blocking it.
+// resolver: looks up the addresses of a host name without blocking a loop.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -14,13 +14,14 @@ namespace quintet {
 
 class event_loop;
 
-/// Asio's resolver on the loop's guest: the system's getaddrinfo, in a thread of its own. Whoever destroys the loop
-/// waits for a call that is under way, which nothing can interrupt.
+/// Runs getaddrinfo on a thread of Asio's resolver. Nothing can interrupt a call in progress: destroying the loop waits
+/// for it.
 class resolver {
  public:
   using done_function = std::function<void(error_code failed, std::vector<address> found)>;
 
-  /// [loop] The function is called on the loop, later, unless this has been destroyed before.
+  /// [loop] Starts the lookup. `done` is called once on the loop, later, unless the resolver is destroyed before.
+  /// Throws if the system refuses a thread or a descriptor.
   resolver(event_loop& loop, const std::string& host, const std::string& port, done_function done);
   ~resolver();
   resolver(const resolver&) = delete;

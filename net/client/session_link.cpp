@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session_link: from a connected handle to a session, and the session's way out.
+// session_link: makes a session of a connected handle, and destroys it at its end.
 #include "session_link.hpp"
 
 #include "../connection/connection_core.hpp"
@@ -21,9 +21,10 @@ bool session_link::runs_here(const event_loop& /*loop*/) const noexcept { return
 void session_link::admit(event_loop& on, int handle) noexcept {
   try {
     detail::connection_core* const session = make_session(on, client_.host_, handle).release();
-    session->begin(handle);  // owns itself and the handle from here on, and lives until the end of this turn at least
+    session->begin(
+        handle);  // from here on it owns itself and the handle, and lives at least until the end of this turn
     opened(session->id_);
-  } catch (...) {  // a handler's copy constructor, or no memory
+  } catch (...) {  // the handler's copy constructor threw, or there is no memory
     on.counters().handler_errors.add();
     on.io().close(handle);
     model_.release(on);
@@ -36,7 +37,7 @@ void session_link::retire(detail::connection_core& ended_session, destroy_functi
   const bool closed_here = ended_session.closed_here();
   try {
     if (client_.keeps_handlers() && ended_session.reason() != errc::handler_threw) keep_handler_of(ended_session);
-  } catch (...) {  // the next connection gets a new one
+  } catch (...) {  // the next connection gets a new handler
     loop.counters().handler_errors.add();
   }
   destroy(ended_session);

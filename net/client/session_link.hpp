@@ -7,14 +7,14 @@
 
 namespace quintet {
 
-/// A link that makes sessions, and owns them, so that it learns of their end.
+/// A link that makes sessions and owns them, so that it is told of their end.
 class session_link : public client_link, protected detail::session_owner {
  protected:
   session_link(client_core& client, destination to);
 
   /// [loop] Makes the session of a connection. May throw.
   virtual session_ptr make_session(event_loop& on, connection_host& host, int handle) = 0;
-  /// [loop] Keeps the handler of this session, which has ended, for the next one. May throw.
+  /// [loop] Keeps the handler of an ended session for the next one. May throw.
   virtual void keep_handler_of(detail::connection_core& ended) = 0;
   [[nodiscard]] session_owner& owner() noexcept { return *this; }
 

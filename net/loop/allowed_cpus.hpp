@@ -8,7 +8,7 @@
 
 namespace quintet {
 
-/// [any thread] Empty where the system has more CPUs than a cpu_set_t holds.
+/// [any thread] Returns the CPUs of the calling thread. Empty if the system has more CPUs than a cpu_set_t holds.
 [[nodiscard]] inline cpu_set_t allowed_cpu_set() noexcept {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -16,7 +16,7 @@ namespace quintet {
   return allowed;
 }
 
-/// [any thread] The same, in order. Allocates.
+/// [any thread] Returns the same CPUs in ascending order. Allocates.
 [[nodiscard]] inline std::vector<int> allowed_cpus() {
   const cpu_set_t allowed = allowed_cpu_set();
   std::vector<int> cpus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio: lets a quintet coroutine co_await Asio's operations, on its own loop.
+// asio: lets a quintet coroutine co_await Asio's operations on its own loop.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
@@ -24,8 +24,7 @@
 namespace quintet {
 namespace detail {
 
-/// What remains of a completion's arguments once a leading error_code or exception_ptr has been turned into a throw:
-/// nothing, one value, or a tuple.
+/// A completion's arguments once a leading error_code or exception_ptr has become a throw: none, one or a tuple.
 template <class... Args>
 struct asio_result {
   using type = std::tuple<Args...>;
@@ -59,8 +58,8 @@ struct asio_result<std::exception_ptr, Args...> {
   }
 };
 
-/// Starts the operation with a handler that runs on the host's loop and can be cancelled by the host. `spawned`: it is
-/// co_spawn(), which runs there by itself.
+/// Starts the operation with a handler that runs on the host's loop and that the host can cancel. `spawned`: the
+/// operation is co_spawn(), which runs on the loop by itself.
 template <class Operation, class Signature, bool spawned = false>
 class asio_awaiter;
 
@@ -77,7 +76,7 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
     host_.add(*this);
-    initiation now;  // on the stack, as is op: this object may be gone before the initiation returns
+    initiation now;  // on the stack, as is op: the initiation may destroy this object
     now_ = &now;
     Operation op = std::move(operation_);
     std::move(op)(std::conditional_t<spawned, handler, handler_on_loop>(this));
@@ -94,8 +93,8 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
   struct initiation {
     bool completed = false, lost = false;
   };
-  /// Asio destroys it without a call where an operation is abandoned, such as a coroutine of Asio's for whose next step
-  /// there was no memory. Then the waiting coroutine gets operation_aborted, or it would wait for ever.
+  /// The completion handler. Asio destroys it without a call if the operation is abandoned, as when a coroutine of Asio
+  /// finds no memory for its next step. The waiting coroutine then gets operation_aborted, or it would wait forever.
   class handler {
    public:
     using cancellation_slot_type = boost::asio::cancellation_slot;
@@ -115,7 +114,7 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
       if (self_->now_) std::exchange(self_->now_, nullptr)->completed = true;
       try {
         self_->result_.emplace(std::forward<Given>(given)...);
-      } catch (...) {  // of moving what was given: as if the operation had been abandoned
+      } catch (...) {  // moving the arguments threw: treated as abandoned
       }
       self_->host_.resume(self_->waiting_);
     }
@@ -125,10 +124,10 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
 
    private:
     friend asio_awaiter;
-    bool is_owner_;  // and not moved from, nor called
+    bool is_owner_;  // neither moved from nor called
   };
-  /// co_spawn() gets one without an executor. To a handler that has one it passes a cancellation on by dispatch(), and
-  /// what is queued then may find that the coroutine has ended meanwhile, and the signal with it
+  /// co_spawn() gets a handler without an executor. Asio passes a cancellation to a handler with an executor by
+  /// dispatch(). A queued dispatch may find the coroutine and the signal destroyed
   /// (https://github.com/chriskohlhoff/asio/issues/1332).
   class handler_on_loop : public handler {
    public:
@@ -157,13 +156,13 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
   boost::asio::cancellation_signal signal_;
   std::coroutine_handle<> waiting_;
   std::optional<std::tuple<std::decay_t<Args>...>> result_;
-  initiation* now_ = nullptr;  // while the operation is begun
+  initiation* now_ = nullptr;  // set while the initiation runs
   handler* handler_ = nullptr;
 };
 
 }  // namespace detail
 
-/// `co_await timer.async_wait(boost::asio::deferred)`
+/// Allows `co_await timer.async_wait(boost::asio::deferred)`. Throws boost::system::system_error.
 template <class Operation>
   requires boost::asio::is_async_operation<Operation>::value
 struct await_adapter<Operation> {
@@ -173,7 +172,7 @@ struct await_adapter<Operation> {
   }
 };
 
-/// `co_await client.async_get(key, boost::asio::use_awaitable)`, and any function that returns an Asio awaitable.
+/// Allows `co_await client.async_get(key, boost::asio::use_awaitable)`, and all functions that return Asio awaitables.
 template <class T, class Executor>
 struct await_adapter<boost::asio::awaitable<T, Executor>> {
   static auto adapt(boost::asio::awaitable<T, Executor> coroutine, coroutine_host& host) {

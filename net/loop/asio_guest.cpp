@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_guest: polling the io_context, and waiting in it on behalf of the engine.
+// asio_guest: polls the io_context, and waits in it on behalf of the engine.
 #include "asio_guest.hpp"
 
 #include <boost/asio/post.hpp>
@@ -14,15 +14,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Handlers in one poll. Those that post themselves again are ready at once, and would keep the loop for themselves.
+// Limit of handlers in one poll. Handlers that post themselves again would otherwise keep the loop busy.
 constexpr unsigned most_a_turn = 64;
-// Of a wait that does not see the engine.
+// Limit of a wait that does not watch the engine.
 constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
 
 }  // namespace
 
-// UNSAFE_IO: an I/O object is touched by one thread at a time, which is the loop's rule anyway, so Asio need not lock
-// its descriptors; posting from other threads stays safe.
+// UNSAFE_IO: only the loop's thread touches I/O objects, so Asio need not lock its descriptors. Posts from other
+// threads stay safe.
 asio_guest::asio_guest(context_type* of_engine, counter& errors)
     : errors_(errors),
       own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
@@ -30,7 +30,7 @@ asio_guest::asio_guest(context_type* of_engine, counter& errors)
 
 asio_guest::~asio_guest() { unwatch(); }
 
-// The first I/O object of an io_context opens them, whatever it is.
+// The first I/O object of an io_context opens its descriptors, whatever the object is.
 void asio_guest::open_descriptors() { const asio::steady_timer first(context_); }
 
 bool asio_guest::poll() {
@@ -39,7 +39,7 @@ bool asio_guest::poll() {
   unsigned ran = 0;
   while (ran < most_a_turn && run_one([this] { return context_.poll_one(); })) ++ran;
   bool active = !context_.stopped();
-  if (!active && stopped_by_wake_.exchange(false)) {  // it says nothing about what is outstanding
+  if (!active && stopped_by_wake_.exchange(false)) {  // operations may still be outstanding
     context_.restart();
     active = true;
   }
@@ -49,7 +49,7 @@ bool asio_guest::poll() {
 }
 
 bool asio_guest::wait(int engine_fd, duration longest) {
-  // Without memory or descriptors for the watch, the loop looks at the engine in its next turn.
+  // If the engine cannot be watched, for lack of memory or descriptors, the loop polls it in the next turn.
   if (!watches(engine_fd)) longest = std::min(longest, longest_blind_wait);
   const time_point end = later(std::chrono::steady_clock::now(), longest);
   return run_one([&] { return end == time_point::max() ? context_.run_one() : context_.run_one_until(end); });
@@ -59,7 +59,7 @@ template <class Run>
 bool asio_guest::run_one(Run run) {
   try {
     return run() > 0;
-  } catch (...) {  // of a handler, which is over
+  } catch (...) {  // thrown by a handler, which has ended
     errors_.add();
     return true;
   }
@@ -79,7 +79,7 @@ bool asio_guest::watches(int engine_fd) noexcept try {
   return false;
 }
 
-// The aborted wait's handler runs in a later poll; `armed_` is for the next descriptor by then.
+// The handler of the aborted wait runs in a later poll, when `armed_` already belongs to the next descriptor.
 void asio_guest::unwatch() noexcept {
   if (!engine_) return;
   (void)engine_->release();
@@ -89,7 +89,7 @@ void asio_guest::unwatch() noexcept {
 
 void asio_guest::wake() noexcept try {
   asio::post(context_, [] {});
-} catch (const std::bad_alloc&) {  // stopping it ends a wait, too, and takes no memory
+} catch (const std::bad_alloc&) {  // stop() ends a wait, too, and allocates nothing
   stopped_by_wake_.store(true);
   context_.stop();
 }

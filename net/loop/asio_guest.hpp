@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_guest: the io_context that lives inside an event_loop, for Asio clients of every kind.
+// asio_guest: the io_context inside an event_loop, for Asio clients of every kind.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -13,30 +13,31 @@
 
 namespace quintet {
 
-/// While nothing is outstanding on the io_context the loop waits in its own engine, and the guest costs nothing but a
-/// look. While something is, the loop waits in the io_context, which in turn watches the engine's descriptor. Where the
-/// engine itself waits in an io_context the guest lives in that one, and there is nothing to do here.
+/// Runs an io_context beside the loop's engine. While no operation is outstanding, the loop waits in its engine, and
+/// the guest costs one check a turn. Otherwise the loop waits in the io_context, which watches the engine's descriptor.
+/// If the engine itself waits in an io_context, the guest shares it and does nothing.
 class asio_guest {
  public:
   using context_type = boost::asio::io_context;
 
-  /// `of_engine`: the engine's own, if it has one; it outlives the guest. `errors` counts handlers that leave with an
-  /// exception.
+  /// `of_engine`: the engine's io_context or nullptr; it must outlive the guest. `errors` counts handlers that leave
+  /// with an exception.
   asio_guest(context_type* of_engine, counter& errors);
   ~asio_guest();
   asio_guest(const asio_guest&) = delete;
   asio_guest& operator=(const asio_guest&) = delete;
   [[nodiscard]] context_type& context() noexcept { return context_; }
 
-  /// What it waits with is otherwise opened when it is first needed.
+  /// Opens the descriptors of the io_context, which otherwise opens them at the first use. May throw.
   void open_descriptors();
-  /// [loop] Runs handlers that are ready, a limited number of them; returns whether any ran.
+  /// [loop] Runs ready handlers, up to a limit. Returns whether any ran.
   bool poll();
-  /// [any thread] At the last poll(): whether operations or posted work are outstanding, so that completions may come.
+  /// [any thread] Whether operations or posted work were outstanding at the last poll().
   [[nodiscard]] bool active() const noexcept { return active_.load(std::memory_order_relaxed); }
-  /// [loop] Waits until something ran here, `engine_fd` (-1: none) is readable, or the time is over.
+  /// [loop] Waits until a handler has run, `engine_fd` is readable (-1: none), or `longest` has passed. Returns whether
+  /// a handler ran.
   bool wait(int engine_fd, duration longest);
-  /// [loop] The engine's descriptor is not to be touched any more; the next wait() names another, or the same again.
+  /// [loop] Stops watching the engine's descriptor. The next wait() names another one, or the same one again.
   void unwatch() noexcept;
   /// [any thread] Ends a wait().
   void wake() noexcept;
@@ -50,7 +51,7 @@ class asio_guest {
   counter& errors_;
   std::unique_ptr<context_type> own_;
   context_type& context_;
-  std::unique_ptr<descriptor> engine_;  // a borrowed descriptor: released, never closed
+  std::unique_ptr<descriptor> engine_;  // borrowed descriptor: released, never closed
   bool armed_ = false;                  // a wait for the engine's descriptor is outstanding
   std::atomic<bool> active_{false};
   std::atomic<bool> stopped_by_wake_{false};

@@ -18,8 +18,8 @@ class coroutine_host;
 template <class T = void>
 class awaitable;
 
-/// How `co_await x` is done for types that are not awaitable by themselves; <quintet/net/asio.hpp> specialises it for
-/// Asio's operations. A specialisation has `static auto adapt(Operation&&, coroutine_host&)`, which returns an awaiter.
+/// Defines `co_await x` for types without an own awaiter. <quintet/net/asio.hpp> specialises it for Asio's operations.
+/// A specialisation has `static auto adapt(Operation&&, coroutine_host&)`, which returns an awaiter.
 template <class Operation>
 struct await_adapter;
 
@@ -30,7 +30,7 @@ concept needs_await_adapter = requires(Operation&& op, coroutine_host& host) {
 
 namespace detail {
 
-/// Common to all promises: the frame's memory, who waits for the result, and on whose behalf all this runs.
+/// Base of all promises: the frame's memory, the awaiter, and the host of the chain.
 class promise_base {
  public:
   static void* operator new(std::size_t size) { return frame_cache::allocate(size); }
@@ -74,7 +74,7 @@ class promise_base {
  private:
   coroutine_host* host_ = nullptr;
   std::coroutine_handle<> waiting_ = std::noop_coroutine();
-  bool starting_ = false;  // its awaiter is on the stack below, and goes on by itself if this ends at once
+  bool starting_ = false;  // the awaiter is still on the stack, and continues by itself if this coroutine ends at once
   std::exception_ptr error_;
 };
 
@@ -105,8 +105,8 @@ class promise<void> final : public promise_base {
 
 }  // namespace detail
 
-/// A coroutine that runs when it is awaited, on the thread that awaits it, and resumes its awaiter when it is done.
-/// Owns its frame. Await it once. Not synchronised: everything happens on one loop's thread.
+/// A lazy coroutine: it runs on the thread that awaits it, and resumes its awaiter at its end. Owns its frame. Await it
+/// once. Not synchronised: everything happens on one loop's thread.
 template <class T>
 class [[nodiscard]] awaitable {
  public:
@@ -128,8 +128,8 @@ class [[nodiscard]] awaitable {
    public:
     explicit awaiter(handle_type frame) noexcept : frame_(frame) {}
     static constexpr bool await_ready() noexcept { return false; }
-    // Not by symmetric transfer: in a loop that awaits what ends at once each round would stand on the stack of the
-    // last, where the compiler makes no tail call of it (g++ without optimisation, or with AddressSanitizer).
+    // No symmetric transfer: compilers need not make a tail call of it (g++ at -O0 or with AddressSanitizer). A loop
+    // that awaits short coroutines would then grow the stack in each round.
     template <class P>
     bool await_suspend(std::coroutine_handle<P> waiting) const noexcept {
       promise_type& started = frame_.promise();
@@ -145,7 +145,7 @@ class [[nodiscard]] awaitable {
   };
   awaiter operator co_await() && noexcept { return awaiter(frame_); }
 
-  /// Starts it as the root of a chain, on behalf of a host; `done`, if any, is resumed at its end.
+  /// Starts the coroutine as the root of a chain, on behalf of `host`, which must outlive it. Its end resumes `done`.
   void start(coroutine_host& host, std::coroutine_handle<> done = std::noop_coroutine()) {
     frame_.promise().begin(&host, done);
     frame_.promise().has_started();

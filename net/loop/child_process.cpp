@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// child_process: posix_spawn, and a pidfd that becomes readable when the program has ended.
+// child_process: posix_spawn, and a pidfd that becomes readable when the program ends.
 #include "child_process.hpp"
 
 #include "../engine/file_descriptor.hpp"
@@ -20,7 +20,7 @@ extern char** environ;
 namespace quintet {
 namespace {
 
-// By syscall: the C library has no function for it before glibc 2.36.
+// By syscall: glibc before 2.36 has no function for it.
 int pidfd_open(pid_t pid) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 int pidfd_send_signal(int pidfd, int signal) noexcept {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
@@ -35,7 +35,7 @@ exit_status collect(int pidfd) noexcept {
   return {info.si_code == CLD_EXITED ? exit_status::kind::exited : exit_status::kind::killed, info.si_status};
 }
 
-// Returns an error of errno's numbers. What exec says is known when this returns.
+// Returns 0 or an errno value. Errors of exec are included.
 int spawn(const std::vector<std::string>& program_and_arguments, pid_t& pid) {
   std::vector<char*> argv;
   for (const std::string& argument : program_and_arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -55,7 +55,7 @@ int spawn(const std::vector<std::string>& program_and_arguments, pid_t& pid) {
 
 }  // namespace
 
-/// One program, from its start until it has been collected.
+/// One program, from its start until its exit status has been collected.
 class child_process::watcher final
     : public event_channel,
       public work_item,
@@ -97,7 +97,7 @@ class child_process::watcher final
   file_descriptor pidfd_;
 };
 
-/// What a loop has started and not yet collected, also what has no owner any more.
+/// The loop's programs whose exit status has not been collected, with and without an owner.
 struct child_process::nursery {
   explicit nursery(event_loop&) noexcept {}
   ~nursery();
@@ -115,7 +115,7 @@ child_process::nursery::~nursery() {
 
 error_code child_process::watcher::watch(pid_t pid) {
   pidfd_ = file_descriptor(pidfd_open(pid));
-  // Where SIGCHLD is ignored the kernel may have collected it by now: something else that is readable stands for it.
+  // If SIGCHLD is ignored, the kernel may already have reaped the program. A readable eventfd then takes its place.
   if (!pidfd_ && errno == ESRCH) pidfd_ = file_descriptor(::eventfd(1, EFD_CLOEXEC));
   if (!pidfd_) return errno == ENOSYS || errno == EPERM ? make_error_code(errc::no_pidfd) : system_error_code(errno);
   const error_code ec = loop_.io().add(*this, pidfd_.get());
@@ -126,7 +126,7 @@ void child_process::watcher::on_event() {
   const exit_status status = collect(pidfd_.get());
   unwatch();
   unlink();
-  loop_.defer(*this);  // not at once: the engine is dispatching
+  loop_.defer(*this);  // deferred: the engine is dispatching
   child_process* const owner = owner_;
   const exit_function on_exit = disown();
   if (!owner) return;
@@ -143,7 +143,7 @@ error_code child_process::start(const std::vector<std::string>& program_and_argu
   if (program_and_arguments.empty()) return system_error_code(EINVAL);
   auto fresh = std::make_unique<watcher>(*this, std::move(on_exit));
   nursery& children = loop_.use<nursery>();
-  // First this process itself, in the child's place: what cannot be watched must not be started.
+  // First watch this process in the child's place: a program that cannot be watched must not be started.
   if (const error_code ec = fresh->watch(::getpid())) return ec;
   fresh->unwatch();
   pid_t pid = -1;

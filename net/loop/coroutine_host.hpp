@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// coroutine_host: whom a chain of coroutines runs for: its loop, and the operations to cancel when that loop stops.
+// coroutine_host: the owner of a chain of coroutines: its loop, and its operations to cancel when that loop stops.
 #pragma once
 
 #include "../watch/activity.hpp"
@@ -11,11 +11,11 @@
 
 namespace quintet {
 
-/// An operation that a coroutine waits for and that can be asked to end early. Leaves its list when it is destroyed.
+/// An operation that a coroutine waits for and that can be cancelled. Leaves its list when it is destroyed.
 class cancellable
     : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  /// [loop] The operation completes soon, usually with an error; not from within this call.
+  /// [loop] Asks the operation to complete soon, usually with an error. It must not complete within this call.
   virtual void cancel() noexcept = 0;
 
  protected:
@@ -28,9 +28,9 @@ class coroutine_host {
   coroutine_host(const coroutine_host&) = delete;
   coroutine_host& operator=(const coroutine_host&) = delete;
 
-  // [loop]
+  // All functions: [loop].
   [[nodiscard]] event_loop& host_loop() const noexcept { return host_loop_; }
-  /// What the coroutine has waited for has happened. It runs to where it waits again.
+  /// [loop] Resumes the coroutine, which runs until it waits again.
   void resume(std::coroutine_handle<> waiting) noexcept {
     if (activity::current()) [[unlikely]]
       return resume_watched(waiting);
@@ -40,7 +40,7 @@ class coroutine_host {
   void cancel_operations() noexcept {
     operation_list asked;
     asked.swap(operations_);
-    while (!asked.empty()) {  // a cancellation may end any other operation
+    while (!asked.empty()) {  // a cancellation may complete any other operation
       cancellable& next = asked.front();
       operations_.splice(operations_.end(), asked, asked.begin());
       next.cancel();
@@ -49,7 +49,7 @@ class coroutine_host {
 
  protected:
   ~coroutine_host() = default;
-  /// [loop] The same; and the watchdog knows whose coroutine this thread is in.
+  /// [loop] Resumes the coroutine, and records for the watchdog that this thread is in it.
   virtual void resume_watched(std::coroutine_handle<> waiting) noexcept {
     const activity::scope now(callback::coroutine);
     waiting.resume();

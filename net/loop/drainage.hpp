@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// drainage: knows when the last connection of a server or a client has left, or that it was given long enough.
+// drainage: stops a loop when the last connection of a server or client has closed, or at a deadline.
 #pragma once
 
 #include "../../base/work/timer_queue.hpp"
@@ -10,18 +10,18 @@
 
 namespace quintet {
 
-/// Stops the main loop of what drains, when no connection is left or the deadline has come. Counts connections from the
-/// moment they are accepted or made, so that one on its way to its loop is not forgotten.
+/// Stops the main loop of a draining server or client when no connection is left, or at the deadline. Counts
+/// connections from their accept or connect on, so that one in transit to its loop is counted too.
 class drainage final : private timer {
  public:
   explicit drainage(event_loop& main) noexcept : main_(main) {}
 
-  /// [any thread] A connection has come about; it is gone.
+  /// [any thread] A connection has been made. Each call needs one call of left(), when the connection is destroyed.
   void entered() noexcept { alive_.fetch_add(1); }
   void left() noexcept {
     if (alive_.fetch_sub(1) == 1 && begun_.load()) main_.stop();
   }
-  /// [any thread] Posts f to the loop, and is not over before f has run. Throws std::bad_alloc.
+  /// [any thread] Posts f to the loop. The drain lasts at least until f has run. Throws std::bad_alloc.
   template <class F>
   void run_on(event_loop& loop, F f) {
     entered();
@@ -35,12 +35,12 @@ class drainage final : private timer {
       throw;
     }
   }
-  /// [any thread] Those that have entered, and not left.
+  /// [any thread] Returns the number of connections that have entered and not left.
   [[nodiscard]] std::size_t alive() const noexcept { return alive_.load(std::memory_order_relaxed); }
-  /// [any thread]
+  /// [any thread] Whether draining has begun.
   [[nodiscard]] bool begun() const noexcept { return begun_.load(); }
 
-  /// [loop] The main one.
+  /// [loop] Main loop only. Begins to drain, for at most `within`.
   void begin(duration within) noexcept {
     begun_.store(true);
     if (alive_.load() == 0) return main_.stop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// event_loop: the turn: guest, engine, timers, inbox, in this order, for ever.
+// event_loop: the turn: guest, engine, timers, inbox, deferred items, fair tasks, in this order, until the loop stops.
 #include "event_loop.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
@@ -14,9 +14,9 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
-// Other threads do not tell the loop when they begin a quantum. After this pause the loop looks again.
+// Other threads do not wake the loop when they begin a quantum, so the loop checks again after this pause.
 constexpr duration fair_pause = std::chrono::milliseconds(2);
-// Of a loop that has a timer: whoever waits may add it to the present.
+// Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
 constexpr duration longest_sleep = std::chrono::hours(24 * 365);
 
 int descriptor_of(engine& io) noexcept {
@@ -61,19 +61,19 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
     embedded->before_descriptor_goes([this] {
       if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
     });
-  // Who posts from another thread signals a number: it has to mean the same in all tables, so it is there before they
-  // are taken apart.
+  // A thread that posts writes to a descriptor by its number. The number must mean the same in all descriptor tables,
+  // so the guest opens its descriptors before the tables are separated.
   if (options_.own_descriptors) guest().open_descriptors();
 }
 
 event_loop::~event_loop() {
-  const scoped_current here(*this);  // what is destroyed here was of this loop's thread
+  const scoped_current here(*this);  // destructors called below may call functions of the loop's thread
   run_left_over();
-  callbacks_.clear();  // before the services that they may use
+  callbacks_.clear();  // first: the functions may use services
   services_.clear();
-  run_posted();  // by the services
+  run_posted();  // posted by the services
   drop_guest();
-  run_posted();  // by what the guest's handlers held
+  run_posted();  // posted by destructors of the guest's handlers
   drop_guest();
 }
 
@@ -122,7 +122,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   duration longest = longest_wait(!guest || !guest->poll());
   const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
-  if (!always_wake_) sleep_.store(sleep::in_engine);  // then a look, as in wait_in_engine()
+  if (!always_wake_) sleep_.store(sleep::in_engine);  // then check, as in wait_in_engine()
   if (attention_wanted()) longest = duration::zero();
   return {descriptor, longest};
 }
@@ -132,18 +132,18 @@ event_loop::outside_wait event_loop::wait_outside() {
   return guest.poll();
 }
 
-// Dispatches what is ready in the engine; waits for it, and for what the guest waits for, where that is allowed.
+// Dispatches the engine's ready events. If allowed, waits for the engine, and for the guest's operations too.
 [[gnu::always_inline]] inline bool event_loop::wait_for_work(asio_guest* guest, bool may_wait) {
   duration longest = longest_wait(may_wait);
   const bool guest_waits = guest && guest->active();
-  // The guest cannot wait for an engine without a descriptor: then it is looked at now and then. (One that is woken by
-  // every post has none only while it watches nothing.)
+  // The guest cannot wait for an engine without a descriptor, so the loop polls the guest at intervals. An always_wake_
+  // engine lacks a descriptor only while it watches nothing.
   const bool in_guest = guest_waits && (always_wake_ || descriptor_of(*engine_) >= 0);
   if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
-  now_is_known_ = false;  // it may be long until something is dispatched
+  now_is_known_ = false;  // the wait may be long
   try {
     return in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
-  } catch (...) {  // by a handler of Asio's, which runs in the engine where that is where the guest lives
+  } catch (...) {  // from an Asio handler, run by the engine that owns the guest's context
     if (!context_of(*engine_)) throw;
     sleep_.store(sleep::awake, std::memory_order_relaxed);
     counters_.handler_errors.add();
@@ -163,12 +163,12 @@ bool event_loop::turn(bool may_wait) {
   counters_.turns.add();
   if (stop_requested_.load(std::memory_order_relaxed) && !stopping_) begin_to_stop();
   if (guest_posted_.load(std::memory_order_relaxed))
-    guest_posted_.store(false);  // before the poll, which sees what came before
+    guest_posted_.store(false);  // before the poll, which runs everything posted earlier
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   bool worked = guest && poll_guest(*guest);
   worked |= wait_for_work(guest, may_wait && !worked);
   worked |= expire_timers();
-  now_is_known_ = false;  // the engine or the timers may have taken long
+  now_is_known_ = false;  // their dispatching may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
   if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
@@ -194,8 +194,8 @@ bool event_loop::attention_wanted() const noexcept {
   return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
 }
 
-// Whether something came, so that there is no need to wait; else how long the wait may be now. All the while the loop
-// counts as awake: it sees for itself what is posted to it.
+// Returns whether work arrived while spinning. Otherwise updates `longest`. The loop counts as awake meanwhile, because
+// it sees posts by itself.
 bool event_loop::spin(asio_guest* guest, duration& longest) {
   const auto outcome = spin_.spin(clock_, longest, [&] {
     return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
@@ -212,8 +212,8 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
 
 bool event_loop::wait_in_engine(duration longest) {
   if (longest == duration::zero()) return engine_->poll(longest);
-  // Announce the sleep, then look once more: whoever posts does it the other way round (see mpsc_inbox::push). An
-  // engine that is woken by every post needs no announcement: it remembers a wake() that comes before its poll().
+  // Announce the sleep, then check once more: a poster works in the opposite order (see mpsc_inbox::push). An
+  // always_wake_ engine needs no announcement: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
     if (spin_.enabled() && spin(nullptr, longest)) return true;
     if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
@@ -236,7 +236,7 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
 }
 
 bool event_loop::run_deferred() noexcept {
-  work_fifo now = std::exchange(deferred_, {});  // what is deferred meanwhile waits for the next turn
+  work_fifo now = std::exchange(deferred_, {});  // items deferred meanwhile run in the next turn
   bool any = false;
   for (work_item* item; (item = now.pop()); any = true) (*item)();
   return any;
@@ -245,7 +245,7 @@ bool event_loop::run_deferred() noexcept {
 void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
   now_is_known_ = false;
-  // What abort() calls may take away any other member, and bring new ones.
+  // abort() may remove any member and add new ones.
   if (planted(detail::bug::stop_walks_a_changing_list))
     for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
   while (!members_.empty()) {
@@ -271,7 +271,7 @@ void event_loop::post(work_fifo& items) noexcept {
   wake();
 }
 
-// As with the inbox: first the work, then the flag, then a look whether the loop sleeps.
+// The same order as for the inbox: queue the work, set the flag, then check whether the loop sleeps.
 void event_loop::wake_for_guest() noexcept {
   guest_posted_.store(true);
   wake();
@@ -280,7 +280,7 @@ void event_loop::wake_for_guest() noexcept {
 void event_loop::wake() noexcept {
   if (always_wake_ && !in_this_thread()) engine_->wake();
   if (sleep_.load() == sleep::awake) return;
-  switch (sleep_.exchange(sleep::awake)) {  // of a burst, the first one wakes
+  switch (sleep_.exchange(sleep::awake)) {  // only the first post of a burst wakes the loop
     case sleep::awake:
       return;
     case sleep::in_engine:
@@ -302,7 +302,7 @@ asio_guest& event_loop::guest() {
   if (asio_guest* made = guest_.load(std::memory_order_acquire)) return *made;
   auto fresh = std::make_unique<asio_guest>(context_of(*engine_), counters_.handler_errors);
   asio_guest* expected = nullptr;
-  if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was first
+  if (!guest_.compare_exchange_strong(expected, fresh.get())) return *expected;  // another thread was faster
   return *fresh.release();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// executor: the Asio executor of an event_loop. Whatever is bound to it runs on the loop's thread.
+// executor: the Asio executor of an event_loop. Handlers bound to it run on the loop's thread.
 #pragma once
 
 #include "asio_guest.hpp"
@@ -22,8 +22,8 @@ class loop_executor_access {
   static void wake(event_loop& loop) noexcept { loop.wake_for_guest(); }
 };
 
-/// The io_context's executor, and in addition the loop is woken when work comes from another thread: the loop may be
-/// asleep outside of the io_context. (The shape follows asio::strand: properties go through to the inner executor.)
+/// The io_context's executor, which also wakes the loop when work comes from another thread: the loop may sleep outside
+/// the io_context. (Like asio::strand, it forwards properties to the inner executor.)
 template <class Inner>
 class basic_loop_executor {
  public:
@@ -67,7 +67,7 @@ class basic_loop_executor {
   Inner inner_;
 };
 
-/// A class of its own, so that <quintet/net/event_loop.hpp> can name it without including Asio.
+/// A class, not an alias, so that <quintet/net/event_loop.hpp> can declare it without including Asio.
 class loop_executor : public basic_loop_executor<boost::asio::io_context::executor_type> {
  public:
   using basic_loop_executor::basic_loop_executor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// fair_tasks: the quanta of a turn. Not inline: it is rare that a turn has any (benchmarks/budget).
+// fair_tasks: runs the quanta of a turn. Not inline: few turns have any (benchmarks/budget).
 #include "fair_tasks.hpp"
 
 namespace quintet {

@@ -9,11 +9,10 @@
 
 namespace quintet {
 
-/// Work that would keep a loop busy for long, and is done a quantum at a time. A task leaves the queue when its quantum
-/// comes, or when the task is destroyed.
+/// Long work of a loop, done a quantum at a time. A task leaves the queue when its quantum begins or it is destroyed.
 class fair_task : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  /// [loop] Does a part of the work. A task with more to do schedules itself again.
+  /// [loop] Does one quantum of the work. A task with more to do schedules itself again.
   virtual void run_quantum() noexcept = 0;
 
  protected:
@@ -41,17 +40,17 @@ class fair_tasks {
   /// can_run() is false. Returns whether a task ran.
   bool run_fair_tasks() noexcept;
 
-  /// [loop] Counts bytes against the turn's write quota. Whoever writes much calls this function.
+  /// [loop] Counts bytes against the turn's write quota. Writers of large output call it.
   void count_written(std::size_t size) noexcept { written_ += size; }
-  /// [loop] Whether the turn's write quota lasts. Deferrable work asks before it writes.
+  /// [loop] Whether the turn's write quota is not used up. Deferrable work checks it before writing.
   [[nodiscard]] bool has_quota() const noexcept { return written_ < quanta_per_turn * quantum; }
 
-  /// [loop] A quantum is handed off to another thread. At most quanta_per_turn of them wait for a thread at once, so
-  /// that fresh work does not queue up behind them.
+  /// [loop] Counts a quantum that is handed off to another thread. At most quanta_per_turn of them wait for a thread at
+  /// once, so that new work does not queue behind them.
   void count_handed_off() noexcept { ++handed_off_; }
-  /// [any thread] The other thread has begun the quantum, which keeps no other work waiting from now on.
+  /// [any thread] Counts a handed-off quantum as begun: from now on it delays no other work.
   void count_started() noexcept { started_.fetch_add(1, std::memory_order_relaxed); }
-  /// [loop] The quantum that was handed off and begun is finished.
+  /// [loop] Counts a quantum that was handed off and begun as finished.
   void count_finished() noexcept {
     --handed_off_;
     started_.fetch_sub(1, std::memory_order_relaxed);
@@ -59,8 +58,8 @@ class fair_tasks {
 
  private:
   boost::intrusive::list<fair_task, boost::intrusive::constant_time_size<false>> queue_;
-  std::size_t written_ = 0;  // in this turn
-  unsigned handed_off_ = 0;  // and not finished
+  std::size_t written_ = 0;  // bytes written in this turn
+  unsigned handed_off_ = 0;  // quanta handed off and not finished
   std::atomic<unsigned> started_{0};
 };
 

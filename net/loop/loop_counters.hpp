@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_counters: what a loop counts as it works, and sums of that over loops.
+// loop_counters: the counters of a loop, and their sums over loops.
 #pragma once
 
 #include "../../base/metrics/counter.hpp"
@@ -9,34 +9,34 @@
 
 namespace quintet {
 
-/// The figures of a loop. A figure is declared here, and listed in each().
+/// The figures of a loop. Each figure is declared here and listed in each().
 template <class Value>
 struct loop_figures {
-  Value turns{};     ///< times that the loop asked its engine what is ready
-  Value opened{};    ///< connections that began on this loop
-  Value closed{};    ///< connections that ended on it
-  Value receives{};  ///< receive calls that brought bytes
+  Value turns{};     ///< turns of the loop: polls of its engine
+  Value opened{};    ///< connections opened on this loop
+  Value closed{};    ///< connections closed on this loop
+  Value receives{};  ///< receive calls that returned bytes
   Value bytes_received{};
-  Value batches{};  ///< times that a handler was called
+  Value batches{};  ///< handler calls
   Value sends{};    ///< send calls
   Value bytes_sent{};
-  Value handler_errors{};  ///< handlers, and callbacks of timers, that left with an exception
-  Value evicted{};         ///< connections that the heartbeat monitor has found silent for too long
-  Value dropped{};         ///< writes and sends that overflow_policy::drop has dropped
-  Value spins_paid{};      ///< times that the loop spun instead of sleeping, and work came; see loop_tuning::spin
-  Value spins_in_vain{};   ///< times that none came within the budget
-  // Of the send calls, those that were not made because a batch had ended:
-  Value sends_flushed{};  ///< by flush(), or at the end of a cork
-  Value sends_full{};     ///< a batch has written more than waits for its end
-  Value sends_outside{};  ///< of what other threads have sent: at the end of the loop's turn, or at once if it is large
-  Value sends_resumed{};  ///< the kernel has room again
-  Value bytes_in_place{};  ///< of the bytes received: without a copy, into the message that they belong to
+  Value handler_errors{};  ///< handlers and callbacks that left with an exception
+  Value evicted{};         ///< connections that the heartbeat monitor closed as silent
+  Value dropped{};         ///< writes and sends dropped by overflow_policy::drop
+  Value spins_paid{};      ///< spins that ended with work within the budget; see loop_tuning::spin
+  Value spins_in_vain{};   ///< spins without work within the budget
+  // Parts of sends: send calls that the end of a batch did not cause.
+  Value sends_flushed{};   ///< by flush(), or by the end of a cork
+  Value sends_full{};      ///< a batch has written more than is kept until its end
+  Value sends_outside{};   ///< for other threads' sends: at the end of the turn, or at once if large
+  Value sends_resumed{};   ///< the kernel has buffer space again
+  Value bytes_in_place{};  ///< received bytes that went without a copy into their message
 
-  Value urgent{};      ///< messages that were answered ahead of others
-  Value moved_here{};  ///< connections that came from another loop
-  Value moved_away{};  ///< connections that went on to another loop, where they are closed
+  Value urgent{};      ///< urgent messages answered ahead of others
+  Value moved_here{};  ///< connections that migrated to this loop
+  Value moved_away{};  ///< connections that migrated to another loop, which counts their end
 
-  /// Calls f(name, figure...) for each figure, with that figure of each object.
+  /// Calls f(name, figure...) for each figure, with that figure of each object in `of`.
   template <class F, class... Figures>
   static constexpr void each(F f, Figures&... of) {
     f("turns", of.turns...);
@@ -65,12 +65,12 @@ struct loop_figures {
 
 /// Written by one loop's thread, read by any.
 struct loop_counters : loop_figures<counter> {
-  /// [any thread] Connections that are on this loop now.
+  /// [any thread] Returns the number of connections now on this loop.
   [[nodiscard]] std::uint64_t open() const noexcept {
-    const std::uint64_t gone = closed.value() + moved_away.value();  // first: never more than have come
+    const std::uint64_t gone = closed.value() + moved_away.value();  // read first, so that the result is never negative
     return opened.value() + moved_here.value() - gone;
   }
-  /// [loop] By one call.
+  /// [loop] Counts one receive call.
   void received(std::size_t size) noexcept {
     receives.add();
     bytes_received.add(size);
@@ -79,13 +79,13 @@ struct loop_counters : loop_figures<counter> {
     sends.add();
     bytes_sent.add(size);
   }
-  /// [loop] Takes over what another loop, which has ended, has counted.
+  /// [loop] Adds the counters of another loop, which has ended.
   void add(const loop_counters& other) noexcept {
     each([](const char*, counter& mine, const counter& others) { mine.add(others.value()); }, *this, other);
   }
 };
 
-/// The sum over loops at some moment. The figures are read one by one while the loops go on.
+/// A sum over loops. The figures are read one by one while the loops run, so they are not one snapshot.
 struct loop_statistics : figure_sums<loop_figures> {};
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_services: at most one object of a type for each loop (a database client, a cache), made when it is first used.
+// loop_services: at most one object of each type per loop (a database client, a cache), made at its first use.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class loop_services {
     if (!slot) slot = std::make_shared<T>(loop);  // shared_ptr<void> remembers how to destroy a T
     return *static_cast<T*>(slot.get());
   }
-  /// Destroys all of them, one by one: a destructor may use others, which are made again if they have gone.
+  /// Destroys all objects, one by one. A destructor may use other services; those already destroyed are made again.
   void clear() noexcept {
     while (!slots_.empty()) (void)slots_.extract(slots_.begin());
   }

@@ -18,7 +18,7 @@
 namespace quintet {
 namespace {
 
-/// 0 or errno. Some containers refuse unshare() whatever it is asked for; the second call closes nothing either.
+/// Returns 0 or errno. Some containers refuse every unshare(). The close_range() call does the same and closes nothing.
 int separate_descriptors() noexcept {
   if (::unshare(CLONE_FILES) == 0 || ::close_range(~0U, ~0U, CLOSE_RANGE_UNSHARE) == 0) return 0;
   return errno;
@@ -30,12 +30,12 @@ int stay_on(int cpu) noexcept {
   if (cpu >= CPU_SETSIZE) return EINVAL;
   CPU_SET(static_cast<unsigned>(cpu), &only);
   if (const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof only, &only)) return error;
-  cpu_set_t now;  // read back: what others have set for the process (cpuset) may have come in between
+  cpu_set_t now;  // read back: a cpuset of the process may have overridden it
   if (const int error = ::pthread_getaffinity_np(::pthread_self(), sizeof now, &now)) return error;
   return CPU_EQUAL(&now, &only) ? 0 : EBUSY;
 }
 
-/// On the thread itself; throws.
+/// Applies the options to the calling thread. Throws.
 void settle(const loop_options& options, engine& io) {
   const auto require = [](int error, const std::string& what) {
     if (error != 0) throw_system_error(error, what);
@@ -50,7 +50,7 @@ void settle(const loop_options& options, engine& io) {
 
 loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
   if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first &&
-      !loop.io().capabilities().needs_prepare) {  // there is nothing to wait for
+      !loop.io().capabilities().needs_prepare) {  // nothing can fail on the thread
     thread_ = std::thread([&loop, name = std::move(name)] {
       name_this_thread(name);
       loop.run();

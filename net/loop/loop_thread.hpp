@@ -12,9 +12,9 @@ namespace quintet {
 
 class loop_thread {
  public:
-  /// The loop must outlive the thread, which is as its options say (the CPU is read back), and has called `first`,
-  /// before this returns. Throws what `first` throws, and boost::system::system_error where the system refuses the CPU,
-  /// the table of descriptors, what the loop's engine needs, or the thread.
+  /// Starts the thread, applies the loop's options to it, and has it call `first`. The constructor returns after that.
+  /// The loop must outlive this object. Exceptions of `first` reach the caller. Throws boost::system::system_error if
+  /// the system refuses the thread, the CPU (read back), the descriptor table, or a need of the loop's engine.
   loop_thread(event_loop& loop, std::string name, std::function<void()> first = {});
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;

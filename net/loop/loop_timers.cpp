@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_timers: how a timer travels to its loop, fires, keeps its rhythm, and goes.
+// loop_timers: starts, fires, repeats and cancels timers.
 #include "loop_timers.hpp"
 
 #include "../watch/activity.hpp"
@@ -22,15 +22,15 @@ timer_id loop_timers::launch(std::unique_ptr<node> fresh, duration first) {
   if (here)
     queue_.start(n, n.due);
   else
-    loop_.post(n);  // from here on it may be gone
+    loop_.post(n);  // the loop may destroy n from here on
   return id;
 }
 
-// In the inbox is a node on its way into the queue, or one that another thread has cancelled.
+// The inbox holds new nodes, and nodes that another thread has cancelled.
 void loop_timers::node::arrive(work_item& item) noexcept {
   std::unique_ptr<node> cancelled;
   node& n = static_cast<node&>(item);
-  const std::lock_guard lock(n.timers.mutex_);  // let go before `cancelled`, whose function may hold anything
+  const std::lock_guard lock(n.timers.mutex_);  // unlocked before ~cancelled: the function may own anything
   if (n.stage == state::cancelled) return cancelled.reset(&n);
   n.stage = state::waiting;
   n.timers.queue_.start(n, n.due);
@@ -40,7 +40,7 @@ void loop_timers::fire(node& n) noexcept {
   const bool once = n.period == duration::zero();
   {
     const std::lock_guard lock(mutex_);
-    if (n.stage == state::cancelled) return;  // it is in the inbox, which destroys it
+    if (n.stage == state::cancelled) return;  // arrive() will destroy it
     n.stage = state::running;
     if (once) table_.erase(table_.iterator_to(n));
   }
@@ -56,8 +56,8 @@ void loop_timers::fire(node& n) noexcept {
     again(n);
 }
 
-// The next beat of the rhythm that is still to come. Those that were missed are skipped, or a loop that was held up
-// would have to call them all at once.
+// Schedules the next call that is still to come. Missed calls are skipped, or a loop that was held up would make all of
+// them at once.
 void loop_timers::again(node& n) noexcept {
   const duration late = clock_.now() - n.due;  // not loop_.now(): the call may have taken long
   n.due = later(n.due, n.period * (late < duration::zero() ? 1 : late / n.period + 1));
@@ -75,7 +75,7 @@ bool loop_timers::cancel(timer_id id) noexcept {
   if (found == table_.end()) return false;
   node& n = *found;
   table_.erase(found);
-  if (std::exchange(n.stage, state::cancelled) != state::waiting) return true;  // the loop is about to come across it
+  if (std::exchange(n.stage, state::cancelled) != state::waiting) return true;  // arrive() or again() will destroy it
   if (loop_.in_this_thread()) {
     here.reset(&n);
   } else {

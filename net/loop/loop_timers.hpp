@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_timers: the timers of a loop that call function objects, started and cancelled from any thread.
+// loop_timers: a loop's timers that call function objects, started and cancelled from any thread.
 #pragma once
 
 #include "../../base/work/timer_queue.hpp"
@@ -18,8 +18,8 @@ namespace quintet {
 
 class event_loop;
 
-/// Names a timer that event_loop::after() or every() has started: a plain value, of use to that loop only. It may be
-/// kept for longer than the timer: no other timer of the loop ever gets the same one.
+/// Names a timer of event_loop::after() or every(). A plain value, valid for that loop only, which may be kept for
+/// longer than the timer: the loop never uses an id again.
 class timer_id {
  public:
   /// Names no timer.
@@ -32,9 +32,9 @@ class timer_id {
   std::uint64_t value_ = 0;
 };
 
-/// What is behind event_loop::after(), every() and cancel(). Each timer is one node: in the table, under the mutex,
-/// for as long as its function may still be called; and owned by the loop's inbox or its timer queue, in which only
-/// the loop's thread finds it. So a node, and the function in it, is destroyed on the loop's thread, whoever cancels.
+/// Implements event_loop::after(), every() and cancel(). Each timer is one node. The node is in the table, under the
+/// mutex, while its function may still be called. The loop's inbox or timer queue owns the node, so the loop's thread
+/// destroys it and its function, whichever thread cancels.
 class loop_timers {
  public:
   loop_timers(event_loop& loop, timer_queue& queue, const clock& time) noexcept
@@ -43,24 +43,24 @@ class loop_timers {
   loop_timers(const loop_timers&) = delete;
   loop_timers& operator=(const loop_timers&) = delete;
 
-  /// [any thread] Calls f() after `first`, and then every `period` if that is not zero.
+  /// [any thread] Calls f() after `first`, and then every `period` if that is not zero. Allocates one node.
   template <class F>
   timer_id start(duration first, duration period, F f) {
     return launch(std::make_unique<node_of<F>>(*this, period, std::move(f)), first);
   }
-  /// [any thread]
+  /// [any thread] See event_loop::cancel().
   bool cancel(timer_id id) noexcept;
-  /// [any thread] Whether there is none whose function may still be called.
+  /// [any thread] Whether no function may still be called.
   [[nodiscard]] bool empty() noexcept;
-  /// [loop] Destroys those that wait.
+  /// [loop] Destroys the waiting timers.
   void clear() noexcept;
 
  private:
   enum class state : unsigned char {
-    arriving,   // in the inbox, to be put into the queue
+    arriving,   // in the inbox, on its way to the queue
     waiting,    // in the queue
     running,    // its function is being called
-    cancelled,  // no longer in the table: destroyed by the loop as soon as it comes across it
+    cancelled,  // no longer in the table; the loop destroys it when it reaches it
   };
   using table_hook = boost::intrusive::set_member_hook<>;
 
@@ -68,7 +68,7 @@ class loop_timers {
    public:
     node(loop_timers& owner, duration beat) noexcept : work_item(&node::arrive), timers(owner), period(beat) {}
     virtual void call() = 0;
-    [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // of what it calls
+    [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // type of the function object
 
     static void arrive(work_item& item) noexcept;
     void expired() noexcept override { timers.fire(*this); }

@@ -11,7 +11,7 @@
 
 namespace quintet {
 
-/// Owns a model. `Interface` is model_interface, or extends it by functions that a derived adapter implements.
+/// Owns a model. `Interface` is model_interface, or extends it with functions that a derived adapter implements.
 template <thread_model Model, class Interface = model_interface>
 class model_adapter : public Interface {
  public:
@@ -66,7 +66,7 @@ class model_adapter : public Interface {
 
 namespace detail {
 
-/// How a server stores a model, and what its model() returns: the model itself.
+/// Defines how a server stores a model, and that the server's model() returns the model itself.
 template <thread_model Model>
 struct model_storage {
   using type = Model;
@@ -77,7 +77,7 @@ struct model_storage {
     return static_cast<const model_adapter<Model>&>(stored).get();
   }
 };
-/// A model that has an interface of its own, and gives it away: its model() returns that.
+/// Specialisation for a model that has its own interface and releases it: model() returns that interface.
 template <thread_model Model>
   requires requires { typename Model::interface_type; }
 struct model_storage<Model> {

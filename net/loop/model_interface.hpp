@@ -10,7 +10,7 @@
 
 namespace quintet {
 
-/// The verbs of `thread_model`, which documents each of them. Optional verbs have a default here.
+/// The functions of `thread_model`, which documents each of them. Optional functions have a default here.
 class model_interface {
  public:
   model_interface() = default;
@@ -20,25 +20,25 @@ class model_interface {
 
   virtual void start(event_loop& main) = 0;
   virtual void stop() noexcept = 0;
-  /// [loop] Runs the item exactly once, here or on another thread.
+  /// [loop] Runs the item exactly once, on this thread or another.
   virtual void run(work_item& item) noexcept = 0;
 
-  /// [loop] The main loop's. Picks the loop of the next connection. May throw.
+  /// [loop] Main loop only. Picks the loop of the next connection. May throw.
   virtual event_loop& place() = 0;
-  /// [loop] The same for a connection from this address. Only called where wants_address() is true.
+  /// [loop] Main loop only. Picks the loop of a connection from this address. Called only if wants_address() is true.
   virtual event_loop& place(const address& /*from*/) { return place(); }
   [[nodiscard]] virtual bool wants_address() const noexcept { return false; }
-  /// [loop] A connection that place() or occupy() counted on this loop is gone.
+  /// [loop] A connection that place() or occupy() counted on this loop has closed or migrated.
   virtual void release(event_loop& /*loop*/) noexcept {}
-  /// [any thread] A connection comes to this loop from another one.
+  /// [any thread] A connection migrates to this loop from another one.
   virtual void occupy(event_loop& /*loop*/) noexcept {}
 
-  /// [any thread] Whether run() always runs the item at once, on the caller's thread. Constant.
+  /// [any thread] Whether run() always runs the item at once on the caller's thread. Constant.
   [[nodiscard]] virtual bool runs_inline() const noexcept { return false; }
-  /// [before run] The loops that live as long as the model. They can accept, and connections can move between them.
-  /// Empty where the model does not tell.
+  /// [before run] Returns the loops that live as long as the model. They can accept, and connections can migrate
+  /// between them. Empty if the model does not tell.
   [[nodiscard]] virtual std::vector<event_loop*> lasting_loops() { return {}; }
-  /// [any thread] Calls f for the counters of each loop that is or was the model's, without the main loop's.
+  /// [any thread] Calls f with the counters of each present or past loop of the model, except the main loop.
   virtual void each_counters(const std::function<void(const loop_counters&)>& /*f*/) const {}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placing: picking a loop, counters of all loops, an exception of a thread model as a reason.
+// placing: picks a loop, adds up counters, and turns an exception of a thread model into an error code.
 #include "placing.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -11,7 +11,7 @@
 namespace quintet::detail {
 
 event_loop& pick(model_interface& model, event_loop& main, int handle) {
-  // The address is asked of the kernel for each connection.
+  // Getting the address costs a system call for each connection.
   return model.wants_address() ? model.place(main.io().sockets().remote_address(handle)) : model.place();
 }
 
@@ -25,7 +25,7 @@ error_code reason_of_exception() noexcept {
     throw;
   } catch (const boost::system::system_error& e) {
     return e.code();
-  } catch (const std::system_error& e) {  // from std::thread
+  } catch (const std::system_error& e) {  // thrown by std::thread
     return e.code();
   } catch (const std::bad_alloc&) {
     return make_error_code(boost::system::errc::not_enough_memory);

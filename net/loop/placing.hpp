@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placing: what servers and clients do with a thread model: they give it a handle to place, and a place back.
+// placing: how servers and clients have a thread model place a connection.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -12,12 +12,12 @@
 
 namespace quintet::detail {
 
-/// [loop] The main loop's. The loop that the model picks for a handle that was accepted.
+/// [loop] Main loop only. Returns the loop that the model picks for an accepted handle.
 event_loop& pick(model_interface& model, event_loop& main, int handle);
 
-/// [loop] The main loop's. Runs admit(loop), which does not throw, on the loop that the model has picked. Only what
-/// admit carries, a handle, crosses threads; the connection is made on the loop that will own it. When this throws,
-/// admit was not run, and has been destroyed.
+/// [loop] Main loop only. Runs admit(loop), which must not throw, on `loop`, which the model has picked. Only a handle
+/// crosses threads: admit makes the connection on the loop that will own it. If place() throws, admit has been
+/// destroyed without a call, and the model's place is released.
 template <class Admit>
 void place(model_interface& model, event_loop& main, event_loop& loop, Admit admit) {
   if (&loop == &main) return admit(loop);
@@ -29,13 +29,13 @@ void place(model_interface& model, event_loop& main, event_loop& loop, Admit adm
   }
 }
 
-/// [any thread] Adds what the main loop and the model's loops have counted.
+/// [any thread] Adds the counters of the main loop and of the model's loops to `to`.
 void add_counters(loop_statistics& to, const model_interface& model, event_loop& main);
 
-/// [loop] When the loops' threads run: tells the log on which CPUs they stay, if they do.
+/// [loop] Logs the CPUs to which the loops are pinned, if any. Call it when the loops' threads run.
 void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops);
 
-/// In a catch block: why a thread model has not taken a connection.
+/// [any thread] Call it in a catch block. Returns the reason why a thread model has not taken a connection.
 error_code reason_of_exception() noexcept;
 
 }  // namespace quintet::detail

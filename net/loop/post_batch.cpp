@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// post_batch: for one loop at a time.
+// post_batch: collects the posts to one loop at a time.
 #include "post_batch.hpp"
 
 #include "event_loop.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// post_batch: posts of one thread to a loop that go together: one wake-up of the loop for all of them.
+// post_batch: joins a thread's posts to a loop, so that all of them cost one wake-up.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
@@ -10,12 +10,12 @@ namespace quintet {
 
 class event_loop;
 
-/// Belongs to the thread that made it, while it lives. post() on that thread collects items there instead of posting
-/// each. The loop sees nothing before post_all(), so the thread must call that before it does anything that may take
-/// long. Where the thread has begun such a thing unawares, another thread may call post_all().
+/// Collects the items that post() is given on the thread that made this object. The loop sees no item before
+/// post_all(). The thread must call post_all() before any operation that may take long. If such an operation has begun
+/// unnoticed, another thread may call it.
 class post_batch {
  public:
-  static constexpr unsigned most = 64;  ///< kept at once
+  static constexpr unsigned most = 64;  ///< items kept before they are posted
 
   post_batch() noexcept { of_this_thread = this; }
   ~post_batch() {
@@ -25,10 +25,10 @@ class post_batch {
   post_batch(const post_batch&) = delete;
   post_batch& operator=(const post_batch&) = delete;
 
-  /// [any thread] Adds the item to the batch of the calling thread. Without a batch, the same as loop.post(item). Until
-  /// it is posted, the item must keep the loop alive.
+  /// [any thread] Adds the item to the batch of the calling thread. Without a batch, calls loop.post(item). Until the
+  /// item is posted, it must keep the loop alive.
   static void post(event_loop& loop, work_item& item) noexcept;
-  /// [any thread] Returns whether there was anything.
+  /// [any thread] Posts all items. Returns whether there were any.
   bool post_all() noexcept;
 
  private:
@@ -37,7 +37,7 @@ class post_batch {
   bool post_locked() noexcept;
 
   std::mutex mutex_;
-  event_loop* loop_ = nullptr;  // of all that is kept
+  event_loop* loop_ = nullptr;  // the loop of all kept items
   work_fifo items_;
   unsigned count_ = 0;
 };

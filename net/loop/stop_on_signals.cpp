@@ -19,9 +19,9 @@
 namespace quintet {
 namespace {
 
-// For each signal the eventfd to write to, plus one; 0: none. All that a signal handler may look at.
+// For each signal: the eventfd to write to, plus one; 0: none. The signal handler reads nothing else.
 constinit std::array<std::atomic<int>, 65> targets{};
-// Threads inside the handler: an eventfd that one of them may be about to write to must not be closed.
+// Threads inside the handler. An eventfd must not be closed while one of them may write to it.
 constinit std::atomic<int> inside{0};
 
 extern "C" void quintet_on_signal(int signal) {

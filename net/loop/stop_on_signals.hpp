@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stop_on_signals: SIGINT and SIGTERM end a server, at once or in good order.
+// stop_on_signals: SIGINT and SIGTERM stop or drain a server.
 #pragma once
 
 #include "event_loop.hpp"
@@ -12,14 +12,16 @@
 
 namespace quintet {
 
-/// [before run] Calls a function on the loop's thread when one of the signals arrives; each signal once, the second
-/// time it has its usual effect. The previous actions are restored by the destructor, which must run after the loop
-/// has, and before the loop is destroyed. Of several guards for one signal that one is told which was made last; they
-/// must go in the reverse order. What a signal does belongs to the process: a program with several servers has one
-/// guard, whose function tells them all.
+/// [before run] Calls a function on the loop's thread when one of the signals arrives. Each signal does so once. A
+/// second one has its usual effect.
+///
+/// The destructor restores the previous actions. It must run after the loop has run, and before the loop is destroyed.
+/// Among several guards for one signal the newest is called. Destroy guards in the reverse order of construction. A
+/// signal's action belongs to the process: a program with several servers has one guard, whose function calls them all.
 class signal_guard {
  public:
-  /// Throws std::invalid_argument (a signal that cannot be caught), or boost::system::system_error.
+  /// Throws std::invalid_argument for a signal that cannot be caught, and boost::system::system_error if the loop
+  /// cannot watch for signals.
   signal_guard(event_loop& on, std::initializer_list<int> signals, std::function<void()> call);
   ~signal_guard();
   signal_guard(const signal_guard&) = delete;
@@ -37,7 +39,7 @@ class signal_guard {
   std::vector<saved_action> saved_;
 };
 
-/// [before run] `stop_on_signals stopper(server);` A second signal, while the server is stopping, ends the process.
+/// [before run] Stops the server: `stop_on_signals stopper(server);`. A second signal during the stop ends the process.
 class stop_on_signals {
  public:
   template <class Server>
@@ -48,8 +50,8 @@ class stop_on_signals {
   signal_guard guard_;
 };
 
-/// [before run] `drain_on_signals drainer(server, 10s);` The server drains for at most so long (basic_server::drain). A
-/// second signal ends the process.
+/// [before run] Drains the server (basic_server::drain) for at most `within`: `drain_on_signals drainer(server, 10s);`.
+/// A second signal ends the process.
 class drain_on_signals {
  public:
   template <class Server>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// thread_scheduling: sched_setattr(2), for which not every C library has a function.
+// thread_scheduling: sched_setattr(2) by syscall, because older C libraries have no function for it.
 #include "thread_scheduling.hpp"
 
 #include <sched.h>
@@ -14,11 +14,11 @@
 namespace quintet {
 namespace {
 
-constexpr std::chrono::microseconds short_slice{100};  // the shortest that the kernel takes
+constexpr std::chrono::microseconds short_slice{100};  // the kernel's minimum
 constexpr int preferred_nice = -10;
 constexpr std::uint64_t reset_on_fork = 1;  // SCHED_FLAG_RESET_ON_FORK
 
-/// The kernel's struct sched_attr in its first version, under a name that no header has.
+/// The first version of the kernel's struct sched_attr. The name is in no header.
 struct scheduling_attributes {
   std::uint32_t size = sizeof(scheduling_attributes);
   std::uint32_t policy = 0;
@@ -48,7 +48,7 @@ void ask_for_real_time(thread_scheduling& got) noexcept {
   got.real_time = !got.real_time_refused;
 }
 
-// Kernels before 6.12 take it and forget it.
+// Kernels before 6.12 accept the slice and ignore it, so the value is read back.
 void ask_for_short_slice(thread_scheduling& got) noexcept {
   scheduling_attributes a;
   if ((got.slice_refused = get(a))) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// activity: the record of a thread, and the question that is put to the thread by a signal.
+// activity: writes a thread's record, and asks the thread for a snapshot by a signal.
 #include "activity.hpp"
 
 #include "shared_signal.hpp"
@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::chrono::microseconds between_looks{100};
 
-/// By it this copy of the library knows its own signals.
+/// Its address marks the signals of this copy of the library.
 constinit char mark = 0;
 
-/// A system call of the thread that is asked goes on as if nothing had happened, where the kernel can arrange that.
-/// Other than SIGURG, this one is rarely somebody else's.
+/// The signal that asks a thread. Unlike SIGURG it is rarely used by others. With SA_RESTART, interrupted system calls
+/// go on where the kernel can restart them.
 int signal_to_ask_with() noexcept { return SIGRTMAX - 3; }
 
-/// Where the thread was when the signal came; 0 where that is not known for this kind of CPU.
+/// Returns the program counter of the interrupted thread; 0 if it is unknown for this kind of CPU.
 std::uintptr_t interrupted_at([[maybe_unused]] const void* context) noexcept {
 #if defined(__x86_64__)
   return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
@@ -42,7 +42,7 @@ std::uintptr_t interrupted_at([[maybe_unused]] const void* context) noexcept {
 
 constinit shared_signal activity::asks(&activity::on_signal, static_cast<int>(SA_RESTART));
 
-/// Until the thread ends.
+/// Keeps the thread's activity until the thread ends.
 struct activity::keeper {
   std::shared_ptr<activity> kept;
   keeper() = default;
@@ -65,7 +65,7 @@ std::shared_ptr<activity> activity::of_this_thread() noexcept {
   try {
     asks.use(signal_to_ask_with());
     std::array<void*, 2> any{};
-    (void)::backtrace(any.data(), any.size());  // the first one loads a library, which a signal handler must not
+    (void)::backtrace(any.data(), any.size());  // the first call loads a library, which a signal handler must not do
     std::shared_ptr<activity> fresh(new activity);
     if (!asks.set_target(fresh.get())) return nullptr;
     mine.kept = std::move(fresh);
@@ -76,7 +76,7 @@ std::shared_ptr<activity> activity::of_this_thread() noexcept {
   return mine.kept;
 }
 
-// A signal handler on the same thread sees either number only together with its job.
+// A signal handler on the same thread sees either number only with its job.
 void activity::become(const job& j) noexcept {
   now_.store(0, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -112,7 +112,7 @@ activity::answer activity::ask(std::uint64_t number, duration patience, snapshot
       request_.store(request::none, std::memory_order_relaxed);
       return now == request::answered ? answer::given : answer::over;
     }
-    // Not while it answers, which it does without waiting for anybody.
+    // No timeout while the thread answers: the answer waits for nothing.
     if (clock::system().now() >= deadline && now == request::made &&
         request_.compare_exchange_strong(now, request::none))
       return answer::none;
@@ -120,12 +120,12 @@ activity::answer activity::ask(std::uint64_t number, duration patience, snapshot
   }
 }
 
-// In a signal handler.
+// In a signal handler. Returns whether ask() has sent the signal.
 bool activity::on_signal(void* target, siginfo_t& info, void* context) noexcept {
   if (info.si_code != SI_QUEUE || info.si_value.sival_ptr != &mark) return false;
   auto& self = *static_cast<activity*>(target);
   request expected = request::made;
-  if (!self.request_.compare_exchange_strong(expected, request::taken)) return true;  // it comes too late
+  if (!self.request_.compare_exchange_strong(expected, request::taken)) return true;  // ask() has timed out
   const int saved = errno;
   const bool still_in_it = self.now() == self.asked_for_;
   if (still_in_it) self.take_snapshot(context);
@@ -134,7 +134,7 @@ bool activity::on_signal(void* target, siginfo_t& info, void* context) noexcept 
   return true;
 }
 
-// In a signal handler. The id lives in a connection that is this thread's for as long as it is in the call.
+// In a signal handler. The thread owns the connection of the id during the call, so the id can be read.
 void activity::take_snapshot(void* context) noexcept {
   snapshot& s = snapshot_;
   s.what = job_.what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// activity: which function of the program's a thread is in, written by the thread itself and looked at by a watchdog.
+// activity: the callback that a thread is in, written by the thread and read by a watchdog.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -24,7 +24,7 @@ namespace quintet {
 
 class shared_signal;
 
-/// What the library calls of a program's.
+/// The kinds of calls from the library into the program.
 enum class callback : std::uint8_t {
   input,
   on_open,
@@ -55,23 +55,23 @@ inline constexpr auto enum_names<callback> =
                                         {callback::posted, "posted work"},
                                         {callback::when_sent, "when_sent"}});
 
-/// A thread that a watchdog has once been interested in has one until it ends; the others have none, and what is said
-/// of them here costs them a look. Times are taken by who looks, not by who works: all that a thread does for each call
-/// is to write down its number.
+/// The record of the call that a thread is in. A thread gets one when a watchdog first watches it, and keeps it until
+/// it ends. For other threads a scope costs one check. The watchdog measures times; the thread only writes a number for
+/// each call.
 class activity {
   struct job {
-    std::uint64_t number = 0;  // of all that the thread has had; 0: it is in none
+    std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
     callback what{};
     const connection_id* whose = nullptr;
     const std::type_info* type = nullptr;
   };
 
  public:
-  /// [any thread] The calling thread's; made where there is none. Nothing, where there is no memory for it.
+  /// [any thread] Returns the calling thread's activity, and makes it if there is none. Returns nullptr if that fails,
+  /// as for lack of memory.
   static std::shared_ptr<activity> of_this_thread() noexcept;
 
-  /// While it lives, its thread is in that callback. They nest. `whose` and `type` (of what is called) live at
-  /// least as long.
+  /// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
   class scope {
    public:
     explicit scope(callback what, const connection_id* whose = nullptr, const std::type_info* type = nullptr) noexcept
@@ -91,36 +91,37 @@ class activity {
     job outer_;
   };
 
-  /// What a thread was in when it was asked.
+  /// The call that a thread was in when it answered.
   struct snapshot {
     callback what{};
     connection_id whose;
     const std::type_info* type = nullptr;
-    std::array<void*, 64> addresses{};  // of its stack, innermost first
-    int begin = 0, end = 0;             // of those that are its own, and not of the asking
+    std::array<void*, 64> addresses{};  // return addresses of its stack, innermost first
+    int begin = 0, end = 0;             // the part that belongs to the call, not to the signal handler
     [[nodiscard]] std::span<void* const> stack() const noexcept {
       return std::span(addresses).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
     }
   };
 
-  /// [any thread] The number of the call that the thread is in; 0: none. One that has a number now and the same one
-  /// later has been in that call all the while, or in one within it.
+  /// [any thread] Returns the number of the thread's current call; 0: none. If two reads return the same number, the
+  /// thread was in that call, or in one nested in it, in between.
   [[nodiscard]] std::uint64_t now() const noexcept { return now_.load(std::memory_order_relaxed); }
   enum class answer : std::uint8_t {
-    none,  ///< it did not answer in time: it has blocked the signal, or the kernel does not let it go
-    over,  ///< it is not in that call any more
+    none,  ///< no answer in time: the thread blocks the signal, or the kernel does not interrupt it
+    over,  ///< the thread has left the call
     given,
   };
-  /// [one watchdog at a time] Asks the thread by a signal, if it is still in the call of that number.
+  /// [one watchdog at a time] Asks the thread, by a signal, for a snapshot of the call with that number. Waits at most
+  /// `patience` for the answer to begin. Fills `to` if the answer is `given`.
   answer ask(std::uint64_t number, duration patience, snapshot& to);
-  /// [any thread] As ps shows it. Empty: the thread has ended.
+  /// [any thread] Returns the thread's name as ps shows it. Empty if the thread has ended.
   [[nodiscard]] std::string thread_name() const;
-  /// [any thread]
+  /// [any thread] Whether the thread has ended.
   [[nodiscard]] bool has_ended() const;
 
-  /// [its thread] Who has last made sure of knowing this thread; see stall_watchdog.
+  /// [its thread] Number of the stall_watchdog that has last registered this thread.
   std::uint64_t known_to = 0;
-  /// The calling thread's, or nothing.
+  /// [any thread] Returns the calling thread's activity, or nullptr.
   [[nodiscard]] static activity* current() noexcept { return here; }
 
  private:
@@ -142,7 +143,7 @@ class activity {
   std::atomic<request> request_{request::none};
   std::uint64_t asked_for_ = 0;
   snapshot snapshot_;
-  mutable std::mutex mutex_;  // over the thread's end
+  mutable std::mutex mutex_;  // guards ended_ and the use of thread_
   const pthread_t thread_;
   bool ended_ = false;
 };

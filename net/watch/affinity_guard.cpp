@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// affinity_guard: what is said before a program ends because one of its threads touched what was not its own.
+// affinity_guard: reports the wrong thread and ends the program.
 #include "affinity_guard.hpp"
 
 #ifdef QUINTET_AFFINITY_GUARD
@@ -22,8 +22,7 @@ std::string name_of(pthread_t thread) {
   return name.empty() ? "?" : '"' + name + '"';
 }
 
-// To the standard error, where a program's last words belong: nobody is left to call a hook with a lock that may be
-// held.
+// Writes to standard error, not to the log hook: the thread may hold a lock that the hook needs.
 [[noreturn]] void stop(const std::string& what, const char* instead) {
   std::array<void*, 64> stack{};
   const int depth = ::backtrace(stack.data(), static_cast<int>(stack.size()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// affinity_guard: where the build asks for it, a connection or loop that the wrong thread touches stops the program.
+// affinity_guard: ends the program when the wrong thread touches a connection or loop, in builds that ask for it.
 #pragma once
 
 #include "../names/connection_id.hpp"
@@ -11,8 +11,8 @@
 
 namespace quintet::detail {
 
-/// Which thread has something for itself now: a connection's baton, or a loop by being in its run() or poll(). All of
-/// it is nothing unless the library, and who uses it, was built with -DQUINTET_AFFINITY_GUARD=ON.
+/// Records the thread that owns an object: that holds a connection's baton, or is in a loop's run() or poll(). All
+/// functions do nothing unless the library and the program were built with -DQUINTET_AFFINITY_GUARD=ON.
 class affinity_guard {
  public:
   using place = std::source_location;
@@ -21,17 +21,17 @@ class affinity_guard {
   static constexpr bool enabled = true;
   affinity_guard() = default;
 
-  /// [any thread] This thread has it. Returns who had it before, for come_back_to().
+  /// [any thread] Makes the calling thread the owner. Returns the previous owner, for come_back_to().
   pthread_t enter() noexcept { return holder_.exchange(::pthread_self(), std::memory_order_relaxed); }
   void leave() noexcept { come_back_to(pthread_t{}); }
   void come_back_to(pthread_t before) noexcept { holder_.store(before, std::memory_order_relaxed); }
 
-  /// [any thread] Ends the program, and says why, unless this thread has the baton.
+  /// [any thread] Ends the program with a report unless the calling thread holds the baton.
   void check_baton(const connection_id& of, const place& at) const noexcept {
     if (!is_here()) [[unlikely]]
       touched_without_baton(of, at);
   }
-  /// [any thread] The same unless this thread runs the loop, or nobody does.
+  /// [any thread] Ends the program with a report if another thread runs the loop.
   void check_loop(const place& at) const noexcept {
     if (!is_here() && holder_.load(std::memory_order_relaxed) != pthread_t{}) [[unlikely]]
       touched_from_outside(at);

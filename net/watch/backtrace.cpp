@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// backtrace: dladdr, and names made readable.
+// backtrace: finds names by dladdr and demangles them.
 #include "backtrace.hpp"
 
 #include <boost/core/demangle.hpp>
@@ -14,7 +14,7 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t longest_name = 240;  // of a function made of templates there is no end
+constexpr std::size_t longest_name = 240;  // names of templates can be arbitrarily long
 
 std::string hexadecimal(std::uintptr_t value) {
   std::array<char, 2 * sizeof value> digits{};
@@ -22,7 +22,7 @@ std::string hexadecimal(std::uintptr_t value) {
   return "0x" + std::string(digits.data(), end);
 }
 
-/// What the stack has of a caller is where it goes on, which may be behind its end already.
+/// Describes an address. A return address may lie behind the end of the caller's function, so one is subtracted.
 std::string describe(const void* address, bool is_return) {
   const char* const at = static_cast<const char*>(address) - (is_return ? 1 : 0);
   Dl_info info{};

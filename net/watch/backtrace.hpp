@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// backtrace: what addresses of a stack are called.
+// backtrace: readable names for the addresses of a stack.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace quintet {
 
-/// [any thread] `mangled`, as typeid(T).name() and linkers have it, as people write it; cut where it gets very long.
+/// [any thread] Demangles a name of typeid(T).name() or a linker. Very long names are cut.
 [[nodiscard]] std::string readable_name(const char* mangled);
 
-/// [any thread] For each address of a stack, innermost first: the function, where the object that it is in exports its
-/// name (a program: linked with -rdynamic), else the object and the place in it, for addr2line: "server+0x1f2e3".
+/// [any thread] Describes each address of a stack, innermost first: by the function's name if its object file exports
+/// it (a program: linked with -rdynamic). Otherwise by object file and offset, for addr2line: "server+0x1f2e3".
 [[nodiscard]] std::vector<std::string> describe_stack(std::span<void* const> addresses);
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// shared_signal: the handler, and what was there before it.
+// shared_signal: installs the handler, and passes signals on to the previous one.
 #include "shared_signal.hpp"
 
 #include <dlfcn.h>
@@ -14,17 +14,17 @@ namespace {
 
 constinit std::array<std::atomic<shared_signal*>, _NSIG> uses{};
 
-// A handler cannot be taken back: another may have been installed over it, and pass signals on to it.
+// A handler cannot be removed: a handler installed later may pass signals on to it.
 void keep_loaded(const void* code) noexcept {
   Dl_info here{};
   if (::dladdr(code, &here) != 0 && here.dli_fname)
-    (void)::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // in vain for the program itself
+    (void)::dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // fails harmlessly for the program itself
 }
 
 }  // namespace
 
 void shared_signal::pass_on(int signal, siginfo_t* info, void* context) const {
-  // Another thread is in the middle of installing this; never the same one, which has blocked the signal.
+  // Another thread is installing this handler. It cannot be the same thread, which blocks the signal meanwhile.
   while (!ready_.load(std::memory_order_acquire)) ::sched_yield();
   if ((previous_.sa_flags & static_cast<int>(SA_SIGINFO)) != 0) return previous_.sa_sigaction(signal, info, context);
   if (previous_.sa_handler != SIG_DFL && previous_.sa_handler != SIG_IGN) previous_.sa_handler(signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// shared_signal: a signal of the process that several may use: each takes what is meant for it, and passes on the rest.
+// shared_signal: shares a signal with other users: each takes the signals meant for it, and passes on the rest.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,12 @@
 
 namespace quintet {
 
-/// One use of a signal, for the rest of the process's life: an object of static storage. Each use has a signal of its
-/// own.
+/// Handles one signal for the rest of the process's life. Must have static storage. Each object needs its own signal.
 class shared_signal {
  public:
-  /// Called on a thread that gets the signal and has a target. It must be async-signal-safe, and says whether the
-  /// signal was meant for its target; if not, whoever had the signal before gets it: the program, or another copy of
-  /// this library in another shared object, whose threads use the same signal.
+  /// Called on a thread that gets the signal and has a target. Must be async-signal-safe. Returns whether the signal
+  /// was meant for the target. Otherwise the previous handler gets it: the program's, or that of another copy of this
+  /// library, whose threads use the same signal.
   using taker = bool (*)(void* target, siginfo_t& info, void* context) noexcept;
 
   /// `flags`: of sigaction(2), such as SA_RESTART.
@@ -24,14 +23,13 @@ class shared_signal {
   shared_signal(const shared_signal&) = delete;
   shared_signal& operator=(const shared_signal&) = delete;
 
-  /// [any thread] From now on the signal is taken; the object that this code is in is not unloaded any more. Whoever
-  /// comes later waits for the first. Throws std::system_error where the process has no thread-specific data left
-  /// (PTHREAD_KEYS_MAX).
+  /// [any thread] Installs the handler, once. Later callers wait for the first. The shared object that contains this
+  /// code is never unloaded afterwards. Throws std::system_error if no thread-specific key is left (PTHREAD_KEYS_MAX).
   void use(int signal) { std::call_once(installed_, &shared_signal::install, this, signal); }
-  /// [any thread] What the taker is given on the calling thread from now on; nothing: signals here are for others.
-  /// After use(). False: no memory, and nothing has changed.
+  /// [any thread] Sets the taker's target on the calling thread; nullptr: signals on this thread are passed on. Call
+  /// use() first. Returns false if there is no memory; then nothing has changed.
   bool set_target(void* target) noexcept { return ::pthread_setspecific(targets_, target) == 0; }
-  /// [any thread] Lets the signal reach the calling thread, whatever signal mask the thread has inherited. After use().
+  /// [any thread] Unblocks the signal on the calling thread, whatever mask the thread inherited. Call use() first.
   void unblock() const noexcept;
 
  private:
@@ -43,8 +41,8 @@ class shared_signal {
   const int flags_;
   int signal_ = 0;  // written by install()
   std::once_flag installed_;
-  // Not a thread_local, which costs an allocation where a thread first looks at it, if this code is in an object that
-  // was opened by dlopen; and that may be in the handler, in the middle of an allocation.
+  // Not a thread_local: if dlopen() has loaded this code, its first use on a thread allocates. That use may be in the
+  // handler, which may have interrupted an allocation.
   pthread_key_t targets_{};
   struct sigaction previous_{};
   std::atomic<bool> ready_{false};  // previous_ may be read

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stall_watchdog: two looks at a thread, and what is told when both find the same.
+// stall_watchdog: finds a thread in the same call twice, and reports it.
 #include "stall_watchdog.hpp"
 
 #include "../../base/work/next_number.hpp"
@@ -15,14 +15,14 @@
 namespace quintet {
 namespace {
 
-constexpr duration patience = std::chrono::seconds(2);  // with a thread that does not answer
+constexpr duration patience = std::chrono::seconds(2);  // wait for a thread that does not answer
 
 }  // namespace
 
 stall_watchdog::stall_watchdog(const stall_options& options, const log_hook& log, peer_function peer_of)
     : options_(options), log_(log), peer_of_(std::move(peer_of)), number_(next_number<stall_watchdog>()) {}
 
-// Of two servers on one thread, which both have watchdogs, each may come here again and again.
+// If two servers on one thread have watchdogs, each may come here again and again.
 void stall_watchdog::get_to_know_this_thread() noexcept {
   const std::shared_ptr<activity> mine = activity::of_this_thread();
   if (!mine) return;
@@ -30,7 +30,7 @@ void stall_watchdog::get_to_know_this_thread() noexcept {
     const std::lock_guard lock(mutex_);
     if (std::ranges::find(threads_, mine, &watched::thread) == threads_.end()) threads_.push_back({mine});
     mine->known_to = number_;
-  } catch (const std::exception&) {  // it is tried again with the next call
+  } catch (const std::exception&) {  // the next call tries again
   }
 }
 
@@ -60,10 +60,10 @@ void stall_watchdog::run() noexcept {
   }
 }
 
-// Under the lock.
+// Call with mutex_ locked.
 std::vector<stall_watchdog::suspect> stall_watchdog::look(time_point now) noexcept {
   std::vector<suspect> found;
-  // False: there is no memory for it, and the next look finds it again.
+  // Returns false if there is no memory; the next look finds the stall again.
   const auto note = [&found](suspect s) noexcept {
     try {
       found.push_back(std::move(s));
@@ -102,7 +102,7 @@ void stall_watchdog::tell(const suspect& s) noexcept try {
   stalls_.fetch_add(1, std::memory_order_relaxed);
   tell_everybody(what);
 } catch (...) {
-  // Of the hook's, or there is no memory: the count is all that is left of it.
+  // A hook threw, or there is no memory. The rest of the report is lost.
 }
 
 void stall_watchdog::tell_everybody(const stall& s) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stall_watchdog: looks at the threads of a server now and then, and tells of those that do not get on.
+// stall_watchdog: checks a server's threads at intervals, and reports those that are stuck in a call.
 #pragma once
 
 #include "../../base/log.hpp"
@@ -19,38 +19,37 @@
 
 namespace quintet {
 
-/// It takes the time, not the threads that it watches: they only number what they call. A call that it finds twice, the
-/// bound apart, is a stall, and is told of once. So what lasts one bound and a half is found always, and what lasts
-/// less than one never.
+/// Polls the threads, which only number their calls. A call found again after the bound is a stall, and is reported
+/// once. Stalls of at least one and a half bounds are always found. Calls shorter than the bound are never reported.
 class stall_watchdog {
  public:
-  /// [any thread] The peer's address of a connection that is open, or nothing.
+  /// [any thread] Returns the peer's address of an open connection, or an empty string.
   using peer_function = std::function<std::string(const connection_id&)>;
 
-  /// The hook outlives it.
+  /// `log` must outlive the watchdog.
   stall_watchdog(const stall_options& options, const log_hook& log, peer_function peer_of);
   ~stall_watchdog() { stop(); }
   stall_watchdog(const stall_watchdog&) = delete;
   stall_watchdog& operator=(const stall_watchdog&) = delete;
 
-  /// [any thread] It watches the calling thread from now on, until that ends.
+  /// [any thread] Watches the calling thread until that thread ends. Without memory the next call tries again.
   void watch_this_thread() noexcept {
     const activity* const known = activity::current();
     if (!known || known->known_to != number_) [[unlikely]]
       get_to_know_this_thread();
   }
-  /// [before run] On the main loop's thread, which it watches from now on. Throws std::system_error where there are no
-  /// more threads to be had.
+  /// [before run] Call on the main loop's thread. Watches that thread, and starts the watchdog's. Throws
+  /// std::system_error if the system refuses a thread.
   void start();
-  /// Waits until what is being told has been told.
+  /// Ends the watchdog's thread, and waits until a report in progress is finished. Not thread-safe; not from a hook.
   void stop() noexcept;
-  /// [any thread] Stalls that were told of.
+  /// [any thread] Returns the number of reported stalls.
   [[nodiscard]] std::uint64_t stalls() const noexcept { return stalls_.load(std::memory_order_relaxed); }
 
  private:
   struct watched {
     std::shared_ptr<activity> thread;
-    std::uint64_t call = 0;  // that it was in when it was last looked at
+    std::uint64_t call = 0;  // its call at the last look
     time_point since{};
     bool told = false;
   };
@@ -68,7 +67,7 @@ class stall_watchdog {
   const stall_options options_;
   const log_hook& log_;
   const peer_function peer_of_;
-  const std::uint64_t number_;  // of all watchdogs there have been
+  const std::uint64_t number_;  // unique among all watchdogs of the process
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stopping_ = false;
