@@ -138,7 +138,7 @@ class chunk_cache {
     if (!chain.last_) chain.last_ = take().release();
   }
   /// The same, and when there is no memory the chain remains without.
-  void try_equip(byte_chain& chain) noexcept {
+  void try_allocate(byte_chain& chain) noexcept {
     if (chain.last_) return;
     chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
   }

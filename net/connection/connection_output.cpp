@@ -71,7 +71,7 @@ void connection_output::copy(context& c, bytes data) {
 
 // Where checks_writes was not set, nothing has changed that could set it.
 bool connection_output::prepare_slowly(context& c) noexcept {
-  c.loop_.chunks().try_equip(builder_);
+  c.loop_.chunks().try_allocate(builder_);
   classify_writes(c);
   if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;
   if (c.baton_extras_) c.baton_extras_->queued = queue_.size();
@@ -100,7 +100,7 @@ end_reason connection_output::keep_sending(context& c, engine::send_result sent)
 
 end_reason connection_output::send_early(context& c, counter& reason) noexcept {
   const end_reason why = count_sends(c, reason, [&] { return send_built(c); });
-  c.loop_.chunks().try_equip(builder_);
+  c.loop_.chunks().try_allocate(builder_);
   classify_writes(c);
   return why;
 }

@@ -71,7 +71,7 @@ class connection_output {
 
   /// Before a batch: a chunk to write to.
   void prepare(context& c) noexcept {
-    c.loop_.chunks().try_equip(builder_);
+    c.loop_.chunks().try_allocate(builder_);
     if (!builder_.has_storage()) [[unlikely]]
       c.baton_flags_.checks_writes = true;
   }
