@@ -22,7 +22,7 @@ class basic_client : public client_core {
       : client_core(std::move(options), storage::store(std::move(model))), source_{std::move(handler)} {}
   /// [any thread] Stops the client, and waits for the thread of run_in_background(). Not on a thread of the client, nor
   /// during run(), nor while another thread uses the client.
-  ~basic_client() { shut_down(); }
+  ~basic_client() override { shut_down(); }
 
   /// [any thread] Returns the model, or its interface where it has one.
   [[nodiscard]] const auto& model() const noexcept { return storage::get(stored_model()); }

@@ -66,7 +66,7 @@ class client_core {
  protected:
   /// Throws config_error.
   client_core(client_options options, std::unique_ptr<model_interface> model);
-  ~client_core() = default;
+  virtual ~client_core() = default;
   /// Stops the client, and ends everything that may use a link. A derived class must call it in its destructor.
   void shut_down();
   /// [any thread] Makes a link. May throw.

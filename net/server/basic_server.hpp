@@ -25,7 +25,7 @@ class basic_server : public server_core {
         source_{std::move(handler)} {}
   /// At any time, on any thread. Not on a thread of the server, nor while run() is in progress, nor while another
   /// thread uses the server. Functions that were posted to its main loop run before.
-  ~basic_server() { shut_down(); }
+  ~basic_server() override { shut_down(); }
 
   /// [any thread] Makes a connection of a handle that the program has connected itself (net/connector.hpp). The server
   /// owns the handle from then on. The connection lives on the loop `near`, beside the connection that needs it. The

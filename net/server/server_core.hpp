@@ -87,7 +87,7 @@ class server_core : protected detail::session_owner {
   };
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
   server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler);
-  ~server_core();
+  virtual ~server_core();
   /// Stops and ends everything that may call make_session(). A derived class calls it in its destructor.
   void shut_down();
 
