@@ -37,8 +37,8 @@ using cpu_list = std::vector<unsigned>;
 
 // The parsers throw usage_error.
 std::uint64_t parse_number(std::string_view text, std::uint64_t min, std::uint64_t max);
-std::chrono::nanoseconds parse_duration(
-    std::string_view text);  ///< "5", "0.5", "500ms", "200us", "2min"; without a unit: seconds
+/// "5", "0.5", "500ms", "200us", "2min"; without a unit: seconds.
+std::chrono::nanoseconds parse_duration(std::string_view text);
 std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max);  ///< bytes: "512", "4k", "1m"
 endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use

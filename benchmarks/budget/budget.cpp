@@ -53,8 +53,8 @@ int be_client(std::uint16_t port, long requests, long count) {
 
 // Runs this program again as the client, in a separate process that callgrind neither slows down nor counts.
 bool client_succeeds(std::uint16_t port, std::string requests, std::string connections) {
-  std::string self =
-      std::filesystem::read_symlink("/proc/self/exe");  // under valgrind, /proc/self/exe itself names valgrind's tool
+  // Under valgrind, /proc/self/exe itself names valgrind's tool.
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
   std::string role = "client";
   std::string port_text = std::to_string(port);
   const std::array<char*, 6> arguments{self.data(),     role.data(),        port_text.data(),

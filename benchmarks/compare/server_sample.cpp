@@ -102,8 +102,8 @@ void fill_server_figures(run_result& result, pid_t server, const server_sample& 
   result.server_cpu_us_per_request = cpu_us;
   const double user = after.user_ticks - before.user_ticks;
   const double ticks = user + after.system_ticks - before.system_ticks;
-  constexpr double enough_ticks =
-      20;  // the kernel samples the running thread once a tick; fewer samples are not significant
+  // The kernel samples the running thread once a tick, so fewer samples are not significant.
+  constexpr double enough_ticks = 20;
   if (ticks >= enough_ticks) result.server_user_us_per_request = cpu_us * user / ticks;
   const double client_s = result.client_cpu_us_per_request.value_or(0) * requests / 1e6 / windows;
   const double foreign_s = after.machine.busy - before.machine.busy - (after.cpu_s - before.cpu_s) - client_s;

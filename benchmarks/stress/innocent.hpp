@@ -49,8 +49,8 @@ class innocent_client {
 
   const attack_settings& settings_;
   std::array<innocent_connection, 4> connections_;
-  std::atomic<bool> is_last_{false},
-      has_ended_{false};  // set to end the thread after its current request; set when the thread has ended
+  // The thread ends after its current request; the thread has ended.
+  std::atomic<bool> is_last_{false}, has_ended_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<unsigned> answered_{0}, failed_{0};
   std::uint64_t worst_ns_ = 0;

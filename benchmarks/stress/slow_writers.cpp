@@ -48,8 +48,7 @@ class crowd {
   void send_byte(std::size_t peer) {
     if (!peers_[peer]) return;
     if (begun_[peer] == never_ns) begun_[peer] = now_ns();
-    (void)::send(peers_[peer].get(), "x", 1,
-                 MSG_NOSIGNAL | MSG_DONTWAIT);  // if it was closed meanwhile, epoll reports it
+    (void)::send(peers_[peer].get(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);  // epoll reports a close meanwhile
   }
 
   void look_at(std::uint32_t peer) {
