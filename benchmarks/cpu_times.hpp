@@ -17,8 +17,8 @@ struct machine_seconds {
 };
 machine_seconds read_machine_seconds();
 
-/// CPU seconds that each thread of the process has used so far. Empty if the process has ended or the kernel does not
-/// tell.
+/// CPU seconds that each thread of the process has used so far.
+/// Empty if the process has ended or the kernel does not tell.
 using thread_seconds = std::map<pid_t, double>;
 thread_seconds read_thread_seconds(pid_t process);
 

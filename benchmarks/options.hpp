@@ -50,8 +50,8 @@ offload_policy parse_offload(std::string_view text);
 
 /// Returns the CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();
-/// Pins the calling thread, and threads it starts later, to these CPUs. An empty list changes nothing. Throws
-/// std::system_error.
+/// Pins the calling thread, and threads it starts later, to these
+/// CPUs. An empty list changes nothing. Throws std::system_error.
 void pin_thread(const cpu_list& cpus);
 /// Raises the soft limit of open files to the hard limit, because workloads use thousands of connections.
 void raise_file_limit();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// workloads.hpp: named workloads: what a client sends and what the server does with it. Both sides use these
-// definitions.
+// workloads.hpp: named workloads: what a client sends and what
+// the server does with it. Both sides use these definitions.
 #pragma once
 
 #include <chrono>

@@ -18,8 +18,8 @@ struct http_programs {
 
 measure_function measure_http(http_programs);
 
-// Returns nginx's configuration: `workers` workers, a file of 64 bytes, no keep-alive, no accept mutex, all files in
-// `directory`.
+// Returns nginx's configuration: `workers` workers, a file of 64
+// bytes, no keep-alive, no accept mutex, all files in `directory`.
 std::string nginx_configuration(const std::string& directory, const std::string& port, unsigned workers);
 
 }  // namespace quintet::bench

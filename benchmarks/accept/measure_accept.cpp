@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// measure_accept.cpp: a loaded run. In the counting pass a quiet run, so that every connection finds all threads
-// asleep.
+// measure_accept.cpp: a loaded run. In the counting pass a
+// quiet run, so that every connection finds all threads asleep.
 #include "accept/measure_accept.hpp"
 
 #include <algorithm>
@@ -64,8 +64,8 @@ measure_function measure_accept(std::string closing) {
 void take_accept_figures(run_result& into, const boost::json::object& counted) {
   const double accepted = number_at(counted, "accepted");
   if (accepted <= 0) throw run_error("the server has accepted nobody");
-  if (into.accept == contender().accept)
-    return;  // the main loop is not pinned, and the model distributes its connections
+  // The main loop is not pinned, and the model distributes its connections.
+  if (into.accept == contender().accept) return;
   into.accepted_locally = number_at(counted, "accepted_locally") / accepted;
   const auto* each = counted.if_contains("accepted_by_each");
   if (!each || !each->is_array() || each->get_array().empty()) throw run_error("the server has not counted its loops");

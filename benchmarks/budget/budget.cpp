@@ -33,8 +33,8 @@ int connected_to(std::uint16_t port) {
   return connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? fd : -1;
 }
 
-// All connections send one request, then all receive: the server's instructions then depend only on the number of
-// requests.
+// All connections send one request, then all receive: the server's
+// instructions then depend only on the number of requests.
 bool exchange(const std::vector<int>& connections) {
   std::array<char, message_bytes> message{'r', 'e', 'q', 'u', 'e', 's', 't', '\n'};
   const auto sent = [&](int fd) { return send(fd, message.data(), message.size(), MSG_NOSIGNAL) == message_bytes; };

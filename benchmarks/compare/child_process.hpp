@@ -37,8 +37,8 @@ class child_process {
   // Returns the next line of the program's standard output; nullopt after its end. Throws run_error at the deadline,
   // and interrupted.
   std::optional<std::string> read_line(clock::time_point deadline);
-  // Skips lines until one begins with `prefix`, and returns the rest of that line. Throws run_error if the program ends
-  // before.
+  // Skips lines until one begins with `prefix`, and returns the
+  // rest of that line. Throws run_error if the program ends before.
   std::string await_line(std::string_view prefix, clock::time_point deadline);
 
   // Returns the wait status if the program has ended.

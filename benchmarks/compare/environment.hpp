@@ -6,8 +6,8 @@
 
 namespace quintet::bench {
 
-// Construct it before measuring, because measuring changes the load average. finish() adds the values known only
-// afterwards.
+// Construct it before measuring, because measuring changes the
+// load average. finish() adds the values known only afterwards.
 class environment {
  public:
   environment();

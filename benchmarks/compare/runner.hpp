@@ -30,8 +30,8 @@ class load_observer {
 };
 void measure_load_observed(run_result&, const compare_settings&, const planned_run&, const placement&, load_observer&);
 
-// The steps of measure_load(). This one reads the server's address, and the engine of a Quintet server, from its
-// output.
+// The steps of measure_load(). This one reads the server's
+// address, and the engine of a Quintet server, from its output.
 std::string await_listening(child_process& server, run_result&);
 // Runs a client with `more` arguments and fills in the figures of both. Throws if the server has ended.
 void load_server(run_result&, const compare_settings&, const planned_run&, const placement&, child_process& server,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// calibration.cpp: simulates a fitted run, compares the CPU per request, corrects the cost, and repeats until they
-// agree.
+// calibration.cpp: simulates a fitted run, compares the CPU per
+// request, corrects the cost, and repeats until they agree.
 #include "forecast/calibration.hpp"
 
 #include <algorithm>
@@ -67,8 +67,8 @@ class fitting {
       correct(of_.resume, server, 0);
     }
     correct(of_.client_resume, runs_.lone->client_cpu - lone.client_cpu, 0);
-    of_.wake_extra +=
-        (1e6 / runs_.lone->requests_per_s - 1e6 / lone.requests_per_s) / 2;  // of the server and of the client
+    // One wake-up of the server and one of the client.
+    of_.wake_extra += (1e6 / runs_.lone->requests_per_s - 1e6 / lone.requests_per_s) / 2;
   }
 
   void fit_work() {

@@ -36,15 +36,13 @@ struct request_cost {
 };
 
 struct model_costs {
-  request_cost
-      // receive and send, in the loop; model 1: in the connection's thread. With a pool: the loop's share
-      loop;
+  // Receive and send, in the loop; model 1: in the connection's thread. With a pool: the loop's share.
+  request_cost loop;
   request_cost client;                   // the client's, by its connections
   double resume = 0, client_resume = 0;  // extra, for a thread that was woken on an idle core
   double wake_extra = 0;                 // extra latency of a wake-up through a socket, beyond the curve
-  double dear_loop =
-      // replaces `loop` for a request with an expensive handler, without the handler, at few connections
-      0;
+  // Replaces `loop` for a request with an expensive handler, without the handler, at few connections.
+  double dear_loop = 0;
   // With a pool. Cheap batches are handed off together. An expensive one is alone, and its costs contain the handoff.
   double worker = 0;     // of the worker, for a cheap request
   double hand_over = 0;  // of a joint handoff, both ways: half in the loop, half in the worker

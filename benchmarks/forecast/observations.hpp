@@ -17,8 +17,7 @@ struct observation {
   std::string workload;
   double handler = 0;  // microseconds
   unsigned connections = 0;
-  // false: the server has one CPU and the client the others. true: both have all CPUs, with one loop and one worker
-  // each.
+  // false: the server has one CPU and the client the others. true: both have all, with a loop and a worker per CPU.
   bool shared = false;
   double requests_per_s = 0, spread = 0;
   double p99 = 0;

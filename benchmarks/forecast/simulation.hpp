@@ -61,8 +61,8 @@ class simulation {
   // Returns a number in [0, 1). Hand-written, because the standard's distributions differ between libraries.
   double random() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   double exponential(double mean);
-  // Varies a duration by up to `spread` of it in both directions. With equal durations everything would run in
-  // lockstep.
+  // Varies a duration by up to `spread` of it in both directions.
+  // With equal durations everything would run in lockstep.
   double vary(double us, double spread) { return us * (1 + spread * (2 * random() - 1)); }
 
  private:

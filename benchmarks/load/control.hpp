@@ -61,8 +61,8 @@ struct tally {
   }
 };
 
-/// Shared by all threads of a run. The coordinator writes all but `connect_turns`, `ready`, `ended` and
-/// `heartbeat_is_real_time`.
+/// Shared by all threads of a run. The coordinator writes all but
+/// `connect_turns`, `ready`, `ended` and `heartbeat_is_real_time`.
 struct control {
   explicit control(const load_settings& s)
       : settings(s), pattern(s.work.message_bytes), interval_ns(s.rate > 0 ? 1e9 / s.rate : 0) {}

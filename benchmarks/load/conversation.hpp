@@ -44,8 +44,8 @@ class conversation {
     sent_ += length;
   }
 
-  /// Checks and counts replies. Returns false if the server sent more than was requested; the connection is unusable
-  /// then.
+  /// Checks and counts replies. Returns false if the server sent
+  /// more than was requested; the connection is unusable then.
   bool note_received(std::string_view in, std::uint64_t now, tally& found);
 
   /// Number of requests that have begun and have no complete reply.

@@ -10,9 +10,8 @@
 namespace quintet::bench {
 
 struct disk_bytes {
-  double read = 0,
-         written =
-             0;  ///< to and from block devices, without reads from the page cache; writes count when pages become dirty
+  /// Traffic with block devices. Reads from the page cache are excluded; writes count when pages become dirty.
+  double read = 0, written = 0;
 };
 
 /// Parses /proc/PID/io, which counts since the process began. Returns nullopt if a value is missing.

@@ -36,8 +36,8 @@ class heartbeat final : public worker {
   }
 
  private:
-  /// Keeps the probe's own wake-up delay out of its latencies, as the load keeps the CPU busy. Needs privileges: best
-  /// effort.
+  /// Keeps the probe's own wake-up delay out of its latencies, as
+  /// the load keeps the CPU busy. Needs privileges: best effort.
   static bool prefer_this_thread() {
     ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     const sched_param first{.sched_priority = 1};

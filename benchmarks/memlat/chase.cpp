@@ -37,8 +37,8 @@ std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   std::mt19937_64 random(seed);
-  // Sattolo: swapping only with earlier elements keeps one cycle. A plain shuffle would give several, some of them
-  // tiny.
+  // Sattolo: swapping only with earlier elements keeps one cycle.
+  // A plain shuffle would give several, some of them tiny.
   for (std::size_t i = count; i-- > 1;) std::swap(order[i], order[random() % i]);
   return order;
 }

@@ -12,8 +12,8 @@ namespace quintet::bench {
 // Returns one cycle through all of 0 .. count-1 in random order (Sattolo): next[i] follows i.
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed);
 
-// A working set of cache lines, linked into one random cycle. It requests huge pages, to keep address translation
-// cheap.
+// A working set of cache lines, linked into one random cycle.
+// It requests huge pages, to keep address translation cheap.
 class pointer_chase {
  public:
   // Throws std::bad_alloc.

@@ -51,8 +51,8 @@ double ask(ball& b, unsigned cpu, std::chrono::nanoseconds how_long) {
 }  // namespace
 
 double measure_ping_pong(unsigned first_cpu, unsigned second_cpu, std::chrono::nanoseconds how_long) {
-  for (const unsigned cpu :
-       {first_cpu, second_cpu}) {  // test first: the other thread would wait forever for one that cannot start
+  // Test first: the other thread would wait forever for one that cannot start.
+  for (const unsigned cpu : {first_cpu, second_cpu}) {
     std::async(std::launch::async, [cpu] { pin_thread({cpu}); }).get();
   }
   ball shared;

@@ -14,8 +14,8 @@ std::vector<std::string> pinned(const std::string& cpus, const std::vector<std::
 // Returns a port of 127.0.0.1 that is unused at this moment.
 std::string free_port();
 
-// Returns the path of an example beside the benchmarks of this build, or `given`. Throws usage_error if it is not
-// executable.
+// Returns the path of an example beside the benchmarks of this
+// build, or `given`. Throws usage_error if it is not executable.
 std::string example_program(const std::string& name, const std::string& given = "");
 
 }  // namespace quintet::bench

@@ -20,8 +20,8 @@ struct comparison {
   std::vector<run_result> results;
 };
 
-// Composes the keys that all commands have: "quintet", "command", "environment", "settings", "noise", "summary",
-// "results".
+// Composes the keys that all commands have: "quintet", "command",
+// "environment", "settings", "noise", "summary", "results".
 boost::json::object compose_figures(const comparison&);
 
 // Composes the document of `compare`, which adds the derived "verdicts", "advice" and "peer_ratios".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// handler.hpp: the handler of all workloads: spends a request's cost, then sends the reply. Also a coroutine that only
-// echoes.
+// handler.hpp: the handler of all workloads: spends a request's
+// cost, then sends the reply. Also a coroutine that only echoes.
 #pragma once
 
 #include "piece_stream.hpp"

@@ -49,12 +49,12 @@ extern const std::array<attack, 7> attacks;
 /// Throws usage_error.
 const attack& require_attack(std::string_view name);
 
-/// Resolves `where` and checks whether it may be attacked. Without `allow_remote` only loopback addresses may. Throws
-/// usage_error.
+/// Resolves `where` and checks whether it may be attacked. Without
+/// `allow_remote` only loopback addresses may. Throws usage_error.
 socket_address require_target(const std::string& where, bool allow_remote);
 
-/// Performs an attack. A fault of the server is a failure in the findings, not an exception. Throws what `check`
-/// throws.
+/// Performs an attack. A fault of the server is a failure in
+/// the findings, not an exception. Throws what `check` throws.
 findings perform(const attack&, const attack_settings&);
 
 }  // namespace quintet::bench

@@ -17,8 +17,8 @@
 
 namespace quintet::bench {
 
-/// Runs in its own thread. Answered connections stay and are watched until leave(). From then on each leaves after its
-/// reply.
+/// Runs in its own thread. Answered connections stay and are
+/// watched until leave(). From then on each leaves after its reply.
 class flood_client {
  public:
   /// `number` distinguishes clients: each has its own source addresses.

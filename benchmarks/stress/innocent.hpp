@@ -19,8 +19,8 @@ namespace quintet::bench {
 class innocent_connection {
  public:
   explicit innocent_connection(const attack_settings& s) : settings_(s) {}
-  /// Returns "" after a timely reply. Otherwise returns the error and closes the connection. `stopped` ends the call
-  /// early.
+  /// Returns "" after a timely reply. Otherwise returns the error
+  /// and closes the connection. `stopped` ends the call early.
   std::string ask(unsigned number, const std::atomic<bool>& stopped);
 
  private:

@@ -48,9 +48,8 @@ std::optional<memory_group> memory_group::make(std::size_t bytes) {
   const fs::path root = "/sys/fs/cgroup";
   const bool second = fs::exists(root / "cgroup.controllers");
   const fs::path above = second ? root : root / "memory";
-  if (second)
-    put(above / "cgroup.subtree_control",
-        "+memory");  // ignores errors: it may be enabled already, and later steps check
+  // Errors are ignored here: it may be enabled already, and later steps check.
+  if (second) put(above / "cgroup.subtree_control", "+memory");
   const fs::path where = above / next_name();
   std::error_code failed;
   if (!fs::create_directory(where, failed)) return std::nullopt;

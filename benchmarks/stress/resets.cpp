@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// resets.cpp: opens and resets connections as fast as the machine allows. Afterwards the server must be in its earlier
-// state.
+// resets.cpp: opens and resets connections as fast as the machine
+// allows. Afterwards the server must be in its earlier state.
 #include "load/connect.hpp"
 #include "stress/asking.hpp"
 #include "stress/good_client.hpp"

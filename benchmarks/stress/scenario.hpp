@@ -35,8 +35,8 @@ struct stress_settings {
   std::string json_file;
 };
 
-/// Number of connects that one scenario has in progress at a time: a listener has a backlog, and a dropped SYN costs a
-/// second.
+/// Number of connects that one scenario has in progress at a time:
+/// a listener has a backlog, and a dropped SYN costs a second.
 constexpr unsigned most_connecting = 256;
 
 /// One scenario under one model.

@@ -35,8 +35,8 @@ class server_under_stress {
   [[nodiscard]] const socket_address& target() const { return target_; }
   /// Throws run_error with the reason if the server has ended.
   void check();
-  /// Stops the server and returns its counters, such as "refused". Adds the CPU share of other programs to the
-  /// findings.
+  /// Stops the server and returns its counters, such as "refused".
+  /// Adds the CPU share of other programs to the findings.
   boost::json::object stop();
 
   [[nodiscard]] std::size_t descriptors();  ///< number of open descriptors in all its tables

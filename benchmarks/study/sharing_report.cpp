@@ -83,8 +83,8 @@ json::object layout_json(counter_layout layout, const std::vector<sharing_readin
 
 std::optional<bool> sharing_findings::found() const {
   if (!obstacle.empty() || adjacent.empty()) return std::nullopt;
-  // Processors define a reference or a miss of the last level differently: a line that moves within a package may be
-  // either.
+  // Processors define a reference or a miss of the last level
+  // differently: a line that moves within a package may be either.
   for (const field f : {&sharing_reading::misses, &sharing_reading::references}) {
     bool all = true;
     for (std::size_t i = 0; i < adjacent.size(); ++i) {
