@@ -30,7 +30,7 @@ struct planned_run {
 
 // Returns the models and, with `with_peers`, the hand-written servers that match them.
 std::vector<contender> contenders_of(const std::vector<std::string>& models, bool with_peers);
-// Returns false for a peer if it cannot run the workload: peers only echo, some for few connections.
+// Returns false for a peer that cannot run the workload: peers only echo, and `blocking` serves at most 1,000.
 bool takes_part(const contender&, const workload&);
 
 // Returns the runs round by round, and within a round workload by workload. The contenders of a workload run in random

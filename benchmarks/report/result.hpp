@@ -33,7 +33,8 @@ struct run_result {
   measurement syscalls_per_request, futex_per_request, context_switches_per_request;
   measurement instructions_per_request;  // of the server, in user space
   measurement server_threads, server_rss_bytes, bytes_per_connection;
-  // If accepts are measured: accepts on the connection's own loop, as a fraction of 1; busiest loop / average loop.
+  // If accepts are measured: fraction accepted by a pinned loop on the CPU that received the connection; busiest loop /
+  // average loop.
   measurement accepted_locally, accept_balance;
   measurement accept_wakes_per_connection;  // wake-ups for an accept while the server is otherwise idle
   measurement machine_softirq_fraction;     // of the time of all CPUs, caused by any program

@@ -6,8 +6,8 @@
 
 namespace quintet::bench {
 
-// Two servers are apart at a value if the ranges of their rounds do not overlap and their medians differ by more than
-// the usual movement between rounds. Otherwise noise would let equal servers overtake each other at every value.
+// Two servers are apart at a value if the ranges of their rounds do not overlap. Their medians must also differ by more
+// than the usual movement between rounds. Otherwise noise would let equal servers overtake each other at every value.
 
 // A change of places: before it one server is ahead and they are apart, after it the other is.
 struct crossing {
