@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// command_line.hpp: options of CLI11 whose text goes through the parsers of options.hpp. Apart, since it is slow to
-// compile.
+// command_line.hpp: CLI11 options whose text goes through the parsers of options.hpp. A header of its own, since CLI11
+// is slow to compile.
 #pragma once
 
 #include "options.hpp"
@@ -12,7 +12,7 @@
 
 namespace quintet::bench {
 
-/// Adds an option whose text goes through `parse`; the complaint then names the option.
+/// Adds an option whose text goes through `parse`. An error message then names the option.
 template <class T, class Parse>
 CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& into, Parse parse, const std::string& help) {
   return app.add_option_function<std::string>(
@@ -27,13 +27,13 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& name, T& into, Parse p
       help);
 }
 
-/// A parser for add_parsed: a whole number within limits.
+/// Returns a parser for add_parsed(): a whole number from `min` to `max`.
 template <class T>
 auto number_in(T min, T max = std::numeric_limits<T>::max()) {
   return [min, max](const std::string& text) { return static_cast<T>(parse_number(text, min, max)); };
 }
 
-/// The same for a number of bytes.
+/// Returns a parser for add_parsed(): a number of bytes from `min` to `max`.
 inline auto size_in(std::size_t min, std::size_t max) {
   return [min, max](const std::string& text) { return parse_size(text, min, max); };
 }

@@ -8,8 +8,8 @@ class App;
 
 namespace quintet::bench {
 
-// How a callback ends the process: returning is status 0; `throw CLI::RuntimeError(status)` is any other status, with
-// no further text; usage_error (options.hpp) is status 2 and one line; any other exception is status 1 and one line.
+// A callback's end decides the exit status. Returning is 0; `throw CLI::RuntimeError(status)` is `status` without text.
+// usage_error (options.hpp) is 2, any other exception 1, each with one line of text.
 void add_serve(CLI::App& app);
 void add_load(CLI::App& app);
 void add_compare(CLI::App& app);

@@ -33,7 +33,7 @@ double seconds_of(pid_t thread, const thread_seconds& in) {
   return found == in.end() ? 0 : found->second;
 }
 
-// Not among the entries of /proc, but there for every thread.
+// Threads are not listed in /proc, but each has an entry there.
 std::string name_of(pid_t thread) {
   std::ifstream file(fmt::format("/proc/{}/comm", thread));
   std::string name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// input_file.cpp: reads until the end or an error; C++'s streams would not tell which error.
+// input_file.cpp: reads until the end or an error. It avoids C++ streams, which do not report which error occurred.
 #include "input_file.hpp"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ struct closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// Returns 0 or errno.
+/// Appends the file to `into`. Returns 0 or errno.
 int read_all(const std::string& path, std::string& into) {
   const std::unique_ptr<std::FILE, closer> file(std::fopen(path.c_str(), "re"));
   if (!file) return errno;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int wrong_usage = 2;
 
-/// "load" where the command line got that far, so that the hint names the right help.
+/// Includes the sub-command, if the parser got that far, so that the hint names the right help.
 std::string command_of(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? "quintet-bench" : "quintet-bench " + chosen.front()->get_name();
@@ -22,7 +22,7 @@ std::string command_of(const CLI::App& app) {
 
 int complain(const CLI::App& app, std::string text) {
   for (char& c : text) {
-    if (c == '\n') c = ' ';  // one line, whatever the library says
+    if (c == '\n') c = ' ';  // one line, even if the library's text has several
   }
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   const std::string command = command_of(app);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// options.hpp: values on a command line: parsed strictly, refused with a sentence that says what is allowed.
+// options.hpp: parses command-line values strictly. Errors say which values are allowed.
 #pragma once
 
 #include <quintet/net/options/accept_strategy.hpp>
@@ -16,12 +16,12 @@
 
 namespace quintet::bench {
 
-/// The user asked for something that does not exist or cannot be: exit status 2, the message in one line.
+/// The user asked for something unknown or impossible: exit status 2, with the message as one line.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where a server is: "127.0.0.1:7007", "localhost:7007", "[::1]:7007".
+/// A server's address: "127.0.0.1:7007", "localhost:7007", "[::1]:7007".
 struct endpoint {
   std::string host;
   std::uint16_t port = 0;
@@ -35,30 +35,31 @@ struct count_range {
 
 using cpu_list = std::vector<unsigned>;
 
-// Each throws usage_error.
+// The parsers throw usage_error.
 std::uint64_t parse_number(std::string_view text, std::uint64_t min, std::uint64_t max);
-std::chrono::nanoseconds parse_duration(
-    std::string_view text);  ///< "5", "0.5", "500ms", "200us", "2min"; bare: seconds
+/// "5", "0.5", "500ms", "200us", "2min"; without a unit: seconds.
+std::chrono::nanoseconds parse_duration(std::string_view text);
 std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max);  ///< bytes: "512", "4k", "1m"
 endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
-count_range parse_sizes(std::string_view text, unsigned most);  ///< the same, of bytes
+count_range parse_sizes(std::string_view text, unsigned most);  ///< a range of bytes up to `most`
 accept_strategy parse_accept(std::string_view text);
-engine_kind parse_engine(std::string_view text);  ///< one that is built in
+engine_kind parse_engine(std::string_view text);  ///< an engine of this build
 offload_policy parse_offload(std::string_view text);
 
-/// The CPUs this process may run on, in ascending order.
+/// Returns the CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();
-/// Restricts the calling thread, and threads it starts later, to these CPUs. Empty: changes nothing.
+/// Pins the calling thread, and threads it starts later, to these
+/// CPUs. An empty list changes nothing. Throws std::system_error.
 void pin_thread(const cpu_list& cpus);
-/// Lifts the soft limit of open files to the hard one, since thousands of connections are ordinary here.
+/// Raises the soft limit of open files to the hard limit, because workloads use thousands of connections.
 void raise_file_limit();
-/// The hard limit of open files: what raise_file_limit() can reach.
+/// Returns the hard limit of open files, which raise_file_limit() can reach.
 std::size_t most_files();
-/// Throws usage_error where nobody can open so many files; `who` needs them: "5000 connections".
+/// Throws usage_error if `needed` exceeds the hard limit. `who` names the user of the files: "5000 connections".
 void require_files(std::string_view who, std::size_t needed);
-/// Sets the soft limit of open files to this. Throws usage_error where it is above the hard one.
+/// Sets the soft limit of open files. Throws usage_error if `most` exceeds the hard limit, and std::system_error.
 void limit_files(std::size_t most);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// output_file.cpp: checks before, and a rename after.
+// output_file.cpp: checks before the run, and a rename after writing.
 #include "output_file.hpp"
 
 #include "options.hpp"
@@ -25,7 +25,7 @@ constexpr std::string_view standard_output = "-";
 
 fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
-/// A device or a pipe: nothing can be renamed to it.
+/// Returns true for a device or a pipe, which a rename would replace.
 bool is_special(const fs::path& file) {
   std::error_code ignored;
   return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);

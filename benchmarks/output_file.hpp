@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// output_file.hpp: the files that results go to, refused before anything is measured and never left half written.
+// output_file.hpp: result files. Bad paths fail before anything is measured; no file is left half written.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace quintet::bench {
 
-/// Lets the name of a file through that can be written, or "-". Makes the directories above it that are missing.
-/// Throws usage_error.
+/// Returns `path` if it is writable or "-". Creates missing parent directories. Throws usage_error.
 std::string parse_output(const std::string& path);
 
-/// Writes beside and renames, so that a reader never sees half a file; to the standard output for "-".
-/// Throws std::runtime_error that names the file.
+/// Writes to a temporary file and renames it, so a reader never sees half a file. "-" is the standard output. Throws
+/// std::runtime_error, which names the file.
 void write_output(const std::string& path, std::string_view text);
 
 }  // namespace quintet::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// piece_stream.hpp: the reply of the workload `ask`: pieces of known sizes and content, again and again; client and
-// server agree through this.
+// piece_stream.hpp: the reply of the workload `ask`, a repeating sequence of pieces. Client and server both derive it
+// from the sizes.
 #pragma once
 
 #include "options.hpp"
@@ -14,18 +14,18 @@
 
 namespace quintet::bench {
 
-/// Made once, then only read. The same on every machine for the same sizes.
+/// Built once, then read-only. Identical on every machine for the same sizes.
 class piece_stream {
  public:
   static constexpr count_range default_sizes{16 * 1024, 16 * 1024};
   static constexpr unsigned largest = 64 * 1024;
-  static constexpr std::size_t pieces = 256;  ///< until they begin again
+  static constexpr std::size_t pieces = 256;  ///< number of pieces before the sequence repeats
 
-  /// Of a command line: throws usage_error.
+  /// Parses a command line's value. Throws usage_error.
   static count_range parse_sizes(const std::string& text) { return bench::parse_sizes(text, largest); }
 
   explicit piece_stream(count_range sizes) {
-    std::minstd_rand random(7);  // whose sequence the standard fixes, unlike what uniform_int_distribution makes of it
+    std::minstd_rand random(7);  // the standard fixes its sequence, unlike the result of uniform_int_distribution
     for (std::size_t i = 0; i < pieces; ++i) {
       begins_.push_back(content_.size());
       const std::size_t size = sizes.min + random() % (sizes.max - sizes.min + 1);
@@ -34,14 +34,14 @@ class piece_stream {
     begins_.push_back(content_.size());
   }
 
-  /// Counted on without end.
+  /// Returns a piece; any number is valid, because the sequence repeats.
   [[nodiscard]] std::string_view piece(std::size_t number) const {
     const std::size_t at = number % pieces;
     return std::string_view(content_).substr(begins_[at], begins_[at + 1] - begins_[at]);
   }
   [[nodiscard]] double mean_size() const { return static_cast<double>(content_.size()) / pieces; }
 
-  /// Whether this is what stands at `position` of the stream.
+  /// Returns true if the stream has these bytes at `position`.
   [[nodiscard]] bool matches(std::uint64_t position, std::string_view in) const {
     for (std::size_t at = position % content_.size(); !in.empty(); at = 0) {
       const auto wanted = std::string_view(content_).substr(at, in.size());

@@ -27,7 +27,7 @@ workload costly(std::string name, work_kind kind, microseconds cost) {
   return w;
 }
 
-/// Only these take a cost after the colon; in the others it would silently mean nothing.
+/// Only these take a cost after the colon. The others would ignore it silently, so they reject it.
 bool takes_cost(const workload& w) { return w.kind == work_kind::cpu || w.kind == work_kind::blocking; }
 
 std::string_view family(std::string_view name) { return name.substr(0, name.find(':')); }

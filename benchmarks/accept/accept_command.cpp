@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_command.cpp: `quintet-bench accept`: its options, and the way from strategies to table and JSON.
+// accept_command.cpp: `quintet-bench accept`: its options, then strategies, table and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr usual_runs default_runs{
 constexpr usual_runs quick_runs{
     .rounds = 3, .duration = std::chrono::milliseconds(300), .warm_up = std::chrono::milliseconds(100)};
 constexpr unsigned fastsocket_connections = 500;  // for each CPU
-constexpr std::size_t other_files = 100;          // that a server or a client has open beside its connections
+constexpr std::size_t other_files = 100;          // open files of a server or client beside its connections
 
 struct chosen {
   std::string preset = "short", strategies = "all", model = "loop_per_thread", closing = "fin";
@@ -89,7 +89,7 @@ compare_settings complete(const compare_settings& given, const chosen& c) {
   s.loops = c.loops;
   s.engine = c.engine;
   s.shared_cpus = true;
-  s.counters = !c.no_counters && !c.nginx;  // of a process, which has all its threads
+  s.counters = !c.no_counters && !c.nginx;  // they observe a single process with all its threads
   complete_measuring(s, c.measuring, default_runs, quick_runs);
   if (s.counters && !strace_counter::obstacle().empty())
     fmt::print(stderr, "Wake-ups are not counted: {}.\n", strace_counter::obstacle());
@@ -97,7 +97,7 @@ compare_settings complete(const compare_settings& given, const chosen& c) {
 }
 
 int run_command(const compare_settings& s, const chosen& c) {
-  raise_file_limit();  // for servers that do not do that themselves
+  raise_file_limit();  // for servers that do not raise it themselves
   auto outcome = compare(s, c.nginx ? measure_http(http_programs::find(c.http_hello)) : measure_accept(c.closing));
   outcome.found.command = "accept";
   outcome.found.settings["preset"] = c.preset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_report.cpp: a line for each way to accept, then how they compare.
+// accept_report.cpp: a line for each accept strategy, then their ratios.
 #include "accept/accept_report.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 const contender usual;
 
-// Of one strategy, or of the peer where that is empty.
+// Matches runs of one strategy, or of the peer if `strategy` is empty.
 result_filter is(const std::string& strategy) {
   return [strategy](const run_result& r) { return strategy.empty() ? r.peer.has_value() : r.accept == strategy; };
 }
@@ -32,7 +32,7 @@ std::string name_of(const combination& row) {
 
 std::string hundredths(double value) { return fmt::format("{:.2f}", value); }
 
-// Of the server's CPU time.
+// Returns the user-space share of the server's CPU time.
 std::string user_share(const combination& row) {
   const auto& all = row[&run_result::server_cpu_us_per_request];
   const auto& user = row[&run_result::server_user_us_per_request];
@@ -77,7 +77,7 @@ std::vector<accept_ratio> ratios(const comparison& c, const std::vector<combinat
     if (name != usual.accept)
       add(&run_result::requests_per_s, "requests_per_s", "connections", usual.accept, usual.accept);
     if (peer == summary.end()) continue;
-    // The hand-written loop has one thread: how many connections it serves says nothing of several.
+    // The hand-written loop has one thread, so its throughput is not comparable with several.
     if (peer->first.peer == "nginx")
       add(&run_result::requests_per_s, "requests_per_s", "connections", "", peer->label());
     add(&run_result::server_cpu_us_per_request, "server_cpu_us_per_request", "CPU a connection", "", peer->label());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_report.hpp: the strategies beside each other, as text and as JSON.
+// accept_report.hpp: the accept strategies side by side, as text and as JSON.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -10,7 +10,7 @@
 namespace quintet::bench {
 
 std::string accept_table(const comparison&);
-// compose_figures(), and "ratios" to the main reactor (connections) and to the hand-written loop (CPU).
+// Composes compose_figures() and "ratios": to the main reactor (connections) and to the hand-written loop (CPU).
 boost::json::object compose_accept(const comparison&);
 
 }  // namespace quintet::bench

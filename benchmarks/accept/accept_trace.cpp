@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_trace.cpp: each thread's calls in turn; one that another thread's came between has two lines.
+// accept_trace.cpp: follows each thread's calls. A call has two lines if another thread's call came in between.
 #include "accept/accept_trace.hpp"
 
 #include <charconv>
@@ -9,8 +9,8 @@ namespace quintet::bench {
 namespace {
 
 struct traced_line {
-  std::string_view thread;  // empty where there is only one
-  std::string_view call;    // "accept4(14, ..."; of the second of two lines "accept4 resumed>..."
+  std::string_view thread;  // empty if there is only one
+  std::string_view call;    // "accept4(14, ..."; on the second of two lines "accept4 resumed>..."
   bool begins = true;
 };
 
@@ -27,7 +27,7 @@ traced_line take_apart(std::string_view line) {
   return out;
 }
 
-// What the call has returned; -1 for an error, and for one that has not returned.
+// Returns the call's result; -1 for an error or an unfinished call.
 long result_of(std::string_view call) {
   const auto equals = call.rfind(") = ");
   long value = -1;
@@ -39,7 +39,7 @@ long result_of(std::string_view call) {
 
 accept_counts count_accepting(std::string_view trace) {
   accept_counts counts;
-  std::map<std::string_view, bool> has_woken;  // and has done nothing since
+  std::map<std::string_view, bool> has_woken;  // true if the thread has made no accept call since its wake-up
   while (!trace.empty()) {
     const auto end = trace.find('\n');
     if (end == trace.npos) break;

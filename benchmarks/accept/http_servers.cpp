@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// http_servers.cpp: nginx in a directory of its own, and http_hello beside it.
+// http_servers.cpp: nginx in a directory of its own, compared with http_hello.
 #include "accept/http_servers.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 using clock = child_process::clock;
 
-// Has what nginx reads and writes, and is gone with its owner.
+// Directory with all files that nginx reads and writes. Its destructor removes it.
 class nginx_directory {
  public:
   nginx_directory(const std::string& port, std::size_t object_bytes, unsigned workers)
@@ -85,7 +85,7 @@ void measure_hello(const http_programs& programs, run_result& result, const comp
 
 http_programs http_programs::find(const std::string& http_hello) {
   auto nginx = find_program("nginx");
-  // Where Debian has it, which is not in everybody's PATH.
+  // Debian's path, which is not in every user's PATH.
   if (!nginx && ::access("/usr/sbin/nginx", X_OK) == 0) nginx = "/usr/sbin/nginx";
   if (!nginx) throw usage_error("--nginx: it is not installed; apt-get install nginx");
   return {*nginx, example_program("http_hello", http_hello)};

@@ -8,7 +8,7 @@
 
 namespace quintet::bench {
 
-// Where the two programs are.
+// Paths of the two programs.
 struct http_programs {
   std::string nginx, http_hello;
 
@@ -18,7 +18,8 @@ struct http_programs {
 
 measure_function measure_http(http_programs);
 
-// What nginx is told: as many workers, a file of 64 bytes, no keep-alive, no accept mutex, everything in `directory`.
+// Returns nginx's configuration: `workers` workers, a file of 64
+// bytes, no keep-alive, no accept mutex, all files in `directory`.
 std::string nginx_configuration(const std::string& directory, const std::string& port, unsigned workers);
 
 }  // namespace quintet::bench

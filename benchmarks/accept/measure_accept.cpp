@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// measure_accept.cpp: a loaded run, and in the counting pass a quiet one, in which every connection finds all asleep.
+// measure_accept.cpp: a loaded run. In the counting pass a
+// quiet run, so that every connection finds all threads asleep.
 #include "accept/measure_accept.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 
-// Between two connections the server has time to fall asleep, also while strace looks on.
+// Slow enough that the server sleeps between two connections, even under strace.
 constexpr auto* quiet_rate = "200";
 
 void count_wakes(run_result& result, const compare_settings& s, const child_process& server,
@@ -63,7 +64,8 @@ measure_function measure_accept(std::string closing) {
 void take_accept_figures(run_result& into, const boost::json::object& counted) {
   const double accepted = number_at(counted, "accepted");
   if (accepted <= 0) throw run_error("the server has accepted nobody");
-  if (into.accept == contender().accept) return;  // the main loop is on no CPU of its own, and the model spreads them
+  // The main loop is not pinned, and the model distributes its connections.
+  if (into.accept == contender().accept) return;
   into.accepted_locally = number_at(counted, "accepted_locally") / accepted;
   const auto* each = counted.if_contains("accepted_by_each");
   if (!each || !each->is_array() || each->get_array().empty()) throw run_error("the server has not counted its loops");

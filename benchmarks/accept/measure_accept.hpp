@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// measure_accept.hpp: one run of short connections against a server, and what it has counted of them.
+// measure_accept.hpp: one run of short connections against a server, with its accept counts.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -9,10 +9,10 @@
 
 namespace quintet::bench {
 
-// `closing`: how the client ends a connection, "fin" or "reset".
+// `closing` is how the client ends a connection: "fin" or "reset".
 measure_function measure_accept(std::string closing);
 
-// From what `serve --json` has written: accepted_locally and accept_balance. Throws run_error where they are not there.
+// Takes accepted_locally and accept_balance from the output of `serve --json`. Throws run_error if they are missing.
 void take_accept_figures(run_result&, const boost::json::object& counted);
 
 }  // namespace quintet::bench

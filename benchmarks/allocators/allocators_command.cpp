@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// allocators_command.cpp: `quintet-bench allocators`: its options, and the way from allocators to table and JSON.
+// allocators_command.cpp: `quintet-bench allocators`: its options, then allocators, table and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct chosen {
   measuring_options measuring;
 };
 
-// By name: how the dynamic linker finds it.
+// Allocator name to the name of its library for the dynamic linker.
 using library_map = std::map<std::string, std::string, std::less<>>;
 
 struct job {
@@ -72,7 +72,7 @@ std::vector<const allocator_kind*> parse_allocators(const std::string& text) {
   return out;
 }
 
-// Those that are named, or all. Of what is missing one line says so, unless it was named.
+// Returns the named allocators, or all. If none is named, it prints a line for each missing one.
 library_map find_libraries(const std::vector<const allocator_kind*>& named) {
   library_map out;
   for (const allocator_kind& k : all_allocators()) {
@@ -87,7 +87,7 @@ library_map find_libraries(const std::vector<const allocator_kind*>& named) {
   return out;
 }
 
-// Of which instructions repeat, where they are counted.
+// Returns the models. With --count, drops those whose instruction counts do not repeat.
 std::vector<std::string> models_of(const chosen& c) {
   constexpr auto* by_time = "loop_per_thread_pool";
   auto out = parse_models(c.models);
@@ -103,7 +103,7 @@ job complete(const compare_settings& given, const chosen& c) {
   job out;
   out.count_instructions = !c.count.empty();
   if (out.count_instructions) require_valgrind();
-  const auto models = models_of(c);  // contradictions before anything that may be missing
+  const auto models = models_of(c);  // report contradictions before missing programs
   out.programs = redis_programs::find_kv(c.kv);
   out.libraries = find_libraries(c.allocators);
   compare_settings& s = out.settings = given;

@@ -21,16 +21,16 @@ namespace json = boost::json;
 
 namespace {
 
-// All of so many are on the same side by chance in one case of 16; of three it would be one of four.
+// By chance, all of five ratios are on the same side in one case of 16; with three it would be one of four.
 constexpr std::size_t enough_rounds = 5;
 
 struct standing {
   const combination* row;
-  std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nothing for glibc's
+  std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nullopt for glibc's
 
   std::string allocator() const { return row->first.allocator.value_or("?"); }
   bool is_reference() const { return allocator() == own_allocator; }
-  // Instructions repeat but for a few.
+  // Instruction counts repeat almost exactly, so a small tolerance is enough.
   bool differs(bool counted) const {
     if (counted) return std::abs(ratio->median - 1) >= 0.005;
     return ratio->samples >= enough_rounds && (ratio->min > 1 || ratio->max < 1);

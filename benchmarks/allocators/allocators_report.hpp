@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// allocators_report.hpp: allocators beside glibc's, model by model, as text for a terminal and as JSON.
+// allocators_report.hpp: allocators compared with glibc's, model by model, as text for a terminal and as JSON.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -9,10 +9,10 @@
 
 namespace quintet::bench {
 
-// A block for each workload, and in it for each model: a line for each allocator, then what follows.
+// Returns a block for each workload and model: a line for each allocator, then the conclusion.
 std::string allocators_table(const comparison&);
 
-// What every command writes, and "ratios" and "verdicts".
+// Composes the keys of every command, "ratios" and "verdicts".
 boost::json::object compose_allocators(const comparison&);
 
 }  // namespace quintet::bench

@@ -15,7 +15,7 @@ constexpr std::uint64_t few = 2000, many = 8000;
 double count(const redis_programs& programs, const server_care& care, const run_result& about, std::uint64_t requests) {
   const scratch_file log("callgrind");
   server_care watched = care;
-  // The allocator is preloaded into valgrind, which hands it on to kv.
+  // The allocator is preloaded into valgrind, which passes it on to kv.
   watched.prefix = [&](const run_result& r) {
     auto out = care.prefix(r);
     out.insert(out.end(), {find_program("valgrind").value_or(""), "--tool=callgrind", "--fair-sched=yes",

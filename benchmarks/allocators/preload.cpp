@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// preload.cpp: the list of allocators, and whether a process has one of them.
+// preload.cpp: the table of allocators, and the check which one a process has.
 #include "allocators/preload.hpp"
 
 #include "input_file.hpp"
@@ -33,7 +33,7 @@ std::string require_tool(const char* name) {
   throw run_error(fmt::format("{} (package coreutils) is needed to preload an allocator", name));
 }
 
-// The linker tells, and goes on without the library.
+// Returns false if the dynamic linker prints a warning; it continues without the library.
 bool can_preload(std::string_view library) {
   auto command = preloading(std::string(library));
   command.push_back(require_tool("true"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// preload.hpp: memory allocators that take the place of glibc's in another process, through LD_PRELOAD.
+// preload.hpp: memory allocators that replace glibc's in another process, through LD_PRELOAD.
 #pragma once
 
 #include <sys/types.h>
@@ -12,35 +12,35 @@
 
 namespace quintet::bench {
 
-inline constexpr std::string_view own_allocator = "glibc";  // what a server has unless another one is preloaded
+inline constexpr std::string_view own_allocator = "glibc";  // the allocator of a server without a preloaded one
 
 struct allocator_kind {
   std::string_view name;
-  std::string_view stem;                        // what the names of its files begin with
-  std::span<const std::string_view> libraries;  // names that the dynamic linker may know it by, the first is the usual
+  std::string_view stem;                        // common prefix of its file names
+  std::span<const std::string_view> libraries;  // possible names for the dynamic linker, the usual one first
   std::string_view package;                     // Debian's
 
-  // "jemalloc: libjemalloc.so.2 is not installed; apt-get install libjemalloc2"
+  // Returns "jemalloc: libjemalloc.so.2 is not installed; apt-get install libjemalloc2".
   std::string absence() const;
 };
 
-// glibc's first.
+// Returns all allocators, glibc's first.
 std::span<const allocator_kind> all_allocators();
-// Throws usage_error where there is none of this name, with those there are.
+// Throws usage_error, which lists the allocators, if the name is unknown.
 const allocator_kind& find_allocator(std::string_view name);
 
-// The name by which the dynamic linker finds it: "" for glibc's; nothing where it does not. Throws run_error where this
-// cannot be tried.
+// Returns the library's name for the dynamic linker: "" for glibc's, nullopt if it is not found. Throws run_error if
+// the test is impossible.
 std::optional<std::string> find_library(const allocator_kind&);
 
-// What goes before a command line, so that it runs with this library, and with no other one that we might have been
-// given ourselves. Throws run_error where the system has no program for that.
+// Returns the words to put before a command line, so that it runs with this library only. A library preloaded into this
+// process is dropped. Throws run_error if the system lacks the tool.
 std::vector<std::string> preloading(const std::string& library);
 
-// The allocators whose libraries are in this /proc/PID/maps, by name.
+// Returns the names of the allocators whose libraries are in this /proc/PID/maps.
 std::vector<std::string_view> allocators_in(std::string_view maps);
-// Throws run_error unless the process has this allocator and no other one: the dynamic linker goes on without what it
-// cannot preload.
+// Throws run_error unless the process has exactly this allocator. The check is needed because the dynamic linker
+// continues without a library that it cannot preload.
 void require_allocator(std::string_view name, pid_t);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// budget: an echo server that answers a given number of requests and ends, for callgrind to count its instructions.
+// budget: an echo server that ends after a given number of requests, for callgrind to count its instructions.
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
@@ -33,8 +33,8 @@ int connected_to(std::uint16_t port) {
   return connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? fd : -1;
 }
 
-// One request at a time on each connection, all of them at once: what the server executes then depends on the number of
-// requests and on nothing else.
+// All connections send one request, then all receive: the server's
+// instructions then depend only on the number of requests.
 bool exchange(const std::vector<int>& connections) {
   std::array<char, message_bytes> message{'r', 'e', 'q', 'u', 'e', 's', 't', '\n'};
   const auto sent = [&](int fd) { return send(fd, message.data(), message.size(), MSG_NOSIGNAL) == message_bytes; };
@@ -51,9 +51,10 @@ int be_client(std::uint16_t port, long requests, long count) {
   return EXIT_SUCCESS;
 }
 
-// A process of its own, which callgrind neither slows down nor counts: this program again.
+// Runs this program again as the client, in a separate process that callgrind neither slows down nor counts.
 bool client_succeeds(std::uint16_t port, std::string requests, std::string connections) {
-  std::string self = std::filesystem::read_symlink("/proc/self/exe");  // the link itself is valgrind's tool
+  // Under valgrind, /proc/self/exe itself names valgrind's tool.
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
   std::string role = "client";
   std::string port_text = std::to_string(port);
   const std::array<char*, 6> arguments{self.data(),     role.data(),        port_text.data(),
@@ -70,7 +71,7 @@ quintet::awaitable<> in_coroutine(quintet::stream& s) {
 
 template <class Handler>
 int be_server(quintet::model model, Handler handler, const std::string& requests, const std::string& connections) {
-  // Under valgrind a batch takes fifty times as long, and nothing may depend on how long.
+  // Under valgrind a batch takes fifty times as long. A high threshold keeps placement independent of time.
   quintet::server echo(
       {.listen = {"127.0.0.1:0"},
        .model = model,

@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// posix_spawn's two objects, released whatever happens.
+// Owns posix_spawn's two objects.
 struct spawn_rules {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -97,7 +97,7 @@ std::optional<std::string> child_process::read_line(clock::time_point deadline) 
     if (clock::now() >= deadline) throw run_error(fmt::format("{} did not answer in time", name_));
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
     pollfd ready{out_.get(), POLLIN, 0};
-    // At most 100 ms: a signal may come between the check above and the wait.
+    // At most 100 ms: a signal may arrive between the check above and the wait.
     const auto patience = std::clamp<std::int64_t>(left.count(), 0, 100);
     if (::poll(&ready, 1, static_cast<int>(patience)) <= 0) continue;
     char chunk[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// child_process.hpp: a program started by us, read line by line, and stopped at the latest when its owner goes.
+// child_process.hpp: a child program that is read line by line, and stopped by its owner's destructor at the latest.
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +19,14 @@ struct run_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where this program is, by PATH; nothing where it is not.
+// Finds a program by PATH; nullopt if there is none.
 std::optional<std::string> find_program(const std::string& name);
 
 class child_process {
  public:
   using clock = std::chrono::steady_clock;
 
-  // Starts in a process group of its own, so that Ctrl-C reaches us alone. Throws run_error.
+  // Starts the program in a process group of its own, so that Ctrl-C reaches this process alone. Throws run_error.
   child_process(std::string name, const std::vector<std::string>& arguments);
   ~child_process();
   child_process(const child_process&) = delete;
@@ -34,21 +34,23 @@ class child_process {
 
   pid_t pid() const { return pid_; }
 
-  // The next line of its standard output; nothing when it has ended. Throws run_error at the deadline, and interrupted.
+  // Returns the next line of the program's standard output; nullopt after its end. Throws run_error at the deadline,
+  // and interrupted.
   std::optional<std::string> read_line(clock::time_point deadline);
-  // Skips lines until one begins with this; returns what follows. Throws run_error if it ends before.
+  // Skips lines until one begins with `prefix`, and returns the
+  // rest of that line. Throws run_error if the program ends before.
   std::string await_line(std::string_view prefix, clock::time_point deadline);
 
-  // Its wait status, if it has ended.
+  // Returns the wait status if the program has ended.
   std::optional<int> poll_status();
-  // Waits for its end; throws like read_line.
+  // Waits for the program's end. Throws like read_line().
   int wait(clock::time_point deadline);
-  // SIGTERM, and SIGKILL where that does not help within two seconds.
+  // Sends SIGTERM, and SIGKILL if the program has not ended two seconds later.
   void stop();
 
-  // All that it has written to its standard error.
+  // Returns the program's standard error so far.
   std::string complaints() const;
-  // "ended with status 1: bind: Address already in use"
+  // Returns "ended with status 1: bind: Address already in use".
   std::string ending();
 
  private:

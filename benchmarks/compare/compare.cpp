@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compare.cpp: all runs of a plan, one after the other.
+// compare.cpp: performs all runs of a plan, one after the other.
 #include "compare/compare.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string outcome(const planned_run& run, const run_result& result) {
          (lost > 0 ? ", " + grouped(lost) + " failed" : "");
 }
 
-// Counted in a pass of its own, so it holds for every round of the combination. A pass that failed leaves null.
+// Copies the counts of the counting pass to every round of its combination. A failed pass leaves null.
 void take_counts(std::vector<run_result>& results, const run_result& counted) {
   for (auto& result : results) {
     if (!same_combination(result, counted) || result.error) continue;
@@ -76,7 +76,7 @@ void perform_all(const compare_settings& s, const measure_function& measure, con
   }
 }
 
-// In the order of the workloads and contenders, whatever the order of the runs was.
+// Sorts by workload and contender, because the runs were in random order.
 void sort_results(std::vector<run_result>& results, const compare_settings& s) {
   const auto place_of = [&](const run_result& r) {
     const auto work = std::find_if(s.workloads.begin(), s.workloads.end(), [&](const workload& w) {

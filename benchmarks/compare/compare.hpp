@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compare.hpp: all runs of a plan, one after the other.
+// compare.hpp: performs all runs of a plan, one after the other.
 #pragma once
 
 #include "compare/runner.hpp"
@@ -10,7 +10,7 @@ namespace quintet::bench {
 
 struct comparison_outcome {
   comparison found;
-  bool interrupted = false;  // by Ctrl-C; `found` has what was measured until then
+  bool interrupted = false;  // by Ctrl-C; `found` has the results so far
 };
 
 comparison_outcome compare(const compare_settings&, const measure_function& = measure_load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compare_command.cpp: `quintet-bench compare`: its options, and the way from a plan to table, JSON and page.
+// compare_command.cpp: `quintet-bench compare`: its options, then plan, table, JSON and page.
 #include <fmt/format.h>
 
 #include <memory>
@@ -54,7 +54,7 @@ comparison read_results(const std::string& path) {
   }
 }
 
-// Before anything is measured.
+// Reads the files of --with. Call it before the runs, so that a bad file fails early.
 boost::json::array read_others(const compare_settings& s) {
   if (!s.with_files.empty() && s.html_file.empty())
     throw usage_error("--with: its sections are of the report: give --html as well");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// conclusion.cpp: how a command ends that has measured: what it prints and writes, and its exit status.
+// conclusion.cpp: the end of a measuring command: output and exit status.
 #include "compare/conclusion.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string title_of(const run_result& r) {
   return title(shape);
 }
 
-// Repeats which runs have failed, or lost requests, so that nobody has to look for them. False if none has.
+// Prints which runs failed or lost requests. Returns false if there are none.
 bool failures_told(const comparison& found) {
   bool any = false;
   for (const run_result& r : found.results) {
@@ -44,7 +44,7 @@ int conclude(const compare_settings& s, const comparison_outcome& outcome, const
   if (!s.json_file.empty() && s.json_file != "-") fmt::print("results: {}\n", s.json_file);
   if (!s.html_file.empty() && s.html_file != "-") fmt::print("report:  {}\n", s.html_file);
   if (outcome.interrupted) return 130;
-  if (!s.from_file.empty()) return 0;  // told when they were measured
+  if (!s.from_file.empty()) return 0;  // the command that measured them has printed them
   return failures_told(c) ? 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// conclusion.hpp: how a command ends that has measured: what it prints and writes, and its exit status.
+// conclusion.hpp: the end of a measuring command: output and exit status.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct rendering {
   std::function<std::string(const comparison&)> page;  // empty for a command without --html
 };
 
-// 130 after Ctrl-C, 1 where runs have failed or lost requests, else 0.
+// Prints and writes the results. Returns 130 after Ctrl-C, 1 if runs failed or lost requests, else 0.
 int conclude(const compare_settings&, const comparison_outcome&, const rendering&);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// environment.cpp: the machine and the build that the figures belong to.
+// environment.cpp: describes the machine and the build of a measurement.
 #include "compare/environment.hpp"
 
 #include <fmt/chrono.h>
@@ -19,7 +19,7 @@
 
 #include "options.hpp"
 
-// Present only where tcmalloc is linked in.
+// Defined only if tcmalloc is linked in.
 extern "C" const char* tc_version(int* major, int* minor, const char** patch) __attribute__((weak));
 
 #ifndef QUINTET_BENCH_FLAGS
@@ -31,7 +31,7 @@ namespace json = boost::json;
 
 namespace {
 
-// The value of the first line that begins with the key; separators and quotes stripped.
+// Returns the value of the first line that begins with the key, without separators and quotes.
 json::value value_in(const char* file_name, std::string_view key) {
   std::ifstream file(file_name);
   for (std::string line; std::getline(file, line);) {
@@ -67,7 +67,7 @@ json::array load_average() {
   return out;
 }
 
-// Time of all CPUs, and the part of it in which the hypervisor ran somebody else.
+// Returns the time of all CPUs, and the part of it that the hypervisor gave to other guests.
 std::pair<double, double> cpu_times() {
   std::ifstream file("/proc/stat");
   std::string line;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// environment.hpp: the machine and the build that the figures belong to.
+// environment.hpp: describes the machine and the build of a measurement.
 #pragma once
 
 #include <boost/json/object.hpp>
 
 namespace quintet::bench {
 
-// Made before the measuring, because measuring changes the load average; finish() adds what is known only afterwards.
+// Construct it before measuring, because measuring changes the
+// load average. finish() adds the values known only afterwards.
 class environment {
  public:
   environment();

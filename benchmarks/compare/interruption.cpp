@@ -15,7 +15,7 @@ interruption_guard::interruption_guard() {
   flag = 0;
   struct sigaction action{};
   action.sa_handler = on_signal;
-  // No SA_RESTART: a wait must end. Reset: if the program hangs, the second Ctrl-C still works.
+  // No SA_RESTART: a wait must end. SA_RESETHAND: if the program hangs, the second Ctrl-C still works.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, &before_int_);
   ::sigaction(SIGTERM, &action, &before_term_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// interruption.hpp: Ctrl-C ends the measuring, not the program: what was measured is still shown and written.
+// interruption.hpp: Ctrl-C ends the measuring, not the program, which still shows and writes the results so far.
 #pragma once
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 namespace quintet::bench {
 
-// While it lives, SIGINT and SIGTERM only set a flag. A second one ends the program at once.
+// During its lifetime SIGINT and SIGTERM only set a flag. A second signal ends the program at once.
 class interruption_guard {
  public:
   interruption_guard();
@@ -22,7 +22,7 @@ class interruption_guard {
   struct sigaction before_term_{};
 };
 
-// Thrown by whatever was waiting.
+// Thrown by waits after an interruption.
 struct interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// measuring_options.cpp: the options that all commands have which go through a plan of runs.
+// measuring_options.cpp: options shared by all commands that measure a plan of runs.
 #include "compare/measuring_options.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::string text(std::chrono::milliseconds time) {
 }
 std::string text(unsigned number) { return std::to_string(number); }
 
-// "(default: 1s; 400ms with --quick)"
+// Returns "(default: 1s; 400ms with --quick)".
 template <class T>
 std::string defaults(T usual, T quick) {
   return fmt::format("(default: {}{})", text(usual), usual == quick ? "" : "; " + text(quick) + " with --quick");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// plan.cpp: which runs, in which order, on which CPUs.
+// plan.cpp: the runs, their order and their CPUs.
 #include "compare/plan.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ placement place(const workload& work, const cpu_list& allowed) {
   const bool io_alone = work.kind == work_kind::echo || work.kind == work_kind::timestamp;
   if (!io_alone || allowed.size() < 2) return {allowed, allowed};
   const auto middle = allowed.begin() + static_cast<std::ptrdiff_t>(allowed.size() / 2);
-  // The client gets the first half: CPU 0 is where interrupts and other people's work tend to be.
+  // The client gets the first half: interrupts and other programs tend to run on CPU 0.
   return {{middle, allowed.end()}, {allowed.begin(), middle}};
 }
 
@@ -82,7 +82,7 @@ std::vector<planned_run> make_plan(const compare_settings& s) {
 }
 
 double measured_seconds(const compare_settings& s, const planned_run& run) {
-  // Thousands of connections need that long until each had its turn a few times.
+  // With thousands of connections it takes that long until each had a few turns.
   if (run.work->connections > 1000) return std::max(1.0, seconds(s.duration));
   return run.counting() ? std::min(0.25, seconds(s.duration)) : seconds(s.duration);
 }
@@ -106,7 +106,7 @@ void fit_within(compare_settings& s, std::chrono::nanoseconds limit) {
   constexpr auto shortest = std::chrono::milliseconds(100), longest = std::chrono::milliseconds(10'000);
   auto low = shortest, high = longest;
   const auto plan = make_plan(s);
-  // The time that a plan takes grows with the duration, so halving the interval finds the longest that fits.
+  // The plan's time grows with the duration, so bisection finds the longest that fits.
   while (high - low > std::chrono::milliseconds(10)) {
     s.duration = (low + high) / 2;
     (expected_seconds(s, plan) <= seconds(limit) ? low : high) =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// progress.cpp: a bar on a terminal, a line for each run elsewhere. On standard error: standard output is for the
-// table.
+// progress.cpp: a bar on a terminal, a line for each run elsewhere. It uses standard error, because the table uses
+// standard output.
 #include "compare/progress.hpp"
 
 #include <fmt/core.h>
@@ -33,7 +33,7 @@ std::string progress::bar(std::size_t done, std::size_t all, double seconds_left
 
 double progress::seconds_left() const {
   const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  // A few runs are needed before their own pace says more than the plan.
+  // The measured pace replaces the planned one after a few runs.
   const double pace = done_ >= 3 && expected_done_ > 0 ? passed / expected_done_ : 1;
   return std::max(0.0, (expected_ - expected_done_) * pace);
 }

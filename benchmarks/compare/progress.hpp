@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// progress.hpp: how far the comparison is: a bar on a terminal, a line for each run elsewhere.
+// progress.hpp: progress of a comparison: a bar on a terminal, a line for each run elsewhere.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ class progress {
   progress& operator=(const progress&) = delete;
 
   void begins(const std::string& label);
-  // `expected` is what the run should have taken by plan; the rest of the plan is corrected by how long it really took.
+  // `expected` is the planned time of the run. The ratio of real to planned time corrects the rest of the plan.
   void done(const std::string& label, const std::string& outcome, double expected);
 
-  // "[#####.....]  12 of 51, about 23 s left"
+  // Returns "[#####.....] 12 of 51, about 23 s left".
   static std::string bar(std::size_t done, std::size_t all, double seconds_left);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// runner.cpp: one run: a server process, a client process, and what was measured of both.
+// runner.cpp: one run: a server process, a client process, and the figures of both.
 #include "compare/runner.hpp"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 using clock = child_process::clock;
 
-constexpr unsigned usual_threads = 4096;  // that model 1 may have, where more are not needed
-constexpr auto patience = 15s;            // beyond the time that something should take
+constexpr unsigned usual_threads = 4096;  // thread limit of model 1, unless a run needs more
+constexpr auto patience = 15s;            // in addition to the expected time of a step
 
 run_result describe(const compare_settings& s, const planned_run& run, const placement& where) {
   run_result out;
@@ -63,7 +63,7 @@ arguments client_command(const compare_settings& s, const planned_run& run, cons
           "--warm-up",     fmt::format("{:.3f}", warm_up_seconds(s, run))};
 }
 
-// What the client found goes over what was planned; the names stay ours.
+// Overwrites planned values by the client's figures, but keeps the workload's name.
 void take_client_figures(run_result& into, const boost::json::object& from) {
   auto copy = from;
   copy["workload"] = into.workload;
@@ -82,7 +82,7 @@ double window_seconds(const boost::json::object& from, const run_result& result)
   return result.duration_s.value_or(0);
 }
 
-// User-space and kernel pages only grow with connections where there are many; with few it would measure the program.
+// Memory per connection is only meaningful with many connections; with few it would measure the program.
 constexpr double enough_connections = 1000;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scratch_file.hpp: where a child process writes what we are to read.
+// scratch_file.hpp: a temporary file that a child process writes and this process reads.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace quintet::bench {
 
-// One name for each process and kind: one at a time.
+// The name depends on process and kind only: use one object of a kind at a time.
 class scratch_file {
  public:
   explicit scratch_file(std::string_view kind)
@@ -28,14 +28,14 @@ class scratch_file {
   scratch_file& operator=(const scratch_file&) = delete;
 
   std::string path() const { return path_.string(); }
-  // Of `whose` process, which has ended. Throws run_error.
+  // Returns the JSON object that the process `whose` wrote; it must have ended. Throws run_error.
   boost::json::object figures(std::string_view whose) const {
     boost::system::error_code failed;
     auto all = boost::json::parse(text(), failed);
     if (failed || !all.is_object()) throw run_error(fmt::format("{} has left no figures", whose));
     return std::move(all.as_object());
   }
-  // Empty where nobody has written.
+  // Returns the file's text, or "" if nothing was written.
   std::string text() const {
     std::ifstream file(path_);
     return {std::istreambuf_iterator<char>(file), {}};

@@ -26,7 +26,7 @@ double seconds(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// utime and stime, the 14th and 15th field; the second one, the name, may contain spaces.
+// Reads utime and stime, the 14th and 15th field. The second field, the name, may contain spaces.
 void read_ticks(pid_t pid, server_sample& into) {
   const std::string text = read_if_possible(fmt::format("/proc/{}/stat", pid));
   const auto after_name = text.rfind(')');
@@ -49,7 +49,7 @@ std::uint64_t read_switches(const fs::path& status_file) {
   return sum;
 }
 
-// And its children, for servers whose workers are processes.
+// Adds the process and its children, for servers whose workers are processes.
 void add_process(pid_t pid, server_sample& into) {
   clockid_t cpu_clock{};
   if (::clock_getcpuclockid(pid, &cpu_clock) != 0) throw run_error("the server has ended");
@@ -67,7 +67,7 @@ void add_process(pid_t pid, server_sample& into) {
   }
 }
 
-// Those who were there before and are gone have taken their count with them: then it is not known.
+// Returns nullopt if a thread has ended in between, because its count is lost.
 measurement switches_between(const server_sample& before, const server_sample& after) {
   double sum = 0;
   for (const auto& [thread, count] : after.switches) sum += static_cast<double>(count);
@@ -102,7 +102,8 @@ void fill_server_figures(run_result& result, pid_t server, const server_sample& 
   result.server_cpu_us_per_request = cpu_us;
   const double user = after.user_ticks - before.user_ticks;
   const double ticks = user + after.system_ticks - before.system_ticks;
-  constexpr double enough_ticks = 20;  // the kernel looks once a tick who runs: fewer looks say nothing
+  // The kernel samples the running thread once a tick, so fewer samples are not significant.
+  constexpr double enough_ticks = 20;
   if (ticks >= enough_ticks) result.server_user_us_per_request = cpu_us * user / ticks;
   const double client_s = result.client_cpu_us_per_request.value_or(0) * requests / 1e6 / windows;
   const double foreign_s = after.machine.busy - before.machine.busy - (after.cpu_s - before.cpu_s) - client_s;

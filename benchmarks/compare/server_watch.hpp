@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_watch.hpp: what a server process did while it was measured.
+// server_watch.hpp: observes a server process during a measurement.
 #pragma once
 
 #include <sys/types.h>
@@ -13,16 +13,16 @@ namespace quintet::bench {
 
 class server_watch {
  public:
-  // Made while the server is idle; counts system calls too if that is asked for. Throws run_error, like all of these.
+  // Construct it while the server is idle. `counting` also counts system calls. All functions throw run_error.
   server_watch(pid_t server, bool counting);
 
   void begin();
   void end();
-  // Fills in what concerns the server, for the requests that are in the result already; they took `window_s`.
+  // Fills in the server's figures for the requests already in the result, which took `window_s`.
   void fill(run_result&, double window_s) const;
-  // Of memory, from idle to the end.
+  // Returns the growth of memory from idle to the end.
   double grown_bytes() const { return after_.rss_bytes - idle_.rss_bytes; }
-  // From begin() to end().
+  // Returns the time from begin() to end().
   double seconds() const { return after_.wall_s - before_.wall_s; }
 
  private:

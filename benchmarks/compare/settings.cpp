@@ -22,7 +22,7 @@ std::vector<workload> parse_workloads(std::string_view text) {
   std::vector<workload> out;
   for (const auto part : split(text)) {
     auto next = require_workload(part);
-    // The name says what is paid for: "cpu" would leave a reader of the report guessing.
+    // Keep the default cost in the name: "cpu" alone would leave a reader of the report guessing.
     if (part == "cpu" || part == "blocking") {
       const auto all = default_workloads();
       const auto named = [&](const workload& w) { return w.name.starts_with(part) && w.kind == next.kind; };

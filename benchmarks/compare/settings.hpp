@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// settings.hpp: what a comparison is to measure.
+// settings.hpp: settings of a comparison.
 #pragma once
 
 #include <chrono>
@@ -18,8 +18,8 @@ namespace quintet::bench {
 struct compare_settings {
   std::vector<workload> workloads;
   std::vector<contender> contenders;
-  bool one_cpu = false;      // the server has one alone, for contenders that use no more
-  bool shared_cpus = false;  // server and client may both use all: loops on CPUs of their own, or threads that contend
+  bool one_cpu = false;      // the server has a single CPU, for contenders that use no more
+  bool shared_cpus = false;  // server and client may both use all CPUs: for pinned loops, or for threads that contend
   bool counters = true;      // a separate pass that counts system calls
   unsigned rounds = 3;
   std::chrono::nanoseconds duration = std::chrono::seconds(1);
@@ -28,19 +28,19 @@ struct compare_settings {
   count_range workers{1, 4};
   engine_kind engine = engine_kind::automatic;
   offload_policy offload = offload_policy::automatic;
-  std::uint64_t seed = 0;  // of the order of runs
+  std::uint64_t seed = 0;  // seed of the random order of runs
   bool quick = false;
-  std::string program;  // what serves and loads; by default this very program
+  std::string program;  // program that serves and loads; by default this one
   std::string json_file, html_file;
   std::string from_file;                // measure nothing, show these results
-  std::vector<std::string> with_files;  // what other commands have written, for sections of the page
+  std::vector<std::string> with_files;  // results of other commands, for sections of the page
 };
 
-// "echo,cpu:500us" and "4,single_reactor", or "all": throw usage_error, which says what there is.
+// Parse "echo,cpu:500us" and "4,single_reactor", or "all". Throw usage_error, which lists the valid names.
 std::vector<workload> parse_workloads(std::string_view text);
 std::vector<std::string> parse_models(std::string_view text);
 std::string parse_one_model(const std::string& text);
-// At least 50 ms, at most an hour: throws usage_error.
+// Parses a duration from 50 ms to an hour. Throws usage_error.
 std::chrono::nanoseconds positive_duration(const std::string& text);
 std::vector<std::string_view> split(std::string_view text);  // at commas
 

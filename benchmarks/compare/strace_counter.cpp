@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// strace_counter.cpp: the lines that strace prints: one for each call, or two where another thread's came between.
+// strace_counter.cpp: parses strace's lines. A call has one line, or two if another thread's call came in between.
 #include "compare/strace_counter.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ const std::string& strace_counter::obstacle() {
 }
 
 strace_counter::strace_counter(pid_t process, const std::string& calls) {
-  // To the standard error, since it buffers what goes to a file; -a1 -s0: as little as possible of each call.
+  // strace writes to standard error, because it buffers files. -a1 -s0 keep each line short.
   const auto path = find_program("strace");
   if (!path) throw run_error("strace is not installed");
   strace_ = std::make_unique<child_process>(

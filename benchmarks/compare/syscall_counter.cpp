@@ -35,7 +35,7 @@ tracepoint_ids read_ids(const std::string& tracefs) {
   return ids;
 }
 
-// Where tracefs is not mounted: a child mounts it in a mount namespace of its own, which ends with the child.
+// Used if tracefs is not mounted. A child mounts it in its own mount namespace, which ends with the child.
 tracepoint_ids read_ids_in_own_namespace() {
   tracepoint_ids ids;
   int ends[2];
@@ -118,7 +118,7 @@ syscall_counter::syscall_counter(pid_t process) {
     strace_.emplace(process);
     return;
   }
-  // Threads may start while we look: look until a look finds nobody new. Those who start later inherit the counters.
+  // Threads may start during the scan, so repeat it until it finds no new thread. Later threads inherit the counters.
   std::set<std::string> seen;
   for (bool found = true; found;) {
     found = false;

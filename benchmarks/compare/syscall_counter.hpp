@@ -15,11 +15,11 @@ namespace quintet::bench {
 
 class syscall_counter {
  public:
-  // Empty if counting is permitted here, else why it is not. Asked once, then remembered, like the next.
+  // Returns "" if counting is permitted, else the reason. obstacle() and by_strace() test once, then remember.
   static const std::string& obstacle();
   static bool by_strace();
 
-  // Counts in every thread that the process has and in those that these start later. Throws run_error.
+  // Counts in all threads of the process, and in those they start later. Throws run_error.
   explicit syscall_counter(pid_t);
   syscall_counts read() const;
 

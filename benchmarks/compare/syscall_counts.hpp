@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// syscall_counts.hpp: how many system calls a process has made, since counting began.
+// syscall_counts.hpp: the number of a process's system calls since counting began.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// valgrind.cpp: a server under one of valgrind's tools, and a client of so and so many requests.
+// valgrind.cpp: a server under one of valgrind's tools, and a client with a fixed number of requests.
 #include "compare/valgrind.hpp"
 
 #include <sched.h>
@@ -25,8 +25,8 @@ using clock = child_process::clock;
 constexpr auto patience = 60s;  // a server is some fifty times slower under valgrind
 constexpr std::uint64_t requests_of_a_run = 4000;
 
-// This process and those it starts, on one CPU and, where that is permitted, in strict turns: whoever runs goes on
-// until it waits. Without, the counts are about the same but do not repeat to the digit.
+// Pins this process and its children to one CPU, with SCHED_RR where that is permitted: a thread keeps the CPU until it
+// waits or its time slice ends. Without SCHED_RR the counts are similar but do not repeat exactly.
 class strict_turns {
  public:
   strict_turns() {
@@ -55,7 +55,7 @@ void receive(const unique_fd& fd, std::string& into) {
   if (receive_whole(fd, into) != into.size()) throw run_error("a request was not answered");
 }
 
-// Every connection sends before any reads.
+// Every connection sends before any of them reads.
 void converse(const endpoint& server, const workload& work, std::uint64_t turns) {
   const auto where = resolve(server);
   std::vector<unique_fd> connections;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// contention_command.cpp: `quintet-bench contention`: its options, and the way from numbers of threads to table and
-// JSON.
+// contention_command.cpp: `quintet-bench contention`: its options, then thread counts, table and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>

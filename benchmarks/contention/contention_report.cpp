@@ -29,7 +29,7 @@ std::vector<double> thread_counts(const std::vector<combination>& summary) {
   return out;
 }
 
-// Separate over shared, in each round that has both.
+// Returns separate / shared, in each round that has both.
 std::optional<sample_summary> gain(const comparison& c, double threads, measurement run_result::* field) {
   const auto is = [threads](const char* peer) {
     return [threads, peer](const run_result& r) { return r.peer == peer && r.loops == threads; };

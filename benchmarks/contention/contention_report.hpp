@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// contention_report.hpp: shared against separate at each number of threads, and published figures beside them.
+// contention_report.hpp: shared versus separate contexts at each number of threads, with published figures.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@ namespace quintet::bench {
 inline constexpr const char *shared_peer = "asio-shared", *separate_peer = "asio-separate";
 
 std::string contention_table(const comparison &);
-// What every command writes, and beside it "ratios" and "published".
+// Composes the keys of every command, "ratios" and "published".
 boost::json::object compose_contention(const comparison &);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// changes.cpp: combinations of two files brought together and judged.
+// changes.cpp: pairs the combinations of two files and classifies their changes.
 #include "diff/changes.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 namespace quintet::bench {
 namespace {
 
-constexpr double enough_confidence = 0.8;  // two rounds against three give that
+constexpr double enough_confidence = 0.8;  // two rounds against three reach it
 
 constexpr std::array more_is_better{&run_result::requests_per_s, &run_result::mb_per_s};
-// What was asked for, and what says how far a run is to be believed: no figure of its own.
+// Settings, and figures about a run's reliability, which are no results.
 constexpr std::array not_compared{
     &run_result::connections, &run_result::message_bytes,       &run_result::pipeline,
     &run_result::handler_us,  &run_result::duration_s,          &run_result::requests,
@@ -28,7 +28,7 @@ bool is_among(auto& list, measurement run_result::* field) {
   return std::find(list.begin(), list.end(), field) != list.end();
 }
 
-// What one of the files does not know is no difference: it may be older than the key.
+// A value that one file lacks counts as equal: the file may be older than the key.
 bool same(const combination& a, const combination& b) {
   auto x = a.first, y = b.first;
   for (auto member : {&run_result::accept, &run_result::offload}) {
@@ -48,13 +48,13 @@ std::vector<double> figures(const comparison& c, const combination& of, measurem
 
 std::vector<yardstick> metrics_of(const combination& c, const diff_rules& rules) {
   if (!rules.metrics.empty()) return rules.metrics;
-  // Where nothing was timed, instructions were counted.
+  // If nothing was timed, instructions were counted.
   return {yardstick_of(c.first.workload),
           cpu_per_request,
           {"instructions_per_request", &run_result::instructions_per_request, false}};
 }
 
-// How far a figure moves between rounds, by metric: the median over the combinations of both files.
+// Returns how much a figure usually differs between rounds: the median over the combinations of both files.
 double usual_movement(const std::vector<change>& all, const yardstick& by) {
   std::vector<double> spreads;
   for (const change& c : all) {

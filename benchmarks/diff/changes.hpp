@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// changes.hpp: what became of each combination between two files of results, or that the noise forbids to say.
+// changes.hpp: how each combination changed between two files of results, or that the noise is too large to tell.
 #pragma once
 
 #include <optional>
@@ -16,20 +16,20 @@ namespace quintet::bench {
 enum class tendency { no_difference, faster, slower, too_noisy };
 std::string_view to_string(tendency);
 
-// How a tendency is found.
+// Rules for classifying a change.
 struct diff_rules {
   std::vector<yardstick> metrics;  // empty: the yardstick of each workload, and CPU per request
-  double tolerance = 0.1;          // smaller changes are no difference; larger ones that cannot be ruled out are noise
+  double tolerance = 0.1;  // smaller changes count as no difference, larger ones that cannot be excluded as noise
 };
 
 struct change {
-  run_result what;  // a run of it: names and shape
+  run_result what;  // a run of the combination: names and shape
   yardstick by;
   sample_summary before, after;
   ratio_interval ratio;  // after / before
   tendency verdict = tendency::too_noisy;
 
-  // By which fraction of the earlier figure it is worse now; below 0 where it is better.
+  // Returns the loss as a fraction of the earlier figure; below 0 for an improvement.
   double loss() const;
 };
 
@@ -37,7 +37,7 @@ struct change {
 struct unpaired {
   run_result what;
   std::string why;      // "only in the first", "failed in the second: ..."
-  bool broken = false;  // it gave figures once and fails now
+  bool broken = false;  // it gave figures before and fails now
 };
 
 struct differences {
@@ -47,12 +47,12 @@ struct differences {
 
 differences find_differences(const comparison& before, const comparison& after, const diff_rules&);
 
-// Faster or slower: the interval has enough confidence and excludes 1, and the change is larger than what such a figure
-// usually moves between rounds, since among many combinations some intervals miss by chance. No difference: the whole
-// interval is within the tolerance. All else is too noisy.
+// Classifies a change. Faster or slower: the interval has enough confidence and excludes 1, and the change exceeds the
+// usual movement between rounds. The latter is needed because among many combinations some intervals miss by chance. No
+// difference: the whole interval is within the tolerance. Otherwise too noisy.
 tendency judge_change(const ratio_interval&, bool more_is_better, double usual_movement, double tolerance);
 
-// "p99_us": throws std::invalid_argument, which says what there is.
+// Finds a yardstick such as "p99_us". Throws std::invalid_argument, which lists the valid keys.
 yardstick find_yardstick(std::string_view key);
 
 }  // namespace quintet::bench

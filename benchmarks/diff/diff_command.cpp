@@ -61,7 +61,7 @@ diff_side read_side(const std::string& path) {
   }
 }
 
-// What --fail-above is about, a line each.
+// Returns a line for each loss that --fail-above reports.
 std::vector<std::string> losses(const differences& d, double above) {
   std::vector<std::string> out;
   for (const change& c : d.changes) {

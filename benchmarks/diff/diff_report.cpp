@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// diff_report.cpp: a line for each figure of each combination; what differs beside; a count of the verdicts.
+// diff_report.cpp: a line for each figure of each combination, the other differences, and a count of the verdicts.
 #include "diff/diff_report.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string side_line(std::string_view name, const diff_side& side) {
                      member(side.found.environment, "date"));
 }
 
-// The server, and what tells it from others of the same name.
+// Returns the server's name, and what distinguishes it from others of the same name.
 std::string name_of(const run_result& r, const std::vector<change>& all) {
   const auto varies = [&](auto run_result::* what) {
     return std::any_of(all.begin(), all.end(), [&](const change& c) {
@@ -63,7 +63,7 @@ json::object to_json(const sample_summary& s) {
   return {{"median", number(s.median)}, {"min", number(s.min)}, {"max", number(s.max)}, {"rounds", s.samples}};
 }
 
-// What tells a combination from another.
+// Returns the keys that identify a combination.
 json::object names_of(const run_result& r) {
   return {{"workload", r.workload},
           {"model", text_or_null(r.model)},

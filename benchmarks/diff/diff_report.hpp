@@ -9,7 +9,7 @@
 
 namespace quintet::bench {
 
-// One side: where it comes from and what it holds.
+// One side of the comparison: a path and its document.
 struct diff_side {
   std::string path;
   comparison found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// surroundings.cpp: machine, build and settings of two files beside each other.
+// surroundings.cpp: compares machine, build and settings of two files.
 #include "diff/surroundings.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string text_of(const json::value& value) {
   return text ? std::string(*text) : json::serialize(value);
 }
 
-// What one of them does not say is not held against it.
+// A value that one of the files lacks counts as equal.
 template <std::size_t Count>
 void add_differences(std::vector<std::string>& to, const fact (&facts)[Count], const json::object& before,
                      const json::object& after) {

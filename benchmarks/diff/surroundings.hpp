@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// surroundings.hpp: why two files of results may differ for other reasons than the code.
+// surroundings.hpp: reasons other than the code why two files of results may differ.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace quintet::bench {
 
-// A sentence for each: another CPU, kernel, compiler ...; other run times; a busy machine. Empty where all is alike.
+// Returns a sentence for each reason: another CPU, kernel, compiler ...; other run times; a busy machine.
 std::vector<std::string> warnings(const comparison& before, const comparison& after);
 
 }  // namespace quintet::bench

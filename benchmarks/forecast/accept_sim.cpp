@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_sim.cpp: one queue of new connections behind a spin lock, and a queue for each core.
+// accept_sim.cpp: simulates one queue of new connections behind a spin lock, and one queue per core.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class acceptors {
     while (true) {
       if (locked_ > 0) {
         if (!lock_.try_take()) co_await lock_.spin(t);
-        // Everybody who waits reads the line that the lock is in when it is given on.
+        // All spinning cores fetch the lock's cache line when the lock is passed on.
         const double passing = costs_.line * costs_.spin_share * static_cast<double>(lock_.spinning());
         co_await t.run(vary(locked_) + passing);
         co_await t.run(lock_.release());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// calibration.cpp: simulate a fitted run, compare the CPU for a request, correct the cost; again until they agree.
+// calibration.cpp: simulates a fitted run, compares the CPU per
+// request, corrects the cost, and repeats until they agree.
 #include "forecast/calibration.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace quintet::bench::forecasting {
 namespace {
 
 constexpr int rounds = 5;
-constexpr double least = 0.05;  // that a cost can be
+constexpr double least = 0.05;  // lower limit of a cost
 
 struct fitted_runs {
   const observation *lone, *few, *many, *work;
@@ -41,7 +42,7 @@ class fitting {
       const auto few = simulated(runs_.few), many = simulated(runs_.many);
       correct(of_.loop.at_few, runs_.few->loop_cpu - few.loop_cpu);
       correct(of_.client.at_few, runs_.few->client_cpu - few.client_cpu);
-      // More connections make none of them cheaper. Without that a second solution would be found, a faster server that
+      // More connections make no request cheaper. Without this bound there is a second solution: a faster server that
       // sleeps and is woken more often.
       correct(of_.loop.at_many, runs_.many->loop_cpu - many.loop_cpu, of_.loop.at_few);
       correct(of_.client.at_many, runs_.many->client_cpu - many.client_cpu, of_.client.at_few);
@@ -55,7 +56,7 @@ class fitting {
  private:
   sim_outcome simulated(const observation* run) const { return simulate(costs_, scenario_of(*run, o_)); }
 
-  // Where nothing is shared between requests: what waking costs, and with a pool what handing over does.
+  // Fits the costs of a lone request: of waking and, with a pool, of the handoff.
   void fit_lone() {
     const auto lone = simulated(runs_.lone);
     const double server = runs_.lone->loop_cpu + runs_.lone->worker_cpu - lone.server_cpu();
@@ -66,7 +67,8 @@ class fitting {
       correct(of_.resume, server, 0);
     }
     correct(of_.client_resume, runs_.lone->client_cpu - lone.client_cpu, 0);
-    of_.wake_extra += (1e6 / runs_.lone->requests_per_s - 1e6 / lone.requests_per_s) / 2;  // the server's, the client's
+    // One wake-up of the server and one of the client.
+    of_.wake_extra += (1e6 / runs_.lone->requests_per_s - 1e6 / lone.requests_per_s) / 2;
   }
 
   void fit_work() {
@@ -97,7 +99,7 @@ scenario scenario_of(const observation& run, const observed& o) {
 }
 
 void calibrate(machine_costs& costs, const observed& o) {
-  for (const unsigned model : {2U, 1U, 4U, 5U, 3U}) {  // how a thread resumes in model 3 is what it is in model 2
+  for (const unsigned model : {2U, 1U, 4U, 5U, 3U}) {  // model 3 uses the resume cost of model 2
     if (const auto runs = runs_of(model, o)) fitting(costs, model, *runs, o).fit();
   }
 }

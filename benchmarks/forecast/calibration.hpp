@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// calibration.hpp: costs with which the simulation uses as much CPU as the fitted runs did.
+// calibration.hpp: fits costs so that the simulation uses as much CPU as the measured runs.
 #pragma once
 
 #include "forecast/costs.hpp"
@@ -8,11 +8,11 @@
 
 namespace quintet::bench::forecasting {
 
-// Completes what measure_probes() has found, for every model whose fitted runs are there (model_costs::known). Looks at
-// no other run.
+// Completes the costs of measure_probes() for every model that has its fitted runs (model_costs::known). Ignores all
+// other runs.
 void calibrate(machine_costs&, const observed&);
 
-// The simulation of a run.
+// Returns the simulation's settings for a run.
 scenario scenario_of(const observation&, const observed&);
 
 }  // namespace quintet::bench::forecasting

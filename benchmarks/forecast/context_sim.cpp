@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// context_sim.cpp: threads that run one io_context of Boost.Asio, as its scheduler lets them, and an io_context for
-// each.
+// context_sim.cpp: simulates threads that share one io_context of Boost.Asio, and threads with one each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +17,8 @@ namespace {
 constexpr unsigned warm_up = 5'000, requests = 20'000;
 constexpr double away = 50;
 
-// One thread at a time asks the kernel for events; what is found goes into a queue, behind a mutex that everybody takes
-// for each operation. A request is two operations: its input has come, its reply has left.
+// One thread at a time asks the kernel for events and queues them. All threads lock the queue's mutex for each
+// operation. A request is two operations: its input has arrived, its reply has been sent.
 class shared_context {
  public:
   shared_context(const machine_costs& costs, unsigned threads, unsigned cores, unsigned connections)
@@ -58,7 +57,7 @@ class shared_context {
   double holding(const sim_thread& t) { return costs_.lock + fetching(lock_core_, t, 2 * costs_.line); }
   double crossing(unsigned c, const sim_thread& t) { return fetching(last_core_[c], t, costs_.lines * costs_.line); }
   double wake_one() {
-    if (idle_.empty()) return poller_ ? poller_->wake() : 0;  // it is interrupted
+    if (idle_.empty()) return poller_ ? poller_->wake() : 0;  // interrupts the poller
     sim_thread& called = *idle_.back();
     idle_.pop_back();
     return called.wake();
@@ -76,7 +75,7 @@ class shared_context {
   std::deque<operation> queue_;
   std::vector<sim_thread*> idle_;
   bool polling_ = false;
-  sim_thread* poller_ = nullptr;  // while it sleeps
+  sim_thread* poller_ = nullptr;  // set while the poller sleeps
   std::vector<std::unique_ptr<sim_thread>> threads_;
 };
 
@@ -115,7 +114,7 @@ process shared_context::run(sim_thread& t) {
       co_await t.run(lock_.release());
     } else {
       co_await t.run(lock_.release());
-      if (!queue_.empty() || !polling_) continue;  // meanwhile
+      if (!queue_.empty() || !polling_) continue;  // the state changed during the release
       idle_.push_back(&t);
       co_await t.sleep();
     }

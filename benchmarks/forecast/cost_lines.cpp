@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// cost_lines.cpp: every number that the simulation works with, and where it comes from.
+// cost_lines.cpp: lists every number of the simulation with its source.
 #include <fmt/format.h>
 
 #include "forecast/forecast_report.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// costs.cpp: costs between the points at which they were measured.
+// costs.cpp: interpolates costs between measured points.
 #include "forecast/costs.hpp"
 
 #include <algorithm>

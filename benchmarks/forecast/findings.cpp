@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// findings.cpp: calibrate, simulate what was held out, and only then what nobody can measure here.
+// findings.cpp: calibrates, simulates the held-out runs, and then simulates machines that cannot be measured here.
 #include "forecast/findings.hpp"
 
 #include <algorithm>

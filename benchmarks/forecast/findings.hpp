@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// findings.hpp: what `forecast` has to say: the costs, how well they predict runs they do not know, and the forecast.
+// findings.hpp: results of `forecast`: the costs, how well they predict held-out runs, and the forecast.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ struct question {
   std::vector<unsigned> cores{1, 2, 4, 8, 16, 24, 32};
   unsigned connections = 1000;
   double handler = 200;  // microseconds, beside the echo
-  double away = 50;      // from a reply until the next request of its connection has come
+  double away = 50;      // from a reply to the arrival of its connection's next request
 };
 
-// A run that was measured, and the same run simulated.
+// A measured run, and its simulation.
 struct judged_run {
   observation run;
-  std::optional<sim_outcome> simulated;  // empty where its model could not be calibrated
+  std::optional<sim_outcome> simulated;  // empty if its model could not be calibrated
 
-  // Of the throughput: 0.1 is a tenth too much.
+  // Relative error of the throughput: 0.1 is a tenth too much.
   std::optional<double> error() const;
   std::optional<double> p99_error() const;
-  // Of the CPU that server and client use for a request: other programs disturb it less.
+  // Error of the CPU per request of server and client. Other programs disturb it less.
   std::optional<double> cpu_error() const;
 };
 
@@ -36,8 +36,8 @@ struct judgement {
   std::size_t runs = 0, within = 0;
   double median = 0, worst = 0;  // of the absolute errors
 };
-// Of those that could be simulated; empty if none could.
-// `undisturbed`: only of runs beside which other programs were quiet.
+// Summarizes the simulated runs; empty if there are none. `undisturbed` limits it to runs during which other programs
+// were idle.
 std::optional<judgement> judge_errors(const std::vector<judged_run>&,
                                       std::optional<double> (judged_run::*of)() const = &judged_run::error,
                                       bool undisturbed = false);
@@ -58,7 +58,7 @@ struct findings {
   bool interrupted = false;
 };
 
-// Everything that follows from `costs`, with what the probes have found in it, and `seen`. Ends early after Ctrl-C.
+// Computes all findings from `costs`, which measure_probes() has filled in, and `seen`. Ends early after Ctrl-C.
 findings conclude_forecast(const question&, machine_costs costs, observed seen);
 
 }  // namespace quintet::bench::forecasting

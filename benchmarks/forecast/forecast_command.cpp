@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// forecast_command.cpp: `quintet-bench forecast`: its options, and the way from probes and runs to table and JSON.
+// forecast_command.cpp: `quintet-bench forecast`: its options, then probes, runs, table and JSON.
 #include <fmt/format.h>
 
 #include <array>

@@ -27,7 +27,7 @@ std::string run_title(const observation& o) {
          (o.disturbed ? " *" : "");
 }
 
-// Those of the models beside each other.
+// Returns the costs, with the models side by side.
 std::string cost_block(const findings& f) {
   constexpr auto* line = "  {:<74}{:>9} {:<3} {}\n";
   std::string machine, models = fmt::format("  {:<74}", "");

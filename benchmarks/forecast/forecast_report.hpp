@@ -12,13 +12,13 @@
 namespace quintet::bench::forecasting {
 
 std::string forecast_table(const findings&);
-// What every command writes, and beside it "costs", "fitted", "held_out", "errors", "forecast", "shapes".
+// Composes the keys of every command, "costs", "fitted", "held_out", "errors", "forecast" and "shapes".
 boost::json::object compose_forecast(const findings&);
 
-// One number that the simulation works with.
+// One number of the simulation.
 struct cost_line {
   std::string name;
-  unsigned model = 0;  // that it is of; 0: of the machine
+  unsigned model = 0;  // the model it belongs to; 0: the machine
   measurement value;
   std::string unit, source;  // "measured here", "fitted to runs measured here", "assumed"
 };

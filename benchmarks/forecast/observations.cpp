@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// observations.cpp: a plan of runs on one CPU and on all, and who of the server's threads had how much of them.
+// observations.cpp: performs runs on one CPU and on all, and measures the CPU time of the server's workers.
 #include "forecast/observations.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ constexpr planned plan[]{
     {"cpu:500us", 100, false, false},   {"cpu:200us", 100, true, false},  {"echo", 100, true, false},
 };
 
-// How long the workers of a process have had a CPU: its other threads receive and send.
+// Returns the CPU time of a process's workers. Its other threads receive and send.
 double worker_seconds(pid_t server) {
   double sum = 0;
   std::error_code gone;
@@ -59,7 +59,7 @@ class worker_watch final : public load_observer {
     used_ = worker_seconds(server_) - before_;
     wall_ = sample_server(server_).wall_s - from_;
   }
-  // Microseconds for a request. A rate, since the client's own window is another one.
+  // Returns microseconds per request, computed as a rate, because the client's window differs.
   double each(const run_result& r) const { return wall_ > 0 ? used_ / wall_ * 1e6 / *r.requests_per_s : 0; }
 
  private:
@@ -67,7 +67,7 @@ class worker_watch final : public load_observer {
   double before_ = 0, used_ = 0, from_ = 0, wall_ = 0;
 };
 
-// A run, for what is measured beside its result.
+// Returns a key for values measured beside a run's result.
 std::string key(const run_result& r) {
   return fmt::format("{} {} {} {} {}", *r.model, r.workload, *r.connections, r.loops.value_or(0), r.round);
 }
@@ -83,7 +83,7 @@ double value(const combination& c, measurement run_result::* field) {
   return found ? found->median : 0;
 }
 
-// The rounds of this combination that count.
+// Returns the combination's undisturbed rounds, or all if every one was disturbed.
 std::vector<run_result> rounds_of(const combination& c, const std::vector<run_result>& all) {
   std::vector<run_result> out;
   std::copy_if(all.begin(), all.end(), std::back_inserter(out),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// observations.hpp: the runs that the costs are fitted to, and those that the simulation is judged by.
+// observations.hpp: runs for fitting the costs, and held-out runs for testing the simulation.
 #pragma once
 
 #include <optional>
@@ -17,20 +17,20 @@ struct observation {
   std::string workload;
   double handler = 0;  // microseconds
   unsigned connections = 0;
-  // The server has a CPU alone and the client the others; or both have all, and the server as many loops and workers.
+  // false: the server has one CPU and the client the others. true: both have all, with a loop and a worker per CPU.
   bool shared = false;
   double requests_per_s = 0, spread = 0;
   double p99 = 0;
-  double loop_cpu = 0, worker_cpu = 0, client_cpu = 0;  // for a request
-  bool fitted = false;                                  // else held out
-  // Other programs had much of the CPUs in every round. Where there are rounds without them, those alone count.
+  double loop_cpu = 0, worker_cpu = 0, client_cpu = 0;  // per request
+  bool fitted = false;                                  // false: held out
+  // Other programs used much CPU in every round. Otherwise only the undisturbed rounds count.
   bool disturbed = false;
 };
 
 struct observed {
   comparison_outcome runs;
   std::vector<observation> all;
-  std::optional<double> short_cpu;  // of the server for a short connection, microseconds
+  std::optional<double> short_cpu;  // the server's CPU for a short connection, microseconds
   unsigned cpus = 2, client_cpus = 1;
 
   const observation* find(unsigned model, const std::string& workload, unsigned connections) const;  // not shared
@@ -38,7 +38,7 @@ struct observed {
 
 inline constexpr const char* fitted_handler = "cpu:50us";
 
-// Runs everything that `settings` leaves open: its rounds, duration and warm-up hold for each.
+// Performs all runs. `settings` gives the rounds, duration and warm-up of each.
 observed observe(compare_settings settings, quiet_moments&);
 
 }  // namespace quintet::bench::forecasting

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// probes.cpp: small loops over one system call or lock; medians, since others use the machine too.
+// probes.cpp: small loops over one system call or lock. It uses medians, because other programs run too.
 #include "forecast/probes.hpp"
 
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 constexpr std::array idle_times{0.0, 10.0, 30.0, 100.0, 300.0, 1000.0};
-constexpr double falling_asleep = 5;  // so long the other thread needs until its core has nothing to do
+constexpr double falling_asleep = 5;  // time that the other thread needs until its core is idle
 
 double now_us() { return std::chrono::duration<double, std::micro>(clock::now().time_since_epoch()).count(); }
 
@@ -56,7 +56,7 @@ void await(const unique_fd& event) {
     throw std::system_error(errno, std::generic_category(), "eventfd");
 }
 
-// Microseconds for one of `count` calls, the median over as many stretches as there is time for.
+// Returns microseconds for one of `count` calls: the median over as many stretches as there is time for.
 double time_of(unsigned count, std::chrono::nanoseconds each, const std::function<void()>& call) {
   std::vector<double> samples;
   const auto end = clock::now() + each;
@@ -68,7 +68,7 @@ double time_of(unsigned count, std::chrono::nanoseconds each, const std::functio
   return median(samples);
 }
 
-// A thread on a CPU of its own that only answers.
+// A thread pinned to a CPU of its own, which only answers.
 class other_thread {
  public:
   other_thread(unsigned cpu, std::function<void()> answer)
@@ -91,7 +91,7 @@ class other_thread {
  private:
   unique_fd call_ = make_event();
   std::atomic<bool> over_{false};
-  std::jthread thread_;  // the last: it uses the others
+  std::jthread thread_;  // last member: the thread uses the others
 };
 
 wake_curve measure_wakes(unsigned cpu, std::chrono::nanoseconds each) {
@@ -118,7 +118,7 @@ wake_curve measure_wakes(unsigned cpu, std::chrono::nanoseconds each) {
   return out;
 }
 
-// Two threads on one CPU that wake each other, without what their system calls take.
+// Measures two threads that wake each other on one CPU, minus the time of their system calls.
 double measure_switch(unsigned cpu, std::chrono::nanoseconds each) {
   const auto mine = make_event(), alone = make_event(EFD_NONBLOCK);
   const double calls = time_of(200, each, [&] {
@@ -155,7 +155,7 @@ double measure_accept(std::chrono::nanoseconds each) {
   if (::bind(listening.get(), where, length) != 0 || ::listen(listening.get(), 2 * at_once) != 0 ||
       ::getsockname(listening.get(), where, &length) != 0)
     throw std::system_error(errno, std::generic_category(), "listen");
-  const linger by_reset{.l_onoff = 1, .l_linger = 0};  // leaves no TIME_WAIT behind
+  const linger by_reset{.l_onoff = 1, .l_linger = 0};  // leaves no TIME_WAIT
   std::vector<double> samples;
   const auto end = clock::now() + each;
   do {
@@ -174,7 +174,7 @@ double measure_accept(std::chrono::nanoseconds each) {
   return median(samples);
 }
 
-// By the thread's CPU clock: what preempts it is not the handler's.
+// Uses the thread's CPU clock, to exclude preemption.
 double measure_work(std::chrono::nanoseconds each) {
   const auto used_us = [] {
     timespec used{};
@@ -196,7 +196,7 @@ double measure_work(std::chrono::nanoseconds each) {
 }  // namespace
 
 void measure_probes(machine_costs& into, unsigned first_cpu, unsigned second_cpu, std::chrono::nanoseconds each) {
-  auto all = std::async(std::launch::async, [&] {  // a thread of its own, since it is pinned
+  auto all = std::async(std::launch::async, [&] {  // a separate thread, since it is pinned
     pin_thread({first_cpu});
     into.wake = measure_wakes(second_cpu, each);
     into.switch_cost = measure_switch(first_cpu, each);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// probes.hpp: what waking, switching, locking and accepting cost on this machine, each by itself.
+// probes.hpp: measures the costs of waking, switching, locking and accepting on this machine, each separately.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace quintet::bench::forecasting {
 
-// Two different CPUs that nobody else uses meanwhile. Takes some ten times `each`.
+// Measures on two different CPUs, which should be idle otherwise. Takes some ten times `each`.
 void measure_probes(machine_costs& into, unsigned first_cpu, unsigned second_cpu, std::chrono::nanoseconds each);
 
 }  // namespace quintet::bench::forecasting

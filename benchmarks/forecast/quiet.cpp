@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// quiet.cpp: looks at the CPU time of the whole machine, and measures when nobody uses any.
+// quiet.cpp: samples the whole machine's CPU time, and measures when other programs use none.
 #include "forecast/quiet.hpp"
 
 #include <unistd.h>

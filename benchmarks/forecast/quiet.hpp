@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// quiet.hpp: waiting for moments in which other programs leave the machine alone, for as long as there is patience.
+// quiet.hpp: waits for moments in which other programs are idle, up to a time limit.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace quintet::bench::forecasting {
 
-// Of all CPUs: what other programs may have.
+// Fraction of all CPUs that other programs may use.
 inline constexpr double quiet = 0.05;
 bool is_disturbed(const run_result&);
 
@@ -16,10 +16,10 @@ class quiet_moments {
  public:
   explicit quiet_moments(std::chrono::nanoseconds patience) : left_(patience) {}
 
-  // Throws interrupted.
+  // Waits for a quiet moment. Throws interrupted.
   void wait();
-  // Waits, then measures; once more where others came in between or the run failed, while there is
-  // patience left. Throws what measure_load_observed() throws, and interrupted.
+  // Waits, then measures. It repeats disturbed and failed runs until the time limit. Throws what
+  // measure_load_observed() throws, and interrupted.
   void measure(run_result&, const compare_settings&, const planned_run&, const placement&, load_observer&);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_sim.cpp: the threads of the five models and of their client, each as it goes about its work.
+// server_sim.cpp: simulates the threads of the five models and of their client.
 #include "forecast/server_sim.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace quintet::bench::forecasting {
 namespace {
 
-constexpr std::size_t server_batch = 256, client_batch = 512;  // events of one system call
-constexpr std::size_t together = 64;                           // cheap batches on their way to a worker, and home
+constexpr std::size_t server_batch = 256, client_batch = 512;  // events per system call
+constexpr std::size_t together = 64;                           // cheap batches in one handoff, and in its return
 constexpr double patience_us = 100e6;                          // for the slowest scenario
 
 using numbers = std::vector<unsigned>;  // of connections
@@ -37,7 +37,7 @@ struct client_state {
 struct connection_state {
   double sent = 0;
   unsigned last_core = 0;
-  bool asked = false;  // model 1: its thread has something to do
+  bool asked = false;  // model 1: its thread has input
 };
 
 class server_sim {
@@ -94,7 +94,7 @@ class server_sim {
   process worker(sim_thread& t);
   process client(client_state& me);
 
-  // The request of a connection arrives: what it costs to tell whoever serves it.
+  // A connection's request arrives. Returns the cost of notifying the thread that serves it.
   double arrive(unsigned c) {
     if (s_.model == 1) {
       connections_[c].asked = true;
@@ -105,7 +105,7 @@ class server_sim {
     return l.thread.wake();
   }
 
-  // A reply leaves: what it costs to tell the client.
+  // A reply is sent. Returns the cost of notifying the client.
   double reply(unsigned c) {
     if (s_.client != client_place::ideal) {
       client_state& who = *clients_[c % clients_.size()];
@@ -125,14 +125,14 @@ class server_sim {
     latencies_.push_back(sim_.now() - connections_[c].sent);
   }
 
-  // What a batch that is on another core than before has to fetch from there.
+  // Returns the cost of fetching a batch's cache lines from its previous core.
   double crossing(unsigned c, const sim_thread& t) {
     return fetching(connections_[c].last_core, t, costs_.lines * costs_.line);
   }
-  // A lock is dearer to who did not have it last.
+  // A lock costs more on another core than the previous one.
   double holding(const sim_thread& t) { return costs_.lock + fetching(lock_core_, t, 2 * costs_.line); }
 
-  // Who is to be woken because of what waits, as worker_pool decides it.
+  // Wakes a worker if the queue needs one, by the rule of worker_pool. Returns the cost.
   double call_worker() {
     const std::size_t needed = dear_ ? queue_.size() : (queue_.size() + together - 1) / together;
     const std::size_t free_and_awake = workers_.size() - idle_.size() - busy_;
@@ -173,7 +173,7 @@ class server_sim {
   std::vector<std::unique_ptr<sim_thread>> threads_, workers_;
   std::vector<std::unique_ptr<loop_state>> loops_;
   std::vector<std::unique_ptr<client_state>> clients_;
-  // The pool's.
+  // State of the pool.
   std::deque<unsigned> queue_;
   std::vector<sim_thread*> idle_;  // the last one that was busy is woken first
   unsigned busy_ = 0, lock_core_ = 0;
@@ -219,7 +219,7 @@ process server_sim::connection_thread(unsigned c, sim_thread& t) {
 
 process server_sim::loop(loop_state& l) {
   sim_thread& t = l.thread;
-  const double each = pooled_ ? loop_cost_ / 2 : loop_cost_;  // with a pool: in, and out
+  const double each = pooled_ ? loop_cost_ / 2 : loop_cost_;  // with a pool: once for input, once for output
   while (true) {
     while (l.readable.empty() && l.home.empty()) co_await t.sleep();
     co_await t.run(costs_.turn);
@@ -264,7 +264,7 @@ process server_sim::worker(sim_thread& t) {
     }
     co_await t.run(lock_.release());
     if (!found) {
-      if (!queue_.empty()) continue;  // meanwhile
+      if (!queue_.empty()) continue;  // the state changed during the release
       idle_.push_back(&t);
       co_await t.sleep();
       continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sim_cores.cpp: which thread has which core for how long.
+// sim_cores.cpp: assigns cores to threads.
 #include "forecast/sim_cores.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace quintet::bench::forecasting {
 namespace {
 
-constexpr double nothing = 1e-9;  // what is left of a time after additions and subtractions
+constexpr double nothing = 1e-9;  // rounding error after additions and subtractions of times
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void sim_cores::start(sim_thread& t, process p) {
   ready_.push_back(&t);
 }
 
-// The core that it had last, whose caches are warm, or else the one that has been idle for the shortest time.
+// Returns the thread's last core, whose caches are warm, or else the core that became idle last. -1: none is idle.
 int sim_cores::idle_core_for(const sim_thread& t) const {
   if (!cores_[t.core_].running) return static_cast<int>(t.core_);
   int best = -1;
@@ -45,7 +45,7 @@ double sim_cores::wake(sim_thread& t) {
   const auto number = static_cast<unsigned>(found);
   core& on = cores_[number];
   const auto cost = settings_.wake(sim_.now() - on.idle_since);
-  on.running = &t;  // nobody else's from now on
+  on.running = &t;  // reserves the core
   t.demand_ += t.resume_cost_;
   sim_.at(sim_.now() + cost.latency, [this, number] { assign(number, *cores_[number].running); });
   return cost.cpu;
@@ -121,7 +121,7 @@ void sim_thread::go_on() {
 }
 
 double sim_lock::release() {
-  if (!spinners_.empty()) {  // it stays taken
+  if (!spinners_.empty()) {  // the lock stays taken
     spinners_.front()->go_on();
     spinners_.pop_front();
     return 0;

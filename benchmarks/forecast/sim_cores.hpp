@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sim_cores.hpp: the cores of a simulated machine, which its threads share in turns, and the locks that they wait for.
+// sim_cores.hpp: the cores of a simulated machine, which its threads share in turns, and the threads' locks.
 #pragma once
 
 #include <coroutine>
@@ -14,38 +14,37 @@ namespace quintet::bench::forecasting {
 
 class sim_thread;
 
-// What waking a thread costs whose core has nothing to do.
+// The cost of waking a thread on an idle core.
 struct wake_up {
-  double cpu = 0;      // of who wakes it
-  double latency = 0;  // until it runs
+  double cpu = 0;      // of the waking thread
+  double latency = 0;  // until the woken thread runs
 };
 
 struct core_settings {
   unsigned cores = 1;
-  double slice = 3000;     // after so long another thread that is ready has its turn
-  double switch_cost = 0;  // when a core goes on with another thread
-  std::function<wake_up(double idle)> wake = [](double) { return wake_up{}; };  // by how long the core had been idle
+  double slice = 3000;     // time after which another ready thread gets the core
+  double switch_cost = 0;  // when a core continues with another thread
+  std::function<wake_up(double idle)> wake = [](double) { return wake_up{}; };  // by the core's idle time
 };
 
-// One queue of threads that are ready, for all cores: no core is idle while a thread waits. Schedulers come close to
-// that and do not reach it.
+// One queue of ready threads for all cores: no core is idle while a thread waits. Real schedulers come close to that.
 class sim_cores {
  public:
   sim_cores(simulation& s, core_settings settings) : sim_(s), settings_(std::move(settings)), cores_(settings_.cores) {}
   sim_cores(const sim_cores&) = delete;
   sim_cores& operator=(const sim_cores&) = delete;
 
-  // The thread begins when it has a core.
+  // Starts the thread, which runs once it has a core.
   void start(sim_thread&, process);
-  // Returns the CPU that this costs the caller, which has to run() for so long. Nothing where the thread is awake, or
-  // has to wait for a core: then the cost is that of any send.
+  // Wakes the thread. Returns the caller's CPU cost, which the caller must run(). 0 if the thread is awake or must wait
+  // for a core: the cost is then that of any send.
   double wake(sim_thread&);
   simulation& sim() const { return sim_; }
 
  private:
   friend class sim_thread;
   struct core {
-    sim_thread* running = nullptr;  // or about to
+    sim_thread* running = nullptr;  // running, or about to
     sim_thread* last = nullptr;
     double idle_since = 0;
   };
@@ -65,7 +64,7 @@ class sim_cores {
 
 class sim_thread {
  public:
-  // `resume_cost`: CPU of its own when it was woken on a core that had nothing to do.
+  // `resume_cost` is the thread's own CPU cost after it was woken on an idle core.
   explicit sim_thread(sim_cores& on, double resume_cost = 0) : cores_(on), resume_cost_(resume_cost) {}
   sim_thread(const sim_thread&) = delete;
   sim_thread& operator=(const sim_thread&) = delete;
@@ -90,15 +89,15 @@ class sim_thread {
     void await_resume() const noexcept {}
   };
 
-  // co_await: uses a core for so long.
+  // co_await: uses a core for `us`.
   running run(double us) { return {*this, us}; }
-  // co_await: without a core, until somebody wakes it. Nothing can have happened since the caller last looked.
+  // co_await: sleeps without a core until wake(). Nothing can have happened since the caller last checked.
   sleeping sleep() { return {*this}; }
-  // co_await: keeps its core and does nothing with it, until go_on().
+  // co_await: keeps its core without doing anything, until go_on().
   standing stand() { return {*this}; }
   void go_on();
 
-  // Not from its wait for a lock.
+  // Wakes the thread, except from its wait for a lock.
   double wake() { return blocked_ ? 0 : cores_.wake(*this); }
   unsigned core() const { return core_; }  // the one it runs on
   double used() const { return used_; }    // CPU
@@ -120,7 +119,7 @@ class sim_thread {
   double demand_ = 0, chunk_ = 0, slice_left_ = 0, used_ = 0;
 };
 
-// Nothing if it was last touched on this core, or else what fetching it costs.
+// Returns 0 if the data was last touched on this core, else the cost of fetching it.
 inline double fetching(unsigned& last_core, const sim_thread& t, double cost) {
   return std::exchange(last_core, t.core()) == t.core() ? 0 : cost;
 }
@@ -142,7 +141,7 @@ class sim_lock {
     return t.stand();
   }
   std::size_t spinning() const { return spinners_.size(); }
-  // Returns what it costs to wake who has slept longest. He may come too late: who is awake can take it before.
+  // Returns the cost of waking the longest sleeper. Another thread can take the lock before the sleeper runs.
   double release();
 
  private:

@@ -12,7 +12,7 @@
 
 namespace quintet::bench::forecasting {
 
-// A coroutine that lives until its simulation ends. What it waits for resumes it.
+// A coroutine that lives until its simulation ends. Events and other processes resume it.
 class process {
  public:
   struct promise_type {
@@ -20,7 +20,7 @@ class process {
     std::suspend_always initial_suspend() const noexcept { return {}; }
     std::suspend_always final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
-    [[noreturn]] void unhandled_exception() const { throw; }  // to whoever runs the simulation
+    [[noreturn]] void unhandled_exception() const { throw; }  // out of the simulation's step()
   };
   using handle = std::coroutine_handle<promise_type>;
 
@@ -36,20 +36,19 @@ class process {
   handle handle_;
 };
 
-// Events happen in the order of their times, those of the same time in the order in which they were asked for: one seed
-// gives one result.
+// Events run in the order of their times, and at equal times in the order of scheduling. One seed gives one result.
 class simulation {
  public:
   explicit simulation(std::uint64_t seed) : random_(seed) {}
 
   double now() const { return now_; }
   void at(double when, std::function<void()> what) { events_.push({when, next_++, std::move(what)}); }
-  // Keeps the process, and does not begin it: what it first waits for does (sim_cores::start).
+  // Stores the process without starting it. Its first resumption starts it (sim_cores::start).
   std::coroutine_handle<> keep(process p) {
     processes_.push_back(std::move(p));
     return processes_.back().get();
   }
-  // False when nothing will ever happen again.
+  // Runs the next event. Returns false if there is none.
   bool step() {
     if (events_.empty()) return false;
     now_ = events_.top().when;
@@ -59,11 +58,11 @@ class simulation {
     return true;
   }
 
-  // From 0 to 1, 1 excluded. By hand: the distributions of the standard library differ between libraries.
+  // Returns a number in [0, 1). Hand-written, because the standard's distributions differ between libraries.
   double random() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
   double exponential(double mean);
-  // What does the same takes not always equally long, or else everything would go in step: up to `spread` of it more,
-  // or less.
+  // Varies a duration by up to `spread` of it in both directions.
+  // With equal durations everything would run in lockstep.
   double vary(double us, double spread) { return us * (1 + spread * (2 * random() - 1)); }
 
  private:

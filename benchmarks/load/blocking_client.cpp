@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// blocking_client.cpp: one thread, one connection, calls that block: how clients without an event loop behave.
+// blocking_client.cpp: one thread, one connection, blocking calls: a client without an event loop.
 #include "load/blocking_io.hpp"
 #include "load/clients.hpp"
 #include "load/connect.hpp"
@@ -15,7 +15,7 @@
 namespace quintet::bench {
 namespace {
 
-constexpr int call_timeout_ms = 100;  ///< how late a thread may notice a new phase while nothing arrives
+constexpr int call_timeout_ms = 100;  ///< delay until a thread notices a new phase if nothing arrives
 
 class blocking_client final : public worker {
  public:
@@ -53,7 +53,7 @@ class blocking_client final : public worker {
     return true;
   }
 
-  /// Open loop, and nothing under way: there is nothing to do before that. Short naps, to see a new phase.
+  /// Open loop with nothing in progress: waits until `due`, in short naps so that the thread notices a new phase.
   void wait_until_due(std::uint64_t due) {
     if (!control_.open_loop() || talk_.outstanding() != 0) return;
     for (auto now = now_ns(); now < due && control_.at() != phase::draining; now = now_ns())
@@ -67,7 +67,7 @@ class blocking_client final : public worker {
       if (length == 0) return true;
       const ssize_t n = ::send(fd_.get(), buffer_.data(), length, MSG_NOSIGNAL);
       if (n > 0) talk_.note_sent(static_cast<std::size_t>(n), now);
-      if (n < 0 && errno == EAGAIN) return true;  // the server may be waiting for us to read
+      if (n < 0 && errno == EAGAIN) return true;  // the server may be waiting for the client to read
       if (n < 0 && errno != EINTR) return lose(std::strerror(errno));
     }
   }
@@ -125,7 +125,7 @@ void blocking_client::run_short() {
   for (; control_.due_ns(index_ + turn * count) < end; ++turn) ++tally_.due_not_sent;
 }
 
-/// Connects, asks, reads the reply. Null, or what went wrong.
+/// Connects, sends a request and reads the reply. Returns null, or what went wrong.
 const char* blocking_client::one_request(const request_stream& stream, std::uint64_t position) {
   const auto patience_ms = static_cast<int>(control_.patience().count() / 1'000'000);
   fd_ = connect_blocking(control_.target, patience_ms, sources_.next());

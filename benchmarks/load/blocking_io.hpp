@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// blocking_io.hpp: sends and receives that wait, whole. A call with a time limit (SO_RCVTIMEO) ends with EINTR whatever
-// SA_RESTART says, and needs no signal for it: what a ring of io_uring has left to do for the thread is enough.
+// blocking_io.hpp: blocking sends and receives of whole buffers. A call with a time limit (SO_RCVTIMEO) can fail with
+// EINTR despite SA_RESTART and without a signal: pending task work of an io_uring ring is enough.
 #pragma once
 
 #include "unique_fd.hpp"
@@ -14,7 +14,7 @@
 
 namespace quintet::bench {
 
-/// As recv() without flags, but for EINTR.
+/// Calls recv() without flags and retries after EINTR.
 inline ssize_t receive_some(const unique_fd& fd, std::span<char> into) {
   ssize_t got = 0;
   do got = ::recv(fd.get(), into.data(), into.size(), 0);
@@ -22,7 +22,8 @@ inline ssize_t receive_some(const unique_fd& fd, std::span<char> into) {
   return got;
 }
 
-/// How much of it there was: less at the end of the stream, at an error, and when nothing has come in time.
+/// Returns the number of bytes received. It is smaller than `into` at the end of the stream, at an error, and after the
+/// socket's time limit.
 inline std::size_t receive_whole(const unique_fd& fd, std::span<char> into) {
   std::size_t have = 0;
   while (have < into.size()) {
@@ -33,7 +34,7 @@ inline std::size_t receive_whole(const unique_fd& fd, std::span<char> into) {
   return have;
 }
 
-/// False: errno says why not all of it has left.
+/// Sends all of `data`. Returns false with errno set if it could not.
 inline bool send_whole(const unique_fd& fd, std::string_view data) {
   while (!data.empty()) {
     const ssize_t sent = ::send(fd.get(), data.data(), data.size(), MSG_NOSIGNAL);

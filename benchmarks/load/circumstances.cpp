@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// circumstances.cpp: two looks at /proc, and what is between them.
+// circumstances.cpp: two readings of /proc and their difference.
 #include "load/circumstances.hpp"
 
 #include "load/clock.hpp"

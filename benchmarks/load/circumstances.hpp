@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// circumstances.hpp: how busy server, machine and network were while a load was measured.
+// circumstances.hpp: utilization of server, machine, network and disk during a measurement.
 #pragma once
 
 #include "cpu_times.hpp"
@@ -11,11 +11,11 @@
 
 namespace quintet::bench {
 
-/// Looks when it is made, and again in fill().
+/// Takes the first reading at construction and the second in fill().
 class circumstances {
  public:
   circumstances(const load_settings& s, const socket_address& target);
-  /// What concerns the time since then.
+  /// Sets the fields about the time since construction.
   void fill(load_result& into) const;
 
  private:

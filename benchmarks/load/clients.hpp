@@ -8,13 +8,13 @@
 
 namespace quintet::bench {
 
-/// One thread of the epoll client: connections `first`, `first + step`, ... of all, each open for the whole run.
+/// Makes a thread of the epoll client. It has connections `first`, `first + step`, ..., each open for the whole run.
 std::unique_ptr<worker> make_epoll_client(control& c, unsigned first, unsigned step);
-/// The same for short connections: one request each.
+/// Makes a thread of the epoll client for short connections, with one request each.
 std::unique_ptr<worker> make_short_client(control& c, unsigned first, unsigned step);
-/// One blocking thread with one connection, number `index`; or one short connection after the other.
+/// Makes a blocking thread with connection number `index`, or with a series of short connections.
 std::unique_ptr<worker> make_blocking_client(control& c, unsigned index);
-/// The probe: a heartbeat every 10 ms, latencies from the time it was due.
+/// Makes the probe: it sends a heartbeat every 10 ms. Its latencies count from the scheduled time.
 std::unique_ptr<worker> make_heartbeat(control& c);
 
 }  // namespace quintet::bench

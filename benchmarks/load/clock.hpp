@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// clock.hpp: CLOCK_MONOTONIC in nanoseconds.
+// clock.hpp: CLOCK_MONOTONIC in nanoseconds, and CPU time in seconds.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// That this thread (CLOCK_THREAD_CPUTIME_ID) or process (CLOCK_PROCESS_CPUTIME_ID) has used.
+/// CPU time of this thread (CLOCK_THREAD_CPUTIME_ID) or process (CLOCK_PROCESS_CPUTIME_ID).
 inline double cpu_seconds(clockid_t whose) {
   timespec t;
   ::clock_gettime(whose, &t);

@@ -24,8 +24,8 @@ void bind_source(int fd, unsigned source) {
   sockaddr_in from{};
   from.sin_family = AF_INET;
   from.sin_addr.s_addr = htonl(loopback_network | source);
-  set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);  // the port is chosen by connect(), which knows both ends
-  // If it fails, connect() takes the usual source address: fewer ports to choose from, nothing wrong.
+  set_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);  // connect() knows both ends and chooses the port
+  // If it fails, connect() takes the usual source address, which only leaves fewer ports.
   (void)::bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from);
 }
 
@@ -72,9 +72,9 @@ unique_fd start_connect(const socket_address& to, unsigned source) {
 unique_fd connect_blocking(const socket_address& to, int timeout_ms, unsigned source) {
   unique_fd fd = open_socket(to, 0, source);
   if (!fd) return fd;
-  const timeval connecting{.tv_sec = 10, .tv_usec = 0};  // SO_SNDTIMEO holds for connect() too
+  const timeval connecting{.tv_sec = 10, .tv_usec = 0};  // SO_SNDTIMEO applies to connect() too
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &connecting, sizeof connecting);
-  // After EINTR it goes on in the kernel, and this call waits for it again.
+  // After EINTR the kernel continues to connect, and the next call waits for it.
   int error = 0;
   do error = ::connect(fd.get(), to.get(), to.length) == 0 ? 0 : errno;
   while (error == EINTR);

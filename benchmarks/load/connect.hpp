@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connect.hpp: names to addresses, and the first steps of a connection.
+// connect.hpp: resolves names, and opens and resets connections.
 #pragma once
 
 #include "load/control.hpp"
@@ -11,21 +11,21 @@
 
 namespace quintet::bench {
 
-/// Throws std::runtime_error with the host's name in it.
+/// Resolves a host and port. Throws std::runtime_error, which names the host.
 socket_address resolve(const endpoint& where);
 
-/// True for 127.0.0.0/8, where any address of the network can be the source of a connection.
+/// Returns true for 127.0.0.0/8, where any address of the network can be the source of a connection.
 bool is_loopback_v4(const socket_address& address);
 
-/// A socket that is connecting; errno says why there is none. TCP_NODELAY is set. A `source` above 0 makes
-/// 127.0.0.source the near end: each such address has its own 28,000 ports.
+/// Returns a non-blocking connecting socket with TCP_NODELAY, or an empty one with errno set. `source` above 0 binds to
+/// 127.0.0.`source`: each such address has its own 28,000 ports.
 unique_fd start_connect(const socket_address& to, unsigned source = 0);
 
-/// Connects and waits for it. Sends and receives then wait for at most `timeout_ms`, and fail with EAGAIN. errno says
-/// why there is no connection.
+/// Connects and waits for the result. Returns an empty descriptor with errno set on failure. Later sends and receives
+/// wait for at most `timeout_ms`, then fail with EAGAIN.
 unique_fd connect_blocking(const socket_address& to, int timeout_ms, unsigned source = 0);
 
-/// What became of a connection that was in progress: 0 or an errno value.
+/// Returns the result of a connect in progress: 0 or an errno value.
 int connect_error(const unique_fd& fd);
 
 /// Closes with a reset instead of a FIN, so that neither side keeps the connection in TIME_WAIT.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// control.hpp: what the coordinator of a load run and its threads tell each other.
+// control.hpp: state shared by the coordinator of a load run and its threads.
 #pragma once
 
 #include "load/clock.hpp"
@@ -23,10 +23,10 @@ struct socket_address {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// In this order, each once. Threads wait in `connecting` until every connection stands.
+/// Phases in their order, each once. Threads wait in `connecting` until every connection is established.
 enum class phase { connecting, warming, measuring, draining };
 
-/// A written number goes with a relaxed store by its one writer: readers only ever show it.
+/// A counter with a single writer, so a relaxed store is enough. Readers only display it.
 class counter {
  public:
   void add(std::uint64_t n) { value_.store(value() + n, std::memory_order_relaxed); }
@@ -38,20 +38,20 @@ class counter {
 
 struct control;
 
-/// One thread's findings. `requests` and `failed` may be read while it runs, the rest once it has ended.
+/// One thread's findings. `requests` and `failed` may be read while the thread runs, the rest once it has ended.
 struct tally {
   counter requests;
   counter failed;
   std::uint64_t due_not_sent = 0;
-  std::uint64_t shed = 0;     // replies that say that the server is overloaded
+  std::uint64_t shed = 0;     // replies that report overload
   std::uint64_t over_1s = 0;  // replies of both kinds
   std::string first_failure;
   histogram latencies;
-  histogram cheap;  // of these, the requests that are not dear, where some are
+  histogram cheap;  // the requests among `latencies` that cost nothing, if the workload has both kinds
 
-  /// A right reply to a request that was begun or, in open loop, due at `begun`. Requests count as they are answered.
-  /// In open loop the latency also counts of one that is answered after the window in which it was due; otherwise a
-  /// stall at the end of the window would hide its worst latencies.
+  /// Counts a correct reply to a request that was sent or, in open loop, scheduled at `begun`. Requests count in the
+  /// window of their reply. In open loop the latency counts even after the window, if the request was scheduled within
+  /// it. Otherwise a stall at the end would hide the worst latencies.
   void succeed(const control& c, std::uint64_t begun, std::uint64_t answered, bool is_cheap = false);
   void note_shed(const control& c, std::uint64_t begun, std::uint64_t answered);
   void note_long(const control& c, std::uint64_t took);
@@ -61,7 +61,8 @@ struct tally {
   }
 };
 
-/// Shared by all threads of a run; the coordinator writes, except the two counts at the end.
+/// Shared by all threads of a run. The coordinator writes all but
+/// `connect_turns`, `ready`, `ended` and `heartbeat_is_real_time`.
 struct control {
   explicit control(const load_settings& s)
       : settings(s), pattern(s.work.message_bytes), interval_ns(s.rate > 0 ? 1e9 / s.rate : 0) {}
@@ -70,21 +71,21 @@ struct control {
   const message_pattern pattern;
   socket_address target;
   socket_address heartbeat_target;
-  const double interval_ns;  ///< open loop: between two requests of the whole run; 0: closed loop
+  const double interval_ns;  ///< open loop: time between two requests of the whole run; 0: closed loop
 
   std::atomic<phase> now{phase::connecting};
   std::atomic<std::uint64_t> schedule_start_ns{0};
   std::atomic<std::uint64_t> from_ns{never_ns};
   std::atomic<std::uint64_t> to_ns{never_ns};
   std::counting_semaphore<> connect_turns{64};  ///< the server's backlog is bounded, and a dropped SYN costs a second
-  std::atomic<unsigned> ready{0};               ///< threads whose connections stand
+  std::atomic<unsigned> ready{0};               ///< threads whose connections are established
   std::atomic<unsigned> ended{0};
   std::atomic<bool> heartbeat_is_real_time{false};
 
   phase at() const { return now.load(std::memory_order_acquire); }
   bool open_loop() const { return interval_ns > 0; }
 
-  /// When the nth request of the whole run is to be sent.
+  /// Returns the scheduled time of the nth request of the whole run.
   std::uint64_t due_ns(std::uint64_t nth) const {
     return schedule_start_ns.load(std::memory_order_relaxed) +
            static_cast<std::uint64_t>(static_cast<double>(nth) * interval_ns);
@@ -94,7 +95,7 @@ struct control {
     return due >= from_ns.load(std::memory_order_relaxed) && due < to_ns.load(std::memory_order_relaxed);
   }
 
-  /// How long nothing may arrive, once sending has ended, before the missing replies count as failed.
+  /// Returns how long the client waits after the last arrival before missing replies count as failed.
   std::chrono::nanoseconds patience() const { return std::chrono::seconds(2) + 3 * settings.work.cost; }
 };
 
@@ -113,13 +114,13 @@ inline void tally::note_shed(const control& c, std::uint64_t begun, std::uint64_
   if (c.at() == phase::measuring) ++shed;
 }
 
-// Also of those that the window has not seen the end of: they are the longest.
+// Also counts replies after the window: they are the longest.
 inline void tally::note_long(const control& c, std::uint64_t took) {
   const phase now = c.at();
   if ((now == phase::measuring || now == phase::draining) && took > 1'000'000'000) ++over_1s;
 }
 
-/// One thread of load. run() returns when the run is over or there is nothing left to do.
+/// One thread of load. run() returns at the end of the run, or earlier if nothing is left to do.
 class worker {
  public:
   explicit worker(control& c) : control_(c) {}

@@ -9,7 +9,7 @@ namespace quintet::bench {
 std::uint64_t conversation::due_before(std::uint64_t time) const {
   const auto start = control_->schedule_start_ns.load(std::memory_order_relaxed);
   if (time < start) return 0;
-  // Rounded down, then put right by at most one: due_ns() is the one definition of the schedule.
+  // Rounded down, then corrected by at most one: due_ns() is the one definition of the schedule.
   const double periods = (static_cast<double>(time - start) / control_->interval_ns - index_) / count_;
   auto due = periods < 0 ? 0 : static_cast<std::uint64_t>(periods);
   while (due_ns(due) <= time) ++due;
@@ -37,13 +37,13 @@ bool conversation::note_received(std::string_view in, std::uint64_t now, tally& 
   return true;
 }
 
-// At the beginning of a reply.
+// Checks the beginning of a reply.
 bool conversation::begins_as_shed(std::string_view part) const {
   const char first = static_cast<char>(static_cast<unsigned char>(part.front()) ^ shed_mark);
   return matches(received_, {&first, 1}) && matches(received_ + 1, part.substr(1));
 }
 
-/// The rare way: message by message, so that only those with a wrong byte count as failed.
+/// The slow path: checks message by message, so that only those with a wrong byte count as failed.
 void conversation::note_spoiled(std::string_view in, std::uint64_t now, tally& found) {
   while (!in.empty()) {
     const auto message = messages_answered();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// conversation.hpp: what was sent and answered on one connection, when, and whether the answers are right.
+// conversation.hpp: the requests and replies of one connection: their schedule, times and correctness.
 #pragma once
 
 #include "load/control.hpp"
@@ -14,8 +14,8 @@
 
 namespace quintet::bench {
 
-/// Knows bytes and times, no socket. Connection `index` of `count` sends the requests index, index + count, ... of the
-/// run's schedule. Invariant: received <= sent, and at most `pipeline` messages are between them.
+/// Knows bytes and times, but no socket. Connection `index` of `count` sends the requests index, index + count, ... of
+/// the run's schedule. Invariant: received <= sent, with at most `pipeline` messages between them.
 class conversation {
  public:
   conversation(control& c, std::uint32_t index, std::uint32_t count)
@@ -28,7 +28,7 @@ class conversation {
     if (c.settings.work.kind == work_kind::timestamp) stamps_.emplace(depth_);
   }
 
-  /// Writes what may be sent at `now`, at most `room` bytes, and returns how much that is.
+  /// Writes the bytes that may be sent at `now`, at most `room`. Returns their number.
   std::size_t produce(char* out, std::size_t room, std::uint64_t now) {
     const std::uint64_t limit = sendable_messages(now) * stream_.message_bytes();
     if (limit <= sent_) return 0;
@@ -44,17 +44,18 @@ class conversation {
     sent_ += length;
   }
 
-  /// Checks and counts replies. False: the server sent more than it was asked for, and the connection is of no use now.
+  /// Checks and counts replies. Returns false if the server sent
+  /// more than was requested; the connection is unusable then.
   bool note_received(std::string_view in, std::uint64_t now, tally& found);
 
-  /// Requests of which at least one byte was sent, and not all of the reply received.
+  /// Number of requests that have begun and have no complete reply.
   std::uint64_t outstanding() const { return messages_begun() - messages_answered(); }
   std::uint64_t messages_begun() const { return (sent_ + stream_.message_bytes() - 1) / stream_.message_bytes(); }
   std::uint64_t messages_answered() const { return received_ / stream_.message_bytes(); }
 
-  /// Open loop: when the next request that has not begun is due.
+  /// Open loop: scheduled time of the next request that has not begun.
   std::uint64_t next_due_ns() const { return due_ns(messages_begun()); }
-  /// Open loop: requests that were due before `until` and have not begun.
+  /// Open loop: number of requests that were scheduled before `until` and have not begun.
   std::uint64_t due_not_sent(std::uint64_t until) const {
     if (until == never_ns) return 0;  // there was no window
     const auto due = due_before(until);
@@ -65,7 +66,7 @@ class conversation {
   std::uint64_t due_ns(std::uint64_t message) const { return control_->due_ns(index_ + message * count_); }
   std::uint64_t due_before(std::uint64_t time) const;
   std::uint64_t sendable_messages(std::uint64_t now) const {
-    if (control_->at() == phase::draining) return messages_begun();  // whoever has begun a message ends it
+    if (control_->at() == phase::draining) return messages_begun();  // only completes messages that have begun
     const auto by_depth = messages_answered() + depth_;
     return control_->open_loop() ? std::min(by_depth, due_before(now)) : by_depth;
   }
@@ -81,15 +82,15 @@ class conversation {
 
   control* control_;
   request_stream stream_;
-  std::optional<stamp_stream> stamps_;  ///< of the workload `timestamp`: what is sent instead
+  std::optional<stamp_stream> stamps_;  ///< workload `timestamp`: the source of requests, instead of stream_
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint32_t depth_;
   std::uint32_t index_;
   std::uint32_t count_;
-  bool spoiled_ = false;                ///< a byte of the reply that is coming in was wrong
-  bool shed_ = false;                   ///< this reply says that the server is overloaded
-  std::vector<std::uint64_t> sent_at_;  ///< closed loop: of message m at m % depth
+  bool spoiled_ = false;                ///< a byte of the incoming reply was wrong
+  bool shed_ = false;                   ///< the incoming reply reports overload
+  std::vector<std::uint64_t> sent_at_;  ///< closed loop: send time of message m, at m % depth
 };
 
 }  // namespace quintet::bench

@@ -12,7 +12,7 @@
 namespace quintet::bench {
 namespace {
 
-/// Of the first "key value" in the text, whatever stands between.
+/// Returns the number after the first "key" in the text.
 std::optional<double> number_after(std::string_view text, std::string_view key) {
   const auto at = text.find(key);
   if (at == text.npos) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// disk.hpp: what a process has read from and written to disks, and how long everybody waited for them.
+// disk.hpp: a process's disk traffic, and how long the machine's tasks waited for disks.
 #pragma once
 
 #include <sys/types.h>
@@ -10,17 +10,18 @@
 namespace quintet::bench {
 
 struct disk_bytes {
-  double read = 0, written = 0;  ///< handed to a device, or to be: what the page cache answers is not in them
+  /// Traffic with block devices. Reads from the page cache are excluded; writes count when pages become dirty.
+  double read = 0, written = 0;
 };
 
-/// What /proc/PID/io says since the process began; nothing where something is missing.
+/// Parses /proc/PID/io, which counts since the process began. Returns nullopt if a value is missing.
 std::optional<disk_bytes> parse_process_io(std::string_view text);
-/// Nothing where the process is gone, or is another user's.
+/// Returns nullopt if the process has ended or belongs to another user.
 std::optional<disk_bytes> read_disk_bytes(pid_t process);
 
-/// Of /proc/pressure/io since the machine started: seconds in which all that had something to do waited for a disk.
+/// Parses /proc/pressure/io: seconds since boot in which all non-idle tasks waited for a disk.
 std::optional<double> parse_disk_stall(std::string_view text);
-/// Nothing where the kernel does not tell (CONFIG_PSI).
+/// Returns nullopt if the kernel has no CONFIG_PSI.
 std::optional<double> read_disk_stall_seconds();
 
 }  // namespace quintet::bench

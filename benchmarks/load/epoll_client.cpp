@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_client.cpp: many connections on one thread, one receive and one send for each that is readable.
+// epoll_client.cpp: many connections on one thread, with one receive and one send for each readable one.
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/conversation.hpp"
@@ -16,7 +16,7 @@ namespace quintet::bench {
 namespace {
 
 constexpr std::size_t buffer_bytes = 256 * 1024;
-constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< how late a thread may notice a new phase while nothing arrives
+constexpr std::uint64_t idle_wait_ns = 20'000'000;  ///< delay until a thread notices a new phase if nothing arrives
 
 class epoll_client final : public worker {
  public:
@@ -43,7 +43,7 @@ class epoll_client final : public worker {
   struct link {
     unique_fd fd;
     conversation talk;
-    std::uint32_t watched;  ///< epoll's event mask, 0: not there
+    std::uint32_t watched;  ///< epoll's event mask; 0: not registered
   };
 
   void connect_all();
@@ -95,17 +95,17 @@ class epoll_client final : public worker {
       if (n < 0 && errno != EAGAIN) return lose(l, std::strerror(errno));
       if (n > 0) l.talk.note_sent(static_cast<std::size_t>(n), now);
       if (n < static_cast<ssize_t>(length)) return watch(l, EPOLLIN | EPOLLOUT);
-      if (length < buffer_bytes) return watch(l, EPOLLIN);  // everything that was allowed has left
+      if (length < buffer_bytes) return watch(l, EPOLLIN);  // all bytes that were allowed have been sent
     }
   }
 
-  /// Open loop: this thread's connections become due one after the other, round and round.
+  /// Open loop: returns the time of the next slot. This thread's connections take turns.
   std::uint64_t slot_due_ns() const {
     const auto link_in_turn = slot_ % links_.size();
     return control_.due_ns(first_ + link_in_turn * step_ + slot_ / links_.size() * control_.settings.work.connections);
   }
 
-  /// Whoever cannot send yet, because its depth is used up, does so when its next reply has come.
+  /// Sends scheduled requests. A connection whose depth is used up sends after its next reply instead.
   void send_due() {
     for (const auto now = now_ns(); slot_due_ns() <= now; ++slot_) send(links_[slot_ % links_.size()], now);
   }
@@ -127,7 +127,7 @@ class epoll_client final : public worker {
     return std::none_of(links_.begin(), links_.end(), [](const link& l) { return l.fd && l.talk.outstanding() != 0; });
   }
 
-  /// What is outstanding now will not be answered any more.
+  /// Closes a connection at the end of the run. Requests without a reply count as failed.
   void settle(link& l) {
     if (control_.open_loop()) tally_.due_not_sent += l.talk.due_not_sent(control_.to_ns);
     if (l.fd && l.talk.outstanding() != 0) tally_.fail(l.talk.outstanding(), "no reply by the end");
@@ -139,13 +139,13 @@ class epoll_client final : public worker {
   std::size_t open_ = 0;
   unsigned first_;
   unsigned step_;
-  std::uint64_t slot_ = 0;  ///< open loop: how many of its connections' turns this thread has seen
+  std::uint64_t slot_ = 0;  ///< open loop: turns of its connections that have passed
   std::uint64_t last_arrival_ = 0;
   std::unique_ptr<char[]> in_ = std::make_unique<char[]>(buffer_bytes);
   std::unique_ptr<char[]> out_ = std::make_unique<char[]>(buffer_bytes);
 };
 
-/// A few dozen at a time: the server's backlog is bounded, and a dropped SYN costs a second.
+/// Connects in small groups: the server's backlog is bounded, and a dropped SYN costs a second.
 void epoll_client::connect_all() {
   constexpr std::size_t at_once = 64;
   constexpr std::uint64_t give_up_ns = 10'000'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_set.hpp: an epoll descriptor of one client thread; what it watches is known by number.
+// epoll_set.hpp: an epoll descriptor of one client thread. Each watched descriptor has a number.
 #pragma once
 
 #include "load/clock.hpp"
@@ -18,7 +18,7 @@ namespace quintet::bench {
 
 class epoll_set {
  public:
-  /// A wait looks again and again for `spin_ns` before it sleeps.
+  /// wait() polls for `spin_ns` before it sleeps.
   explicit epoll_set(std::uint64_t spin_ns = 0) : fd_(::epoll_create1(EPOLL_CLOEXEC)), spin_ns_(spin_ns) {
     if (!fd_) throw std::system_error(errno, std::generic_category(), "epoll_create1");
   }
@@ -27,7 +27,7 @@ class epoll_set {
   void modify(int fd, std::uint32_t mask, std::uint32_t number) { control(EPOLL_CTL_MOD, fd, mask, number); }
   void remove(int fd) { control(EPOLL_CTL_DEL, fd, 0, 0); }
 
-  /// What is ready, after waiting for at most `ns`. Valid until the next wait.
+  /// Waits for at most `ns` and returns the ready events. They are valid until the next wait.
   std::span<const epoll_event> wait(std::uint64_t ns) {
     if (const auto spinning = std::min(ns, spin_ns_); spinning != 0) {
       ns -= spinning;

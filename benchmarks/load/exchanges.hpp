@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// exchanges.hpp: what goes over one short connection: a message and itself again, or an HTTP request and its reply.
+// exchanges.hpp: the exchange of one short connection: an echoed message, or an HTTP request and its reply.
 #pragma once
 
 #include "load/control.hpp"
@@ -12,18 +12,18 @@
 
 namespace quintet::bench {
 
-/// The same bytes come back, and the client closes.
+/// The server echoes the request, and the client closes.
 class echo_exchange {
  public:
   echo_exchange(const control& c, unsigned connection)
       : stream_(c.pattern, c.settings.work.message_bytes, connection, connection) {}
 
   std::size_t request_bytes() const { return stream_.message_bytes(); }
-  /// The request from its byte `from` on.
+  /// Writes the request from its byte `from` on.
   void produce(std::size_t from, char* out, std::size_t length) const {
     stream_.produce(position_ + from, out, length);
   }
-  /// What is wrong with these bytes of the reply; null: nothing.
+  /// Checks the next bytes of the reply. Returns null, or what is wrong.
   const char* take(std::string_view in) {
     if (received_ + in.size() > request_bytes()) return "the server sent more than it was asked for";
     if (!stream_.matches(position_ + received_, in)) return "wrong bytes in a reply";
@@ -31,9 +31,9 @@ class echo_exchange {
     return nullptr;
   }
   bool complete() const { return received_ == request_bytes(); }
-  /// The same for the end of the reply, where the server closes.
+  /// Checks the end of the stream. Returns null, or what is wrong.
   const char* take_end() const { return "the server closed the connection"; }
-  /// For the next connection.
+  /// Prepares for the next connection.
   void next() {
     position_ += request_bytes();
     received_ = 0;
@@ -41,12 +41,11 @@ class echo_exchange {
 
  private:
   request_stream stream_;
-  std::uint64_t position_ = 0;  ///< of the request under way, in the stream
+  std::uint64_t position_ = 0;  ///< of the current request, in the stream
   std::size_t received_ = 0;
 };
 
-/// HTTP without keep-alive: the server closes behind its reply, which must be 200 and a body of as many bytes as were
-/// asked for.
+/// HTTP without keep-alive. The server closes after its reply, which must be a 200 with a body of the requested size.
 class http_exchange {
  public:
   http_exchange(const control& c, unsigned) : body_bytes_(c.settings.work.message_bytes) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat.cpp: a probe that asks every 10 ms whether the server still answers at once.
+// heartbeat.cpp: a probe that measures every 10 ms how fast the server answers.
 #include "load/blocking_io.hpp"
 #include "load/clients.hpp"
 #include "load/connect.hpp"
@@ -31,19 +31,20 @@ class heartbeat final : public worker {
     control_.ready.fetch_add(1);
     control_.now.wait(phase::connecting);
     constexpr std::uint64_t interval = std::chrono::nanoseconds(heartbeat_interval).count();
-    // A late reply does not move the schedule: the beats it delayed are sent at once and count from when they were due.
+    // A late reply does not shift the schedule: delayed beats are sent at once and count from their scheduled time.
     for (auto due = now_ns() + interval; fd_ && wait_until(due); due += interval) beat(due);
   }
 
  private:
-  /// The load keeps the CPU busy; the probe's own wake-up must not be what it measures. Needs privileges: best effort.
+  /// Keeps the probe's own wake-up delay out of its latencies, as
+  /// the load keeps the CPU busy. Needs privileges: best effort.
   static bool prefer_this_thread() {
     ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     const sched_param first{.sched_priority = 1};
     return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &first) == 0;
   }
 
-  /// False: the window is over. Beats that were due in it are sent even after its end.
+  /// Returns false after the window. Beats scheduled within the window are sent even after its end.
   bool wait_until(std::uint64_t due) const {
     if (due >= control_.to_ns.load(std::memory_order_relaxed)) return false;
     sleep_until(due);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// histogram.hpp: counts of latencies in logarithmic buckets, within 0.8 % of the value, in 18 KB whatever is recorded.
+// histogram.hpp: latencies in logarithmic buckets, accurate to 0.8 %, in 18 KB for any number of values.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace quintet::bench {
 
-/// Values are nanoseconds up to 18 minutes; larger ones count as that. Each power of two is cut into 64 buckets, values
-/// below 128 have one each. The smallest and the largest value are kept exactly.
+/// Values are nanoseconds up to 18 minutes; larger ones count as 18 minutes. Each power of two has 64 buckets, and each
+/// value below 128 its own. The minimum and the maximum are exact.
 class histogram {
  public:
   void record(std::uint64_t value) {
@@ -32,7 +32,7 @@ class histogram {
   std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   std::uint64_t max() const { return max_; }
 
-  /// The value that `percent` of the recorded ones do not exceed: the middle of its bucket. 0 if nothing was recorded.
+  /// Returns the value that `percent` of the recorded values do not exceed: the middle of its bucket. 0 if empty.
   std::uint64_t percentile(double percent) const {
     if (total_ == 0) return 0;
     const double wanted = percent / 100 * static_cast<double>(total_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// load_command.cpp: `quintet-bench load`: options, progress, signals, where the result goes.
+// load_command.cpp: `quintet-bench load`: options, progress, signals and output.
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "load/connect.hpp"
@@ -25,7 +25,7 @@
 namespace quintet::bench {
 namespace {
 
-/// The options as they were given: a workload sets what was not.
+/// Options as given. The workload provides the missing ones.
 struct load_options {
   endpoint target;
   std::string workload = "echo";
@@ -79,7 +79,7 @@ load_settings settle(const load_options& o) {
   return s;
 }
 
-/// From now on SIGINT and SIGTERM make this readable. Once one was seen, the next kills as usual.
+/// Blocks SIGINT and SIGTERM, which make fd() readable from then on. After take(), the next signal kills as usual.
 class stop_signals {
  public:
   stop_signals() {
@@ -120,8 +120,7 @@ void clear_progress() {
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
 }
 
-/// A line for each interval: what was answered in it. The last one, at the end, has the rest, so that all lines
-/// together are the result.
+/// Prints a line per interval with its requests. The final line has the remainder, so the lines add up to the result.
 class interval_lines {
  public:
   void show(const load_progress& p) {
@@ -176,7 +175,7 @@ load_result run_once(const load_options& o, const load_settings& s, int stop_fd)
   return r;
 }
 
-/// One round is one object, as other programs expect from a child; several are a list.
+/// A single round is an object, which other programs expect from a child process. Several rounds are an array.
 std::string serialized(const boost::json::array& results) {
   return (results.size() == 1 ? boost::json::serialize(results[0]) : boost::json::serialize(results)) + '\n';
 }

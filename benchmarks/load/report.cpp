@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// report.cpp: numbers of a load run, for programs and for people.
+// report.cpp: formats a load result, as JSON and as text.
 #include "load/report.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// report.hpp: a load result as JSON and as lines for people.
+// report.hpp: a load result as JSON and as text.
 #pragma once
 
 #include "load/run.hpp"
@@ -12,19 +12,19 @@
 
 namespace quintet::bench {
 
-/// The keys of a result that a client can know; null where nothing was measured.
+/// Returns a result's keys that a client can know; null where nothing was measured.
 boost::json::object to_json(const load_settings& settings, const load_result& result);
 
-/// Several lines, each with its line end.
+/// Returns several lines, each with its line end.
 std::string to_text(const load_settings& settings, const load_result& result);
 
-/// "echo: 100 connections x 8 B, depth 1, ...": what is about to run.
+/// Describes a run before it starts: "echo: 100 connections x 8 B, depth 1, ...".
 std::string describe(const load_settings& settings);
 
-/// Rounded down: 100 % is for runs without a single failure.
+/// Rounds down: only a run without a failure shows 100 %.
 std::string success_percent(std::uint64_t ok, std::uint64_t failed);
 
-/// "1234567" as "1,234,567".
+/// Formats "1234567" as "1,234,567".
 std::string with_commas(std::uint64_t value);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// request_stream.hpp: the bytes of one connection as a function of their position, to write and to check against.
+// request_stream.hpp: the bytes of one connection as a function of their position, for sending and checking.
 #pragma once
 
 #include "workloads.hpp"
@@ -12,8 +12,8 @@
 
 namespace quintet::bench {
 
-/// Bytes that messages take their bodies from. Each message begins elsewhere in it, so that a reply which belongs to
-/// another request, or is shifted, differs. Shared by all connections.
+/// Source of message bodies, shared by all connections. Each message starts at another offset, so the check detects a
+/// shifted reply and a reply to another request.
 class message_pattern {
  public:
   explicit message_pattern(std::size_t message_bytes) : bytes_(message_bytes + offsets, '\0') {
@@ -34,8 +34,8 @@ class message_pattern {
   std::string bytes_;
 };
 
-/// What one connection sends, in order; its replies must be the same bytes. Keeps no copy of anything: every byte
-/// follows from its position, so a partial send or a partial reply needs nothing but a number to go on from.
+/// The bytes that one connection sends, in order; its replies must be the same. It stores no data: each byte follows
+/// from its position. To continue a partial send or reply, a position is enough.
 class request_stream {
  public:
   request_stream(const message_pattern& pattern, std::size_t message_bytes, std::uint32_t connection,
@@ -53,7 +53,7 @@ class request_stream {
     });
   }
 
-  /// True if `in` is what stands at `position`.
+  /// Returns true if the stream has the bytes `in` at `position`.
   bool matches(std::uint64_t position, std::string_view in) const {
     bool same = true;
     const char* from = in.data();

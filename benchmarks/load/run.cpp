@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// run.cpp: starts the client's threads, moves them from phase to phase, adds up what they found.
+// run.cpp: starts the client's threads, moves them from phase to phase, and adds up their findings.
 #include "load/run.hpp"
 
 #include "load/circumstances.hpp"
@@ -36,13 +36,13 @@ class coordinator {
   coordinator(const load_settings& s, const load_observer& o) : control_(s), observer_(o) {
     control_.target = resolve(s.target);
     if (s.heartbeat) control_.heartbeat_target = resolve(*s.heartbeat);
-    // Short connections begin when the load does; that nobody listens must be known before.
+    // Short connections begin only with the load, so test first whether a server listens.
     if (s.work.short_connections && !connect_blocking(control_.target, 1000)) refuse(std::strerror(errno));
     make_workers(s);
   }
   coordinator(const coordinator&) = delete;
   coordinator& operator=(const coordinator&) = delete;
-  ~coordinator() { move_to(phase::draining); }  // lets the threads end, where an exception ends the run
+  ~coordinator() { move_to(phase::draining); }  // lets the threads end after an exception
 
   load_result run() {
     for (const auto& w : workers_) threads_.emplace_back([this, &w] { run_worker(*w); });
@@ -94,7 +94,7 @@ class coordinator {
     control_.now.notify_all();
   }
 
-  /// Waits, or less if the caller wants an end.
+  /// Waits until `until`, or until the caller requests a stop.
   void wait(std::uint64_t until) {
     const auto now = now_ns();
     if (stopped_ || now >= until) return;
@@ -107,7 +107,7 @@ class coordinator {
     while (!stopped_ && control_.ready < workers_.size()) wait(now_ns() + 1'000'000);
   }
 
-  /// Threads without a connection end at once; give them the moment to say so.
+  /// Returns false if no thread has a connection. Such threads have already reported their failures.
   bool anybody_connected() {
     for (const auto& w : workers_) {
       if (w->found().failed.value() == 0) return true;

@@ -17,16 +17,16 @@ struct load_progress {
   std::uint64_t failed = 0;
 };
 
-/// What a caller may want to know while a run lasts. Called on the caller's thread.
+/// Callbacks during a run. [caller's thread]
 struct load_observer {
-  std::function<void()> measuring;  ///< warm-up is over
-  std::function<void()> measured;   ///< the window is over, the connections still stand
+  std::function<void()> measuring;  ///< the warm-up has finished
+  std::function<void()> measured;   ///< the window has finished, the connections are still open
   std::function<void(const load_progress&)> progress;
   std::chrono::milliseconds progress_interval{1000};
-  int stop_fd = -1;  ///< readable: end now, with what was measured so far
+  int stop_fd = -1;  ///< if readable: the run ends early, with the results so far
 };
 
-/// Throws std::runtime_error where no connection can be made at all.
+/// Runs the load. Throws std::runtime_error if no connection can be made at all.
 load_result run_load(const load_settings& settings, const load_observer& observer = {});
 
 }  // namespace quintet::bench

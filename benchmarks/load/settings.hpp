@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// settings.hpp: what a load run is to do, and what it found.
+// settings.hpp: settings and result of a load run.
 #pragma once
 
 #include "bottleneck.hpp"
@@ -22,21 +22,21 @@ enum class client_kind { epoll, blocking };
 
 struct load_settings {
   endpoint target;
-  workload work;         ///< with the connections, sizes and depth that were asked for
-  unsigned threads = 1;  ///< of the epoll client; the blocking one has one for each connection
-  double rate = 0;       ///< requests a second by schedule (open loop); 0: as fast as replies come (closed loop)
+  workload work;         ///< with the connections, sizes and depth that the user chose
+  unsigned threads = 1;  ///< of the epoll client; the blocking client has one per connection
+  double rate = 0;       ///< scheduled requests a second (open loop); 0: as fast as replies come (closed loop)
   client_kind client = client_kind::epoll;
-  std::chrono::nanoseconds spin{0};  ///< how long the epoll client looks again and again before it sleeps
-  bool close_by_reset = false;       ///< short connections end with a reset, which leaves no TIME_WAIT behind
+  std::chrono::nanoseconds spin{0};  ///< how long the epoll client polls before it sleeps
+  bool close_by_reset = false;       ///< short connections end with a reset, which leaves no TIME_WAIT
   bool http = false;                 ///< short connections of the epoll client: HTTP instead of an echo
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::chrono::nanoseconds warm_up = std::chrono::seconds(1);
   cpu_list cpus;
   std::optional<endpoint> heartbeat;
-  std::optional<pid_t> server;  ///< the server's process, where it is on this machine and to be looked at
+  std::optional<pid_t> server;  ///< the local server process to observe
 };
 
-/// What the kernel counted on the way to the server while it was measured, whoever caused it.
+/// Traffic that the kernel counted on the interface to the server during the window, of all programs.
 struct network_use {
   std::string interface;
   double bytes = 0, packets = 0;
@@ -45,33 +45,33 @@ struct network_use {
 struct load_result {
   std::uint64_t requests = 0;      ///< answered in the measured window
   std::uint64_t failed = 0;        ///< wrong bytes, lost connections, missing replies, warm-up included
-  std::uint64_t due_not_sent = 0;  ///< open loop: the schedule asked for them, the server left no room
-  std::uint64_t shed = 0;          ///< answered in the window, by the server's being overloaded
-  std::uint64_t over_1s = 0;       ///< answers of both kinds that took longer than a second, after the warm-up
+  std::uint64_t due_not_sent = 0;  ///< open loop: requests that the schedule had but the server left no room for
+  std::uint64_t shed = 0;          ///< replies in the window that report overload
+  std::uint64_t over_1s = 0;       ///< replies of both kinds that took longer than a second, after the warm-up
   std::string first_failure;
   histogram latencies;
-  histogram cheap;  ///< of these, where some requests are dear, the others
+  histogram cheap;  ///< the requests that cost nothing, if the workload has both kinds
   histogram heartbeats;
-  bool heartbeat_is_real_time = false;  ///< else what is measured is also how long the probe itself waits for a CPU
+  bool heartbeat_is_real_time = false;  ///< false: the probe's own wait for a CPU is included
   std::uint64_t measured_from_ns = 0;   ///< CLOCK_MONOTONIC
   std::uint64_t measured_to_ns = 0;
   double client_cpu_s = 0;  ///< user and system time of the whole process within the window
-  unsigned busy_limit = 1;  ///< how many CPUs the client could have used at most
+  unsigned busy_limit = 1;  ///< number of CPUs that the client could use at most
   std::optional<network_use> network;
-  /// Of the parts that can be looked at; of the client by itself: spent().
+  /// Utilization of the observable parts. For the client's own, see spent().
   std::optional<double> server_strain, machine_strain, network_strain, disk_strain;
-  std::vector<thread_use> server_threads;  ///< the busiest first; like what follows, where the process may be looked at
+  std::vector<thread_use> server_threads;  ///< busiest first; as server_disk, only if the process is observable
   std::optional<disk_bytes> server_disk;
   bool interrupted = false;
 
   bool measured() const { return measured_to_ns > measured_from_ns; }
   double seconds() const { return static_cast<double>(measured_to_ns - measured_from_ns) / 1e9; }
   double requests_per_s() const { return static_cast<double>(requests) / seconds(); }
-  /// A few are always just due when the window ends.
+  /// A few requests are always just scheduled when the window ends.
   bool rate_missed() const { return due_not_sent > 10 + requests / 100; }
-  /// 1: every thread of the client was busy all the time.
+  /// Returns 1 if every thread of the client was busy all the time.
   double cpu_fraction() const { return client_cpu_s / seconds() / busy_limit; }
-  /// A client that spins is always busy: that tells nothing.
+  /// Returns the utilization of all parts. A spinning client is always busy, so its own is unknown.
   strain spent(bool spinning) const {
     return {.client = spinning ? std::nullopt : std::optional(cpu_fraction()),
             .server = server_strain,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// short_client.cpp: many short connections at once on one thread: connect, one request, its reply, close.
+// short_client.cpp: many concurrent short connections on one thread: connect, one request, its reply, close.
 #include "load/clients.hpp"
 #include "load/connect.hpp"
 #include "load/epoll_set.hpp"
@@ -16,7 +16,7 @@
 namespace quintet::bench {
 namespace {
 
-constexpr unsigned give_up_after = 1000;  ///< failures in a row: nobody is there any more
+constexpr unsigned give_up_after = 1000;  ///< consecutive failures after which the server counts as gone
 
 template <class Exchange>
 class short_client final : public worker {
@@ -32,7 +32,7 @@ class short_client final : public worker {
       slots_.push_back({unique_fd(), Exchange(c, i), 0, 0});
       out_.resize(slots_.back().what.request_bytes());
     }
-    in_.resize(std::max<std::size_t>(4096, c.settings.work.message_bytes + 1));  // a byte too many is seen
+    in_.resize(std::max<std::size_t>(4096, c.settings.work.message_bytes + 1));  // one byte more, to detect a surplus
   }
 
   void run() override {
@@ -79,12 +79,12 @@ class short_client final : public worker {
     s.sent = 0;
     s.fd = start_connect(control_.target, sources_.next());
     if (!s.fd) return fail(s, std::strerror(errno));
-    // On loopback the connection stands by now, and the request leaves without waiting for EPOLLOUT.
+    // On loopback the connection is established by now, so the request is sent without waiting for EPOLLOUT.
     if (!send(s)) return;
     epoll_.add(s.fd.get(), s.sent == out_.size() ? EPOLLIN : EPOLLOUT, index);
   }
 
-  /// False: the connection failed.
+  /// Returns false if the connection failed.
   bool send(slot& s) {
     s.what.produce(s.sent, out_.data(), out_.size() - s.sent);
     const ssize_t n = ::send(s.fd.get(), out_.data(), out_.size() - s.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -150,7 +150,7 @@ class short_client final : public worker {
   source_spread sources_;
   std::vector<slot> slots_;
   std::vector<unsigned> idle_;
-  std::uint64_t turns_ = 0;  ///< open loop: how many of this thread's requests have been due
+  std::uint64_t turns_ = 0;  ///< open loop: requests of this thread that have been scheduled so far
   std::uint64_t last_arrival_ = 0;
   unsigned in_a_row_ = 0;
   std::vector<char> in_;

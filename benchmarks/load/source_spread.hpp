@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// source_spread.hpp: source addresses in turn, so that short connections do not run out of ports.
+// source_spread.hpp: rotates source addresses, so that short connections do not run out of ports.
 #pragma once
 
 #include "load/connect.hpp"
@@ -7,14 +7,14 @@
 
 namespace quintet::bench {
 
-/// A closed connection keeps its port for a minute, and one address has 28,000 of them. 127.0.0.2 to 127.0.0.251 have
-/// seven million. Anywhere else than on 127.0.0.0/8 there is one address only: close by reset there.
+/// A closed connection keeps its port for a minute, and one address has 28,000 ports. 127.0.0.2 to 127.0.0.251 have
+/// seven million. Outside 127.0.0.0/8 there is only one address: use close_by_reset there.
 class source_spread {
  public:
   source_spread(const control& c, unsigned start)
       : spreads_(is_loopback_v4(c.target) && !c.settings.close_by_reset), last_(start * 37) {}
 
-  /// For start_connect(): 0 where the system is to choose.
+  /// Returns the `source` for start_connect(); 0 if the system chooses.
   unsigned next() { return spreads_ ? 2 + ++last_ % 250 : 0; }
 
  private:

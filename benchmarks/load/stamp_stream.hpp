@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stamp_stream.hpp: the requests of the workload `timestamp` on one connection: what time it is, in microseconds.
+// stamp_stream.hpp: requests of the workload `timestamp` on one connection: the time in microseconds.
 #pragma once
 
 #include "workloads.hpp"
@@ -13,16 +13,16 @@
 
 namespace quintet::bench {
 
-/// Remembers what is under way, at most `most_under_way` messages. No two requests of a connection are the same, so
-/// that a reply to another one differs.
+/// Remembers the messages in progress, at most `most_under_way`. All requests of a connection differ, so the check
+/// detects a reply to another request.
 class stamp_stream {
  public:
   static constexpr std::size_t message_bytes = header_bytes;
 
   explicit stamp_stream(std::size_t most_under_way) : stamps_(most_under_way) {}
 
-  /// Writes the bytes [position, position + length) to `out`. A message that begins here is stamped now: again, if none
-  /// of it was sent the last time.
+  /// Writes the bytes [position, position + length) to `out`. A message that begins here gets the current time, even if
+  /// an earlier call already stamped it but none of it was sent.
   void produce(std::uint64_t position, char* out, std::size_t length) {
     const auto now = microseconds_now();
     each_piece(
@@ -36,7 +36,7 @@ class stamp_stream {
         });
   }
 
-  /// True if `in` is what a right server has to send at `position`: each time and one.
+  /// Returns true if `in` is the correct reply at `position`: each time plus one.
   bool matches(std::uint64_t position, std::string_view in) const {
     bool same = true;
     const char* from = in.data();
@@ -70,7 +70,7 @@ class stamp_stream {
     }
   }
 
-  std::vector<std::uint64_t> stamps_;  ///< of message m at m % size
+  std::vector<std::uint64_t> stamps_;  ///< stamp of message m, at m % size
   std::uint64_t latest_ = 0;
 };
 

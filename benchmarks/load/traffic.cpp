@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// traffic.cpp: /proc/net/dev, and which of its interfaces is on the way.
+// traffic.cpp: reads /proc/net/dev and finds the interface towards an address.
 #include "load/traffic.hpp"
 
 #include "input_file.hpp"
@@ -39,7 +39,7 @@ std::string interface_with(const socket_address& own) {
   return "";
 }
 
-/// Any address of this machine is reached over lo.
+/// The machine reaches its own addresses over lo.
 bool is_own(const socket_address& address) { return !interface_with(address).empty(); }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::optional<interface_counts> read_interface(const std::string& name) {
   return parse_net_dev(read_if_possible("/proc/net/dev"), name);
 }
 
-// A datagram socket that is connected asks the routes, and sends nothing.
+// Connecting a datagram socket looks up the route without sending.
 std::string interface_towards(const socket_address& to) {
   if (is_loopback_v4(to) || is_own(to)) return "lo";
   const unique_fd fd(::socket(to.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));

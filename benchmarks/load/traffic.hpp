@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// traffic.hpp: what the kernel counts on the way to the server: bytes and packets of a network interface.
+// traffic.hpp: the kernel's counts of bytes and packets on the interface to the server.
 #pragma once
 
 #include "load/control.hpp"
@@ -10,28 +10,28 @@
 
 namespace quintet::bench {
 
-/// Of one interface, since it came up, all programs together.
+/// Counts of one interface since it came up, of all programs.
 struct interface_counts {
   double received_bytes = 0, received_packets = 0;
   double sent_bytes = 0, sent_packets = 0;
 };
 
-/// What /proc/net/dev says of this interface; nothing where it is not there.
+/// Returns the interface's counts from the text of /proc/net/dev; nullopt if it is not listed.
 std::optional<interface_counts> parse_net_dev(std::string_view text, std::string_view interface);
 std::optional<interface_counts> read_interface(const std::string& name);
 
-/// Whose address packets to there leave with: "lo" for 127.0.0.1. Empty where that cannot be told.
+/// Returns the interface of packets to this address: "lo" for 127.0.0.1. Empty if unknown.
 std::string interface_towards(const socket_address& to);
 
-/// Of the line, in bytes a second each way; 0: it has none, or does not tell.
+/// Returns the line speed in bytes a second each way; 0 if there is none or it is unknown.
 double line_speed(const std::string& interface);
 
-/// Between two readings. What lo sends it also receives, and it counts once.
+/// The difference of two readings. lo receives what it sends, which counts once.
 struct traffic {
   traffic(std::string name, const interface_counts& before, const interface_counts& after);
   std::string interface;
   double bytes, packets;
-  double busier_way_bytes;  ///< the more of sent and received
+  double busier_way_bytes;  ///< the larger of sent and received
 };
 
 }  // namespace quintet::bench

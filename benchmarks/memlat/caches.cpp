@@ -23,7 +23,7 @@ std::string first_word(const fs::path& path) {
   return word;
 }
 
-// "32K", "16M"
+// Parses "32K" or "16M".
 std::size_t bytes_in(const std::string& text) {
   char* end = nullptr;
   const std::size_t number = std::strtoull(text.c_str(), &end, 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// chase.cpp: following pointers through memory.
+// chase.cpp: chases pointers through memory.
 #include "memlat/chase.hpp"
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ double thread_nanoseconds() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// The compiler must not know that nobody looks at the result.
+// `volatile` keeps the compiler from dropping loads whose result is unused.
 void* follow(void* at, std::size_t loads) {
   for (std::size_t i = 0; i < loads; ++i) at = *static_cast<void* volatile*>(at);
   return at;
@@ -37,7 +37,8 @@ std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   std::mt19937_64 random(seed);
-  // Swapping only with those before keeps it one cycle; a plain shuffle would fall into several, some of them tiny.
+  // Sattolo: swapping only with earlier elements keeps one cycle.
+  // A plain shuffle would give several, some of them tiny.
   for (std::size_t i = count; i-- > 1;) std::swap(order[i], order[random() % i]);
   return order;
 }
@@ -48,7 +49,7 @@ pointer_chase::pointer_chase(std::size_t bytes, std::uint64_t seed)
       memory_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
       at_(memory_) {
   if (memory_ == MAP_FAILED) throw std::bad_alloc();
-  ::madvise(memory_, bytes_, MADV_HUGEPAGE);  // whoever refuses has more to translate
+  ::madvise(memory_, bytes_, MADV_HUGEPAGE);  // optional: without huge pages the CPU translates more addresses
   const auto next = random_cycle(lines_, seed);
   const auto line = [&](std::size_t i) { return static_cast<char*>(memory_) + i * line_bytes; };
   for (std::size_t i = 0; i < lines_; ++i) new (line(i)) void*(line(next[i]));
@@ -57,7 +58,7 @@ pointer_chase::pointer_chase(std::size_t bytes, std::uint64_t seed)
 pointer_chase::~pointer_chase() { ::munmap(memory_, bytes_); }
 
 double pointer_chase::measure(std::chrono::nanoseconds how_long) {
-  at_ = follow(at_, std::min<std::size_t>(lines_, 1 << 20));  // what fits is in the cache then
+  at_ = follow(at_, std::min<std::size_t>(lines_, 1 << 20));  // warms the cache with all lines that fit
   const auto end = std::chrono::steady_clock::now() + how_long;
   std::vector<double> stretches;
   do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// chase.hpp: following pointers through memory: each load waits for the one before, and no prefetcher guesses it.
+// chase.hpp: chases pointers through memory. Each load waits for the previous one, and no prefetcher predicts it.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@
 
 namespace quintet::bench {
 
-// One cycle through all of 0 .. count-1 in random order (Sattolo): next[i] follows i.
+// Returns one cycle through all of 0 .. count-1 in random order (Sattolo): next[i] follows i.
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed);
 
-// A working set of cache lines, linked into one random cycle. Asks for huge pages, so that little time goes to the
-// translation of addresses.
+// A working set of cache lines, linked into one random cycle.
+// It requests huge pages, to keep address translation cheap.
 class pointer_chase {
  public:
   // Throws std::bad_alloc.
@@ -22,8 +22,8 @@ class pointer_chase {
   pointer_chase(const pointer_chase&) = delete;
   pointer_chase& operator=(const pointer_chase&) = delete;
 
-  // Nanoseconds for a load: the median over stretches of some thousand loads, in CPU time of this thread, since being
-  // preempted is not memory's fault.
+  // Returns nanoseconds per load: the median over stretches of some thousand loads. It uses the thread's CPU time,
+  // because preemption is not memory latency.
   double measure(std::chrono::nanoseconds how_long);
   std::size_t lines() const { return lines_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memlat_command.cpp: `quintet-bench memlat`: its options, and rounds that visit every level and every pair of CPUs.
+// memlat_command.cpp: `quintet-bench memlat`: its options, and rounds over all levels and all pairs of CPUs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -64,7 +64,7 @@ class measuring {
     not_known_.emplace_back("who else uses a cache that the CPU shares with others: it may hold less than it is told");
   }
 
-  // False after Ctrl-C.
+  // Returns false after Ctrl-C.
   bool run() {
     const interruption_guard guard;
     const double seconds = std::chrono::duration<double>(each_).count() + 0.05;
@@ -97,7 +97,7 @@ class measuring {
 
  private:
   void make_levels(unsigned cpu) {
-    pin_thread({cpu});  // its first touch is then near it, and the small sets stay in its caches
+    pin_thread({cpu});  // memory is then allocated near this CPU, and small sets stay in its caches
     const auto caches = read_caches(cpu);
     if (caches.empty()) not_known_.emplace_back("L1, L2, L3: the kernel does not tell how large they are");
     const auto memory =

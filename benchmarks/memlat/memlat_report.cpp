@@ -27,7 +27,7 @@ std::string line(const latency& l) {
                      fmt::format("{:.2f} to {:.2f}", s->min, s->max));
 }
 
-// The last cache beside memory, where one can hardly tell them apart.
+// Returns a remark if the last cache is hardly faster than memory.
 std::string remark(const std::vector<latency>& loads) {
   if (loads.size() < 2) return "";
   const auto last = summarise_samples(loads[loads.size() - 2].ns), memory = summarise_samples(loads.back().ns);

@@ -20,7 +20,7 @@ struct memlat_findings {
 };
 
 std::string memlat_table(const memlat_findings&);
-// "results" and "not_known"
+// Composes "results" and "not_known".
 boost::json::object compose_memlat(const memlat_findings&);
 
 }  // namespace quintet::bench

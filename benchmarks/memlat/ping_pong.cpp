@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ping_pong.cpp: one atomic number that two threads increase in turn.
+// ping_pong.cpp: one atomic number that two threads increment in turn.
 #include "memlat/ping_pong.hpp"
 
 #include <atomic>
@@ -16,7 +16,7 @@ constexpr unsigned trips_at_a_time = 500;
 constexpr unsigned over = ~0U;
 
 struct alignas(128) ball {
-  std::atomic<unsigned> turn{0};  // odd: the second one's
+  std::atomic<unsigned> turn{0};  // odd: the second thread's turn
 };
 
 void answer(ball& b, unsigned cpu) {
@@ -51,13 +51,14 @@ double ask(ball& b, unsigned cpu, std::chrono::nanoseconds how_long) {
 }  // namespace
 
 double measure_ping_pong(unsigned first_cpu, unsigned second_cpu, std::chrono::nanoseconds how_long) {
-  for (const unsigned cpu : {first_cpu, second_cpu}) {  // a thread that could not start would be waited for for ever
+  // Test first: the other thread would wait forever for one that cannot start.
+  for (const unsigned cpu : {first_cpu, second_cpu}) {
     std::async(std::launch::async, [cpu] { pin_thread({cpu}); }).get();
   }
   ball shared;
   auto second = std::async(std::launch::async, [&] { answer(shared, second_cpu); });
   auto first = std::async(std::launch::async, [&] { return ask(shared, first_cpu, how_long); });
-  first.wait();  // whatever became of it, the other one must end
+  first.wait();  // even after a failure, the other thread must end
   shared.turn.store(over, std::memory_order_release);
   second.get();
   return first.get();

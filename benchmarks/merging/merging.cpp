@@ -53,14 +53,14 @@ std::vector<std::string> command(const merging_settings& s, const sender& who, c
   return out;
 }
 
-/// This thread, for as long as it receives; what it starts later may use all CPUs again.
+/// Pins this thread while it receives. The destructor restores its CPUs, for threads started later.
 class pinned {
  public:
   explicit pinned(const cpu_list& to) : before_(allowed_cpus()) { pin_thread(to); }
   ~pinned() {
     try {
       pin_thread(before_);
-    } catch (const std::system_error&) {  // they were taken from us meanwhile
+    } catch (const std::system_error&) {  // the CPUs were withdrawn meanwhile
     }
   }
   pinned(const pinned&) = delete;
@@ -70,7 +70,7 @@ class pinned {
   cpu_list before_;
 };
 
-/// Asks for more before what it has asked for is all there.
+/// Requests more before the requested bytes have all arrived.
 class receiver {
  public:
   receiver(const socket_address& from, const piece_stream& expected)

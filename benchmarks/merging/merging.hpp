@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// merging.hpp: one connection on which messages leave as fast as they can: what is measured, and of whom.
+// merging.hpp: measures one connection on which messages are sent as fast as possible.
 #pragma once
 
 #include "compare/plan.hpp"
@@ -22,7 +22,7 @@ struct merging_settings {
   std::string program, json_file;
 };
 
-/// Who sends: merged, or with a send call for each message.
+/// The measured sender: it merges messages, or makes a send call for each.
 struct sender {
   count_range sizes;
   bool merging = true;
@@ -34,11 +34,11 @@ struct merging_result {
   unsigned round = 0;
   double messages_per_s = 0, bytes_per_s = 0;
   double writes_per_message = 0;
-  double sender_cpu_us_per_message = 0, sender_cpu = 0, receiver_cpu = 0;  ///< the last two: shares of a CPU
+  double sender_cpu_us_per_message = 0, sender_cpu = 0, receiver_cpu = 0;  ///< the last two are fractions of a CPU
   double sender_rss_bytes = 0;
 };
 
-/// Starts `quintet-bench serve`, asks it for messages, receives and checks them here. Throws run_error.
+/// Starts `quintet-bench serve`, requests messages from it, receives and checks them. Throws run_error.
 merging_result measure_merging(const merging_settings& s, const sender& who, const placement& where);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// merging_command.cpp: `quintet-bench merging`: its options, and the way from rounds to table and JSON.
+// merging_command.cpp: `quintet-bench merging`: its options, then rounds, table and JSON.
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare/child_process.hpp"
@@ -36,7 +36,7 @@ constexpr auto* footer =
     "  quintet-bench merging --sizes 8..128\n"
     "  quintet-bench merging --model reactor_pool --rounds 9 --json merging.json";
 
-// What was not given on the command line.
+// Values from the command line that have defaults.
 struct chosen {
   std::optional<unsigned> rounds;
   std::optional<std::chrono::nanoseconds> duration;
@@ -93,7 +93,7 @@ std::vector<double> rounds_of(const outcome& o, const sender& who, field f) {
   return out;
 }
 
-/// Round by round, so that what disturbs the machine disturbs both.
+/// Returns the ratio round by round, because a disturbance affects both runs of a round.
 std::optional<sample_summary> gain(const outcome& o, count_range sizes) {
   auto merged = rounds_of(o, {sizes, true}, &merging_result::messages_per_s);
   const auto single = rounds_of(o, {sizes, false}, &merging_result::messages_per_s);

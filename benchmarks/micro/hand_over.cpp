@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // hand_over: from a loop to a pool and back, n items a turn: worker_pool, asio::thread_pool, a queue with a mutex.
-// Usage: quintet-hand-over [option of Google Benchmark]...   On one CPU: taskset -c 0 quintet-hand-over
+// Usage: quintet-hand-over [option of Google Benchmark]... On one CPU: taskset -c 0 quintet-hand-over
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/loop/post_batch.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>
@@ -26,7 +26,7 @@ using namespace quintet;
 
 constexpr unsigned workers = 4;
 
-/// As a connection's: out, a handler that costs nothing, and home.
+/// Like a connection's baton: handed off, run with an empty handler, and returned.
 struct baton : work_item {
   baton(bool cheap, event_loop& l, unsigned& h) : work_item(&baton::handle), loop(l), home(h) {
     set_facts({.is_measured = cheap});
@@ -55,7 +55,7 @@ class own_pool {
   worker_pool pool_{{workers, workers}};
 };
 
-/// Whose items nothing is known of.
+/// The pool with items of unknown cost.
 class own_pool_at_once : public own_pool {
  public:
   static constexpr bool cheap = false;
@@ -73,7 +73,7 @@ class asio_pool {
   boost::asio::thread_pool pool_{workers};
 };
 
-/// What most programs have.
+/// The pool that most programs have.
 class mutex_pool {
  public:
   static constexpr bool cheap = false;
@@ -116,14 +116,14 @@ class mutex_pool {
   std::vector<std::thread> threads_;
 };
 
-/// Between threads, of this process.
+/// Returns the context switches of this process.
 double switches() {
   rusage all{};
   ::getrusage(RUSAGE_SELF, &all);
   return static_cast<double>(all.ru_nvcsw + all.ru_nivcsw);
 }
 
-/// A turn of the loop that submits all items, and the turns until all are home; in between the thread sleeps.
+/// Runs one turn of the loop that submits all items, then turns until all are returned. In between the thread sleeps.
 void round_trip(event_loop& loop, const std::function<void()>& submit_all, const std::function<bool()>& all_home) {
   loop.post([&] { submit_all(); });
   while (!all_home()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_coroutine_echo.cpp: an echo server on plain Boost.Asio, with C++20 coroutines as its examples write them.
+// asio_coroutine_echo.cpp: an echo server on plain Boost.Asio, with C++20 coroutines in the style of its examples.
 #include "peers/listen.hpp"
 #include "peers/makers.hpp"
 
@@ -32,7 +32,7 @@ asio::awaitable<void> echo(tcp::socket socket) {
           co_await socket.async_read_some(asio::buffer(data.get(), peer_buffer_bytes), use_awaitable);
       co_await asio::async_write(socket, asio::buffer(data.get(), got), use_awaitable);
     }
-  } catch (const std::exception&) {  // the end of the stream, or a connection that was lost
+  } catch (const std::exception&) {  // end of stream, or a lost connection
   }
 }
 
@@ -41,7 +41,7 @@ asio::awaitable<void> accept(tcp::acceptor& acceptor) {
     try {
       tcp::socket socket = co_await acceptor.async_accept(use_awaitable);
       asio::co_spawn(acceptor.get_executor(), echo(std::move(socket)), asio::detached);
-    } catch (const boost::system::system_error&) {  // this one was not to be had; the next may be
+    } catch (const boost::system::system_error&) {  // this accept failed; the next may succeed
     }
   }
 }

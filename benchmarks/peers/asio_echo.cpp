@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_echo.cpp: an echo server on plain Boost.Asio, with callbacks as its tutorial and examples write them.
+// asio_echo.cpp: an echo server on plain Boost.Asio, with callbacks in the style of its tutorial and examples.
 #include "peers/asio_session.hpp"
 #include "peers/listen.hpp"
 #include "peers/makers.hpp"

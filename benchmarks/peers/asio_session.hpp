@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_session.hpp: a connection that echoes over plain Boost.Asio, with callbacks as its tutorial and examples write
-// them.
+// asio_session.hpp: an echoing connection on plain Boost.Asio,
+// with callbacks in the style of its tutorial and examples.
 #pragma once
 
 #include "peers/makers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_threads_echo.cpp: the Asio echo with several threads: all in one io_context, or each with one of its own.
+// asio_threads_echo.cpp: the Asio echo with several threads, which share one io_context or have one each.
 #include "peers/asio_session.hpp"
 #include "peers/makers.hpp"
 
@@ -21,8 +21,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// Main's io_context accepts and deals connections out in turn. Nothing is locked that Asio does not lock itself: a
-/// session has one operation at a time.
+/// Main's io_context accepts and assigns connections round robin. No lock is needed beyond Asio's own: a session has
+/// one operation at a time.
 class asio_threads_echo final : public listening_peer {
  public:
   asio_threads_echo(const std::string& address, std::uint16_t port, unsigned threads, bool shared)
@@ -62,7 +62,7 @@ class asio_threads_echo final : public listening_peer {
       error_code ignored;
       if (!ec) {
         socket.set_option(tcp::no_delay(true), ignored);
-        // The session's first step is its own io_context's, as all others.
+        // Start the session on its own io_context, as all its later steps.
         asio::post(next, [session = std::make_shared<asio_session>(std::move(socket))] { session->read(); });
       }
       accept();

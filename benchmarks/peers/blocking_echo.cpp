@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// blocking_echo.cpp: accept, and a thread that receives and sends until the peer has gone; by hand.
+// blocking_echo.cpp: hand-written: accept, then a thread that receives and sends until the peer closes.
 #include "peers/blocking_echo.hpp"
 
 #include "peers/listen.hpp"
@@ -62,7 +62,7 @@ void blocking_echo::start_thread(unique_fd fd) {
   const int number = fd.get();
   try {
     std::thread([this, own = std::move(fd)]() mutable { serve(std::move(own)); }).detach();
-  } catch (const std::system_error&) {  // no more threads: this connection is refused, the others go on
+  } catch (const std::system_error&) {  // no more threads: refuses this connection only
     const std::lock_guard lock(mutex_);
     open_.erase(number);
   }
@@ -70,8 +70,8 @@ void blocking_echo::start_thread(unique_fd fd) {
 
 void blocking_echo::serve(unique_fd fd) {
   echo(fd.get());
-  // Forgotten before it is closed: end_all() must not shut down a stranger that got the same number. Notified under
-  // the lock: this object may be gone once the lock is free.
+  // Remove the descriptor before closing it: end_all() must not shut down a new connection with the same number. Notify
+  // under the lock: this object may be destroyed once the lock is free.
   const std::lock_guard lock(mutex_);
   open_.erase(fd.get());
   fd.reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_echo.cpp: accept, receive, send; by hand.
+// epoll_echo.cpp: hand-written: accept, receive, send.
 #include "peers/epoll_echo.hpp"
 
 #include "peers/listen.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_echo.hpp: a hand-written echo server on level-triggered epoll, the yardstick that nothing is faster than.
+// epoll_echo.hpp: a hand-written echo server on level-triggered epoll, the reference for all comparisons.
 #pragma once
 
 #include "peers/peer_server.hpp"
@@ -8,8 +8,8 @@
 
 namespace quintet::bench {
 
-/// One thread. One receive for each event, and its bytes sent at once; what the peer does not take is kept, and nothing
-/// more is read from it until it has.
+/// One thread. For each event it receives once and sends those bytes at once. It keeps bytes that the kernel does not
+/// accept, and reads nothing more from that peer until they are sent.
 class epoll_echo final : public listening_peer {
  public:
   epoll_echo(const std::string& address, std::uint16_t port);

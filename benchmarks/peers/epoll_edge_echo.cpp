@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_edge_echo.cpp: a hand-written echo server on edge-triggered epoll: each descriptor is registered once, and read
-// until it has no more.
+// epoll_edge_echo.cpp: a hand-written echo server on edge-triggered epoll. Each descriptor is registered once and read
+// until it is empty.
 #include "peers/listen.hpp"
 #include "peers/makers.hpp"
 
@@ -65,12 +65,12 @@ class epoll_edge_echo final : public listening_peer {
       if (got <= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR))) return c.fd.reset();
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 || !send(c, {buffer_.get(), static_cast<std::size_t>(got)})) return;
-      // Less than asked for: there is no more, and what comes later is another edge. The end has none of its own.
+      // Short read: the input is empty, and later input raises another edge. The end of the stream does not.
       if (static_cast<std::size_t>(got) < peer_buffer_bytes && (happened & EPOLLRDHUP) == 0) return;
     }
   }
 
-  /// False: not all was taken, and the rest waits for the edge that says there is room; or the connection is lost.
+  /// Returns false if the connection is lost, or if bytes are left over for the edge that signals room.
   bool send(client& c, std::string_view data) const {
     const ssize_t sent = ::send(c.fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
     if (sent == static_cast<ssize_t>(data.size())) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// foreign_program.cpp: taskset and setpriv, which come with util-linux, which every Debian has.
+// foreign_program.cpp: uses taskset and setpriv of util-linux, which every Debian has.
 #include "peers/foreign_program.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// foreign_program.hpp: starting servers that know nothing of this tool.
+// foreign_program.hpp: starts servers that are independent of this tool.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace quintet::bench {
 
-// The command line that runs another one on these CPUs, and ends it with us, whatever becomes of us. Throws run_error
-// where the system has no program for that.
+// Returns a command line that runs `command` on these CPUs and ends it with its parent. Throws run_error if the system
+// lacks the tools.
 std::vector<std::string> pinned(const std::string& cpus, const std::vector<std::string>& command);
 
-// One of 127.0.0.1 that nobody uses at this moment.
+// Returns a port of 127.0.0.1 that is unused at this moment.
 std::string free_port();
 
-// Beside the benchmarks of this build: the example of this name, or what was `given` instead. Throws usage_error.
+// Returns the path of an example beside the benchmarks of this
+// build, or `given`. Throws usage_error if it is not executable.
 std::string example_program(const std::string& name, const std::string& given = "");
 
 }  // namespace quintet::bench

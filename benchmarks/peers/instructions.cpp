@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// instructions.cpp: a server under callgrind, and a client of so and so many requests.
+// instructions.cpp: a server under callgrind, and a client with a fixed number of requests.
 #include "peers/instructions.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// instructions.hpp: user-space instructions of a server for each request, which no neighbour on the machine disturbs.
+// instructions.hpp: user-space instructions of a server per request, which other programs do not disturb.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace quintet::bench {
 
-// Of a log of callgrind's. Throws run_error where it has counted nothing.
+// Returns the count in a log of callgrind. Throws run_error if there is none.
 double collected_instructions(const std::string& log);
 
-// Throws usage_error where valgrind is not installed.
+// Throws usage_error if valgrind is not installed.
 void require_valgrind();
 
-// By callgrind, as the slope between two runs of different length, so that starting, connecting and stopping cancel
-// out. Client and server take strict turns on one CPU: all requests of a turn are there before the server wakes.
+// Counts with callgrind, as the slope between two runs of different length: starting, connecting and stopping cancel
+// out. Client and server take turns on one CPU. All requests of a turn arrive before the server wakes.
 void measure_instructions(run_result&, const compare_settings&, const planned_run&, const placement&);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// libevent_echo.cpp: an echo server on libevent's bufferevents, as its book writes it.
+// libevent_echo.cpp: an echo server on libevent's bufferevents, in the style of its book.
 #include "peers/makers.hpp"
 
 #include <event2/buffer.h>
@@ -56,7 +56,7 @@ class libevent_echo final : public listening_peer {
   }
 
   static void on_event(bufferevent* client, short what, void* self) {
-    // After the peer's end what is still to be sent goes first.
+    // After the peer's FIN, send the remaining output first.
     if ((what & BEV_EVENT_EOF) != 0 && evbuffer_get_length(bufferevent_get_output(client)) > 0)
       bufferevent_setcb(client, nullptr, on_written, on_event, self);
     else

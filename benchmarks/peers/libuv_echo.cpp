@@ -13,8 +13,8 @@ struct uv_client {
   uv_write_t writing{};
   std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(peer_buffer_bytes);
   bool busy = false;    ///< the buffer is being written
-  bool paused = false;  ///< more had arrived meanwhile
-  bool ended = false;   ///< the peer has sent all
+  bool paused = false;  ///< more input arrived during the write
+  bool ended = false;   ///< the peer has sent FIN
 
   uv_stream_t* stream() { return reinterpret_cast<uv_stream_t*>(&socket); }
   void start() { uv_read_start(stream(), on_buffer, on_read); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// listen.cpp: sockets that accept.
+// listen.cpp: listening sockets and accept.
 #include "peers/listen.hpp"
 
 #include <arpa/inet.h>

@@ -9,10 +9,10 @@
 
 namespace quintet::bench {
 
-/// SO_REUSEADDR, close-on-exec, IPv4. Port 0: the system picks. Throws std::system_error.
+/// Listens on IPv4 with SO_REUSEADDR and close-on-exec. Port 0: the system chooses. Throws std::system_error.
 unique_fd listen_on(const std::string& address, std::uint16_t port, bool blocking);
 std::uint16_t local_port(const unique_fd& listening);
-/// The next connection, with TCP_NODELAY, or an empty one: errno says why.
+/// Accepts a connection and sets TCP_NODELAY. Returns an empty descriptor with errno set on failure.
 unique_fd accept_from(const unique_fd& listening, bool blocking);
 
 }  // namespace quintet::bench

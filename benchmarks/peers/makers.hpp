@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// makers.hpp: the peers that nobody needs by their class, so that no header of another library is included elsewhere.
+// makers.hpp: factories of peers, so that other libraries' headers are included only in one source file each.
 #pragma once
 
 #include "peers/peer_server.hpp"
@@ -15,7 +15,7 @@ std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std:
 std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port);
 
-/// Bytes that a peer receives at a time, where its library lets it choose. Untouched pages of it cost nothing.
+/// Receive size of a peer, if its library lets it choose. Untouched pages cost nothing.
 constexpr std::size_t peer_buffer_bytes = 64 * 1024;
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peer_server.hpp: what the echo servers that Quintet is compared with have in common, and which there are.
+// peer_server.hpp: the interface and the table of the echo servers that Quintet is compared with.
 #pragma once
 
 #include "unique_fd.hpp"
@@ -12,7 +12,7 @@
 
 namespace quintet::bench {
 
-/// Listens from its construction on; one thread, but for `blocking`, `asio-shared` and `asio-separate`.
+/// Listens from its construction on. All have one thread, except `blocking`, `asio-shared` and `asio-separate`.
 class peer_server {
  public:
   peer_server() = default;
@@ -27,7 +27,7 @@ class peer_server {
   virtual std::uint16_t port() const = 0;
 };
 
-/// Most peers: a listening socket, and an eventfd that becomes readable when the server is to stop.
+/// Base of most peers: a listening socket, and an eventfd that becomes readable when the server must stop.
 class listening_peer : public peer_server {
  public:
   /// Throws std::system_error.
@@ -46,27 +46,27 @@ class listening_peer : public peer_server {
 struct peer_kind {
   std::string_view name;
   std::string_view what;     ///< for --help
-  std::string_view package;  ///< Debian's, where a library is needed that may be missing
-  /// Null where that library was missing when this program was built.
+  std::string_view package;  ///< Debian's package of the required library; empty if none
+  /// Null if the library was missing at build time, or if `make_threaded` is set.
   std::unique_ptr<peer_server> (*make)(const std::string& address, std::uint16_t port);
-  /// Of those instead that are told how many threads they have.
+  /// Makes a peer with a configurable number of threads.
   std::unique_ptr<peer_server> (*make_threaded)(const std::string& address, std::uint16_t port,
                                                 unsigned threads) = nullptr;
 
   bool built_in() const { return make || make_threaded; }
-  /// `threads` is for those that can be told.
+  /// Starts the peer. `threads` is only for peers with `make_threaded`.
   std::unique_ptr<peer_server> start(const std::string& address, std::uint16_t port, unsigned threads) const {
     return make_threaded ? make_threaded(address, port, threads) : make(address, port);
   }
-  /// "libuv: not built in; install libuv1-dev, then build again"
+  /// Returns "libuv: not built in; install libuv1-dev, then build again".
   std::string absence() const;
 };
 
-/// All that this program knows, those that are not built in included.
+/// Returns all known peers, including those not built in.
 std::span<const peer_kind> all_peers();
-/// Throws usage_error where there is no such peer, with the names of those there are.
+/// Throws usage_error, which lists the peers, if the name is unknown.
 const peer_kind& find_peer(std::string_view name);
-/// The same where it is not built in.
+/// Throws usage_error also if the peer is not built in.
 const peer_kind& require_peer(std::string_view name);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers_command.cpp: `quintet-bench peers`: its options, and the way from contenders to table and JSON.
+// peers_command.cpp: `quintet-bench peers`: its options, then contenders, table and JSON.
 #include <quintet/net/engine/make_engine.hpp>
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ struct job {
   std::optional<redis_programs> redis;
 };
 
-// Those that are named, or all that have one loop. Of what is missing one line says so, unless it was named.
+// Returns the named peers, or all with a single loop. If none is named, it prints a line for each that is not built in.
 std::vector<contender> peers_of(const chosen& c) {
   std::vector<contender> out{{.peer = "epoll"}};
   const auto add = [&](const peer_kind& p) {
@@ -70,7 +70,7 @@ std::vector<contender> peers_of(const chosen& c) {
   return out;
 }
 
-// Valgrind knows nothing of io_uring: there instructions are counted of the others.
+// Valgrind does not support io_uring, so instructions are counted for the other engines.
 std::vector<contender> ours(const std::string& model, bool counted) {
   std::vector<contender> out;
   for (const engine_kind kind : built_engines()) {
@@ -120,7 +120,7 @@ job complete(const compare_settings& given, const chosen& c) {
   bool kv = false;
   parse_peers_workloads(c.workloads.empty() ? usual : c.workloads, out.echoes.workloads, kv);
   if (kv && out.count_instructions) throw usage_error("--count: instructions are counted of echoes only, not of kv");
-  if (out.count_instructions) require_valgrind();  // what contradicts itself is wrong whatever is installed
+  if (out.count_instructions) require_valgrind();  // report contradictions first, whatever is installed
   out.echoes.contenders = peers_of(c);
   const auto own = ours(c.model, out.count_instructions);
   out.echoes.contenders.insert(out.echoes.contenders.begin() + 1, own.begin(), own.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers_report.cpp: ours and the peers beside a reference: table, ratios, verdicts.
+// peers_report.cpp: models and peers compared with a reference: table, ratios, verdicts.
 #include "peers/peers_report.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ namespace json = boost::json;
 
 namespace {
 
-// A server beside the reference of its workload.
+// A server compared with its workload's reference.
 struct standing {
   const combination* row;
-  std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nothing for the reference itself
+  std::optional<sample_summary> ratio;  // of CPU time, or of instructions; nullopt for the reference itself
 };
 
 std::vector<standing> standings(const comparison& c, const std::vector<combination>& summary,
@@ -58,7 +58,7 @@ std::string line(const standing& s) {
          remarks(row);
 }
 
-// Where there are connections enough to measure it.
+// Returns memory per connection, if there are enough connections to measure it.
 std::string memory_lines(const std::vector<standing>& all) {
   std::string out;
   for (const auto& s : all) {
@@ -82,7 +82,7 @@ std::string reference_label(std::string_view workload) {
   return contender{.peer = std::string(reference_in(workload))}.label();
 }
 
-// "Of the peers libev needs least (0.98 times), libuv most (1.58 times)."
+// Returns "Of the peers libev needs least (0.98 times), libuv most (1.58 times)."
 std::string peers_sentence(const std::vector<standing>& all) {
   const standing *least = nullptr, *most = nullptr;
   for (const auto& s : all) {

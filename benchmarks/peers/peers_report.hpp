@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers_report.hpp: ours and the peers beside a reference, as text for a terminal and as JSON.
+// peers_report.hpp: models and peers compared with a reference, as text for a terminal and as JSON.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace quintet::bench {
 
-// Whom all are compared with in a workload: "epoll", in those of the Redis protocol "redis".
+// Returns the reference of a workload: "epoll", or "redis" for the Redis protocol.
 std::string_view reference_in(std::string_view workload);
 
-// A block for each workload: a line for each server, then the verdict.
+// Returns a block for each workload: a line for each server, then the verdict.
 std::string peers_table(const comparison&);
 
-// What every command writes, and "ratios" and "verdicts".
+// Composes the keys of every command, "ratios" and "verdicts".
 boost::json::object compose_peers(const comparison&);
 
 }  // namespace quintet::bench

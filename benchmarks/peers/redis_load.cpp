@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// redis_load.cpp: starting redis-server, kv and redis-benchmark, and reading what they say.
+// redis_load.cpp: starts redis-server, kv and redis-benchmark, and parses their output.
 #include "peers/redis_load.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ void await_ready(child_process& server, bool is_redis, const std::string& port) 
   throw run_error("the server " + server.ending());
 }
 
-// About as many requests as fill the time: what these servers reach on one core of a usual machine.
+// Estimates the requests that fill the time, from the throughput of these servers on one core of a typical machine.
 std::uint64_t requests_for(double seconds, double in_flight) {
   const double per_s = in_flight > 1 ? 700'000 : 90'000;
   return std::max<std::uint64_t>(5'000, static_cast<std::uint64_t>(seconds * per_s));
@@ -64,7 +64,7 @@ double seconds_of_children() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// Returns what it printed.
+// Returns the output of redis-benchmark.
 std::string run_benchmark(const redis_programs& programs, const run_result& about, const std::string& port,
                           std::uint64_t requests) {
   arguments command{programs.benchmark,
@@ -89,7 +89,7 @@ std::string run_benchmark(const redis_programs& programs, const run_result& abou
   return text;
 }
 
-// Ready when it is made.
+// A server that is ready once constructed.
 class running_server {
  public:
   running_server(const redis_programs& programs, const run_result& about, const server_care& care)
@@ -129,7 +129,7 @@ void measure(const redis_programs& programs, const server_care& care, run_result
   if (server.poll_status()) throw run_error("the server " + server.ending());
   take_redis_figures(result, printed);
   result.requests = static_cast<double>(requests);
-  result.failed = 0;  // redis-benchmark ends with an error otherwise
+  result.failed = 0;  // redis-benchmark fails otherwise
   result.duration_s = *result.requests / *result.requests_per_s;
   result.client_cpu_us_per_request = client_s * 1e6 / *result.requests;
   result.client_cpu_fraction = std::min(1.0, client_s / *result.duration_s);

@@ -14,36 +14,36 @@
 
 namespace quintet::bench {
 
-// Where the three programs are.
+// Paths of the three programs.
 struct redis_programs {
   std::string server, benchmark, kv;
 
-  // `kv` as given, or else beside the benchmarks of this build. Throws usage_error, which says what to install or
-  // build.
+  // Finds the programs. `kv` is a path, or empty for the one beside the benchmarks of this build. Throws usage_error,
+  // which says what to install or build.
   static redis_programs find(const std::string& kv);
-  // The same without redis-server.
+  // Finds all but redis-server.
   static redis_programs find_kv(const std::string& kv);
 };
 
-// What is special about how a server is run; usually nothing.
+// Optional hooks for a server.
 struct server_care {
-  // Goes before its command line.
+  // Returns words to put before the server's command line.
   std::function<std::vector<std::string>(const run_result&)> prefix;
-  // Looks at it once it is ready. Throws run_error where it is not what it should be.
+  // Inspects the server once it is ready. Throws run_error if it is not as expected.
   std::function<void(const run_result&, pid_t)> inspect;
 };
 
 // PING from 100 connections, one at a time and 16 at a time: "kv" and "kv-pipeline".
 std::vector<workload> redis_workloads();
-// SET of 64 bytes under 1,000 keys from 100 connections, "kv-set": what it stores is allocated, of a PING nothing is.
+// SET of 64 bytes under 1,000 keys from 100 connections: "kv-set". Unlike PING, it allocates.
 workload redis_set_workload();
 
 measure_function measure_redis_load(redis_programs, server_care = {});
 
-// Starts the server of a run, has redis-benchmark make so many requests of it, and ends it.
+// Starts the server of a run, has redis-benchmark send `requests` requests, and stops the server.
 void run_redis_requests(const redis_programs&, const run_result& about, const server_care&, std::uint64_t requests);
 
-// What redis-benchmark --csv has printed, in the result's units. Throws run_error where it is something else.
+// Takes the figures from the output of redis-benchmark --csv. Throws run_error if it is something else.
 void take_redis_figures(run_result&, std::string_view csv);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// advice.cpp: which model to take for which handler, and what the library costs beside hand-written code.
+// advice.cpp: recommends a model for each kind of handler, and shows the library's cost beside hand-written code.
 #include "report/advice.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 struct question {
   std::string_view handler;
-  std::array<std::string_view, 3> workloads;  // the first that was measured answers it
+  std::array<std::string_view, 3> workloads;  // the first measured one gives the answer
 };
 constexpr std::array questions{
     question{"cheap", {"echo", "pipeline", "large"}},
@@ -36,7 +36,7 @@ std::optional<std::string> measured(const std::vector<std::string>& names, const
   return std::nullopt;
 }
 
-// Among models that serve equally much, the one that clearly needs least CPU for it; empty if that is not clear either.
+// Among models with equal throughput, returns the one that clearly needs least CPU per request. Empty if none does.
 const combination* cheapest(std::span<const combination> all, const ranking& by_speed, std::string_view workload) {
   std::vector<combination> leaders;
   for (const auto* c : by_speed.level) leaders.push_back(*c);
@@ -48,7 +48,7 @@ const combination* cheapest(std::span<const combination> all, const ranking& by_
   return found == all.end() ? nullptr : &*found;
 }
 
-// Where others used the CPUs only CPU per request tells the models apart, and only of a cheap handler.
+// If other programs used the CPUs, only CPU per request distinguishes the models, and only for a cheap handler.
 bool answer_by_cpu(advice& a, std::span<const combination> all) {
   const auto others = disturbance(all, *a.workload);
   const auto by_cpu = rank(all, *a.workload, cpu_per_request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// advice.hpp: which model to take for a cheap, a computing and a blocking handler, and what the library costs.
+// advice.hpp: recommends a model for cheap, computing and blocking handlers, and shows the library's cost.
 #pragma once
 
 #include <boost/json/array.hpp>
@@ -14,14 +14,14 @@ namespace quintet::bench {
 
 struct advice {
   std::string handler;                  // "cheap", "computing", "blocking"
-  std::optional<std::string> workload;  // the measured workload it rests on; empty: none was measured
-  std::optional<std::string> model;     // the one to take; empty when the noise forbids to say
-  std::vector<std::string> as_good;     // others that cannot be told apart from it
+  std::optional<std::string> workload;  // the measured workload behind the advice; empty: none was measured
+  std::optional<std::string> model;     // the recommended model; empty if the noise is too large
+  std::vector<std::string> as_good;     // others that cannot be distinguished from it
   std::string reason;
 };
 std::vector<advice> advise(std::span<const combination>);
 
-// One of ours against its hand-written counterpart: CPU per request, ours / theirs, round by round.
+// CPU per request of a model / of its hand-written counterpart, round by round.
 struct peer_ratio {
   std::string workload, model, peer;
   sample_summary ratio;

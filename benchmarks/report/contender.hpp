@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// contender.hpp: a server that is measured: one of ours, or a peer.
+// contender.hpp: a measured server: a model of Quintet, or a peer.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@ namespace quintet::bench {
 
 struct contender {
   std::string model{};  // empty for a peer
-  std::string peer{};   // empty for ours
-  // Of ours alone:
+  std::string peer{};   // empty for a model
+  // Of a model only:
   std::string engine = "automatic";
   std::string handler = "callback";  // or "coroutine"
   std::string accept = "main_reactor";
-  std::string allocator{};  // that it is told to use instead of its own; empty: it is not told
+  std::string allocator{};  // preloaded allocator; empty: none is chosen
 
   bool is_peer() const { return !peer.empty(); }
-  // "loop_per_thread", "single_reactor (asio, coroutine)", "loop_per_thread (reuse_port)",
-  // "loop_per_thread (jemalloc)", "hand-written epoll", "libuv"; the engine, who accepts and the allocator are told
-  // only if they are not the usual ones.
+  // Returns "loop_per_thread", "single_reactor (asio, coroutine)", "loop_per_thread (reuse_port)", "loop_per_thread
+  // (jemalloc)", "hand-written epoll" or "libuv". Engine, accept strategy and allocator appear only if they differ from
+  // the defaults.
   std::string label() const;
 };
 

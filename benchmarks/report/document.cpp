@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// document.cpp: the JSON object of a command, there and back.
+// document.cpp: writes and reads the JSON object of a command.
 #include "report/document.hpp"
 
 #include "input_file.hpp"
@@ -30,7 +30,7 @@ std::string string_at(const json::object& parent, std::string_view key) {
   return text ? std::string(*text) : std::string();
 }
 
-// With the line where it stops to be JSON.
+// Parses the text. Errors name the line where the JSON becomes invalid.
 json::value parse_json(std::string_view text) {
   json::stream_parser parser;
   boost::system::error_code error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// document.hpp: everything that one command has to say, as the one JSON object that it writes.
+// document.hpp: all results of one command, as the single JSON object that it writes.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,27 +13,27 @@
 namespace quintet::bench {
 
 struct comparison {
-  std::string version;  // of quintet
+  std::string version;  // of Quintet
   std::string command = "compare";
   boost::json::object environment;  // of the machine and the build
   boost::json::object settings;     // how it was run: rounds, duration, seed, interrupted
   std::vector<run_result> results;
 };
 
-// What the documents of all commands have: "quintet", "command", "environment", "settings", "noise", "summary",
-// "results".
+// Composes the keys that all commands have: "quintet", "command",
+// "environment", "settings", "noise", "summary", "results".
 boost::json::object compose_figures(const comparison&);
 
-// Of `compare`: adds what follows from the results: "verdicts", "advice", "peer_ratios".
+// Composes the document of `compare`, which adds the derived "verdicts", "advice" and "peer_ratios".
 boost::json::object compose(const comparison&);
 
-// The way back, from a file that compose() wrote; what follows from the results is computed anew.
-// Throws std::invalid_argument with a sentence when the text is no such document.
+// Parses a document of compose(). Derived keys are computed anew. Throws std::invalid_argument with a sentence if the
+// text is no such document.
 comparison parse_comparison(std::string_view json_text);
-// The same of a file, which the sentence then names.
+// Reads a document from a file. The error names the file.
 comparison read_comparison(const std::string& path);
 
-// Indented JSON, one short array or object per line, numbers as people write them.
+// Returns indented JSON with short arrays and objects on one line, and numbers as people write them.
 std::string pretty(const boost::json::value&);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// models.hpp: the names of the five threading models, fixed on every command line and in every file.
+// models.hpp: the names of the five threading models, the same on every command line and in every file.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace quintet::bench {
 inline constexpr std::array<std::string_view, 5> model_names{"thread_per_connection", "single_reactor", "reactor_pool",
                                                              "loop_per_thread", "loop_per_thread_pool"};
 
-// A name, or its number from "1" to "5".
+// Finds a model by name, or by number from "1" to "5".
 constexpr std::optional<std::string_view> find_model(std::string_view text) {
   if (text.size() == 1 && text[0] >= '1' && text[0] <= '5') return model_names[static_cast<std::size_t>(text[0] - '1')];
   const auto found = std::find(model_names.begin(), model_names.end(), text);

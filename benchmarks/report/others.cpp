@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// others.cpp: reading what other commands have written. How it is shown is in others.js, by the same names.
+// others.cpp: reads documents of other commands. others.js shows them and uses the same names.
 #include "report/others.hpp"
 
 #include "input_file.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-// The command, and what its section cannot do without.
+// The commands, and the key that each one's section requires.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 9> known{{{"sweep", "summary"},
                                                                               {"study", "study"},
                                                                               {"contention", "summary"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// page.cpp: the report, one HTML file that needs nothing beside itself.
+// page.cpp: the report as one self-contained HTML file.
 #include "report/page.hpp"
 
 #include <algorithm>

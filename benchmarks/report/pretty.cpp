@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pretty.cpp: JSON that a person can read; Boost.JSON writes 1.5E1 and one endless line.
+// pretty.cpp: readable JSON, since Boost.JSON writes 1.5E1 and one endless line.
 #include <fmt/format.h>
 
 #include <boost/json/serialize.hpp>
@@ -21,7 +21,7 @@ std::string scalar(const json::value& value) {
   return value.is_double() ? fmt::format("{}", value.get_double()) : json::serialize(value);
 }
 
-// All members on one line if they are leaves and fit, else one member per line.
+// Writes all members on one line if they are leaves and fit, else one member per line.
 template <class Range, class WriteMember>
 void write_members(std::string& out, const Range& range, std::string_view brackets, std::size_t indent, bool leaves,
                    WriteMember write_member) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ratios.cpp: two servers beside each other, round by round.
+// ratios.cpp: ratios of two servers, round by round.
 #include "report/ratios.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ratios.hpp: two servers beside each other, round by round: a disturbance that lasts for a round hits both.
+// ratios.hpp: ratios of two servers, round by round, because a disturbance of a whole round affects both.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -16,23 +16,23 @@ namespace quintet::bench {
 
 using result_filter = std::function<bool(const run_result&)>;
 
-// Of one workload: the figure of the first / the figure of the second, in each round that has both.
+// Returns the first server's figure / the second's for one workload, in each round that has both.
 std::optional<sample_summary> paired_ratio(std::span<const run_result>, std::string_view workload,
                                            measurement run_result::* figure, const result_filter& first,
                                            const result_filter& second);
 
-// What a server is judged by beside another one: CPU time of a request, or instructions where these were counted.
+// The metric that compares two servers: CPU time per request, or instructions if these were counted.
 struct request_cost {
   measurement run_result::* field;
   std::string_view key, word;  // "server_cpu_us_per_request", "CPU"
-  bool counted;                // so that it repeats
+  bool counted;                // counted figures repeat exactly
 };
 request_cost cost_of(const combination&);
 
-// What `about` says of the two, and "metric", "median", "min", "max".
+// Adds "metric", "median", "min" and "max" to `about`, which describes the two servers.
 boost::json::object ratio_json(boost::json::object about, std::string_view metric, const sample_summary&);
 
-// "1.02 times the CPU of libuv (rounds from 0.98 to 1.05, within the noise the same)"
+// Returns "1.02 times the CPU of libuv (rounds from 0.98 to 1.05, within the noise the same)".
 std::string ratio_text(const sample_summary&, std::string_view what, std::string_view of_whom);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// result.cpp: a measured run to and from JSON.
+// result.cpp: converts a measured run to and from JSON.
 #include "report/result.hpp"
 
 #include <algorithm>

@@ -21,27 +21,28 @@ struct run_result {
   std::optional<std::string> handler;  // "callback", "coroutine"
   std::optional<std::string> accept;
   std::optional<std::string> offload;    // "always", "adaptive", or "automatic", which the model decides
-  std::optional<std::string> peer;       // empty for ours
-  std::optional<std::string> allocator;  // that was preloaded, or "glibc" where it was made sure that none is
+  std::optional<std::string> peer;       // empty for a model
+  std::optional<std::string> allocator;  // the preloaded one, or "glibc" if the absence of others was verified
   unsigned round = 1;
 
   measurement connections, message_bytes, pipeline, duration_s;
-  measurement handler_us;  // what a request that costs something costs the handler; empty where none does
+  measurement handler_us;  // the handler's time for an expensive request; empty if the workload has none
   measurement requests, failed, requests_per_s, mb_per_s;
   measurement p50_us, p90_us, p99_us, p999_us, max_us;
   measurement server_cpu_us_per_request, server_user_us_per_request, client_cpu_us_per_request;
   measurement syscalls_per_request, futex_per_request, context_switches_per_request;
   measurement instructions_per_request;  // of the server, in user space
   measurement server_threads, server_rss_bytes, bytes_per_connection;
-  // Of a server that accepts much, as a fraction of 1; of its busiest loop, beside the average one.
+  // If accepts are measured: fraction accepted by a pinned loop on the CPU that received the connection; busiest loop /
+  // average loop.
   measurement accepted_locally, accept_balance;
-  measurement accept_wakes_per_connection;  // how often somebody wakes to accept, where there is nothing else to do
-  measurement machine_softirq_fraction;     // of the time of all CPUs, whoever caused it
+  measurement accept_wakes_per_connection;  // wake-ups for an accept while the server is otherwise idle
+  measurement machine_softirq_fraction;     // of the time of all CPUs, caused by any program
   measurement heartbeat_p50_us, heartbeat_p99_us, heartbeat_max_us;
   measurement client_cpu_fraction;   // near 1: the client was the bottleneck
-  measurement server_busy_fraction;  // of its busiest thread, or of all its CPUs; near 1: it was
+  measurement server_busy_fraction;  // of its busiest thread, or of all its CPUs; near 1: the server was the bottleneck
   measurement machine_busy_fraction;
-  measurement net_bytes_per_request, net_packets_per_request;  // over the interface between the two, whoever sent them
+  measurement net_bytes_per_request, net_packets_per_request;  // on the interface between the two, sent by any program
   measurement foreign_cpu_fraction;  // the share of all CPUs that neither server nor client used: noise
 
   std::string server_cpus, client_cpus;  // CPU lists such as "0-3,6"
@@ -50,7 +51,7 @@ struct run_result {
   std::optional<std::string> error;  // why the run gave no figures
 };
 
-// As contender::label().
+// Returns the same text as contender::label().
 std::string label_of(const run_result&);
 
 struct metric {
@@ -59,7 +60,7 @@ struct metric {
   bool whole;  // written without a fraction
 };
 
-// Every number of a result, in the order in which it is written.
+// Every number of a result, in the order of writing.
 inline constexpr std::array metrics{
     metric{"connections", &run_result::connections, true},
     metric{"message_bytes", &run_result::message_bytes, true},
@@ -102,10 +103,10 @@ inline constexpr std::array metrics{
 };
 
 boost::json::object to_json(const run_result&);
-// Missing keys and nulls become "not measured". Throws std::invalid_argument when a value has the wrong type.
+// Treats missing keys and nulls as "not measured". Throws std::invalid_argument if a value has the wrong type.
 run_result result_from_json(const boost::json::object&);
 
-// A number as it should be read: integers stay integers, others keep six significant digits; not measured is null.
+// Returns a readable number: integers stay integers, others keep six significant digits. "Not measured" is null.
 boost::json::value number(const measurement&, bool whole = false);
 boost::json::value text_or_null(const std::optional<std::string>&);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// statistics.cpp: median and spread of a few rounds, and the ratio of two of them.
+// statistics.cpp: median and spread of a few rounds, and the ratio of two samples.
 #include "report/statistics.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace quintet::bench {
 namespace {
 
-// Of n and m figures that come from the same place there are n * m pairs. The chance that exactly 0, 1, 2 ... of them
-// have the first above the second: Gauss's binomial coefficients over their sum.
+// n and m values of one distribution have n * m pairs. Returns the probabilities that in exactly 0, 1, 2 ... pairs the
+// first exceeds the second: Gaussian binomial coefficients over their sum.
 std::vector<double> chances_of_pairs(std::size_t n, std::size_t m) {
   std::vector<double> chances(n * m + 1, 0.0);
   chances[0] = 1;
@@ -23,7 +23,7 @@ std::vector<double> chances_of_pairs(std::size_t n, std::size_t m) {
   return chances;
 }
 
-// How many of the sorted ratios may be left out at each end, and what confidence is left then.
+// The number of sorted ratios to drop at each end, and the remaining confidence.
 struct cut {
   std::size_t pairs = 0;
   double confidence = 0;
@@ -32,7 +32,7 @@ struct cut {
 cut widest_cut(std::size_t n, std::size_t m) {
   constexpr double wanted = 0.95;
   constexpr std::size_t too_many_to_count = 10'000;
-  if (n * m > too_many_to_count) {  // then the pairs are as good as normally distributed
+  if (n * m > too_many_to_count) {  // then the normal distribution is a good approximation
     const auto a = static_cast<double>(n), b = static_cast<double>(m);
     return {static_cast<std::size_t>(a * b / 2 - 1.96 * std::sqrt(a * b * (a + b + 1) / 12)), wanted};
   }

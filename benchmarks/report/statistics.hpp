@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// statistics.hpp: median and spread of a few rounds, whether two of them can be told apart, and how far apart they are.
+// statistics.hpp: median and spread of a few rounds, and whether and how far two samples differ.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@ struct sample_summary {
   double max = 0;
   std::size_t samples = 0;
 
-  // (max - min) / median; 0 when the median is 0.
+  // Returns (max - min) / median; 0 if the median is 0.
   double spread() const;
 };
 
-// Empty for no values.
+// Returns nullopt for no values.
 std::optional<sample_summary> summarise_samples(std::span<const double> values);
 
-// True when the two ranges share a point: then the rounds do not tell which of the two is bigger.
+// Returns true if the two ranges share a point: the rounds then do not tell which is larger.
 bool overlap(const sample_summary&, const sample_summary&);
 
-// How many times the first's figures are the second's, where the two were measured in rounds of their own.
+// The ratio of two samples that were measured in separate rounds.
 struct ratio_interval {
   double ratio = 1;  // of the medians
   double low = 1, high = 1;
-  double confidence = 0;  // that the true ratio is from low to high: 0.95 where so few rounds can give that, else less
+  double confidence = 0;  // that the true ratio is from low to high: 0.95, or less if there are too few rounds
 
   bool contains(double value) const { return low <= value && value <= high; }
 };
 
-// From the ranks of the figures alone (Mann and Whitney's test, turned round), so it assumes nothing about how they are
-// spread. Only figures above 0 count; empty where one side has none.
+// Computes the ratio from ranks alone (inverted Mann-Whitney test), so it assumes no distribution. Only values above 0
+// count. Returns nullopt if one side has none.
 std::optional<ratio_interval> ratio_of(std::span<const double> of, std::span<const double> to);
 
 }  // namespace quintet::bench

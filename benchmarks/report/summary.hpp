@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// summary.hpp: the rounds of each combination (workload and its shape, model or peer) brought together.
+// summary.hpp: summarizes the rounds of each combination (workload and its shape, model or peer).
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace quintet::bench {
 
 struct combination {
-  run_result first;                  // the first run: its names and its placement speak for all
+  run_result first;                  // the first run; its names and placement represent all
   std::size_t rounds = 0;            // runs that gave figures
   std::size_t failures = 0;          // runs that did not
   std::optional<std::string> error;  // of the first run that failed
@@ -29,18 +29,18 @@ struct combination {
   std::string label() const { return label_of(first); }
 };
 
-// Two runs of the same: workload, its shape, and server. The engine counts only as far as label_of() tells it: a run
-// that failed early does not know yet which engine it would have had.
+// Returns true if workload, shape and server are equal. The engine counts only as far as label_of() shows it: a run
+// that failed early does not know its engine.
 bool same_combination(const run_result&, const run_result&);
 
-// One object per combination, in the order of first appearance.
+// Returns one object per combination, in the order of first appearance.
 std::vector<combination> summarise(std::span<const run_result>);
 
-// The names of the workloads, in the order of first appearance.
+// Return the names of the workloads, in the order of first appearance.
 std::vector<std::string> workload_names(std::span<const combination>);
 std::vector<std::string> workload_names(std::span<const run_result>);
 
-// Medians under the keys of a result; "spread" has (max-min)/median and "range" [min, max] under the same keys.
+// Has medians under the keys of a result. "spread" has (max-min)/median and "range" [min, max] under the same keys.
 boost::json::object to_json(const combination&);
 boost::json::array to_json(std::span<const combination>);
 

@@ -49,7 +49,7 @@ std::vector<column> columns_for(const std::vector<const combination*>& rows) {
   const auto has_heartbeat = [](const combination* c) { return (*c)[&run_result::heartbeat_p99_us].has_value(); };
   for (const auto* row : rows) {
     if (!has_heartbeat(row)) continue;
-    // Heartbeats take the place of counters that this workload is not about.
+    // Heartbeats replace counters that are irrelevant for this workload.
     out.erase(out.begin() + 5, out.end());
     out.insert(out.end(), std::begin(heartbeat_columns), std::end(heartbeat_columns));
     break;
@@ -81,7 +81,7 @@ void append_rows(std::string& out, const std::vector<const combination*>& rows) 
   }
 }
 
-// "Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread)."
+// Returns "Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread)."
 std::string bottleneck_line(const std::vector<const combination*>& rows) {
   std::vector<std::pair<std::string_view, std::vector<std::string>>> groups;
   for (const auto* row : rows) {
@@ -99,7 +99,7 @@ std::string bottleneck_line(const std::vector<const combination*>& rows) {
   return out.empty() ? out : "  -> Bottleneck: " + out + ".\n";
 }
 
-// Of the servers that have the fewest and the most.
+// Returns the range of packets and bytes over the servers.
 std::string network_line(const std::vector<const combination*>& rows) {
   std::vector<double> packets, bytes, each;
   for (const auto* row : rows) {

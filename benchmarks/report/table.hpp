@@ -9,21 +9,21 @@
 
 namespace quintet::bench {
 
-// A block for each workload: a line per model and peer, then the verdict; last the advice.
+// Returns a block for each workload: a line per model and peer, then the verdict. The advice is last.
 std::string console_table(const comparison&);
 
-// "echo: 100 connections x 8 B, 4 in flight each"
+// Returns "echo: 100 connections x 8 B, 4 in flight each".
 std::string shape_text(const run_result&);
-// "echo: 100 connections x 8 B (server on CPU 1, client on CPU 0)"
+// Returns "echo: 100 connections x 8 B (server on CPU 1, client on CPU 0)".
 std::string title_line(const combination&);
-// " (server on CPU 1, client on CPU 0)"
+// Returns " (server on CPU 1, client on CPU 0)".
 std::string placement_text(const run_result&);
-// Lines about what went wrong in its rounds; mostly none.
+// Returns lines about failures in the combination's rounds; mostly none.
 std::string failure_remarks(const combination&);
-// The same, and about what held the figures back.
+// Returns the failure remarks, and remarks about limits of the figures.
 std::string remarks(const combination&);
 
-// The median as text; "-" where nothing was measured.
+// Returns the median as text; "-" if nothing was measured.
 std::string cell(const combination&, measurement run_result::* field, std::string (*format)(double));
 
 }  // namespace quintet::bench

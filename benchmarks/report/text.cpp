@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// text.cpp: numbers as people read them.
+// text.cpp: formats numbers for readers.
 #include "report/text.hpp"
 
 #include <fmt/format.h>

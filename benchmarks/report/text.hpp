@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// text.hpp: numbers as people read them, for the table and the sentences.
+// text.hpp: formats numbers for readers of tables and sentences.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// verdict.cpp: who wins a workload and by how much, or that the noise forbids to say.
+// verdict.cpp: the best models of a workload and their lead, or that the noise is too large to tell.
 #include "report/verdict.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr yardstick throughput{"requests_per_s", &run_result::requests_per_s, tr
 constexpr yardstick median_latency{"p50_us", &run_result::p50_us, false};
 constexpr yardstick heartbeat{"heartbeat_p99_us", &run_result::heartbeat_p99_us, false};
 
-// How many times better a is than b.
+// Returns how many times better a is than b.
 double times_better(const yardstick& y, double a, double b) {
   const double over = y.more_is_better ? a : b;
   const double under = y.more_is_better ? b : a;
@@ -38,7 +38,7 @@ std::string subject(const yardstick& y) {
   return "needs least CPU per request";
 }
 
-// ", 12 % more than x", "; x takes 2.1 times as long": how the best compares with another one.
+// Compares the best with another one: ", 12 % more than x", "; x takes 2.1 times as long".
 std::string margin(const yardstick& y, double times, std::string_view other) {
   if (y.more_is_better) {
     return times >= 1.95 ? fmt::format(", {} times as many as {}", significant(times), other)
@@ -57,7 +57,7 @@ std::vector<std::string> labels(const std::vector<const combination*>& list) {
 
 double median_of(const combination& c, const yardstick& y) { return c[y.field]->median; }
 
-// The one that is left far behind says more about a workload than the one that follows closely.
+// Names the last model, if it is far behind: it says more about a workload than a close follower.
 std::string far_behind(const ranking& r, const yardstick& y) {
   const auto& last = *r.behind.back();
   const auto times = times_better(y, median_of(*r.level.front(), y), median_of(last, y));
@@ -110,7 +110,7 @@ ranking rank(std::span<const combination> all, std::string_view workload, const 
   for (const auto& c : all) {
     if (c.first.workload == workload && !c.is_peer() && c[y.field]) order.push_back(&c);
   }
-  // Equals keep their order, which is that of their addresses.
+  // Equal values keep their order in `all`, which is the order of their addresses.
   std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
     const double ours = median_of(*a, y), theirs = median_of(*b, y);
     if (ours != theirs) return y.more_is_better ? ours > theirs : ours < theirs;

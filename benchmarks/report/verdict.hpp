@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// verdict.hpp: who wins a workload and by how much, or that the noise forbids to say.
+// verdict.hpp: the best models of a workload and their lead, or that the noise is too large to tell.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -13,7 +13,7 @@
 
 namespace quintet::bench {
 
-// What a workload is judged by.
+// The metric that ranks a workload.
 struct yardstick {
   std::string_view key;
   measurement run_result::* field;
@@ -22,11 +22,11 @@ struct yardstick {
 yardstick yardstick_of(std::string_view workload);
 extern const yardstick cpu_per_request;
 
-// The models compared by one yardstick.
+// The models, ranked by one metric.
 struct ranking {
   std::vector<const combination*> level;   // the best median first, then all whose range overlaps with its range
   std::vector<const combination*> behind;  // the others, best first
-  bool single_round = false;               // no spread is known, so nothing is level with anything
+  bool single_round = false;               // the spread is unknown, so nothing counts as level
   bool clear_winner() const { return level.size() == 1 && !behind.empty() && !single_round; }
   bool too_noisy() const { return level.size() > 1 && behind.empty(); }
 };
@@ -34,27 +34,27 @@ ranking rank(std::span<const combination>, std::string_view workload, const yard
 
 struct verdict {
   std::string workload;
-  std::string metric;                 // key of the yardstick
+  std::string metric;                 // key of the metric
   std::optional<std::string> winner;  // the clear winner
-  std::vector<std::string> level;     // the leaders that cannot be told apart (just the winner if there is one)
+  std::vector<std::string> level;     // the leaders that cannot be distinguished (only the winner if there is one)
   measurement ahead_by;               // how many times better than the next one behind
   bool too_noisy = false;
   std::string sentence;
-  // What throughput does not tell: who needs least CPU for a cheap request, who lets cheap requests wait least for dear
-  // ones. Empty where the handler's own work decides it.
+  // Findings beside throughput: least CPU for a cheap request, and least wait of cheap requests behind expensive ones.
+  // Empty if the handler's own work decides these.
   std::string also;
-  std::string caution;               // empty, or why the throughput is not to be believed
-  std::vector<std::string> fastest;  // who serves most requests, and who cannot be told apart from it
-  std::vector<std::string> frugal;   // who needs least CPU per request, and who cannot be told apart from it
+  std::string caution;               // empty, or why the throughput is not reliable
+  std::vector<std::string> fastest;  // the model with the highest throughput, and those not distinguishable from it
+  std::vector<std::string> frugal;   // the model with least CPU per request, and those not distinguishable from it
 };
 
-// The share of the CPUs that other programs had while this workload was measured, where that is too much to believe its
-// throughput: the scheduler then gives a server CPU by its number of threads. CPU per request stays true.
+// Returns the share of the CPUs that other programs used during this workload, if it makes the throughput unreliable:
+// the scheduler then gives a server CPU time by its number of threads. CPU per request stays valid.
 measurement disturbance(std::span<const combination>, std::string_view workload);
 verdict judge(std::span<const combination>, std::string_view workload);
 boost::json::object to_json(const verdict&);
 
-// How far the throughput moved between rounds that should have been equal.
+// Describes how much the throughput of equal rounds differed.
 std::string noise_sentence(std::span<const combination>);
 
 }  // namespace quintet::bench

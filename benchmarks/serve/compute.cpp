@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compute.cpp: the arithmetic and its calibration.
+// compute.cpp: the busy arithmetic and its calibration.
 #include "serve/compute.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace quintet::bench {
 namespace {
 
-/// A chain that neither the compiler nor the processor can shorten: each step needs the one before.
+/// A dependent chain that neither the compiler nor the processor can shorten: each step needs the previous result.
 void do_steps(std::uint64_t steps) {
   std::uint64_t state = steps;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -21,7 +21,7 @@ void do_steps(std::uint64_t steps) {
 calibrated_work::calibrated_work() : steps_per_us_(0) {
   constexpr std::uint64_t steps = 200'000;
   constexpr int trials = 40;
-  // The fastest trial is the one that nothing interrupted.
+  // The fastest trial is the one without an interruption.
   for (int i = 0; i < trials; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     do_steps(steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compute.hpp: a given time of computing, as arithmetic and not as a wait for the clock.
+// compute.hpp: CPU work of a given duration, as a fixed amount of arithmetic instead of a wait for the clock.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace quintet::bench {
 
-/// Measures at construction how many steps this machine does in a microsecond. Work of a fixed number of steps takes
-/// longer when others compete for the core, as real work does.
+/// Measures at construction how many steps this machine does in a microsecond. compute() then runs a fixed number of
+/// steps, so it takes longer when other threads compete for the core, as real work does.
 class calibrated_work {
  public:
   calibrated_work();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// handler.hpp: the one handler of every workload: pay what a request costs, send it back, or what it asks for. And its
-// other flavour, a coroutine, which only echoes.
+// handler.hpp: the handler of all workloads: spends a request's
+// cost, then sends the reply. Also a coroutine that only echoes.
 #pragma once
 
 #include "piece_stream.hpp"
@@ -18,7 +18,7 @@
 
 namespace quintet::bench {
 
-/// What all connections of a server share; only read once the server runs.
+/// State shared by all connections of a server. Read-only once the server runs.
 struct service {
   explicit service(workload w, count_range piece_sizes = piece_stream::default_sizes, bool merging = true)
       : work(std::move(w)), merges(merging) {
@@ -35,9 +35,9 @@ struct service {
   }
 
   const workload work;
-  const bool merges;  // what a batch writes; else each piece of an asked-for reply is sent on its own
+  const bool merges;  // true: the connection merges pieces of a reply; false: flushes each piece
   std::optional<calibrated_work> computing;
-  std::optional<piece_stream> pieces;  // of the workload `ask`
+  std::optional<piece_stream> pieces;  // set for the workload `ask`
 };
 
 class bench_handler {
@@ -59,7 +59,7 @@ class bench_handler {
   }
   void on_writable(connection& c) { write_on(c); }
   std::size_t on_overload(connection& c, bytes in) {
-    // An answer of these costs no more than to say that there is no time for it.
+    // Replies of these kinds cost no more than a rejection.
     const auto kind = service_->work.kind;
     if (kind == work_kind::ask || kind == work_kind::timestamp) return (*this)(c, in);
     const std::size_t size = service_->work.message_bytes;
@@ -93,7 +93,7 @@ class bench_handler {
       left_ += load_big_endian(sequence), write_on(c);
   }
 
-  /// In pieces, as a handler would that reads a file, or that has many messages for a subscriber.
+  /// Writes the reply in pieces, as a handler that reads a file or sends many messages to a subscriber would.
   void write_on(connection& c) {
     while (left_ > 0 && c.writable()) {
       const bytes piece = service_->pieces->piece(next_piece_++).substr(0, left_);
@@ -104,7 +104,7 @@ class bench_handler {
   }
 
   const service* service_;
-  std::size_t left_ = 0;  // of replies in the workload `ask`
+  std::size_t left_ = 0;  // unsent reply bytes in the workload `ask`
   std::size_t next_piece_ = 0;
 };
 

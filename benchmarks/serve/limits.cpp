@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// limits.cpp: the limits of the library that `serve` can be given: options, and what they mean.
+// limits.cpp: the limit options of `serve` and their effect on the configuration.
 #include "serve/limits.hpp"
 
 #include "command_line.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// limits.hpp: the limits of the library that `serve` can be given, for servers that are to meet bad peers.
+// limits.hpp: the library's limits that `serve` accepts as options, for tests with misbehaving peers.
 #pragma once
 
 #include <quintet/threadmodels/server.hpp>
@@ -14,9 +14,9 @@ class App;
 
 namespace quintet::bench {
 
-/// What is not given stays as the library has it.
+/// Unset members keep the library's defaults.
 struct serve_limits {
-  std::optional<std::size_t> files;  ///< descriptors; otherwise as many as the system allows
+  std::optional<std::size_t> files;  ///< open descriptors; unset: as many as the system allows
   std::optional<std::chrono::nanoseconds> message_timeout;
   std::optional<std::size_t> max_output, max_output_total, high_watermark, tuned_sockets, max_threads, max_connections;
 

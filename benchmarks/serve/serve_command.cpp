@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// serve_command.cpp: `quintet-bench serve`: one server, until a signal ends it.
+// serve_command.cpp: `quintet-bench serve`: runs one server until a signal stops it.
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output_file.hpp"
@@ -94,12 +94,12 @@ priority_scheduling parse_scheduling(const std::string& text) {
   throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<priority_scheduling>());
 }
 
-/// Of the kernel's resolution: what is above 0 does not become 0.
+/// Rounds up to the kernel's resolution, so a value above 0 does not become 0.
 std::chrono::microseconds parse_microseconds(std::string_view text) {
   return std::chrono::ceil<std::chrono::microseconds>(parse_duration(text));
 }
 
-/// The parent may have died before the kernel was asked to tell.
+/// Checks the parent again after prctl(): the parent may have died before the kernel was asked to send the signal.
 void die_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::raise(SIGTERM);
@@ -110,7 +110,7 @@ void announce(const char* what, const std::string& address, std::uint16_t port) 
   std::fflush(stdout);
 }
 
-/// Not by the log: with one the server also looks up every client's address.
+/// Prints to stderr instead of the log: a server with a log also looks up every client's address.
 void report_stall(const stall& s) {
   fmt::print(stderr, "quintet-bench: {}{}{}\n", s.peer, s.peer.empty() ? "" : ": ", to_string(s));
 }
@@ -119,7 +119,7 @@ unsigned loops_of(const serve_options& o) {
   return o.loops.value_or(std::max<unsigned>(1, static_cast<unsigned>(allowed_cpus().size())));
 }
 
-/// "all", "idle", or a list.
+/// Pins the loops to `to`: "all", "idle", or a list of CPUs.
 void pin_loops(config& c, const std::string& to) {
   if (to.empty()) return;
   c.placement.idle_cpus = to == "idle";
@@ -152,12 +152,12 @@ config settle(const serve_options& o) {
   return c;
 }
 
-/// What moves the connections' bytes; those of a thread each are not the accepting loop's.
+/// Names the engine that moves the connections' bytes. With a thread per connection, that is not the accepting loop's.
 std::string_view engine_of(const config& c, event_loop& main) {
   return c.model == model::thread_per_connection ? "blocking" : main.io().capabilities().name;
 }
 
-/// The log would say it; but with a log the server also looks up every client's address.
+/// Prints to stderr instead of the log: a server with a log also looks up every client's address.
 void report_refusal(engine_kind wanted) {
   if (const error_code why = refused_by_kernel(wanted))
     fmt::print(stderr, "quintet-bench: epoll takes the place of io_uring, which this kernel refuses: {}\n",
@@ -210,7 +210,7 @@ void serve_ours(const serve_options& o) {
 }
 
 std::atomic<peer_server*> running_peer{nullptr};
-static_assert(std::atomic<peer_server*>::is_always_lock_free);  // read by a signal handler
+static_assert(std::atomic<peer_server*>::is_always_lock_free);  // a signal handler reads it
 
 void serve_peer(const serve_options& o) {
   const auto echo = o.peer->start(o.address, o.port, loops_of(o));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stats.hpp: a server's counters as a line a second, and all of them at the end.
+// stats.hpp: a server's counters, as a line a second and as JSON at the end.
 #pragma once
 
 #include <quintet/net/event_loop.hpp>
@@ -20,12 +20,12 @@
 
 namespace quintet::bench {
 
-/// Each line says what happened since the one before.
+/// Prints counters as differences from the previous line.
 class stats_line {
  public:
   explicit stats_line(std::string name) : name_(std::move(name)) {}
 
-  /// `on_each`: connections of each loop, where a model has several.
+  /// Prints a line. `on_each` holds the connections of each loop, for models with several loops.
   void print(const server_statistics& now, const std::vector<std::uint64_t>& on_each) {
     const auto time = std::chrono::steady_clock::now();
     const double seconds = std::chrono::duration<double>(time - last_time_).count();
@@ -50,14 +50,14 @@ class stats_line {
   std::chrono::steady_clock::time_point last_time_ = std::chrono::steady_clock::now();
 };
 
-/// Connections that are open there now.
+/// Returns the number of open connections of each loop.
 inline std::vector<std::uint64_t> open_on_each(const std::vector<event_loop*>& loops) {
   std::vector<std::uint64_t> open;
   for (event_loop* loop : loops) open.push_back(loop->counters().open());
   return open;
 }
 
-/// Of loops that stay on one each.
+/// Returns the CPUs of the loops that are pinned to one CPU.
 inline std::vector<int> cpus_of(const std::vector<event_loop*>& loops) {
   std::vector<int> cpus;
   for (const event_loop* loop : loops)
@@ -65,7 +65,7 @@ inline std::vector<int> cpus_of(const std::vector<event_loop*>& loops) {
   return cpus;
 }
 
-/// The times are of the last one of them.
+/// Times are relative to the last decision.
 inline boost::json::array to_json(const std::vector<worker_decision>& decisions) {
   boost::json::array all;
   for (const worker_decision& d : decisions) {
@@ -98,7 +98,7 @@ inline boost::json::object to_json(const heartbeat_statistics& s) {
           {"late_max_us", microseconds(s.lateness.max)}};
 }
 
-/// What a server has counted in `seconds`.
+/// Formats the counters of a server that ran for `seconds`.
 inline boost::json::object to_json(const with_compute<server_statistics>& s, std::string_view model, double seconds) {
   boost::json::object o{{"command", "serve"},
                         {"model", model},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ticker.hpp: a thread that calls a function every second, and another one at the end of a given time.
+// ticker.hpp: a thread that calls one function every second, and another when a given time has passed.
 #pragma once
 
 #include <chrono>

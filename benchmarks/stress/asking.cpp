@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asking.cpp: requests, replies, and whoever gets none.
+// asking.cpp: sends requests and tracks the fate of each connection.
 #include "stress/asking.hpp"
 
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ asking::asking(const stress_run& run, const std::vector<unique_fd>& peers)
     const auto number = static_cast<std::uint32_t>(i);
     request_stream(pattern_, request_bytes, number, 0).produce(0, request, sizeof request);
     ready_.add(peers[i].get(), EPOLLIN, number);
-    // What fails here has been closed by the server, and epoll says so.
+    // If send() fails, the server has closed the connection, and epoll reports it.
     (void)::send(peers[i].get(), request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 }
@@ -54,7 +54,7 @@ void asking::receive(std::size_t peer) {
   settle(peer, fate::answered);
 }
 
-// A connection that was answered and is closed afterwards counts as closed.
+// A connection that is closed after its reply counts as closed.
 void asking::settle(std::size_t peer, fate f) {
   if (fates_[peer] == fate::waiting) ++settled_;
   fates_[peer] = f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asking.hpp: one request on each of many connections, and what becomes of each.
+// asking.hpp: one request on each of many connections, and the fate of each.
 #pragma once
 
 #include "load/epoll_set.hpp"
@@ -14,25 +14,25 @@
 
 namespace quintet::bench {
 
-/// Of a request in every scenario; the server's workload is `ask`.
+/// Size of a request in every scenario; the server's workload is `ask`.
 constexpr std::size_t request_bytes = 64;
 
 enum class fate : std::uint8_t { waiting, answered, closed, wrong };
 
-/// Sends a request on each connection and then watches them all, also those that have been answered: none may be
-/// closed by the server. The connections stay the caller's.
+/// Sends a request on each connection, then watches all of them even after their replies: the server must not close
+/// any. The caller owns the connections.
 class asking {
  public:
   asking(const stress_run& run, const std::vector<unique_fd>& peers);
 
-  /// Until so many have an end other than waiting, or the time is over.
+  /// Watches until `until_settled` connections have a fate other than waiting, or until `length` has passed.
   void listen(std::size_t until_settled, std::chrono::nanoseconds length);
 
   [[nodiscard]] std::size_t count(fate f) const;
   [[nodiscard]] fate of(std::size_t peer) const { return fates_[peer]; }
-  /// When the last reply came.
+  /// Returns the time of the last reply.
   [[nodiscard]] std::uint64_t last_reply_ns() const { return last_reply_ns_; }
-  /// The caller has closed it: it is not looked at any more.
+  /// Stops watching a connection. Call it before closing one.
   void forget(std::size_t peer) { watched_[peer] = false; }
 
  private:

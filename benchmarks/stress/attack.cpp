@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// attack.cpp: the hostile peers, and what one attack is: the innocent client alone, beside them, and after them.
+// attack.cpp: hostile peers and one attack: the innocent client alone, beside the peers, and after them.
 #include "stress/attack.hpp"
 
 #include "compare/child_process.hpp"
@@ -22,7 +22,7 @@ namespace quintet::bench {
 
 struct hostile_peer {
   unique_fd fd;
-  std::uint32_t number = 0;  ///< of the visit
+  std::uint32_t number = 0;  ///< number of the visit
   bool is_connected = false;
   std::uint64_t acts_at = never_ns;
   std::size_t sent = 0;
@@ -33,18 +33,18 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t look_around_ns = 5'000'000;
-constexpr std::size_t most_bytes_each = 8U << 20U;  ///< that one peer sends in one visit
+constexpr std::size_t most_bytes_each = 8U << 20U;  ///< sent by one peer in one visit
 constexpr int small_buffer = 4096;
-constexpr auto recovery = 5s;  ///< after an attack, for a server to be what it was
+constexpr auto recovery = 5s;  ///< time that a server may take to recover after an attack
 
-/// What cannot be sent now is not sent.
+/// Sends what the socket takes at once and drops the rest.
 void send_some(hostile_peer& p, std::string_view bytes) {
   const ssize_t n = ::send(p.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n > 0) p.sent += static_cast<std::size_t>(n);
 }
 
 bool reset(hostile_peer& p, const dialect& d) {
-  if (p.number % 2 == 0) send_some(p, d.request(p.number));  // so that it comes before, in or after a reply
+  if (p.number % 2 == 0) send_some(p, d.request(p.number));  // so that the reset comes before, in or after a reply
   return false;
 }
 bool be_silent(hostile_peer&, const dialect&) { return true; }
@@ -53,7 +53,7 @@ bool send_half(hostile_peer& p, const dialect& d) {
   send_some(p, std::string_view(request).substr(0, request.size() / 2));
   return true;
 }
-/// The beginning at the first call, a byte at each later one.
+/// Sends the beginning at the first call and a byte at each later call.
 bool send_slowly(hostile_peer& p, const dialect& d) {
   const std::string beginning = d.unfinished_request(p.number);
   send_some(p, p.sent < beginning.size() ? std::string_view(beginning).substr(p.sent) : "x");
@@ -62,7 +62,7 @@ bool send_slowly(hostile_peer& p, const dialect& d) {
 bool ask_and_never_read(hostile_peer& p, const dialect& d) {
   ::setsockopt(p.fd.get(), SOL_SOCKET, SO_RCVBUF, &small_buffer, sizeof small_buffer);
   const std::string request = d.large_request();
-  // Cut anywhere, it goes on there the next time.
+  // A partial request continues at the next call.
   for (std::size_t before = p.sent; p.sent < most_bytes_each; before = p.sent) {
     send_some(p, std::string_view(request).substr(p.sent % request.size()));
     if (p.sent == before) break;
@@ -81,7 +81,7 @@ bool send_garbage(hostile_peer& p, const dialect&) {
   return p.number % 2 == 0;
 }
 
-/// All peers of one attack, in the caller's thread.
+/// All peers of one attack, run by the caller's thread.
 class hostile_crowd {
  public:
   hostile_crowd(const attack& a, const attack_settings& s, unsigned peers)
@@ -112,7 +112,7 @@ class hostile_crowd {
   }
 
  private:
-  // Of empty places at most so many at a time: a listener has a backlog, and a dropped SYN costs a second.
+  // Fills empty places, only some at a time: a listener has a backlog, and a dropped SYN costs a second.
   void come() {
     for (std::uint32_t i = 0; i < peers_.size() && connecting_ < most_connecting && visits_ < most_visits_; ++i) {
       hostile_peer& p = peers_[i];
@@ -138,7 +138,7 @@ class hostile_crowd {
         return p.fd.reset();
       }
       p.is_connected = true;
-      // Without EPOLLIN it still learns of a reset.
+      // A reset is reported even without EPOLLIN.
       ready_.modify(p.fd.get(), attack_.reads ? std::uint32_t{EPOLLIN} : 0U, index);
       return act(p);
     }
@@ -170,7 +170,7 @@ class hostile_crowd {
   const std::uint64_t most_visits_;
 };
 
-/// Ends when `done` says so, at the latest after that length.
+/// Waits until `done` returns true, at most for `length`.
 void wait_until(const attack_settings& s, std::chrono::nanoseconds length, const std::function<bool()>& done) {
   const auto end = now_ns() + static_cast<std::uint64_t>(length.count());
   while (now_ns() < end && !done()) {
@@ -179,8 +179,7 @@ void wait_until(const attack_settings& s, std::chrono::nanoseconds length, const
   }
 }
 
-/// From now until a new client is answered, each within the bound, as long as the server may take to be what it was.
-/// Not a number: none was answered.
+/// Returns the time until a new client gets a reply within the bound. Gives up after `recovery` and returns NaN.
 double time_of_recovery_ms(const attack_settings& s) {
   const std::atomic<bool> never{false};
   const auto begun = now_ns();
@@ -242,7 +241,7 @@ findings perform(const attack& a, const attack_settings& s) {
     hostile_crowd peers(a, s, s.peers.value_or(a.default_peers));
     peers.stay();
     peers.tell(found);
-    innocent.finish(found);  // the peers stay until it has its last answer
+    innocent.finish(found);  // the peers stay until the innocent client has its last reply
   } else {
     found.fail("the server does not answer, even before the attack");
     innocent.finish(found);

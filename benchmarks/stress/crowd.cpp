@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// crowd.cpp: the same steps in each thread, which meet at the beginning and the end of each.
+// crowd.cpp: threads with the same steps, which meet at the beginning and the end of each step.
 #include "stress/crowd.hpp"
 
 #include "compare/child_process.hpp"
@@ -22,7 +22,7 @@ crowd::crowd(const stress_run& run, const socket_address& to, unsigned peers, un
   }
 }
 
-// Where one step has failed, those who wait for the next go on, and find that there is none.
+// After a failed step, releases the threads that wait for the next one.
 crowd::~crowd() {
   if (!have_left_) meeting_.arrive_and_drop();
 }
@@ -47,18 +47,18 @@ void crowd::be_one_of_them(const socket_address& to, unsigned peers) {
   std::vector<unique_fd> open = open_peers(run_, to, peers);
   asking all(run_, open);
   all.listen(open.size(), patience_);
-  meeting_.arrive_and_wait();  // they have spoken
+  meeting_.arrive_and_wait();  // end of speak()
   meeting_.arrive_and_wait();
-  all.listen(open.size() + 1, length_);  // nobody is to be closed meanwhile
+  all.listen(open.size() + 1, length_);  // watches for the whole time: the server must not close any
   {
     const std::lock_guard lock(mutex_);
     for (const fate f : {fate::waiting, fate::answered, fate::closed, fate::wrong})
       counts_[static_cast<std::size_t>(f)] += all.count(f);
   }
-  meeting_.arrive_and_wait();  // they have stayed
+  meeting_.arrive_and_wait();  // end of stay()
   meeting_.arrive_and_wait();
   reset_all(open);
-  meeting_.arrive_and_wait();  // they have left
+  meeting_.arrive_and_wait();  // end of leave()
 }
 
 void crowd::all_meet() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// crowd.hpp: peers that have spoken once and stay; in several threads where one table of descriptors is too small.
+// crowd.hpp: peers that send one request and stay. Several threads share them if one descriptor table is too small.
 #pragma once
 
 #include "load/control.hpp"
@@ -17,21 +17,21 @@
 
 namespace quintet::bench {
 
-/// Of all peers together. The functions are called in their order, once, and throw what went wrong meanwhile.
+/// All peers together. Call the functions in their order, once each. They throw failures of the threads.
 class crowd {
  public:
-  /// `tables`: how many threads, each with a table of descriptors of its own, have a share of the peers. One: all are
-  /// in this process's table.
+  /// `tables` is the number of threads that share the peers, each with a descriptor table of its own. With one, all
+  /// peers are in this process's table.
   crowd(const stress_run& run, const socket_address& to, unsigned peers, unsigned tables);
   crowd(const crowd&) = delete;
   crowd& operator=(const crowd&) = delete;
   ~crowd();
 
-  /// Every peer connects and sends a request; waits until each was answered or closed, but no longer than that.
+  /// Connects every peer and sends a request. Waits until each is answered or closed, at most for `patience`.
   void speak(std::chrono::nanoseconds patience);
-  /// Watches for so long whether one of them is closed.
+  /// Watches for `length` whether the server closes a peer.
   void stay(std::chrono::nanoseconds length);
-  /// All leave, by a reset.
+  /// Closes all peers with a reset.
   void leave();
 
   [[nodiscard]] std::size_t count(fate f) const { return counts_[static_cast<std::size_t>(f)]; }

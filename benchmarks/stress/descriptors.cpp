@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// descriptors.cpp: more peers than the server has descriptors. Who waits must not be closed, answered falsely, or cost
-// anything, and has to be accepted as soon as there are descriptors again.
+// descriptors.cpp: more peers than the server has descriptors. Waiting peers must not be closed, get wrong replies, or
+// cost CPU. The server must accept them as soon as descriptors are free.
 #include "load/connect.hpp"
 #include "stress/asking.hpp"
 #include "stress/good_client.hpp"
@@ -19,11 +19,11 @@ constexpr std::size_t server_files = 256;
 struct waiting_found {
   std::size_t served_at_limit = 0, expected_at_limit = 0;
   std::size_t waiting = 0, closed = 0, wrong = 0, served_afterwards = 0;
-  double most_cpu = 0;        ///< of the busiest thread, as a part of a CPU
-  double worst_delay_ms = 0;  ///< from the moment that descriptors were free to the last reply
+  double most_cpu = 0;        ///< of the busiest thread, as a fraction of a CPU
+  double worst_delay_ms = 0;  ///< from the release of descriptors to the last reply
 };
 
-/// So many of those that are served leave.
+/// Closes `count` of the served peers.
 void leave(std::vector<unique_fd>& peers, asking& round, std::size_t count) {
   for (std::size_t i = 0; i < peers.size() && count > 0; ++i) {
     if (round.of(i) != fate::answered) continue;

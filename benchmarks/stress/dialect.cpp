@@ -20,7 +20,7 @@ reply_state is_so_far(std::string_view reply, std::string_view wanted) {
   return wanted.starts_with(reply) ? reply_state::incomplete : reply_state::wrong;
 }
 
-// A line, so that a server which echoes lines does as well.
+// A line, so that servers that echo lines work too.
 std::string echo_request(unsigned number) { return fmt::format("{:-<63}\n", fmt::format("request {} ", number)); }
 std::string echo_large() { return std::string(large_bytes, 'x') + '\n'; }
 std::string echo_unfinished(unsigned number) { return fmt::format("request {} ", number); }
@@ -29,7 +29,7 @@ std::string resp_echo(std::string_view text) {
   return fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n{}\r\n", text.size(), text);
 }
 std::string resp_request(unsigned number) {
-  // Every second one is a PING: some servers know nothing else.
+  // Every second request is a PING, because some servers have no ECHO.
   return number % 2 == 0 ? "*1\r\n$4\r\nPING\r\n" : resp_echo(fmt::format("request {}", number));
 }
 reply_state resp_judge(std::string_view reply, std::string_view request) {
@@ -43,14 +43,14 @@ std::string http_request(unsigned number) {
   return fmt::format("GET /?{} HTTP/1.1\r\nHost: localhost\r\n\r\n", number);
 }
 
-/// In lower case.
+/// Returns the header in lower case.
 std::string header_of(std::string_view reply, std::size_t end) {
   std::string header(reply.substr(0, end + 2));
   std::ranges::transform(header, header.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return header;
 }
 
-/// Value of a field. Empty: the header has no such field.
+/// Returns the value of a field; empty if the header lacks it.
 std::string_view field_of(std::string_view header, std::string_view name) {
   const std::string start = fmt::format("\r\n{}:", name);
   const auto at = header.find(start);
@@ -61,7 +61,7 @@ std::string_view field_of(std::string_view header, std::string_view name) {
   return value.substr(0, value.find_last_not_of(" \t") + 1);
 }
 
-/// `tail`: the bytes behind the chunk of size 0. Fields may precede the empty line.
+/// `tail` has the bytes after the chunk of size 0. Fields may precede the empty line.
 reply_state judge_trailer(std::string_view tail) {
   constexpr std::string_view empty_line = "\r\n", end_of_fields = "\r\n\r\n";
   if (tail.starts_with(empty_line)) return is_so_far(tail, empty_line);
@@ -93,7 +93,7 @@ reply_state judge_length(std::string_view body, std::string_view digits) {
   return body.size() == length ? reply_state::complete : reply_state::incomplete;
 }
 
-/// `header`: in lower case.
+/// `header` is in lower case.
 reply_state judge_body(std::string_view header, std::string_view body) {
   const std::string_view status = header.substr(std::min(header.find(' '), header.size()));
   if (status.starts_with(" 204") || status.starts_with(" 304")) return is_so_far(body, "");
@@ -102,7 +102,7 @@ reply_state judge_body(std::string_view header, std::string_view body) {
   return length.empty() ? reply_state::until_end : judge_length(body, length);
 }
 
-// Any status but a server's own failure is an answer.
+// Accepts any status except the server's own failures.
 reply_state http_judge(std::string_view reply, std::string_view request) {
   constexpr std::string_view version = "HTTP/1.";
   if (!version.starts_with(reply.substr(0, version.size()))) return reply_state::wrong;
@@ -111,7 +111,7 @@ reply_state http_judge(std::string_view reply, std::string_view request) {
   if (reply.size() > 9 && reply[9] == '5') return reply_state::wrong;
   const std::string header = header_of(reply, end);
   const std::string_view body = reply.substr(end + 4);
-  if (reply.size() > 9 && reply[9] == '1') return http_judge(body, request);  // informational: the reply follows
+  if (reply.size() > 9 && reply[9] == '1') return http_judge(body, request);  // informational: the final reply follows
   const reply_state state = judge_body(header, body);
   const bool closes = header.starts_with("http/1.0") || field_of(header, "connection") == "close";
   return state == reply_state::complete && closes ? reply_state::last : state;

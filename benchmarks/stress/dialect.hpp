@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// dialect.hpp: the protocols that a server under attack may speak: a request, and when its reply is complete.
+// dialect.hpp: protocols of servers under attack: a request, and when its reply is complete.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace quintet::bench {
 enum class reply_state : std::uint8_t {
   incomplete,
   complete,
-  last,       ///< complete, and the server closes the connection behind it
+  last,       ///< complete, and the server then closes the connection
   until_end,  ///< complete if the server closes the connection here: HTTP without a length
   wrong,
 };
@@ -24,14 +24,14 @@ constexpr std::size_t unfinished_bytes = 15'000;
 struct dialect {
   std::string_view name, help;
   std::string (*request)(unsigned number);                                 ///< differs from number to number
-  reply_state (*judge)(std::string_view reply, std::string_view request);  ///< all that has come so far
-  std::string (*large_request)();                      ///< one with a long reply, as long as the protocol offers
+  reply_state (*judge)(std::string_view reply, std::string_view request);  ///< judges all bytes received so far
+  std::string (*large_request)();                      ///< a request with a reply as long as the protocol offers
   std::string (*unfinished_request)(unsigned number);  ///< the beginning of a request, to be followed by bytes 'x'
 };
 
 extern const std::array<dialect, 3> dialects;
 
-/// "echo, resp, http". Throws usage_error.
+/// Parses "echo", "resp" or "http". Throws usage_error.
 const dialect* parse_dialect(std::string_view name);
 
 }  // namespace quintet::bench

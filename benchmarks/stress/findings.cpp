@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// findings.cpp: figures as text and as JSON, and whether they suffice.
+// findings.cpp: figures as text and as JSON, and whether they meet their demands.
 #include "stress/findings.hpp"
 
 #include "load/report.hpp"
@@ -25,7 +25,7 @@ void findings::tell(std::string key, std::string label, double value, std::strin
   figures_.push_back({std::move(key), std::move(label), value, std::move(unit), "", true});
 }
 
-// Written so that what is not a number meets no demand.
+// With this comparison, NaN meets no demand.
 void findings::at_most(std::string key, std::string label, double value, double bound, std::string unit) {
   const bool met = value <= bound;
   auto demand = "at most " + number_text(bound);

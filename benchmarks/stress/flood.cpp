@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// flood.cpp: twice as many connections as the server takes, opened by two clients as fast as they can. Those for whom
-// there is no room wait, and are served when others have left.
+// flood.cpp: two clients open twice as many connections as the server takes, as fast as they can. Connections without
+// room wait, and are served after others have left.
 #include "stress/flood.hpp"
 
 #include "load/connect.hpp"
@@ -91,7 +91,7 @@ void flood_client::receive(std::uint32_t index) {
   if (leaving_) p.fd.reset();
 }
 
-// One that was answered and is closed by the server has failed as well.
+// A connection that the server closes after its reply has failed as well.
 void flood_client::fail(peer& p) {
   if (p.is_answered) --answered_;
   p.is_answered = false;
@@ -110,7 +110,7 @@ struct two_clients {
 
 struct flood_found {
   std::size_t at_limit = 0, afterwards = 0, failed = 0;
-  double most_cpu = 0;  // of the busiest thread, as a part of a CPU
+  double most_cpu = 0;  // of the busiest thread, as a fraction of a CPU
 };
 
 void be_flooded(const stress_run& run, server_under_stress& server, good_client& good, std::size_t expected,

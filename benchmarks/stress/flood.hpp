@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// flood.hpp: a client that opens all of its connections at once, and asks on each as soon as it stands.
+// flood.hpp: a client that opens all its connections at once and sends a request on each as soon as it is established.
 #pragma once
 
 #include "load/control.hpp"
@@ -17,16 +17,16 @@
 
 namespace quintet::bench {
 
-/// On a thread of its own. Connections that were answered stay, and are watched, until they are told to leave; from
-/// then on each leaves when it has been answered.
+/// Runs in its own thread. Answered connections stay and are
+/// watched until leave(). From then on each leaves after its reply.
 class flood_client {
  public:
-  /// `number`: other clients have others, and come from other addresses.
+  /// `number` distinguishes clients: each has its own source addresses.
   flood_client(const socket_address& to, unsigned peers, unsigned number);
 
   void leave() { leaving_ = true; }
-  /// Of its peers: answered rightly so far, also those that have left; and of the others those that were refused,
-  /// closed by the server before or after an answer, or answered falsely.
+  /// answered() counts correct replies so far, including peers that have left. failed() counts peers that were refused,
+  /// closed by the server, or got a wrong reply.
   [[nodiscard]] std::size_t answered() const { return answered_; }
   [[nodiscard]] std::size_t failed() const { return failed_; }
 

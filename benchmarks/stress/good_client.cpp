@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// good_client.cpp: the schedule, the replies, and the figures that come of it.
+// good_client.cpp: the schedule, the replies and the figures.
 #include "stress/good_client.hpp"
 
 #include "stress/peers.hpp"
@@ -22,8 +22,7 @@ namespace {
 constexpr std::uint64_t patience_ns = 2'000'000'000;
 constexpr std::chrono::milliseconds warm_up{200};
 
-/// The other peers are driven by threads of this process: a wake-up that waits for them is not to be measured. Needs
-/// privileges: best effort.
+/// Keeps this thread's wake-ups from waiting for the threads of the other peers. Needs privileges: best effort.
 void prefer_this_thread() {
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   const sched_param first{.sched_priority = 1};
@@ -134,7 +133,7 @@ bool good_client::waiting() const {
   return std::any_of(lines_.begin(), lines_.end(), [](const line& l) { return !l.due.empty(); });
 }
 
-// One disturbance of the machine spoils one round.
+// The median: a disturbance of the machine spoils one round only.
 double good_client::median_ratio() const {
   std::vector<double> ratios;
   for (const round& r : rounds_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// good_client.hpp: somebody who only wants to be served, beside the others: a request now and then, by schedule.
+// good_client.hpp: a well-behaved client beside the others: sends requests by a schedule.
 #pragma once
 
 #include "load/control.hpp"
@@ -19,26 +19,28 @@
 
 namespace quintet::bench {
 
-/// What goes on around the good client; its latencies are kept apart by it.
+/// The good client's surroundings. Its latencies are recorded separately for each.
 enum class company : std::uint8_t {
   nobody,
   others,
-  changing,  ///< peers come or go: it has to be answered, and its latencies do not count
-  none,      ///< it is not to disturb, and sends nothing
+  changing,  ///< peers come or go: replies are required, latencies do not count
+  none,      ///< the client pauses, to disturb nothing
 };
 
-/// A thread with some connections for the length of a scenario. Requests go out by the clock, on each connection in
-/// turn, whether the last ones have been answered or not; a latency counts from when the request was due.
+/// A thread with some connections for the length of a scenario. It sends requests by schedule, on each connection in
+/// turn, even if earlier ones have no reply yet. Latencies count from the scheduled time.
 class good_client {
  public:
-  /// `per_s`: requests a second on all connections together.
+  /// `per_s` is the rate on all connections together.
   good_client(const stress_run& run, const socket_address& to, unsigned connections, unsigned per_s);
 
-  /// Says which round it is, and is alone for the length of a window.
+  /// Announces the next round, and measures the client alone for a window.
   void begin_round();
-  /// Begins with `none`. Each time that it is alone is a new round, which begins with a moment that does not count.
+  /// Changes the surroundings, initially `none`. Each change to `nobody` begins a new round, whose first moment does
+  /// not count.
   void now_beside(company c);
-  /// Waits for the last replies, and adds to the findings what it has seen. `most_ratio`: of the two p99; 0: any.
+  /// Waits for the last replies and adds the results to the findings. `most_ratio` bounds the ratio of the two p99; 0:
+  /// no bound.
   void report(double most_ratio);
 
  private:
@@ -71,8 +73,8 @@ class good_client {
   std::size_t next_ = 0;
   std::vector<round> rounds_;
   histogram uncounted_;
-  std::size_t begun_ = 0;                       // of the rounds
-  std::atomic<histogram*> latencies_{nullptr};  // of what is due now; none: nothing is
+  std::size_t begun_ = 0;                       // number of rounds
+  std::atomic<histogram*> latencies_{nullptr};  // histogram of requests scheduled now; null: none are
   std::uint64_t asked_ = 0, answered_ = 0;
   std::string first_failure_;
   std::jthread thread_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// idle.cpp: very many connections that have spoken once and stay, beside some that are active. In model 1 there are
-// only so many threads: who comes too many has to be refused at once.
+// idle.cpp: very many connections that send one request and stay, beside some active ones. Model 1 has a limited number
+// of threads and must refuse further connections at once.
 #include "stress/crowd.hpp"
 #include "stress/good_client.hpp"
 #include "stress/server_under_stress.hpp"
@@ -27,7 +27,7 @@ struct idle_found {
   std::size_t most_threads = 0;
 };
 
-/// One, unless the peers are too many for it.
+/// Returns one table, or more if the peers need them.
 unsigned tables_for(const stress_run& run) {
   if (!run.settings.own_descriptors) return 1;
   const std::size_t others = std::min<std::size_t>(1000, most_files() / 2);
@@ -61,7 +61,7 @@ void stress_idle(stress_run& run) {
   idle_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     active.begin_round();
-    const std::size_t before = server.descriptors();  // of the good client too, who is known by now
+    const std::size_t before = server.descriptors();  // includes the good client's, which is connected by now
     have_idle_ones(run, server, active, found, round == 1);
     run.wait(10s, [&] { return server.descriptors() <= before; });
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// innocent.cpp: connecting, asking and waiting, each step within the bound.
+// innocent.cpp: connects, sends and waits, each step within the bound.
 #include "stress/innocent.hpp"
 
 #include "load/clock.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t interval_ns = 20'000'000;
 
-/// False: the deadline has come, or it was stopped.
+/// Returns false at the deadline or when stopped.
 bool wait_for(const unique_fd& fd, short events, std::uint64_t deadline, const std::atomic<bool>& stopped) {
   for (auto now = now_ns(); now < deadline && !stopped; now = now_ns()) {
     pollfd state{.fd = fd.get(), .events = events, .revents = 0};
@@ -68,7 +68,7 @@ std::string innocent_connection::ask(unsigned number, const std::atomic<bool>& s
   const std::string request = settings_.speaks->request(number);
   std::string wrong;
   char byte;
-  // A server may close a connection behind a reply: then the next request takes a new one.
+  // A server may close a connection after a reply. The next request then opens a new one.
   if (fd_ && ::recv(fd_.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0) fd_.reset();
   if (!fd_) wrong = connect(deadline, stopped);
   if (wrong.empty() && ::send(fd_.get(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
@@ -91,7 +91,7 @@ void innocent_client::work() {
     const auto begun = now_ns();
     std::string wrong = connections_[number % connections_.size()].ask(number, stopped_);
     const auto now = now_ns();
-    if (stopped_) return;  // not waited for
+    if (stopped_) return;  // the last request is abandoned
     if (wrong.empty()) {
       ++answered_;
       worst_ns_ = std::max(worst_ns_, now - begun);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// innocent.hpp: a client of a foreign server that asks on a few connections in turn, and waits for each answer no
-// longer than a bound. (good_client needs a server that echoes, and knows when it is alone.)
+// innocent.hpp: a client of any server. It sends requests on a few connections in turn and waits for each reply at most
+// for a bound. (good_client requires an echoing server, and knows when it is alone.)
 #pragma once
 
 #include "stress/attack.hpp"
@@ -15,11 +15,12 @@
 
 namespace quintet::bench {
 
-/// One request on a connection that is opened where there is none.
+/// Sends one request at a time, and connects if there is no connection.
 class innocent_connection {
  public:
   explicit innocent_connection(const attack_settings& s) : settings_(s) {}
-  /// Empty: answered in time. Otherwise what went wrong; the connection is then closed. `stopped` ends it early.
+  /// Returns "" after a timely reply. Otherwise returns the error
+  /// and closes the connection. `stopped` ends the call early.
   std::string ask(unsigned number, const std::atomic<bool>& stopped);
 
  private:
@@ -30,7 +31,7 @@ class innocent_connection {
   unique_fd fd_;
 };
 
-/// Asks in a thread of its own while the object lives, until finish().
+/// Sends requests in its own thread until finish() or destruction.
 class innocent_client {
  public:
   explicit innocent_client(const attack_settings& s);
@@ -40,7 +41,7 @@ class innocent_client {
 
   [[nodiscard]] unsigned answered() const { return answered_; }
   [[nodiscard]] unsigned failed() const { return failed_; }
-  /// Waits for the last answer, or until its bound is over, and tells what it has found. Throws what `check` throws.
+  /// Waits for the last reply, at most for the bound, and adds the results. Throws what `check` throws.
   void finish(findings& into);
 
  private:
@@ -48,7 +49,8 @@ class innocent_client {
 
   const attack_settings& settings_;
   std::array<innocent_connection, 4> connections_;
-  std::atomic<bool> is_last_{false}, has_ended_{false};  // the request that it waits for; the thread
+  // The thread ends after its current request; the thread has ended.
+  std::atomic<bool> is_last_{false}, has_ended_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<unsigned> answered_{0}, failed_{0};
   std::uint64_t worst_ns_ = 0;

@@ -28,7 +28,7 @@ std::uint64_t number_in_file(const fs::path& file) {
   return value;
 }
 
-/// Of "name 12" in a file of such lines.
+/// Returns the number after `name` in a file with lines such as "name 12".
 std::uint64_t number_after(const fs::path& file, const std::string& name) {
   std::ifstream in(file);
   std::uint64_t value = 0;
@@ -48,13 +48,14 @@ std::optional<memory_group> memory_group::make(std::size_t bytes) {
   const fs::path root = "/sys/fs/cgroup";
   const bool second = fs::exists(root / "cgroup.controllers");
   const fs::path above = second ? root : root / "memory";
-  if (second) put(above / "cgroup.subtree_control", "+memory");  // it may be so already; what counts is seen below
+  // Errors are ignored here: it may be enabled already, and later steps check.
+  if (second) put(above / "cgroup.subtree_control", "+memory");
   const fs::path where = above / next_name();
   std::error_code failed;
   if (!fs::create_directory(where, failed)) return std::nullopt;
   memory_group made(where, second);
   if (!put(where / (second ? "memory.max" : "memory.limit_in_bytes"), std::to_string(bytes))) return std::nullopt;
-  // Without swap to flee to; a kernel without swap accounting has no such file.
+  // Forbids swap. A kernel without swap accounting has no such file.
   put(where / (second ? "memory.swap.max" : "memory.memsw.limit_in_bytes"), second ? "0" : std::to_string(bytes));
   return made;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_group.hpp: a control group that bounds the memory of the processes in it, where this user may make one.
+// memory_group.hpp: a control group that limits the memory of its processes, if this user may create one.
 #pragma once
 
 #include <sys/types.h>
@@ -12,10 +12,10 @@
 
 namespace quintet::bench {
 
-/// Of version 1 (/sys/fs/cgroup/memory) or 2. Its processes have to have ended before it goes.
+/// Version 1 (/sys/fs/cgroup/memory) or 2. Its processes must have ended before its destruction.
 class memory_group {
  public:
-  /// Nothing where there is no memory controller that this user may write to.
+  /// Returns nullopt if there is no memory controller that this user may write to.
   static std::optional<memory_group> make(std::size_t bytes);
 
   memory_group(memory_group&& other) noexcept;
@@ -23,16 +23,16 @@ class memory_group {
   ~memory_group();
 
   [[nodiscard]] bool take(pid_t process) const;
-  /// Processes that the kernel has killed because the group needed more than it has.
+  /// Returns the number of processes that the kernel killed at the group's limit.
   [[nodiscard]] std::uint64_t killed() const;
-  /// The most that it has held, in bytes; 0 where the kernel does not say.
+  /// Returns the group's highest memory use in bytes; 0 if the kernel does not provide it.
   [[nodiscard]] std::uint64_t peak() const;
 
  private:
   memory_group(std::filesystem::path where, bool second) : where_(std::move(where)), second_(second) {}
 
   std::filesystem::path where_;  // empty: moved from
-  bool second_;                  // version 2
+  bool second_;                  // true: version 2
 };
 
 }  // namespace quintet::bench

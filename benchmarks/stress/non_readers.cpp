@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// non_readers.cpp: peers that ask for 64 MiB each and never read. The server has to live within its memory, and to
-// serve others as if they were not there.
+// non_readers.cpp: peers that request 64 MiB each and never read. The server must stay within its memory and serve
+// others as if these peers did not exist.
 #include "stress/asking.hpp"
 #include "stress/good_client.hpp"
 #include "stress/memory_group.hpp"
@@ -27,7 +27,7 @@ void ask_for_much(const std::vector<unique_fd>& peers) {
   for (const unique_fd& fd : peers) (void)::send(fd.get(), request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Without reading.
+/// Checks for closed connections without reading.
 std::size_t count_closed(const std::vector<unique_fd>& peers) {
   return static_cast<std::size_t>(std::count_if(peers.begin(), peers.end(), [](const unique_fd& fd) {
     pollfd state{.fd = fd.get(), .events = POLLRDHUP, .revents = 0};
@@ -35,8 +35,8 @@ std::size_t count_closed(const std::vector<unique_fd>& peers) {
   }));
 }
 
-/// A quarter of its memory for output, for all connections together; the rest is for the program and its buffers. A
-/// handler may keep 16 KiB of it waiting for each connection before it has to wait itself, and the kernel 64 KiB.
+/// A quarter of the memory is for all output together, the rest for the program and its buffers. For each connection a
+/// handler may queue 16 KiB before it waits, and the kernel 64 KiB.
 std::vector<std::string> limits(std::size_t memory) {
   return {"--max-output-total", std::to_string(memory / 4), "--high-watermark", "16384", "--tuned-sockets", "16"};
 }
@@ -62,7 +62,7 @@ void stress_non_readers(stress_run& run) {
   const auto probes_before = window_probes();
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     good.begin_round();
-    const std::size_t before = server.descriptors();  // of the good client too, who is known by now
+    const std::size_t before = server.descriptors();  // includes the good client's, which is connected by now
     good.now_beside(company::others);
     auto peers = open_peers(run, server.target(), run.peers);
     ask_for_much(peers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// overload.cpp: many more connections than the server can serve within a second, each with a request all the time. A
-// model with a pool says so to those it has no time for; in the others all wait.
+// overload.cpp: many more connections than the server can serve within a second, each with a request at all times.
+// Models with a pool shed requests; in the other models all wait.
 #include "load/run.hpp"
 #include "stress/server_under_stress.hpp"
 
@@ -19,7 +19,7 @@ load_settings overload(const stress_run& run, const server_under_stress& server)
   s.work = require_workload(overloading_work);
   s.work.connections = run.peers;
   s.duration = run.window;
-  s.warm_up = std::chrono::seconds(2);  // the first ones have all come at once
+  s.warm_up = std::chrono::seconds(2);  // the first requests arrive all at once
   return s;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers.hpp: many connections to a server, opened as fast as it takes them.
+// peers.hpp: opens many connections to a server, as fast as it accepts them.
 #pragma once
 
 #include "load/control.hpp"
@@ -11,17 +11,17 @@
 
 namespace quintet::bench {
 
-/// Where in 127.0.0.0/8 peer number `index` comes from, so that a million of them do not run out of ports.
+/// Returns the last byte of peer `index`'s address in 127.0.0.0/24, so that a million peers do not run out of ports.
 constexpr unsigned source_of(std::uint64_t index) { return 2 + static_cast<unsigned>(index % 250); }
 
-/// Opens connections, at most `most_connecting` at a time, and gives each away as soon as it stands, in no particular
-/// order. Throws run_error where one is refused.
+/// Opens connections, at most `most_connecting` at a time. Passes each established one to `opened`, in no particular
+/// order. Throws run_error if one is refused.
 void open_each(const stress_run& run, const socket_address& to, std::uint64_t count,
                const std::function<void(unique_fd)>& opened);
 
 std::vector<unique_fd> open_peers(const stress_run& run, const socket_address& to, unsigned count);
 
-/// Closes with a reset: nothing stays behind in TIME_WAIT.
+/// Closes with a reset, which leaves no TIME_WAIT.
 void reset_all(std::vector<unique_fd>& peers);
 
 }  // namespace quintet::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// resets.cpp: connections that are opened and reset as fast as the machine allows. Afterwards the server has to be what
-// it was before.
+// resets.cpp: opens and resets connections as fast as the machine
+// allows. Afterwards the server must be in its earlier state.
 #include "load/connect.hpp"
 #include "stress/asking.hpp"
 #include "stress/good_client.hpp"
@@ -28,13 +28,13 @@ std::size_t serve_some(const stress_run& run, const server_under_stress& server)
   return answered;
 }
 
-/// The server notices the end of its last clients a moment later.
+/// The server notices the close of its last clients a moment later, so wait.
 std::size_t settled_descriptors(const stress_run& run, server_under_stress& server, std::size_t expected) {
   run.wait(10s, [&] { return server.descriptors() <= expected; });
   return server.descriptors();
 }
 
-/// Every other one asks first, so that the server meets resets before, in and after a reply.
+/// Every other connection sends a request first, so that the server meets resets before, in and after a reply.
 double open_and_reset(const stress_run& run, const server_under_stress& server) {
   const message_pattern pattern(request_bytes);
   char request[request_bytes];

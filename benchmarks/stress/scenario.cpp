@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scenario.cpp: the table of scenarios, and one run of one of them.
+// scenario.cpp: the table of scenarios, and performing one of them.
 #include "stress/scenario.hpp"
 
 #include "compare/child_process.hpp"
@@ -27,12 +27,12 @@ seconds limit_of_resets(const stress_run& r) { return seconds(60 + r.peers / 200
 seconds limit_of_slow_writers(const stress_run& r) { return rounds_of(r, 2 * r.settings.deadline + seconds(5)); }
 seconds limit_of_others(const stress_run& r) { return rounds_of(r, seconds(20)); }
 
-// A SYN that the kernel has dropped comes again after 1, 3, 7, ... seconds.
+// The kernel repeats a dropped SYN after 1, 3, 7, ... seconds.
 seconds limit_of_floods(const stress_run& r) { return rounds_of(r, seconds(60)); }
 
 constexpr seconds short_window{2};
-// The kernel asks peers without a window again after 0.2, 0.4, 0.8, ... seconds: all of them at once, if they came at
-// once. In the first two seconds that is four times, in the next eight twice.
+// The kernel probes peers without a window after 0.2, 0.4, 0.8, ... seconds. If they came together, it probes all
+// together: four times in the first two seconds, twice in the next eight.
 constexpr seconds long_window{10};
 
 }  // namespace
@@ -62,7 +62,7 @@ const scenario& require_scenario(std::string_view name) {
   throw usage_error(fmt::format("\"{}\" is no scenario; there are: {}, or all", name, names));
 }
 
-// The server's process needs as many as this one; with tables for each loop, each thread has enough for its share.
+// The server's process needs as many as this one. With a table per loop, each thread has enough for its share.
 void require_descriptors(const scenario& s, const stress_settings& settings, unsigned peers) {
   if (settings.own_descriptors && s.run == stress_idle) return;
   const std::size_t needed = (s.keeps_peers ? peers : 0) + own_descriptors + most_connecting;

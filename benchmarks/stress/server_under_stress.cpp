@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_under_stress.cpp: starting, looking at and stopping the server.
+// server_under_stress.cpp: starts, observes and stops the server.
 #include "stress/server_under_stress.hpp"
 
 #include "load/clock.hpp"
@@ -59,7 +59,7 @@ server_under_stress::server_under_stress(const stress_run& run, const std::vecto
       group_(std::move(group)),
       counters_("stress"),
       process_("the server", command(run, counters_.path(), workload, options)) {
-  // It has hardly begun: what it holds by now is little, and stays with this process's own group.
+  // Memory that the server has allocated so far is little, and stays charged to this process's group.
   if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
   where_ = parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience));
   target_ = resolve(where_);
@@ -80,7 +80,7 @@ void server_under_stress::check() {
   throw run_error(why);
 }
 
-// What else runs on the machine delays the good client, sometimes in one kind of company and not in the other.
+// Other programs delay the good client, sometimes in one kind of company only.
 void server_under_stress::tell_foreign_cpu() {
   const server_sample now = sample_server(process_.pid());
   const double ours = now.cpu_s - begun_.cpu_s + bench::cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - own_cpu_s_;
@@ -94,7 +94,7 @@ boost::json::object server_under_stress::stop() {
   tell_foreign_cpu();
   process_.stop();
   const auto status = process_.poll_status();
-  if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // by stop(), which waits no longer
+  if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // sent by stop() after two seconds
     throw run_error("told to stop, the server did not within two seconds");
   if (!status || *status != 0) throw run_error("told to stop, the server " + process_.ending());
   return counters_.figures("the server");
@@ -105,7 +105,7 @@ fs::path server_under_stress::proc() const { return fmt::format("/proc/{}", proc
 std::size_t server_under_stress::descriptors() {
   check();
   if (!run_.settings.own_descriptors) return entries(proc() / "fd");
-  std::size_t sum = 0;  // over the tables; of those that are shared more than once, which does for comparing
+  std::size_t sum = 0;  // over all tables; shared ones count more than once, which is fine for comparisons
   std::error_code gone;
   for (const auto& task : fs::directory_iterator(proc() / "task", gone)) sum += entries(task.path() / "fd");
   return sum;
@@ -116,7 +116,7 @@ std::size_t server_under_stress::threads() {
   return entries(proc() / "task");
 }
 
-// "Rss:     1234 kB"
+// "Rss: 1234 kB"
 double server_under_stress::bytes_in(const char* file_name, const std::string& name) {
   check();
   std::ifstream file(proc() / file_name);
@@ -125,7 +125,7 @@ double server_under_stress::bytes_in(const char* file_name, const std::string& n
   throw run_error("the kernel does not say " + name);
 }
 
-// Exact; the numbers in status and statm are some pages behind.
+// Exact, unlike the numbers in status and statm, which lag by some pages.
 double server_under_stress::resident_bytes() { return bytes_in("smaps_rollup", "Rss:"); }
 double server_under_stress::most_resident_bytes() { return bytes_in("status", "VmHWM:"); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_under_stress.hpp: `quintet-bench serve` as a child process, and what the kernel tells about it.
+// server_under_stress.hpp: `quintet-bench serve` as a child process, and the kernel's data about it.
 #pragma once
 
 #include "compare/child_process.hpp"
@@ -23,7 +23,7 @@ namespace quintet::bench {
 
 class server_under_stress {
  public:
-  /// Starts it under the run's model with these further options of `serve`, in a memory group where one is given.
+  /// Starts the server under the run's model with additional options of `serve`, in the memory group if there is one.
   /// Throws run_error.
   explicit server_under_stress(const stress_run& run, const std::vector<std::string>& options = {},
                                std::optional<memory_group> group = std::nullopt, const std::string& workload = "ask");
@@ -33,16 +33,17 @@ class server_under_stress {
 
   [[nodiscard]] const endpoint& where() const { return where_; }
   [[nodiscard]] const socket_address& target() const { return target_; }
-  /// Throws run_error, which says how, when the server has ended.
+  /// Throws run_error with the reason if the server has ended.
   void check();
-  /// Stops it and returns its counters, such as "refused". Tells how much of the machine others have used meanwhile.
+  /// Stops the server and returns its counters, such as "refused".
+  /// Adds the CPU share of other programs to the findings.
   boost::json::object stop();
 
-  [[nodiscard]] std::size_t descriptors();  ///< that it has open, in all of its tables
+  [[nodiscard]] std::size_t descriptors();  ///< number of open descriptors in all its tables
   [[nodiscard]] std::size_t threads();
   [[nodiscard]] double resident_bytes();
   [[nodiscard]] double most_resident_bytes();
-  /// Of the thread that has used most CPU time while this was done: the part of one CPU.
+  /// Returns the busiest thread's fraction of a CPU during `done`.
   [[nodiscard]] double busiest_while(const std::function<void()>& done);
   [[nodiscard]] const std::optional<memory_group>& group() const { return group_; }
 
@@ -59,7 +60,7 @@ class server_under_stress {
   endpoint where_;
   socket_address target_;
   server_sample begun_;
-  double own_cpu_s_ = 0;  // of this process, then
+  double own_cpu_s_ = 0;  // of this process, at the start
 };
 
 }  // namespace quintet::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// slow_writers.cpp: peers that send one byte a second of a message that never ends. The server has to close each by its
-// deadline, and to serve others as if they were not there.
+// slow_writers.cpp: peers that send one byte a second of an endless message. The server must close each at its
+// deadline, and serve others as if these peers did not exist.
 #include "stress/asking.hpp"
 #include "stress/good_client.hpp"
 #include "stress/peers.hpp"
@@ -19,10 +19,10 @@ constexpr std::uint64_t interval_ns = 1'000'000'000;
 
 struct slow_writers_found {
   std::size_t closed = 0, too_early = 0;
-  double worst_overrun = -1;  ///< as a part of the deadline
+  double worst_overrun = -1;  ///< as a fraction of the deadline
 };
 
-/// One crowd of slow writers, from their first byte to the end of the last one.
+/// One crowd of slow writers, from their first byte until the last one is closed.
 class crowd {
  public:
   crowd(const stress_run& run, std::vector<unique_fd> peers, slow_writers_found& found)
@@ -35,7 +35,7 @@ class crowd {
     const auto begin = now_ns(), give_up = begin + 2 * deadline + interval_ns;
     std::uint64_t sent = 0;
     for (auto now = begin; left_ > 0 && now < give_up; now = now_ns()) {
-      // Evenly over the second: peer i is due at i / n of each.
+      // Evenly over the second: peer i sends at i / n of each.
       for (; begin + sent * interval_ns / peers_.size() <= now; ++sent) send_byte(sent % peers_.size());
       const auto next = begin + sent * interval_ns / peers_.size();
       for (const epoll_event& e : ready_.wait(next > now ? next - now : 0)) look_at(e.data.u32);
@@ -48,7 +48,7 @@ class crowd {
   void send_byte(std::size_t peer) {
     if (!peers_[peer]) return;
     if (begun_[peer] == never_ns) begun_[peer] = now_ns();
-    (void)::send(peers_[peer].get(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);  // closed meanwhile: epoll will say so
+    (void)::send(peers_[peer].get(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);  // epoll reports a close meanwhile
   }
 
   void look_at(std::uint32_t peer) {
@@ -56,7 +56,7 @@ class crowd {
     const ssize_t n = ::recv(peers_[peer].get(), &byte, 1, MSG_DONTWAIT);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
     const double deadline = static_cast<double>(run_.settings.deadline.count());
-    // Never begun: closed although it had no deadline yet.
+    // Without a first byte there was no deadline, so this close is too early.
     const double lasted = begun_[peer] == never_ns ? 0 : static_cast<double>(now_ns() - begun_[peer]);
     const double overrun = lasted / deadline - 1;
     ++found_.closed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stress_command.cpp: `quintet-bench stress`: its options, and the way from scenarios to lines, JSON and a status.
+// stress_command.cpp: `quintet-bench stress`: its options, then scenarios, lines, JSON and exit status.
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare/environment.hpp"
@@ -68,7 +68,7 @@ void complete(stress_settings& s, const chosen& c) {
 
 class report {
  public:
-  /// `against`: which model, or which server.
+  /// `against` is the model or the server.
   void add(std::string_view name, std::string_view what, const std::string& against, const findings& found) {
     fmt::print("{}, {}: {}\n{}", name, against, found.passed() ? "passed" : "FAILED", found.text());
     std::fflush(stdout);
@@ -96,7 +96,7 @@ class report {
 
 int run_all(const stress_settings& s) {
   raise_file_limit();
-  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // peers that are due are not to be 50 us late
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // scheduled peers must not be 50 us late
   const interruption_guard guard;
   report all;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// figures.cpp: the list of figures.
+// figures.cpp: the table of figures.
 #include "study/figures.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// perf_texts.cpp: line by line; a line that is none of those looked for is passed over.
+// perf_texts.cpp: line-by-line parsers, which skip unknown lines.
 #include "study/perf_texts.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// All of the text, or nothing.
+// Parses the whole text as a number; nullopt if it is not one.
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -35,7 +35,7 @@ std::optional<double> number_of(std::string_view text) {
                                                                                     : std::nullopt;
 }
 
-// "LL refs:          53,829  (   46,927 rd" -> 53829, of the last line that has it: earlier ones are children's.
+// "LL refs: 53,829 ( 46,927 rd" -> 53829. Uses the last match: earlier lines belong to child processes.
 std::optional<double> total(std::string_view log, std::string_view name) {
   const auto at = log.rfind(name);
   if (at == log.npos) return std::nullopt;
@@ -49,7 +49,7 @@ std::optional<double> total(std::string_view log, std::string_view name) {
   return number_of(digits);
 }
 
-// What "us" and its like are in microseconds; 0: none of them.
+// Returns the unit "us", "ms" and so on in microseconds; 0 if unknown.
 double microseconds_in(std::string_view unit) {
   if (unit == "ns") return 1e-3;
   if (unit == "us") return 1;
@@ -90,7 +90,7 @@ std::vector<hot_function> parse_perf_report(std::string_view text) {
 std::vector<lock_wait> parse_lock_contention(std::string_view text) {
   std::vector<lock_wait> out;
   for (const auto line : parts_of(text, '\n')) {
-    // 72      1.14 ms    400.06 us     15.90 us     spinlock   wake_up_q+0x33
+    // 72 1.14 ms 400.06 us 15.90 us spinlock wake_up_q+0x33
     std::istringstream fields{std::string(line)};
     std::string waits, total, unit, skipped, type, caller;
     fields >> waits >> total >> unit >> skipped >> skipped >> skipped >> skipped >> type;

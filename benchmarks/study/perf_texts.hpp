@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// perf_texts.hpp: what perf and cachegrind print, read. Their exit status says nothing: a counter that the machine does
-// not have is told in the text alone.
+// perf_texts.hpp: parsers for the output of perf and cachegrind. Their exit status is no help: only the text says that
+// the machine lacks a counter.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace quintet::bench {
 
-// Of `perf stat -x,`: the count of each event; nothing where the text says <not supported> or <not counted>.
+// Parses `perf stat -x,`: the count of each event; nullopt for <not supported> or <not counted>.
 std::map<std::string, std::optional<double>, std::less<>> parse_perf_stat(std::string_view text);
 
 struct hot_function {
@@ -19,21 +19,21 @@ struct hot_function {
   std::string symbol, object;
   bool in_kernel = false;
 };
-// Of `perf report --stdio -F overhead,sym,dso -t '|'`.
+// Parses `perf report --stdio -F overhead,sym,dso -t '|'`.
 std::vector<hot_function> parse_perf_report(std::string_view text);
 
 struct lock_wait {
-  double waits = 0, microseconds = 0;  // how often, and how long all together
+  double waits = 0, microseconds = 0;  // number of waits, and their total time
   std::string type, caller;
 };
-// Of `perf lock contention`.
+// Parses `perf lock contention`.
 std::vector<lock_wait> parse_lock_contention(std::string_view text);
 
-// Of cachegrind's log: the accesses that went on to the last-level cache, and those that it did not have.
+// From cachegrind's log: instructions, and references and misses of the last-level cache.
 struct simulated_counts {
   double instructions = 0, references = 0, misses = 0;
 };
-// Throws run_error where it has counted nothing.
+// Parses cachegrind's log. Throws run_error if it has no counts.
 simulated_counts parse_cachegrind(std::string_view log);
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// perf_tool.cpp: perf as a child process, ended as Ctrl-C would.
+// perf_tool.cpp: perf as a child process, stopped by the signal of Ctrl-C.
 #include "study/perf_tool.hpp"
 
 #include <fmt/format.h>

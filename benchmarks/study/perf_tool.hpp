@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// perf_tool.hpp: perf beside a server while it is measured. Where it cannot work one line says why and how to get it.
+// perf_tool.hpp: runs perf beside a measured server. If perf cannot work, one line says why and how to enable it.
 #pragma once
 
 #include <sys/types.h>
@@ -15,21 +15,21 @@ namespace quintet::bench {
 
 inline constexpr const char* hardware_events = "cache-references,cache-misses,cycles,instructions";
 
-// Empty where perf is installed and may look at processes of ours, else why not and how to get it.
+// Returns "" if perf is installed and may observe child processes, else why not and how to enable it.
 std::string perf_obstacle();
-// The same of the machine's hardware counters: believes the text of perf stat, not its exit status.
+// Returns the same for hardware counters. It relies on the text of perf stat, not on its exit status.
 std::string hardware_obstacle();
-// What to make of what perf complained of: "perf: no permission; ...".
+// Turns perf's error output into a hint: "perf: no permission; ...".
 std::string explain_perf(std::string_view complaints);
 
-// perf at work on a process, from begin() to end().
+// Runs perf on a process, from begin() to end().
 class perf_window final : public load_observer {
  public:
-  // "stat", "-x,": `-p PID` is added.
+  // `arguments` such as "stat", "-x,"; begin() adds `-p PID`.
   explicit perf_window(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
   void begin(pid_t server) override;
   void end() override;
-  // All that it has said on its standard error, after end().
+  // Returns perf's standard error; complete after end().
   const std::string& said() const { return said_; }
 
  private:
@@ -38,7 +38,7 @@ class perf_window final : public load_observer {
   std::string said_;
 };
 
-// What perf prints on standard output and standard error with these arguments. Throws run_error where it fails.
+// Runs perf with these arguments and returns its standard output and standard error. Throws run_error if perf fails.
 std::string perf_output(const std::vector<std::string>& arguments);
 
 }  // namespace quintet::bench

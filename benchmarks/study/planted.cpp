@@ -28,17 +28,17 @@ struct padded_counters {
 };
 
 constexpr std::uint64_t patience_ns = 5'000'000'000;
-constexpr std::uint64_t at_a_time = 20'000;  // increments: some ten microseconds, too short to be preempted in often
+constexpr std::uint64_t at_a_time = 20'000;  // increments; some ten microseconds, so preemption within is rare
 
-// Of the stretches in which a thread ran, and the other one did too.
+// Sums over a thread's stretches in which both threads ran.
 struct stretches {
   double seconds = 0;
   std::uint64_t increments = 0, all = 0;  // all: of every stretch
 };
 
-// What the two tell each other, apart in either layout.
+// State shared by the two threads, in separate lines in either layout.
 struct progress_of_both {
-  padded_counters done;  // how many stretches each has behind it
+  padded_counters done;  // completed stretches of each thread
   alignas(two_lines) std::atomic<bool> met{false};
   std::barrier<> start{2};
 };

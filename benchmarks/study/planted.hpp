@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// planted.hpp: two threads with a counter each, in one cache line or apart: false sharing, and the same without.
+// planted.hpp: two threads with a counter each, in one cache line (false sharing) or in separate lines.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ struct planted_counters {
 };
 
 struct planted_result {
-  double ns = 0;                 // of an increment while both threads were at work
-  std::uint64_t increments = 0;  // of both, all that there were
+  double ns = 0;                 // of an increment while both threads ran
+  std::uint64_t increments = 0;  // of both threads, all stretches
 };
 
-// Each thread stays on its CPU. They go on beyond what was asked for until both were at work at the same time; throws
-// run_error where other programs do not let them.
+// Measures with each thread pinned to its CPU. The threads exceed the requested count until both have run at the same
+// time. Throws run_error if other programs prevent that.
 planted_result count_side_by_side(const planted_counters&, counter_layout);
 
 }  // namespace quintet::bench

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "nr_switches    :   17" and "voluntary_ctxt_switches:   5": the number in the line that begins so.
+// Returns the number in the line that begins with the key: "nr_switches : 17", "voluntary_ctxt_switches: 5".
 std::optional<double> number_in(const fs::path& file_name, std::string_view key) {
   std::ifstream file(file_name);
   for (std::string line; std::getline(file, line);) {
@@ -43,7 +43,7 @@ task_reading read_task(const fs::path& task, proc_reading& of) {
   return out;
 }
 
-// minflt and majflt, the 10th and 12th field, of all threads, those that have ended included.
+// Reads minflt and majflt, the 10th and 12th field, of all threads including ended ones.
 double read_faults(pid_t pid) {
   const std::string text = read_if_possible(fmt::format("/proc/{}/stat", pid));
   const auto after_name = text.rfind(')');
@@ -69,7 +69,7 @@ double read_received() {
   return 0;
 }
 
-// The seventh number of the first line of /proc/stat: user nice system idle iowait irq softirq.
+// Reads the seventh number of the first line of /proc/stat: user nice system idle iowait irq softirq.
 double read_softirq_seconds() {
   std::ifstream file("/proc/stat");
   std::string name;

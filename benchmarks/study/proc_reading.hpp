@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proc_reading.hpp: what /proc knows about a process and the machine at one moment, beyond CPU time and memory.
+// proc_reading.hpp: data of /proc about a process and the machine at one moment, beyond CPU time and memory.
 #pragma once
 
 #include <sys/types.h>
@@ -20,17 +20,17 @@ struct task_reading {
 struct proc_reading {
   double wall_s = 0;
   std::map<pid_t, task_reading> tasks;
-  bool has_migrations = false, has_queue = false;  // kernels are built without these
+  bool has_migrations = false, has_queue = false;  // some kernels are built without these
   double page_faults = 0;
   double received_softirqs = 0;  // NET_RX of all CPUs
   double softirq_s = 0;          // time of all CPUs together
 };
 
-// Throws run_error when the process is gone.
+// Throws run_error if the process has ended.
 proc_reading read_proc(pid_t);
 
-// What happened between two readings, for each of `requests`, by key (figures.hpp). What cannot be known is not there:
-// a thread that has ended took its counts along.
+// Returns the difference of two readings per request, by key (figures.hpp). Unknown values are missing: an ended
+// thread's counts are lost.
 std::map<std::string, double, std::less<>> per_request(const proc_reading& before, const proc_reading& after,
                                                        double requests, double window_s);
 

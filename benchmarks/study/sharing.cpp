@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sharing.cpp: rounds of two counters in one cache line and in two, beneath perf stat where it can count.
+// sharing.cpp: rounds with two counters in one cache line and in two, under perf stat if it can count.
 #include "study/sharing.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using arguments = std::vector<std::string>;
 
 constexpr auto patience = 120s;
-constexpr double expected_ns = 30;  // of an increment, if the two are in each other's way
+constexpr double expected_ns = 30;  // expected for an increment with contention
 
 arguments command_of(const sharing_settings& s, counter_layout layout) {
   return {s.program,
@@ -49,7 +49,7 @@ std::string counted_output(const arguments& command) {
   return perf_output(all);
 }
 
-// What this very program prints for one layout: "adjacent 12.3 ns an increment, of 20000000".
+// Parses this program's output for one layout: "adjacent 12.3 ns an increment, of 20000000".
 planted_result parse_result(const std::string& printed, counter_layout layout) {
   const auto line = printed.find(fmt::format("{} ", to_string(layout)));
   const auto number_behind = [&](std::string_view words) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sharing.hpp: whether this machine shows a planted false sharing: by its hardware counters, or not at all.
+// sharing.hpp: tests whether this machine's hardware counters reveal a planted false sharing.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -12,7 +12,7 @@
 
 namespace quintet::bench {
 
-// For an increment.
+// Values per increment.
 struct sharing_reading {
   double ns = 0;
   std::optional<double> references, misses;  // of the last-level cache, by hardware counters
@@ -20,23 +20,23 @@ struct sharing_reading {
 
 struct sharing_findings {
   planted_counters planted;
-  std::vector<sharing_reading> adjacent, padded;  // a round each, in the same order
+  std::vector<sharing_reading> adjacent, padded;  // a value per round, in the same order
   std::string obstacle;                           // why there are no hardware counters; empty: there are
   bool interrupted = false;
 
-  // By counters alone: nothing where there are none.
+  // Returns whether the counters show the sharing; nullopt without counters.
   [[nodiscard]] std::optional<bool> found() const;
-  // What follows, and what does not.
+  // Returns the conclusion, and its limits.
   [[nodiscard]] std::string sentence() const;
 };
 
 struct sharing_settings {
   planted_counters planted;
   unsigned rounds = 3;
-  std::string program;  // this one, which counts in a process of its own
+  std::string program;  // this program, which counts in a separate process
 };
 
-// Ctrl-C ends it with what was measured until then. Throws run_error.
+// Measures both layouts. Ctrl-C ends it early with the results so far. Throws run_error.
 sharing_findings find_sharing(const sharing_settings&);
 
 std::string sharing_table(const sharing_findings&);

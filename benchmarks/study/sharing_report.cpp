@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sharing_report.cpp: what two layouts of two counters have shown, in a table, a sentence and JSON.
+// sharing_report.cpp: the results of the two layouts as a table, a sentence and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Where a line travels, most increments wait for it, or every few: far more than what a process does when it starts.
+// If a line moves between cores, most increments or every few wait for it: far more than a process start costs.
 constexpr double least_difference = 0.01, least_times = 5;
 
 using field = std::optional<double> sharing_reading::*;
@@ -83,8 +83,8 @@ json::object layout_json(counter_layout layout, const std::vector<sharing_readin
 
 std::optional<bool> sharing_findings::found() const {
   if (!obstacle.empty() || adjacent.empty()) return std::nullopt;
-  // What is called a reference or a miss of the last level differs between processors: a line that travels within a
-  // package may be either.
+  // Processors define a reference or a miss of the last level
+  // differently: a line that moves within a package may be either.
   for (const field f : {&sharing_reading::misses, &sharing_reading::references}) {
     bool all = true;
     for (std::size_t i = 0; i < adjacent.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// study.cpp: rounds of a server under load, then a run for each tool that would disturb them.
+// study.cpp: rounds of a server under load, then a separate run for each tool that would disturb them.
 #include "study/study.hpp"
 
 #include <fmt/format.h>
@@ -25,11 +25,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto enough_for_samples = 1s;  // of a profile: some hundred of them
+constexpr auto enough_for_samples = 1s;  // of a profile: some hundred samples
 constexpr std::size_t most_functions = 12, most_locks = 6;
 
-// One cache hierarchy for all machines, so that figures repeat: valgrind would take this machine's, which a virtual
-// machine may make up.
+// The same cache hierarchy on all machines, so that figures repeat. By default valgrind takes this machine's, which a
+// virtual machine may invent.
 const std::vector<std::string> simulation{"--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null",
                                           "--I1=32768,8,64",   "--D1=32768,8,64", "--LL=1048576,16,64"};
 
@@ -43,7 +43,7 @@ subject& subject_of(std::vector<subject>& all, const planned_run& run) {
   return all.back();
 }
 
-// /proc and the hardware's counters disturb nobody: they are read in every round.
+// Reads /proc and hardware counters in every round, because that disturbs no server.
 class round_observer final : public load_observer {
  public:
   explicit round_observer(bool hardware) : hardware_(hardware) {}
@@ -80,12 +80,12 @@ class round_observer final : public load_observer {
   perf_window counters_{{"stat", "-x,", "-e", hardware_events}};
 };
 
-// A run of its own for each server, by one tool.
+// A separate run of each server with one tool.
 struct pass {
   std::string what;      // "hottest functions"
-  std::string obstacle;  // empty where it can be done
+  std::string obstacle;  // empty if the tool works
   std::function<void(subject&, run_result&, const compare_settings&, const planned_run&, const placement&)> measure;
-  double extra_seconds;  // beyond those of a plain run
+  double extra_seconds;  // in addition to a plain run
 };
 
 void profile(subject& into, run_result& r, const compare_settings& s, const planned_run& run, const placement& where) {
@@ -139,7 +139,7 @@ std::vector<pass> passes_of(const compare_settings& s, const std::string& hardwa
   return out;
 }
 
-// Lines that no other says yet.
+// Adds the line if it is not there yet.
 void tell(std::vector<std::string>& to, std::string line) {
   if (std::find(to.begin(), to.end(), line) == to.end()) to.push_back(std::move(line));
 }
@@ -186,7 +186,7 @@ void perform_passes(study_outcome& out, const compare_settings& asked, const std
   }
 }
 
-// What compare() has measured beside, and what a kernel does not tell.
+// Copies the figures that compare() has measured. Adds a line for each figure that the kernel does not provide.
 void complete_figures(study_outcome& out, const std::vector<workload>& workloads) {
   for (const run_result& r : out.compared.found.results) {
     if (r.error) continue;
@@ -200,7 +200,7 @@ void complete_figures(study_outcome& out, const std::vector<workload>& workloads
   for (const figure& f : study_figures()) {
     const bool any = std::any_of(out.subjects.begin(), out.subjects.end(),
                                  [&](const subject& s) { return s.figures.contains(f.key); });
-    const bool by_perf = f.key.starts_with("lock_");  // said there
+    const bool by_perf = f.key.starts_with("lock_");  // perf's own obstacle explains these
     if (!any && !by_perf && !f.field)
       tell(out.not_measured, fmt::format("{}: this kernel does not tell it in {}", f.title, f.source));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// study_command.cpp: `quintet-bench study`: its options, and the way from servers to table and JSON.
+// study_command.cpp: `quintet-bench study`: its options, then servers, table and JSON.
 #include <fmt/format.h>
 
 #include <memory>
@@ -76,14 +76,14 @@ int run_command(const compare_settings& s, const std::string& against) {
                    {}});
 }
 
-// Nothing where there is one CPU.
+// Returns nullopt if there is one CPU.
 std::optional<planted_counters> counters_of(const compare_settings& s, const chosen& c) {
   const auto cpus = c.cpus.empty() ? allowed_cpus() : c.cpus;
   if (cpus.size() < 2) return std::nullopt;
   return planted_counters{cpus[0], cpus[1], c.increments.value_or(s.quick ? quick_increments : usual_increments)};
 }
 
-// One layout alone, for perf stat, or a tool of the user's own.
+// Measures one layout alone, for perf stat or a tool of the user.
 void count_alone(const planted_counters& planted, counter_layout layout) {
   const auto found = count_side_by_side(planted, layout);
   fmt::print("{} {:.4f} ns an increment, of {}\n", to_string(layout), found.ns, found.increments);

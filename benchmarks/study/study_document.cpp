@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// study_document.cpp: a study as JSON, there and back.
+// study_document.cpp: converts a study to and from JSON.
 #include "study/study_document.hpp"
 
 #include "input_file.hpp"
@@ -90,7 +90,7 @@ json::object compose_study(const study_outcome& o) {
 }
 
 std::vector<subject> read_study(const std::string& path) {
-  const auto found = read_comparison(path);  // refuses what is none of ours
+  const auto found = read_comparison(path);  // rejects other documents
   if (found.command != "study")
     throw std::invalid_argument(fmt::format("{}: of quintet-bench {}, not of study", path, found.command));
   const std::string text = read_input(path);

@@ -28,7 +28,7 @@ std::string figure_rows(std::span<const subject> all) {
   out += "  source\n";
   for (const figure& f : study_figures()) {
     const bool any = std::any_of(all.begin(), all.end(), [&](const subject& s) { return median_of(s, f).has_value(); });
-    if (!any) continue;  // said below, and why
+    if (!any) continue;  // a line below says why
     out += fmt::format("  {:<{}}", f.title, title_width);
     for (const subject& s : all) {
       const auto value = median_of(s, f);
@@ -39,7 +39,7 @@ std::string figure_rows(std::span<const subject> all) {
   return out;
 }
 
-// The round in the middle by its rate.
+// Returns the round with the median miss rate.
 std::optional<cache_reading> middle(const subject& s) {
   auto sorted = s.caches;
   std::sort(sorted.begin(), sorted.end(),

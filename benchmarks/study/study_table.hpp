@@ -9,8 +9,8 @@
 
 namespace quintet::bench {
 
-// The servers beside each other; then caches in the layout of published figures, hottest functions, locks, and what
-// could not be measured. `before`: of an earlier study, beside which each server of the same name is put.
+// Returns the servers side by side, then caches in the layout of published figures, hottest functions, locks, and
+// missing figures. `before` is an earlier study; servers of the same name are compared with it.
 std::string study_table(const study_outcome&, std::span<const subject> before);
 
 }  // namespace quintet::bench

@@ -21,8 +21,8 @@ double parse_depth(std::string_view text) { return static_cast<double>(parse_num
 
 double parse_threads(std::string_view text) { return static_cast<double>(parse_number(text, 1, 1024)); }
 
-// Whole microseconds, as workloads have them, which a bare number means too. Longer handlers would answer too few
-// requests in a run to count them.
+// Parses whole microseconds, as workloads have them; a bare number means microseconds. Longer handlers would answer too
+// few requests per run.
 double parse_handler_time(std::string_view text) {
   using namespace std::chrono_literals;
   const bool bare = !text.empty() && text.find_first_not_of("0123456789") == text.npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// chart.cpp: the curves of a sweep as a drawing, an SVG element in the colours of the report.
+// chart.cpp: draws the curves of a sweep as an SVG element in the colours of the report.
 #include "sweep/chart.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double width = 960, height = 400, left = 84, right = 24, top = 16, bottom = 52;
 
-// Where values and figures are on the drawing.
+// Maps values and figures to positions in the drawing.
 class scales {
  public:
   explicit scales(std::span<const curve> all) {
@@ -38,7 +38,7 @@ class scales {
 
   const std::vector<double>& values() const { return values_; }
 
-  // Between two values in proportion.
+  // Interpolates linearly between two values.
   double x(double value) const {
     const auto above = std::lower_bound(values_.begin(), values_.end(), value);
     auto place = static_cast<double>(above - values_.begin());
@@ -93,7 +93,7 @@ std::string axes_of(const axis& a, const scales& s) {
   return out + text((left + width - right) / 2, height - 10, "middle", a.column);
 }
 
-// As crossings are interpolated, in a straight line of the reciprocal, so that lines cross where they are said to.
+// Interpolates the reciprocal linearly, as crossings do, so that lines cross at the stated value.
 std::string path_between(const curve_point& p, const curve_point& q, const scales& s) {
   constexpr int steps = 12;
   std::string out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// conclusions.cpp: everything that the curves of a sweep say, and the sentences for it.
+// conclusions.cpp: everything that follows from the curves of a sweep, and the sentences for it.
 #include "sweep/conclusions.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ std::string with_unit(const axis& a, const std::string& value) {
   return a.unit.empty() ? value : fmt::format("{} {}", value, a.unit);
 }
 std::string measured(const axis& a, double value) { return with_unit(a, a.text(value)); }
-// Interpolated, so no more digits than that is worth.
+// Interpolated, so it has few digits.
 std::string place(const axis& a, double at) {
   return a.field == &run_result::handler_us ? micros(at) : with_unit(a, significant(at));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// conclusions.hpp: everything that the curves of a sweep say.
+// conclusions.hpp: everything that follows from the curves of a sweep.
 #pragma once
 
 #include "sweep/axis.hpp"
@@ -12,10 +12,10 @@ struct conclusions {
   conclusions(const axis&, std::span<const combination>);
 
   std::vector<curve> figures;  // of the axis' figure, one for each server
-  std::vector<lead> leading;   // these two by requests a second, where there are two servers or more
+  std::vector<lead> leading;   // this and `crossed` are by requests a second, if there are two servers or more
   std::vector<crossing> crossed;
-  std::vector<shape_verdict> shapes;   // where something comparable was published
-  std::vector<std::string> sentences;  // all of it
+  std::vector<shape_verdict> shapes;   // if something comparable was published
+  std::vector<std::string> sentences;  // sentences for all of it
 };
 
 }  // namespace quintet::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// crossing.cpp: where curves cross, between measured points.
+// crossing.cpp: finds where curves cross, between measured points.
 #include "sweep/crossing.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 namespace quintet::bench {
 namespace {
 
-// By how much a figure usually moves between rounds that should be equal. Of the many pairs of points in a sweep some
-// are apart in all their rounds by chance, but not by more than this.
+// Returns how much a figure usually differs between equal rounds. Among the many pairs of points in a sweep, chance
+// separates some in all their rounds, but not by more than this.
 double usual_spread(std::span<const curve> all) {
   std::vector<double> spreads;
   for (const auto& c : all) {
@@ -29,8 +29,8 @@ bool apart(const curve_point& a, const curve_point& b, double noise) {
 // Two curves at a value that both have.
 struct meeting {
   double value;
-  double gap;  // how much less time the first needs for a request
-  bool apart;  // the rounds tell which
+  double gap;  // how much less time per request the first needs
+  bool apart;  // the rounds distinguish the two
 };
 
 std::vector<meeting> meetings(const curve& a, const curve& b, double noise) {
@@ -48,8 +48,8 @@ double zero_between(const meeting& a, const meeting& b) {
 
 bool same_side(double a, double b) { return (a > 0) == (b > 0); }
 
-// The gap has one sign at `first` and the other at `last`. Where it changes more than once in between, nothing tells
-// them apart there, and the middle is as good as any.
+// Returns the place where the gap changes its sign between `first` and `last`. If it changes more than once, the curves
+// are indistinguishable there, and the middle is returned.
 double place_of_change(std::span<const meeting> all, std::size_t first, std::size_t last) {
   double low = 0, high = 0;
   bool found = false;
@@ -76,14 +76,14 @@ void add_crossings(std::vector<crossing>& to, const curve& a, const curve& b, do
   }
 }
 
-// Goes along the axis and hands the lead on where somebody is clearly ahead of who has it.
+// Walks along the axis. The lead changes where a curve is clearly ahead of the leader.
 class lead_keeper {
  public:
   explicit lead_keeper(std::span<const curve> all) : all_(all), noise_(usual_spread(all)) {}
 
   void visit(double value) {
     const auto* now = leader_ ? leader_->at(value) : nullptr;
-    if (leader_ && !now) return;  // a run that failed does not dethrone
+    if (leader_ && !now) return;  // a failed run does not end a lead
     const auto* next = best_ahead_of(now, value);
     if (!next) return;
     end(value);
@@ -92,7 +92,7 @@ class lead_keeper {
     since_ = value;
   }
 
-  // Where the stretch of the one that leads is over.
+  // Ends the leader's stretch at `value`.
   void end(double value) {
     if (leader_) out_.back().as_good = as_good_until(value);
   }
@@ -110,7 +110,7 @@ class lead_keeper {
     return best;
   }
 
-  // Between the last value at which the leader was ahead by its median, and this one.
+  // Returns the crossing between the last value at which the leader's median was ahead, and this one.
   double overtaken_at(const curve& next, double value) const {
     const auto all = meetings(*leader_, next, noise_);
     double at = value;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSL-1.0
-// crossing.hpp: where on the axis one curve overtakes another, and which curve is ahead from where on.
+// crossing.hpp: finds where on the axis one curve overtakes another, and which curve leads from where on.
 #pragma once
 
 #include "sweep/curve.hpp"
 
 namespace quintet::bench {
 
-// Two servers are apart at a value where the ranges of their rounds do not overlap, and their medians differ by more
-// than a figure usually moves between rounds. Otherwise noise would have equal ones overtake each other at every value.
+// Two servers are apart at a value if the ranges of their rounds do not overlap. Their medians must also differ by more
+// than the usual movement between rounds. Otherwise noise would let equal servers overtake each other at every value.
 
-// Where two change places: before it one is ahead and they are apart, after it the other is.
+// A change of places: before it one server is ahead and they are apart, after it the other is.
 struct crossing {
-  std::string before, after;  // who is ahead below `at`, and who above
+  std::string before, after;  // the servers ahead below and above `at`
   double at;                  // interpolated
   double low, high;           // the nearest measured values at which they are apart
 };
-// Of figures that are better when higher. What is interpolated in a straight line is their reciprocal, the time for a
-// request: it grows with a request's cost in a straight line, throughput does not.
+// Finds the crossings of figures that are better when higher. It interpolates their reciprocal, the time per request,
+// because that grows linearly with a request's cost.
 std::vector<crossing> crossings(std::span<const curve>);
 
-// From here on, until the next: who is ahead.
+// The leader from here on, until the next one.
 struct lead {
   double from;
   std::string label;
-  std::vector<std::string> as_good;  // who is apart from it at no value of this stretch
+  std::vector<std::string> as_good;  // servers that are apart from it at no value of this stretch
 };
 std::vector<lead> leads(std::span<const curve>);
 

@@ -13,20 +13,20 @@ namespace quintet::bench {
 struct curve_point {
   double value;               // on the axis
   sample_summary figure;      // of the rounds
-  bool client_bound = false;  // the client was the bottleneck, so the server may be better than this
+  bool client_bound = false;  // the client was the bottleneck, so the server may be faster
 };
 
 struct curve {
   std::string label;                // of the server
-  std::vector<curve_point> points;  // in the order of their values; only what was measured
+  std::vector<curve_point> points;  // measured points, in the order of their values
 
-  const curve_point* at(double value) const;  // nullptr where nothing was measured
-  const curve_point& peak() const;            // the highest median; there has to be a point
-  // The first value at which the median is this part of the peak.
+  const curve_point* at(double value) const;  // nullptr if the value was not measured
+  const curve_point& peak() const;            // the highest median; requires a point
+  // Returns the first value at which the median is at least this fraction of the peak.
   double reached(double part) const;
 };
 
-// A curve for each server that gave figures, in the order of the summary.
+// Returns a curve for each server that gave figures, in the order of the summary.
 std::vector<curve> curves_of(std::span<const combination>, measurement run_result::* axis,
                              measurement run_result::* figure);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double bar_width = 24;
 
-// What all lines have in common.
+// Values shared by all lines.
 struct layout {
   const axis& a;
   bool with_published;
@@ -26,7 +26,7 @@ struct layout {
 
 bool has_megabytes(const axis& a) { return a.figure == &run_result::mb_per_s; }
 
-// "echo: 8 B, 1 in flight (server on CPU 1, client on CPU 0)": what all points have in common.
+// Returns the settings shared by all points: "echo: 8 B, 1 in flight (server on CPU 1, client on CPU 0)".
 std::string heading(const axis& a, const run_result& r) {
   auto out = a.field == &run_result::handler_us ? r.workload.substr(0, r.workload.find(':')) : r.workload;
   const char* separator = ": ";

@@ -10,10 +10,10 @@
 
 namespace quintet::bench {
 
-// A block for each server, a line for each value; all bars have one scale.
+// Returns a block for each server, with a line for each value. All bars have one scale.
 std::string curve_blocks(const axis&, std::span<const combination>);
 
-// "########": as much of the width as the value is of the most; something where there is anything.
+// Returns "########", with a length proportional to value / most. A value above 0 has at least one character.
 std::string bar(double value, double most);
 
 }  // namespace quintet::bench

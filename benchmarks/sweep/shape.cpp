@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// shape.cpp: throughput over connections beside a published curve.
+// shape.cpp: compares throughput over connections with a published curve.
 #include "sweep/shape.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double published_bytes = 8;
 constexpr double few = 10, enough = 30, many = 5000;  // connections
-constexpr double near_peak = 0.9, fallen = 0.75;      // parts of the peak
+constexpr double near_peak = 0.9, fallen = 0.75;      // fractions of the peak
 
 const char* outcome(bool as_published) { return as_published ? "as published" : "not here"; }
 
@@ -39,7 +39,7 @@ shape_verdict judge_shape(const curve& c) {
   shape_verdict out{.label = c.label, .rises = {}, .falls = {}, .rise = {}, .fall = {}};
   const auto& peak = c.peak();
   const auto part = [&](const curve_point& p) { return p.figure.median / peak.figure.median; };
-  const curve_point* by_then = nullptr;  // the best with few connections, but enough
+  const curve_point* by_then = nullptr;  // the best of those from `few` to `enough` connections
   for (const auto& p : c.points) {
     if (p.value >= few && p.value <= enough && (!by_then || part(p) > part(*by_then))) by_then = &p;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sweep_command.cpp: `quintet-bench sweep`: its options, and the way from an axis to table and JSON.
+// sweep_command.cpp: `quintet-bench sweep`: its options, then axis, table and JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr usual_runs default_runs{
     .rounds = 3, .duration = std::chrono::milliseconds(500), .warm_up = std::chrono::milliseconds(100)};
 constexpr usual_runs quick_runs{
     .rounds = 3, .duration = std::chrono::milliseconds(200), .warm_up = std::chrono::milliseconds(100)};
-constexpr std::size_t other_files = 100;  // that a server or a client has open beside its connections
+constexpr std::size_t other_files = 100;  // open files of a server or client beside its connections
 
 struct chosen {
   std::string axis, workload, models, values;
@@ -42,7 +42,7 @@ struct job {
   compare_settings settings;
 };
 
-// The values are known to be right or wrong only with their axis.
+// Parses an option once the axis is known, because the valid values depend on it.
 template <class Parse>
 auto parse_option(const char* name, const std::string& given, std::string_view usual, Parse parse) {
   try {

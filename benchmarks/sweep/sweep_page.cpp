@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sweep_page.cpp: a sweep as one HTML file that needs nothing beside itself: the drawing, what it says, the figures.
+// sweep_page.cpp: a sweep as one self-contained HTML file: the chart, the conclusions and the figures.
 #include "sweep/sweep_page.hpp"
 
 #include <fmt/format.h>

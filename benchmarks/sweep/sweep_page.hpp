@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sweep_page.hpp: a sweep as one HTML file that needs nothing beside itself.
+// sweep_page.hpp: a sweep as one self-contained HTML file.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sweep_report.cpp: the curves of a sweep and what they say, as text for a terminal and as JSON.
+// sweep_report.cpp: the curves of a sweep and their conclusions, as text for a terminal and as JSON.
 #include "sweep/sweep_report.hpp"
 
 #include <boost/json/array.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sweep_report.hpp: the curves of a sweep and what they say, as text for a terminal and as JSON.
+// sweep_report.hpp: the curves of a sweep and their conclusions, as text for a terminal and as JSON.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace quintet::bench {
 
-// A block for each server: a line with a bar for each value; then what the curves say.
+// Returns a block for each server, with a line and a bar for each value, then the conclusions.
 std::string sweep_table(const axis&, const comparison&);
 
-// What every command writes, and "leads" and "crossings"; "published" and "shape" where connections vary.
+// Composes the keys of every command, "leads" and "crossings"; "published" and "shape" if connections vary.
 boost::json::object compose_sweep(const axis&, const comparison&);
 
 }  // namespace quintet::bench
