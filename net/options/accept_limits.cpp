@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_limits: what may not be.
+// accept_limits: validation.
 #include "accept_limits.hpp"
 
 #include "require.hpp"

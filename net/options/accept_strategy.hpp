@@ -8,14 +8,14 @@
 
 namespace quintet {
 
-/// Who accepts. All but the first are for the models with loops of their own, loop_per_thread and loop_per_thread_pool:
-/// a connection then lives where it was accepted, and never crosses threads. What a model, an engine or the kernel does
-/// not have is told to the log, and the nearest takes its place; with advanced_options::accept_strictly it is an error.
+/// Selects the accepting threads. All strategies but the first need loop_per_thread or loop_per_thread_pool: a
+/// connection then starts on the loop that accepted it. If the model, the engine or the kernel lacks a strategy, the
+/// server uses the nearest one and logs that; advanced_options::accept_strictly makes it an error.
 enum class accept_strategy {
-  main_reactor,    ///< the main loop accepts, and the model places: in turn
+  main_reactor,    ///< the main loop accepts, and the model places the connections, see placement_policy
   reuse_port,      ///< a listening socket for each loop (SO_REUSEPORT): the kernel spreads connections by a hash
-  reuse_port_cpu,  ///< the same, and the loop of the CPU that received the connection gets it; loops are pinned
-  exclusive,       ///< one listening socket that every loop watches; one of those that wait is woken (EPOLLEXCLUSIVE)
+  reuse_port_cpu,  ///< reuse_port, but the kernel picks the loop of the receiving CPU; loops are pinned
+  exclusive,       ///< all loops watch one listening socket; the kernel wakes one of them (EPOLLEXCLUSIVE)
 };
 
 template <>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// advanced_options: what may not be.
+// advanced_options: validation.
 #include "advanced_options.hpp"
 
 #include "../../base/work/spin_budget.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_options: what may not be.
+// client_options: validation.
 #include "client_options.hpp"
 
 namespace quintet {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_options: how a client connects, whether it does so again, and the limits of its connections.
+// client_options: how a client connects and reconnects, and the limits of its connections.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -20,30 +20,30 @@ namespace quintet {
 
 class engine;
 
-/// Names one connect() of a client, with all its attempts and connections. Never used again by that client.
+/// Identifies one connect() of a client, with all its attempts and connections. The client never reuses an id.
 enum class link_id : std::uint64_t {};
 
-/// An attempt that has led to no connection.
+/// A failed attempt to connect.
 struct connect_failure {
   link_id link;
   error_code reason;
-  unsigned attempt;               ///< how many this link has made since it began, or since a connection last came about
-  std::optional<duration> again;  ///< from now to the next attempt; none: the link is over
+  unsigned attempt;               ///< attempts since connect(), or since this link's last connection ended
+  std::optional<duration> again;  ///< from now to the next attempt; none: the link is finished
 };
 
 struct client_options {
-  engine_kind engine = engine_kind::automatic;      ///< of the main loop; a model has its own
+  engine_kind engine = engine_kind::automatic;      ///< the main loop's; a model has its own
   connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers
   std::optional<reconnect_options> reconnect = {};  ///< none: a link is one attempt, and at most one connection
-  /// [loop] The main loop's. Called for each failure; must not block. What it throws is ignored.
+  /// [loop] The main loop calls it for each failure. It must not block; exceptions are ignored.
   std::function<void(const connect_failure&)> on_connect_failed = {};
-  connection_limits limits = {};  ///< of each connection, unless it changes its own
+  connection_limits limits = {};  ///< of each connection; see connection::set_limits()
   memory_limits memory = {};      ///< of all connections together
-  log_hook log = {};              ///< what the client has to say; nothing, unless there is one
-  loop_tuning loop = {};          ///< of the main loop: spinning, and buffers made in advance
+  log_hook log = {};              ///< receives the client's log lines; empty: no log
+  loop_tuning loop = {};          ///< the main loop's spinning and preallocated buffers
 
-  /// For loops that are driven by hand: the main loop's engine, where `engine` does not say it, its clock, and what the
-  /// waits are drawn from.
+  /// For programs that drive the loop by hand. `make_engine` replaces `engine`, `time` is the main loop's clock, and
+  /// `seed` starts the random numbers of the reconnect waits.
   std::function<std::unique_ptr<quintet::engine>()> make_engine = {};
   const clock* time = &clock::system();
   std::optional<std::uint64_t> seed = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connect_options: what cannot be.
+// connect_options: validation.
 #include "connect_options.hpp"
 
 #include "require.hpp"

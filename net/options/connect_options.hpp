@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connect_options: the time limits of one attempt to connect, and what its socket is like.
+// connect_options: the time limits of one attempt to connect, and its socket's options.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -10,8 +10,8 @@
 namespace quintet {
 
 struct connect_options {
-  duration timeout = std::chrono::seconds(10);  ///< of looking up and connecting together; zero: the system's
-  duration attempt_delay = std::chrono::milliseconds(250);  ///< before the next address is tried as well
+  duration timeout = std::chrono::seconds(10);              ///< name lookup and connecting together; zero: the system's
+  duration attempt_delay = std::chrono::milliseconds(250);  ///< until the next address is tried in parallel
   socket_options socket = {};                               ///< buffers, keep_alive, user_timeout
 };
 /// Throws config_error.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_limits: what limits may not be.
+// connection_limits: validation.
 #include "connection_limits.hpp"
 
 #include "require.hpp"

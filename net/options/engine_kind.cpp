@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_kind: what is built in.
+// engine_kind: the engines that are built in, and the choice among them.
 #include "engine_kind.hpp"
 
 #include "../../base/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_kind: the engines for sockets by name, and which of them are built in.
+// engine_kind: the socket engines by name, and which of them are built in.
 #pragma once
 
 #include "../../base/enum_names.hpp"
@@ -10,13 +10,13 @@
 
 namespace quintet {
 
-/// What moves the bytes of a server's or a client's connections; see doc/engines.md. The connections of
-/// thread_per_connection have an engine of their own, which blocks, and the kind is that of the loop that accepts.
+/// The I/O engine of a server's or a client's connections; see doc/engines.md. Connections of thread_per_connection
+/// always use the blocking engine; there the kind applies to the accepting loop only.
 enum class engine_kind {
-  automatic,  ///< what the environment variable QUINTET_ENGINE names; without it epoll
+  automatic,  ///< the environment variable QUINTET_ENGINE names it; otherwise epoll
   epoll,      ///< a level-triggered epoll set
-  asio,       ///< documented calls of Boost.Asio only; Asio's other clients on the loop cost no wait of their own
-  uring,      ///< io_uring: system calls for a turn instead of for a request; built with QUINTET_ENGINE_URING
+  asio,       ///< documented calls of Boost.Asio only; other Asio objects on the loop need no extra wait
+  uring,      ///< io_uring: system calls per turn instead of per request; built with QUINTET_ENGINE_URING
 };
 
 template <>
@@ -26,13 +26,13 @@ inline constexpr auto enum_names<engine_kind> =
                                            {engine_kind::asio, "asio"},
                                            {engine_kind::uring, "uring"}});
 
-/// [any thread] Those that are compiled in.
+/// [any thread] Returns the engines that are compiled in.
 [[nodiscard]] std::vector<engine_kind> built_engines();
-/// Throws config_error if it is not compiled in, or QUINTET_ENGINE names none.
+/// Throws config_error if `kind` is not compiled in, or QUINTET_ENGINE names no engine.
 void validate(engine_kind kind);
 
 namespace detail {
-/// [any thread] The engine that `kind` stands for: never `automatic`. Throws what validate() does.
+/// [any thread] Returns the engine that `kind` stands for, never `automatic`. Throws as validate() does.
 [[nodiscard]] engine_kind resolve(engine_kind kind);
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_options: what cannot be.
+// heartbeat_options: validation.
 #include "heartbeat_options.hpp"
 
 #include "require.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_options: when a connection that nothing is received from is asked whether it lives, and when it is closed.
+// heartbeat_options: when a silent connection is pinged, and when it is closed.
 #pragma once
 
 #include "../../base/clock.hpp"
