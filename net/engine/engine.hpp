@@ -59,8 +59,7 @@ class engine {
 
   /// [loop] Acquires the system resources that poll() would otherwise acquire. Throws boost::system::system_error.
   virtual void prepare() {}
-  /// [loop] Waits for at most `longest` (zero: not at all), then dispatches the ready channels. Returns whether there
-  /// were any.
+  /// [loop] Dispatches ready channels after waiting for at most `longest`; zero never waits. Returns whether any were.
   virtual bool poll(duration longest) = 0;
   /// [any thread] Ends the poll() that waits, or the next one that would wait.
   virtual void wake() noexcept = 0;
