@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_engine: waiting by documented calls of Boost.Asio; receiving and sending at once, when it says that one can.
+// asio_engine: waits by documented calls of Boost.Asio, then receives and sends by non-blocking system calls.
 #include "embedding.hpp"
 #include "handle_table.hpp"
 #include "operation_memory.hpp"
@@ -38,12 +38,12 @@ namespace asio = boost::asio;
 using wait_type = asio::posix::descriptor_base::wait_type;
 
 constexpr std::uint32_t reads = 1, sends = 2;  // a channel's interest
-constexpr std::uint32_t failed = 4;            // it has been asked, while it was not read from
+constexpr std::uint32_t failed = 4;            // a paused stream's error wait has completed: do not wait again
 constexpr std::size_t spare_watches = 64;
-constexpr std::size_t longest_batch = 256, worth_a_look = 4;  // handlers in a turn
+constexpr std::size_t longest_batch = 256, worth_a_look = 4;  // handlers per turn
 
-/// A channel's place in the io_context. It outlives the channel's removal until Asio has given back its operations,
-/// which therefore name it and not the channel.
+/// A channel's entry in the io_context. Asio's operations refer to the watch, not to the channel: the watch outlives
+/// the channel's removal until all of them have completed.
 struct watch : boost::intrusive::list_base_hook<> {
   using descriptor = asio::posix::basic_stream_descriptor<asio::io_context::executor_type>;
   watch(asio_engine& engine, asio::io_context& context) : owner(engine), io(std::in_place, context) {}
@@ -51,21 +51,21 @@ struct watch : boost::intrusive::list_base_hook<> {
   asio_engine& owner;
   std::optional<descriptor> io;  // borrowed: released, never closed
   channel* of = nullptr;         // nullptr: removed
-  unsigned outstanding = 0;      // operations, and a callback that is under way
+  unsigned outstanding = 0;      // operations, plus a callback in progress
   bool waiting[3] = {};          // by wait_type
-  bool is_blocking = false;      // and is to stay so: Asio makes it non-blocking for each wait
+  bool is_blocking = false;      // restore blocking mode after starting a wait: Asio makes it non-blocking
   operation_memory memory[3];
 };
 
 }  // namespace
 
-/// Asio's sockets would read by themselves, into a buffer for each; on Boost 1.81 they also try to read once more after
-/// each message, in vain. So the engine waits for a descriptor to be readable, and receives into the one buffer of the
-/// loop. The io_context is also that of the loop's guests.
+/// Asio's sockets would need a receive buffer per connection. On Boost 1.81 they also attempt a useless second read
+/// after each message. So the engine waits until a descriptor is readable, and receives into the loop's shared buffer.
+/// The loop's guests use the same io_context. Thread tags as in engine.
 class asio_engine final : public socket_engine, private engine_embedding {
  public:
-  /// Also opens what the io_context waits with, which its first I/O object would do: when there are no descriptors any
-  /// more, that would end the program on the loop's thread. Throws boost::system::system_error.
+  /// Also opens the io_context's own descriptors, by making an I/O object. Later, on the loop's thread, a failure to
+  /// open them would end the program. Throws boost::system::system_error.
   asio_engine() : socket_engine({.name = "asio", .shared_accept = true}, this) {
     begin();
     const asio::steady_timer first(*context_);
@@ -90,7 +90,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
   struct completion;
   struct woken;
 
-  /// Asio does not tell what it waits in, so there is no descriptor.
+  /// The engine has no descriptor(), because Asio does not expose its own.
   [[nodiscard]] asio::io_context* context() noexcept override { return context_ ? &*context_ : nullptr; }
   void abandon() noexcept override;
   void begin();
@@ -115,11 +115,11 @@ class asio_engine final : public socket_engine, private engine_embedding {
 
   std::optional<asio::io_context> context_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> stays_open_;
-  watch_list watches_;  // all but the spare ones
+  watch_list watches_;  // all except spare_
   std::vector<std::unique_ptr<watch>> spare_;
   handle_table<watch> by_handle_;
   std::unique_ptr<char[]> received_ = std::make_unique_for_overwrite<char[]>(receive_size);
-  std::atomic<bool> waking_{false};  // what wakes has been posted and has not run
+  std::atomic<bool> waking_{false};  // `woken` has been posted and has not run yet
   operation_memory wake_memory_;
   bool woken_ = false;
   unsigned turns_ = 0;
@@ -138,20 +138,20 @@ struct asio_engine::woken {
   using allocator_type = operation_allocator<char>;
   [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(engine->wake_memory_); }
   void operator()() const noexcept {
-    engine->waking_.exchange(false);  // and what was done before any wake() is seen
+    engine->waking_.exchange(false);  // an exchange: synchronizes with every wake() that posted nothing
     engine->woken_ = true;
   }
   asio_engine* engine;
 };
 
-// UNSAFE_IO: the descriptors are the loop's thread's alone, and Asio need not lock them; posting stays safe.
+// UNSAFE_IO: only the loop's thread uses the descriptors, so Asio need not lock them. Posting stays thread-safe.
 void asio_engine::begin() {
   context_.emplace(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO);
   stays_open_.emplace(context_->get_executor());
   spare_.reserve(spare_watches);
 }
 
-// Descriptors go before the context, and the memory of its operations after it.
+// Destroys descriptors before the context, and the memory of its operations after the context.
 void asio_engine::end() noexcept {
   for (watch& w : watches_) {
     if (w.of) {
@@ -172,7 +172,7 @@ void asio_engine::abandon() noexcept {
   end();
   try {
     begin();
-  } catch (const std::bad_alloc&) {  // then whoever still wants one has to make its own
+  } catch (const std::bad_alloc&) {  // context() is nullptr now
     end();
   }
 }
@@ -189,12 +189,11 @@ bool asio_engine::poll(duration longest) {
   return ran > (std::exchange(woken_, false) ? 1U : 0U);
 }
 
-// A turn of the loop for each handler would cost more than many a handler. But Asio does not tell how many are left,
-// and looking for one more asks the kernel when there is none. So it is done while it finds many, and tried now and
-// then when it did not: a lone connection pays for that in one request of sixteen.
+// A loop turn per handler would often cost more than the handler. But Asio does not report how many are left, and a
+// search that finds none costs a system call. So batch if the previous batch was large, else every sixteenth turn.
 std::size_t asio_engine::run_batch() {
   if (last_batch_ < worth_a_look && ++turns_ % 16 != 0) return 0;
-  // One by one: a handler that posts itself again is ready at once, and would keep the loop for itself.
+  // Not poll(), which never returns if a handler keeps posting itself.
   for (last_batch_ = 0; last_batch_ < longest_batch && context_->poll_one() > 0;) ++last_batch_;
   return last_batch_;
 }
@@ -213,7 +212,7 @@ error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) t
     return ec;
   }
   w.of = &c;
-  // The owner of an event's descriptor reads it, perhaps by calls that are to wait.
+  // The owner of an event's descriptor reads it, perhaps by blocking calls.
   w.is_blocking = kind_of(c) == kind::event && (::fcntl(handle, F_GETFL) & O_NONBLOCK) == 0;
   by_handle_.set(handle, &w);
   bind(c, handle);
@@ -233,7 +232,7 @@ watch& asio_engine::fresh_watch() {
   return w;
 }
 
-// Asio has nothing of it any more, and no channel names it.
+// Recycles or deletes a watch without outstanding operations and without a channel.
 void asio_engine::give_up(watch& w) noexcept {
   watches_.erase(watches_.iterator_to(w));
   std::unique_ptr<watch> mine(&w);
@@ -309,7 +308,7 @@ void asio_engine::receive(stream_channel& c) {
   if (!system_call::is_for_now(n)) end_of_input(c, system_call::error_of(n));
 }
 
-// False: there is no room for it.
+// Returns false if the stream has no space.
 bool asio_engine::received_in_place(stream_channel& c) {
   const std::span<char> into = c.receive_space();
   if (c.handle() < 0) return true;
@@ -336,10 +335,10 @@ void asio_engine::writable(channel& c) {
   static_cast<connect_channel&>(c).on_connected(kernel_sockets::finish_connect(handle));
 }
 
-// Of a stream that is not read from. Asio reports urgent data as well, and that both sides have finished sending; these
-// are no failures and no reason to ask again.
+// Reports the error of a paused stream. Asio also completes the wait for urgent data, and when both sides have finished
+// sending. These are no failures, and the engine does not wait again.
 void asio_engine::failing(channel& c) {
-  if (interest(c) & reads) return;  // reading says more
+  if (interest(c) & reads) return;  // the next read returns the error
   interest(c) |= failed;
   pollfd state{c.handle(), 0, 0};
   if (::poll(&state, 1, 0) != 1 || !(state.revents & POLLERR)) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// blocking_engine: blocking receive and send, and the signal that ends them.
+// blocking_engine: blocks in receive and send, and ends these calls by a signal.
 #include "blocking_engine.hpp"
 
 #include "../../base/build/sanitizers.hpp"
@@ -18,17 +18,17 @@ namespace quintet {
 namespace {
 
 constexpr duration shortest = std::chrono::microseconds(1);
-// For a signal that has been sent; then it may be blocked. On a busy machine each look takes milliseconds.
+// Checks for a sent signal until the thread unblocks it again. On a busy machine, a check takes milliseconds.
 constexpr int looks_until_blocked = 8;
 
-// ThreadSanitizer puts off the handler of a signal that arrives as recv begins, and with it the time-out that
-// would end the call. Under it no call waits for longer than this, so that what is lost is found again.
+// ThreadSanitizer delays the handler of a signal that arrives as recv begins, and so the time-out that would end the
+// call. This limit bounds the delay of such a wake.
 constexpr duration longest_call = thread_sanitizer ? std::chrono::milliseconds(100) : engine::forever;
 
-/// What a signal handler may know of its thread.
+/// The state of a thread, for the signal handler.
 struct waiting {
-  blocking_engine* volatile engine = nullptr;  // in whose call the thread is
-  bool known = false;                          // the signal finds this target, and the thread lets it in
+  blocking_engine* volatile engine = nullptr;  // the engine whose call the thread is in
+  bool known = false;                          // the target is registered, and the signal is unblocked
 };
 constinit thread_local waiting here;
 
@@ -41,7 +41,7 @@ timeval to_timeval(duration d) noexcept {
 
 }  // namespace
 
-// No SA_RESTART: ending a call is what the signal is for.
+// No SA_RESTART: the signal's purpose is to end a call.
 constinit shared_signal blocking_engine::wakes(&blocking_engine::on_signal);
 
 blocking_engine::blocking_engine()
@@ -55,7 +55,7 @@ error_code blocking_engine::add(channel& c, int handle) {
   if (stream_) return system_error_code(EBUSY);
   bind(c, handle);
   stream_ = static_cast<stream_channel*>(&c);
-  here.known = false;  // a handler of the stream before may have blocked the signal
+  here.known = false;  // a handler of the previous stream may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
   slow_path_ = {};
   receive_timeout_ = send_timeout_ = forever;
@@ -80,8 +80,8 @@ bool blocking_engine::poll(duration longest) {
   return take_slow_path(longest);
 }
 
-// Waking too early costs a turn, changing the time-out a system call: deadlines that are pushed back by each message
-// must not cost one for each.
+// Waking too early costs a turn, changing the time-out a system call. If each message postpones a deadline, not each
+// message may cost a system call.
 bool blocking_engine::suits(duration longest) const noexcept {
   return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
 }
@@ -109,7 +109,7 @@ bool blocking_engine::nothing_received(ssize_t result) {
   return true;
 }
 
-// There is more to send, reading is stopped, or the stream has space for what is received.
+// Handles the rare cases: more to send, reading stopped, or a stream that receives in place.
 [[gnu::noinline]] bool blocking_engine::take_slow_path(duration longest) {
   if (std::exchange(slow_path_.send_again, false)) {
     stream_->on_sendable();
@@ -128,7 +128,7 @@ bool blocking_engine::nothing_received(ssize_t result) {
   return true;
 }
 
-// Nearly always the kernel takes all at once.
+// Nearly always the kernel accepts all bytes at once.
 engine::send_result blocking_engine::send(stream_channel& c, bytes data) noexcept {
   const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n >= 0 && static_cast<std::size_t>(n) == data.size()) [[likely]] {
@@ -141,14 +141,14 @@ engine::send_result blocking_engine::send(stream_channel& c, bytes data) noexcep
   return {sent + rest.bytes, rest.error};
 }
 
-// False: the send must not wait. Once a wake has ended a send, none waits before poll() has given the loop its turn.
+// Returns false if the send must not wait. After a wake has ended a send, sends do not wait until the next poll().
 bool blocking_engine::begin_to_wait(const stream_channel& c) noexcept {
   if (slow_path_.send_again) return false;
   limit_send(c.longest_send());
   return enter_call();
 }
 
-// The first try does not block, and nearly always suffices; only one that may wait has to be reachable by wake().
+// The first attempt does not block, and nearly always suffices. Only a send that may wait must be reachable by wake().
 engine::send_result blocking_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const std::size_t offered = size_of(pieces);
   std::size_t sent = 0;
@@ -163,25 +163,25 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
     } else if (!system_call::is_for_now(n)) {
       return {sent, static_cast<int>(-n)};
     }
-    // Also when some bytes went: the loop looks at its inbox and its timers, then comes back to send the rest.
+    // Also after a partial send: the loop checks its inbox and timers, then calls on_sendable() for the rest.
     if (woken || (may_wait && send_timeout_ != forever)) break;
   }
   slow_path_.send_again = sent < offered;
   return {sent};
 }
 
-// Threads inherit the signal mask, and many programs block all signals in main() to wait for them in one thread.
+// Threads inherit the signal mask. Many programs block all signals in main() and wait for them in one thread.
 bool blocking_engine::become_reachable() noexcept {
   wakes.unblock();
   return wakes.set_target(&here);
 }
 
-// False: somebody wants the loop's attention, which comes before waiting.
+// Returns false if the caller must not wait: wake() was called, or the signal cannot reach this thread.
 bool blocking_engine::enter_call() noexcept {
-  // Nobody may wait whom the signal cannot find: without memory for that, the loop goes round.
+  // A thread that the signal cannot reach must not wait. Without memory to register it, the loop spins.
   if (!here.known && !(here.known = become_reachable())) [[unlikely]]
     return false;
-  // Written once, since a waker may still be reading it.
+  // Written once per thread, since a waker may still be reading it.
   if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
   here.engine = this;
   state expected = state::running;
@@ -190,15 +190,15 @@ bool blocking_engine::enter_call() noexcept {
   return false;
 }
 
-// False: somebody has asked for attention meanwhile, which this took note of.
+// Returns false if wake() was called during the call; consumes that wake.
 bool blocking_engine::leave_call() noexcept {
   state expected = state::in_call;
   if (state_.compare_exchange_strong(expected, state::running)) {
     here.engine = nullptr;
     return true;
   }
-  // The waker is between two of its instructions. Not by sleeping: that takes longer than the signal, and the first
-  // sleep of a thread under ThreadSanitizer (g++ 12) loses a signal that arrives as it begins.
+  // The signal arrives soon, so yield; sleeping would take longer. Also, under ThreadSanitizer (g++ 12) a thread's
+  // first sleep loses a signal that arrives as it begins.
   for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
     if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler may have blocked it since become_reachable()
     std::this_thread::yield();
@@ -221,7 +221,7 @@ void blocking_engine::wake() noexcept {
   }
 }
 
-// Returns false, as poll() does when it has dispatched nothing.
+// Returns false: poll() has dispatched nothing.
 bool blocking_engine::park(duration longest) noexcept {
   if (longest <= duration::zero()) return false;
   state expected = state::running;
@@ -246,7 +246,7 @@ void blocking_engine::set_timeout(int option, duration to) noexcept {
   (void)::setsockopt(handle_.load(std::memory_order_relaxed), SOL_SOCKET, option, &value, sizeof value);
 }
 
-// On the thread that waits, if it does. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
+// Runs on the loop's thread, perhaps when it no longer waits. setsockopt is async-signal-safe (POSIX.1-2017, 2.4.3).
 bool blocking_engine::on_signal(void* target, siginfo_t&, void*) noexcept {
   blocking_engine* const self = static_cast<waiting*>(target)->engine;
   if (!self || self->state_.load() != state::woken) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// blocking_engine: one connection whose thread sits in recv and send themselves; no epoll set, no eventfd.
+// blocking_engine: one connection whose thread blocks in recv and send; no epoll set, no eventfd.
 #pragma once
 
 #include "embedding.hpp"
@@ -19,22 +19,23 @@ namespace quintet {
 
 class shared_signal;
 
-/// Holds at most one stream, and waits for it by a blocking recv. A signal (SIGURG, whose default is to be ignored)
-/// ends a recv or send for wake(). A signal that arrives between the decision to call recv and the call itself would
-/// be lost, so its handler also gives the socket the shortest receive and send time-out, which a call that has not
-/// begun yet will meet. A wake that is under way when the call ends by itself is awaited before anything else runs:
-/// no system call of a handler is ever interrupted by it.
+/// Holds at most one stream, and waits for it by a blocking recv. wake() ends a recv or send by a signal (SIGURG, which
+/// is ignored by default). A signal just before the call would be lost, so its handler also sets the socket's shortest
+/// receive and send time-outs. A call that begins afterwards then ends at once. If a call ends by itself while wake()
+/// is in progress, the engine awaits the signal first. So the signal never interrupts a system call of the
+/// application's handlers. Thread tags as in engine.
 class blocking_engine final : public socket_engine, private engine_embedding {
  public:
   static constexpr int wake_signal = SIGURG;
 
+  /// Throws std::system_error if the process has no thread-specific data left.
   blocking_engine();
   blocking_engine(const blocking_engine&) = delete;
   blocking_engine& operator=(const blocking_engine&) = delete;
 
   bool poll(duration longest) override;
   void wake() noexcept override;
-  /// Streams only: a connector waits in the guest.
+  /// Accepts streams only: a connector waits in the loop's guest.
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
   void set_reading(channel&, bool on) noexcept override { slow_path_.paused = !on; }
@@ -44,7 +45,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
  private:
   enum class state : int { running, parked, in_call, woken };
 
-  /// The stream's handle, which the guest watches while it waits for something else.
+  /// Returns the stream's handle for the guest to watch, or -1 if reading is stopped.
   [[nodiscard]] int descriptor() noexcept override { return stream_ && !slow_path_.paused ? stream_->handle() : -1; }
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   static bool become_reachable() noexcept;
@@ -60,7 +61,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   void limit_send(duration longest) noexcept;
   void set_timeout(int option, duration to) noexcept;
 
-  /// Why poll() does not simply receive: one comparison for both.
+  /// The reasons for poll() to do more than receive, tested by one comparison.
   struct slow_path_reasons {
     bool send_again = false, paused = false;
     [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
@@ -72,7 +73,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   duration receive_timeout_ = forever, send_timeout_ = forever;
   std::unique_ptr<char[]> received_;
   std::atomic<state> state_{state::running};
-  std::atomic<bool> delivered_{false};  // the signal of the wake under way has arrived
+  std::atomic<bool> delivered_{false};  // the signal of the wake in progress has arrived
   std::atomic<int> handle_{-1};         // of stream_, for the signal handler
   std::binary_semaphore parked_{0};
   pthread_t thread_{};

@@ -12,19 +12,18 @@
 
 namespace quintet {
 
-/// Something that an engine watches: a handle (a descriptor, for engines of the kernel) and what to do when it is
-/// ready. muduo calls it Channel. A channel belongs to the thread of its engine, and must be removed before it is
-/// destroyed. A channel that is removed while the engine dispatches must live until engine::poll() returns
-/// (event_loop::defer).
+/// A handle (a descriptor, for kernel engines) and the callbacks for its events; muduo's Channel. A channel belongs to
+/// the thread of its engine. The owner must remove the channel before destroying it. A channel removed during dispatch
+/// must live until engine::poll() returns (event_loop::defer).
 class channel {
  public:
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
-  /// [loop] -1: it is not watched.
+  /// [loop] Returns -1 if no engine watches the channel.
   [[nodiscard]] int handle() const noexcept { return handle_; }
 
  protected:
-  /// in_place_stream: a stream that offers receive_space(). An engine that cannot receive there treats it as a stream.
+  /// in_place_stream: a stream that offers receive_space(). An engine that cannot use the space treats it as `stream`.
   enum class kind : std::uint8_t { stream, in_place_stream, accept, event, connect };
   explicit channel(kind k) noexcept : kind_(k) {}
   ~channel() = default;
@@ -33,30 +32,30 @@ class channel {
  private:
   friend class engine;
   int handle_ = -1;
-  std::uint32_t interest_ = 0;  // the engine's own note of what it watches for
+  std::uint32_t interest_ = 0;  // the events that the engine watches for, in the engine's encoding
   kind kind_;
 };
 
 /// A stream of bytes. The engine calls all virtual functions on the loop's thread.
 class stream_channel : public channel {
  public:
-  /// Bytes have arrived; they are the engine's, and valid until this returns.
+  /// [loop] Called when bytes have arrived. The engine owns `arrived`, which is valid during the call.
   virtual void on_received(bytes arrived) = 0;
-  /// Nothing will arrive any more: no error for an orderly end, else the reason. Reading is over.
+  /// [loop] Called when nothing more will arrive. `reason` is no error after an orderly end.
   virtual void on_receive_end(error_code reason) = 0;
-  /// After a send() that took less than it was offered: send() again.
+  /// [loop] Called after a partial send(), once the stream may send() again.
   virtual void on_sendable() = 0;
-  /// After receive_in_place(): where the next bytes are to be received. An empty span ends receiving in place: the
-  /// bytes go to on_received() again. The call may remove the stream.
+  /// [loop] Returns the space for the next bytes; called after receive_in_place(). An empty span ends receiving in
+  /// place, and bytes go to on_received() again. The call may remove the stream.
   virtual std::span<char> receive_space() noexcept { return {}; }
-  /// So many bytes have arrived in receive_space().
+  /// [loop] Called with the number of bytes that have arrived in receive_space().
   virtual void on_received_in_place(std::size_t) {}
-  /// Asked by an engine with engine_capabilities::blocking_send before a send() that may wait: for how long it may wait
-  /// while the peer takes nothing.
+  /// [loop] Returns the maximum wait of one send() while the peer reads nothing. Engines with
+  /// engine_capabilities::blocking_send ask before a send() that may wait.
   [[nodiscard]] virtual duration longest_send() const noexcept { return duration::max(); }
 
-  /// [loop] The stream waits for much input: from now on an engine that can asks for receive_space() before it
-  /// receives, until there is none. An engine may also go on with on_received().
+  /// [loop] Announces much input: the engine may ask for receive_space() before each receive, until the span is empty.
+  /// An engine may also continue with on_received().
   void receive_in_place() noexcept { set_kind(kind::in_place_stream); }
 
  protected:
@@ -67,12 +66,11 @@ class stream_channel : public channel {
 /// A listening handle.
 class accept_channel : public channel {
  public:
-  /// A connection was accepted: the receiver owns the handle.
+  /// [loop] Called with an accepted connection. The callee owns `handle`.
   virtual void on_accepted(int handle) noexcept = 0;
-  /// Accepting failed for a reason that will not pass by itself at once (no descriptors, no memory).
+  /// [loop] Called when accepting failed for a lasting reason, such as no descriptors or no memory.
   virtual void on_accept_error(error_code reason) noexcept = 0;
-  /// [any thread] Whether other engines watch the same socket: the system should wake only one of them for a
-  /// connection.
+  /// [any thread] Returns whether other engines watch the same socket. Then the system should wake only one of them.
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
  protected:
@@ -86,7 +84,8 @@ class accept_channel : public channel {
 /// A handle that is being connected.
 class connect_channel : public channel {
  public:
-  /// It is connected, or the reason why not. It is not watched any more, and is still the caller's.
+  /// [loop] Called when connecting has succeeded or failed. The engine no longer watches the handle. The caller of
+  /// add() still owns the handle.
   virtual void on_connected(error_code result) noexcept = 0;
 
  protected:
@@ -94,9 +93,10 @@ class connect_channel : public channel {
   ~connect_channel() = default;
 };
 
-/// A descriptor that becomes readable and is read by its owner: an eventfd, a signalfd, a foreign library's socket.
+/// A descriptor that its owner reads: an eventfd, a signalfd, a foreign library's socket.
 class event_channel : public channel {
  public:
+  /// [loop] Called when the descriptor is readable.
   virtual void on_event() = 0;
 
  protected:

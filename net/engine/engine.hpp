@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine: how bytes move between a loop's connections and the outside; the one seam below the state machines.
+// engine: the interface that moves bytes between a loop's connections and the network.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -19,17 +19,16 @@ namespace quintet {
 
 class engine_embedding;
 
-/// What an engine can do, and what it needs of the loop; it never changes.
+/// The features of an engine and its demands on the loop. They never change.
 struct engine_capabilities {
-  std::string_view name;  ///< as in logs and statistics; of static storage duration
-  /// send() may wait for the peer. Then wake() must follow every message to the loop, not only those that find it
-  /// asleep.
+  std::string_view name;  ///< for logs and statistics; static storage duration
+  /// send() may wait for the peer. Then each message to the loop needs a wake(), not only one to a sleeping loop.
   bool blocking_send = false;
-  bool single_stream = false;  ///< it holds one stream at a time, and no other channel
-  /// After remove() another engine may watch a stream's handle, because this one holds nothing of what has arrived.
+  bool single_stream = false;  ///< the engine holds one stream at a time, and no other channel
+  /// After remove() another engine may watch a stream's handle: this engine buffers no received bytes.
   bool can_detach = false;
-  bool needs_prepare = false;     ///< prepare() has to be called on the thread that runs the loop, before poll()
-  bool shared_accept = false;     ///< each of several engines can accept from its own socket at one port
+  bool needs_prepare = false;     ///< prepare() acquires resources; the loop's thread should call it before poll()
+  bool shared_accept = false;     ///< several engines can each accept from a socket of their own at one port
   bool exclusive_accept = false;  ///< several engines can watch one listening socket, and the system wakes one of them
 
   [[nodiscard]] bool can_accept_by(accept_strategy by) const noexcept {
@@ -38,78 +37,77 @@ struct engine_capabilities {
   }
 };
 
-/// One for each loop. All functions but wake() belong to the loop's thread. doc/engines.md shows how to write one.
+/// Each loop has one engine. Only wake() and capabilities() may be called from other threads. doc/engines.md shows how
+/// to write an engine.
 class engine {
  public:
-  /// A wait without an end.
+  /// Waits without a time limit.
   static constexpr duration forever = duration::max();
-  static constexpr duration longest_wait = std::chrono::hours(24);  ///< of those that have an end
-  static constexpr std::size_t receive_size = 64 * 1024;            ///< bytes that one receive brings at most
+  static constexpr duration longest_wait = std::chrono::hours(24);  ///< maximum of a wait with a time limit
+  static constexpr std::size_t receive_size = 64 * 1024;            ///< maximum bytes of one on_received()
 
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
   virtual ~engine() = default;
 
-  /// [any thread]
+  /// [any thread] Returns the features of this engine.
   [[nodiscard]] const engine_capabilities& capabilities() const noexcept { return capabilities_; }
-  /// [loop] Of the network to which this engine's handles belong.
+  /// [loop] Returns the services of the network to which this engine's handles belong.
   [[nodiscard]] socket_services& sockets() const noexcept { return sockets_; }
-  /// [loop] nullptr: no other loop can wait on behalf of this engine.
+  /// [loop] Returns nullptr if no other loop can wait on behalf of this engine.
   [[nodiscard]] engine_embedding* embedding() const noexcept { return embedding_; }
 
-  /// [loop] Acquires the resources of the system that poll() would acquire by itself. Throws
-  /// boost::system::system_error.
+  /// [loop] Acquires the system resources that poll() would otherwise acquire. Throws boost::system::system_error.
   virtual void prepare() {}
-  /// [loop] Dispatches what is ready, after waiting for at most `longest` for something to be; zero never waits.
-  /// Returns whether anything was dispatched.
+  /// [loop] Dispatches ready channels after waiting for at most `longest`; zero never waits. Returns whether any were.
   virtual bool poll(duration longest) = 0;
-  /// [any thread] Ends a poll() that waits, or the next one that would.
+  /// [any thread] Ends the poll() that waits, or the next one that would wait.
   virtual void wake() noexcept = 0;
 
-  /// [loop] Begins to watch `handle`, which stays the caller's. A stream is read from at once. Returns why not:
-  /// operation_not_supported for a kind of channel that this engine cannot watch.
+  /// [loop] Watches `handle`, which the caller keeps. The engine reads a stream from now on. Returns the reason of a
+  /// failure: operation_not_supported if this engine cannot watch this kind of channel.
   virtual error_code add(channel& c, int handle) = 0;
-  /// [loop] Ends watching; the handle stays open.
+  /// [loop] Stops watching; the handle stays open.
   virtual void remove(channel& c) noexcept = 0;
-  /// [loop] Stops or resumes reading (a stream) or accepting (a listener). Bytes that a stream has received
-  /// before it was stopped may still come; connections may not.
+  /// [loop] Stops or resumes reading (a stream) or accepting (a listener). A stopped stream may still deliver bytes
+  /// received before; a stopped listener delivers no connection.
   virtual void set_reading(channel& c, bool on) noexcept = 0;
 
   struct send_result {
-    std::size_t bytes;  ///< taken
-    int error = 0;      ///< of the system, errno: the stream is broken
+    std::size_t bytes;  ///< accepted
+    int error = 0;      ///< errno: the stream is broken
   };
-  /// [loop] Takes as many bytes as it can now. If these are fewer than offered, either there is an error, or
-  /// on_sendable() follows. If bytes were taken and cannot leave later on, on_receive_end() tells so.
+  /// [loop] Accepts as many bytes as possible now. A partial send has an error, or on_sendable() follows. If accepted
+  /// bytes cannot be delivered later, the engine calls on_receive_end().
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
-  /// [loop] The same of one piece, as nearly every reply is: an engine can do it in fewer instructions.
+  /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;
   enum class flush_extent : std::uint8_t {
-    output,  ///< bytes that send() has taken are given to the system
-    closing  ///< and handles that close() was called for are closed, within a time limit of the engine's
+    output,  ///< gives accepted bytes to the system
+    closing  ///< also closes the handles passed to close(), within a time limit that the engine sets
   };
-  /// [loop] Finishes what the engine has taken and put off, when this returns. `output`: there may be no poll() for a
-  /// while. `closing`: the loop ends; outside of poll().
+  /// [loop] Completes work that the engine has postponed. Call with `output` before a time without poll(). Call with
+  /// `closing` when the loop ends, outside poll().
   virtual void flush(flush_extent) noexcept {}
-  /// [loop] Tells the peer that nothing more will be sent, after what send() has taken.
+  /// [loop] Shuts down the sending side after the accepted bytes have been sent.
   virtual void shutdown_send(int handle) noexcept { sockets_.shutdown_send(handle); }
-  /// [loop] Closes a handle that is not watched. What send() has taken leaves first, unless
-  /// socket_services::reset_when_closed() was called. Nothing arrives any more.
+  /// [loop] Closes a handle that is not watched. Accepted bytes are sent first, unless
+  /// socket_services::reset_when_closed() was called. Nothing is received any more.
   virtual void close(int handle) noexcept { sockets_.close(handle); }
 
  protected:
-  /// The services and the embedding must outlive the engine, or be part of it.
+  /// `network` and `embedded` must outlive the engine, or be part of it.
   explicit engine(const engine_capabilities& can, socket_services& network,
                   engine_embedding* embedded = nullptr) noexcept
       : capabilities_(can), sockets_(network), embedding_(embedded) {}
 
-  // What an engine keeps in a channel.
+  // Access to the fields that an engine keeps in a channel.
   using kind = channel::kind;
   static void bind(channel& c, int handle) noexcept { c.handle_ = handle; }
   static std::uint32_t& interest(channel& c) noexcept { return c.interest_; }
   static kind kind_of(const channel& c) noexcept { return c.kind_; }
   static bool is_stream(const channel& c) noexcept { return c.kind_ <= kind::in_place_stream; }
-  /// It offers no receive_space() any more.
+  /// Makes the stream an ordinary one: receive_space() was empty.
   static void end_in_place(stream_channel& c) noexcept { static_cast<channel&>(c).kind_ = kind::stream; }
 
  private:
@@ -118,9 +116,9 @@ class engine {
   engine_embedding* const embedding_;
 };
 
-/// The engine for sockets of the kernel on this platform; engine_kind.hpp has the others by name.
+/// [any thread] Makes the default engine for kernel sockets; make_engine.hpp makes the others. Throws as make_engine().
 std::unique_ptr<engine> make_default_engine();
-/// For a loop that serves one connection and may block in it (see blocking_engine.hpp).
+/// [any thread] Makes the engine of a loop that serves one connection and may block in it (see blocking_engine.hpp).
 std::unique_ptr<engine> make_blocking_engine();
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_engine: waiting, receiving and sending on a level-triggered epoll set.
+// epoll_engine: waits, receives and sends on a level-triggered epoll set.
 #include "epoll_engine.hpp"
 
 #include "system_call.hpp"
@@ -35,7 +35,7 @@ bool epoll_engine::poll(duration longest) {
   const std::span<const epoll_event> events(ready_.data(), static_cast<std::size_t>(std::max(count, 0)));
   for (const epoll_event& event : events) {
     channel& c = *static_cast<channel*>(event.data.ptr);
-    if (c.handle() < 0) continue;  // removed by one that was dispatched before it
+    if (c.handle() < 0) continue;  // an earlier callback of this turn removed it
     if (kind_of(c) == kind::stream) [[likely]] {
       stream_ready(static_cast<stream_channel&>(c), event.events);
       dispatched = true;
@@ -47,7 +47,7 @@ bool epoll_engine::poll(duration longest) {
 }
 
 int epoll_engine::wait(duration longest) noexcept {
-  // An interrupted wait is a wait that found nothing: the loop looks at its inbox and comes back.
+  // An interrupted wait counts as one without events: the loop checks its inbox and polls again.
   constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
   return system_call::epoll_wait(set_.get(), ready_.data(), batch,
                                  std::min(system_call::to_milliseconds(longest), most));
@@ -55,7 +55,7 @@ int epoll_engine::wait(duration longest) noexcept {
 
 void epoll_engine::wake() noexcept { wake_.raise(); }
 
-// False: it has only woken.
+// Returns false for the wake event.
 bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
   channel& c = *static_cast<channel*>(event.data.ptr);
   switch (kind_of(c)) {
@@ -78,26 +78,26 @@ bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
 }
 
 inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {
-  // Also from one that was told in this turn not to read: that bounds what is received, turn by turn.
+  // Receives even if a callback of this turn has paused the stream: the pause takes effect in the next turn.
   if (events == EPOLLIN) [[likely]]
     return receive(c);
   more_than_input(c, events);
 }
 
-// Apart, so that what nearly every event is stays small enough to be part of the loop.
+// Not inlined, so that the common path stays small enough to be inlined into the loop.
 [[gnu::noinline]] void epoll_engine::more_than_input(stream_channel& c, std::uint32_t events) {
   if (events & EPOLLOUT) {
     blocked_ = false;
     c.on_sendable();
     if (c.handle() < 0) return;
-    if (!blocked_) set_interest(c, EPOLLOUT, false);  // afterwards: a send that blocks again costs no epoll_ctl
+    if (!blocked_) set_interest(c, EPOLLOUT, false);  // now, so that a send that blocks again costs no epoll_ctl
   }
-  // EPOLLHUP and EPOLLERR come unasked; recv tells which error it is. A paused stream learns of it from its next send.
+  // epoll reports EPOLLHUP and EPOLLERR always. recv returns the error, pending_error() that of a paused stream.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
     if (events & EPOLLERR) return c.on_receive_end(kernel_sockets::pending_error(c.handle()));
-    // Both sides have finished sending, in good order: what has arrived is still to be read, in its time. Until then
-    // it would be said again and again.
+    // Both sides have finished sending, and the paused stream will read its input later. Edge-triggered until then, or
+    // epoll would repeat the event in each turn.
     if (events & EPOLLHUP) set_interest(c, EPOLLET, true);
     return;
   }
@@ -114,11 +114,11 @@ inline void epoll_engine::receive(stream_channel& c) {
 inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
   if (system_call::is_for_now(result)) return;
   c.on_receive_end(system_call::error_of(result));
-  set_interest(c, EPOLLIN, false);  // afterwards: of one that is over by now nothing is to be changed
+  set_interest(c, EPOLLIN, false);  // a no-op if the callback has removed the stream
 }
 
-// Apart from other streams, which need not look whether they receive in place. Events beside input, and input for which
-// there is no space, are handled as theirs; then the stream is one of them until it asks again.
+// Separate, so that ordinary streams need no check for receiving in place. On other events, or without space, the
+// stream becomes an ordinary one until it asks again.
 [[gnu::noinline]] void epoll_engine::in_place_stream_ready(stream_channel& c, std::uint32_t events) {
   const std::span<char> into = events == EPOLLIN ? c.receive_space() : std::span<char>();
   if (c.handle() < 0) return;
@@ -149,11 +149,11 @@ engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) 
   return end_of_send(c, size_of(pieces), n);
 }
 
-// What the system has said. It interrupts no send that does not wait.
+// Converts the result of a system call.
 [[gnu::noinline]] engine::send_result epoll_engine::end_of_send(stream_channel& c, std::size_t offered,
                                                                 ssize_t n) noexcept {
   const send_result sent = result_of_send(n);
-  if (sent.error == 0 && sent.bytes < offered) {  // another try would say EAGAIN
+  if (sent.error == 0 && sent.bytes < offered) {  // another attempt would return EAGAIN
     set_interest(c, EPOLLOUT, true);
     blocked_ = true;
   }
@@ -197,7 +197,7 @@ bool epoll_engine::is_shared_listener(const channel& c) noexcept {
   return kind_of(c) == kind::accept && static_cast<const accept_channel&>(c).is_shared();
 }
 
-// The kernel modifies no exclusive watch: it is ended, and begun again.
+// The kernel cannot modify an exclusive watch, so delete and add it again.
 void epoll_engine::change_shared(epoll_event event, channel& c) noexcept {
   (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
   if (event.events & EPOLLIN) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// epoll_engine: a level-triggered epoll set; one recv for each ready connection, one send for each batch of replies.
+// epoll_engine: a level-triggered epoll set; one recv per ready connection, one send per batch of replies.
 #pragma once
 
 #include "embedding.hpp"
@@ -14,10 +14,11 @@
 
 namespace quintet {
 
-/// Level-triggered on purpose: a short read needs no second recv to find the queue empty, and what one turn leaves
-/// unread is offered again in the next, so that no connection starves the others.
+/// Level-triggered on purpose. A short read needs no second recv to find the queue empty. The next turn reports input
+/// left unread by this one, so no connection starves the others. Thread tags as in engine.
 class epoll_engine final : public socket_engine, private engine_embedding {
  public:
+  /// Throws boost::system::system_error.
   epoll_engine();
 
   bool poll(duration longest) override;
@@ -49,9 +50,9 @@ class epoll_engine final : public socket_engine, private engine_embedding {
 
   file_descriptor set_;
   wake_event wake_{EFD_NONBLOCK};
-  std::unique_ptr<char[]> received_;  // one for all connections: an idle one holds no receive buffer
+  std::unique_ptr<char[]> received_;  // shared by all connections: an idle one holds no receive buffer
   std::array<epoll_event, batch> ready_{};
-  bool blocked_ = false;  // the last send() took less than it was offered
+  bool blocked_ = false;  // the last send() was partial
 };
 
 }  // namespace quintet

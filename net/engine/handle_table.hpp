@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// handle_table: what an engine keeps for each handle, found by the handle's number.
+// handle_table: maps a handle's number to the engine's entry for it.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace quintet {
 
-/// Handles are small numbers: the kernel gives the lowest that is free. The table grows and never shrinks.
+/// A vector, since handles are small: the kernel assigns the lowest free number. It never shrinks, and owns no entry.
 template <class T>
 class handle_table {
  public:
@@ -19,11 +19,11 @@ class handle_table {
     if (entries_.size() <= at) entries_.resize(std::max(at + 1, 2 * entries_.size()));
   }
   void set(int handle, T* entry) noexcept { entries_[place(handle)] = entry; }
-  /// Nothing where there is no entry. Any number may be asked for.
+  /// Returns nullptr if `handle`, which may be any number, has no entry.
   [[nodiscard]] T* find(int handle) const noexcept {
     return handle >= 0 && place(handle) < entries_.size() ? entries_[place(handle)] : nullptr;
   }
-  /// Removes the entry and returns it. There must have been one for this handle.
+  /// Removes and returns the entry, which must exist.
   [[nodiscard]] T* take(int handle) noexcept { return std::exchange(entries_[place(handle)], nullptr); }
   void clear() noexcept { entries_.clear(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kernel_sockets: listening, accepting, connecting and closing by plain system calls.
+// kernel_sockets: listens, accepts, connects and closes by plain system calls.
 #include "kernel_sockets.hpp"
 
 #include "file_descriptor.hpp"
@@ -24,11 +24,11 @@ error_code last_error() noexcept { return system_error_code(errno); }
 
 void enable(int fd, int level, int option) noexcept {
   const int on = 1;
-  // A refusal costs speed or convenience, never correctness: nothing to report.
+  // A failure costs speed or convenience, never correctness, so nobody is told.
   (void)::setsockopt(fd, level, option, &on, sizeof on);
 }
 
-/// Bytes of the kernel's memory; the kernel doubles the number, and has a maximum of its own.
+/// Sets a buffer's size in bytes, 0 for the default. The kernel doubles the number up to its own maximum.
 void set_buffer(int fd, int option, int bytes) noexcept {
   if (bytes > 0) (void)::setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof bytes);
 }
@@ -45,12 +45,12 @@ bool is_readable(int fd) noexcept {
   return ::poll(&about, 1, 0) > 0;
 }
 
-/// What somebody has asked for, and has to be told when it cannot be had.
+/// Throws if an option that the user has asked for cannot be set.
 void require(bool done, const std::string& listener, const char* option) {
   if (!done) throw_system_error(errno, "cannot listen on " + listener + ": " + option);
 }
 
-/// Of a TCP socket: for itself, or for the connections that it accepts, which inherit all of it.
+/// Sets the options of a TCP socket. Connections that a listening socket accepts inherit them.
 bool set_keep_alive(int fd, const socket_options& how) noexcept {
   if (!set_tcp(fd, TCP_USER_TIMEOUT, how.user_timeout.count())) return false;
   if (how.keep_alive.count() == 0) return true;
@@ -65,7 +65,7 @@ void set_buffers(int fd, const socket_options& how) noexcept {
   set_buffer(fd, SO_RCVBUF, how.receive_buffer);
 }
 
-/// getsockname or getpeername.
+/// `name` is getsockname or getpeername.
 template <class Ask>
 address ask(Ask name, int fd) noexcept {
   sockaddr_storage from{};
@@ -80,17 +80,17 @@ int get_option(int fd, int option) noexcept {
   return ::getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 ? value : -1;
 }
 
-/// Takes over a listening socket of the parent process; on failure it stays open.
+/// Takes over a listening socket of the parent process. On failure, the socket stays open.
 int adopt(const listen_options& o) {
   const std::string what = "cannot listen on descriptor " + std::to_string(o.descriptor);
   const int flags = ::fcntl(o.descriptor, F_GETFL);
   if (flags < 0) throw_system_error(errno, what);
   if (get_option(o.descriptor, SO_TYPE) != SOCK_STREAM || get_option(o.descriptor, SO_ACCEPTCONN) != 1)
     throw_system_error(EINVAL, what + ", which is not a listening stream socket");
-  // Accepting until there is nothing left must not block. The flag is shared with the parent's descriptor.
+  // accept() must not block once the queue is empty. The parent's descriptor shares this flag.
   if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) throw_system_error(errno, what);
   if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);
-  enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // in vain for a Unix socket
+  enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // fails for a Unix socket, without harm
   set_buffers(o.descriptor, o.socket);
   if (ask(::getsockname, o.descriptor).is_ip())
     require(set_keep_alive(o.descriptor, o.socket), "descriptor " + std::to_string(o.descriptor),
@@ -98,8 +98,8 @@ int adopt(const listen_options& o) {
   return o.descriptor;
 }
 
-// The first of a server's own sockets has the port for itself when it is bound, or two servers that want the same port
-// would share it by mistake, and only then opens it to the others.
+// A server's first socket binds the port exclusively, so that two servers never share it by mistake. Then it allows
+// the server's other sockets to share the port.
 void bind_and_listen(int fd, const address& at, const listener_settings& how) {
   const auto share = [fd] {
     const int on = 1;
@@ -120,7 +120,7 @@ int kernel_sockets::listen(const listen_options& options) {
   const address at(options.at);
   file_descriptor fd(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
-  // Before listening: the window scale is agreed on in the handshake. TCP connections inherit both.
+  // Before listen(), since the handshake negotiates the window scale. TCP connections inherit both sizes.
   set_buffers(fd.get(), options.socket);
   if (at.type() == address::kind::unix_path) {
     unix_path path(fd.get(), at, options);
@@ -131,8 +131,8 @@ int kernel_sockets::listen(const listen_options& options) {
     require(set_tcp(fd.get(), TCP_DEFER_ACCEPT, options.defer_accept.count()), options.at, "defer_accept");
     require(set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open), options.at, "fast_open");
     require(set_keep_alive(fd.get(), options.socket), options.at, "socket.keep_alive or socket.user_timeout");
-    enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // listen again at once although old connections are in TIME_WAIT
-    // Accepted sockets inherit it. Replies leave as whole batches already, so that waiting would only add latency.
+    enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // lets a restarted server bind while connections are in TIME_WAIT
+    // Accepted sockets inherit it. Replies are sent in whole batches, so Nagle's algorithm would only add latency.
     enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);
   }
   const int v6_only = options.dual_stack ? 0 : 1;
@@ -143,11 +143,11 @@ int kernel_sockets::listen(const listen_options& options) {
   return fd.release();
 }
 
-// The socket does not block while it connects; finish_connect() makes it block. Buffers are set before the handshake,
-// as in listen().
+// The socket is non-blocking while it connects; finish_connect() makes it blocking. As in listen(), the buffers are set
+// before the handshake.
 int kernel_sockets::connect(const address& to, error_code& failed, const socket_options& how) noexcept {
   file_descriptor fd(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted ones: batches leave whole
+  if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted sockets
   if (fd) set_buffers(fd.get(), how);
   const bool set = fd && (!to.is_ip() || set_keep_alive(fd.get(), how));
   if (set && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
@@ -159,8 +159,8 @@ int kernel_sockets::connect(const address& to, error_code& failed, const socket_
 error_code kernel_sockets::finish_connect(int handle) noexcept {
   if (const int error = get_option(handle, SO_ERROR); error != 0)
     return error < 0 ? last_error() : system_error_code(error);
-  // A port of this machine's ephemeral range that nobody listens on may be the very one that the kernel has picked for
-  // this end. Then the socket is connected to itself, and keeps a server from listening there.
+  // If nobody listens on an ephemeral port of this machine, the kernel may pick the same port for this end. The socket
+  // is then connected to itself, and keeps a server from listening there.
   if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle))
     return system_error_code(ECONNREFUSED);
   const int flags = ::fcntl(handle, F_GETFL);
@@ -205,8 +205,8 @@ std::size_t kernel_sockets::unread(int handle) const noexcept {
   return ::ioctl(handle, FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
-// The socket does not block. Linux takes a descriptor before it looks who waits; without one it fails also when nobody
-// waits, which is no error.
+// The listening socket is non-blocking. Linux allocates a descriptor before it looks for a connection, so accept4 can
+// report a lack of descriptors although no connection waits. That is no error.
 int kernel_sockets::accept(int listening, error_code& failed) noexcept {
   for (int failures = 1;; ++failures) {
     const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
@@ -218,7 +218,7 @@ int kernel_sockets::accept(int listening, error_code& failed) noexcept {
   }
 }
 
-// accept(2)
+// The errors of accept(2).
 bool kernel_sockets::is_of_one_connection(int error) noexcept {
   switch (error) {
     case EINTR:

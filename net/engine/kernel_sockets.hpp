@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kernel_sockets: the socket services of the kernel, for every engine that moves bytes of its sockets.
+// kernel_sockets: the socket services of the kernel, for every engine that uses kernel sockets.
 #pragma once
 
 #include "socket_services.hpp"
@@ -9,9 +9,8 @@
 
 namespace quintet {
 
-/// One for each engine, because a handle means something in the descriptor table of the engine's thread only. Connected
-/// sockets stay in blocking mode, so that any engine can watch them; MSG_DONTWAIT says it for each call. Thread tags as
-/// in socket_services.
+/// Each engine has its own, because its thread may have its own descriptor table. Connected sockets stay in blocking
+/// mode, so that any engine can watch them; non-blocking calls pass MSG_DONTWAIT. Thread tags as in socket_services.
 class kernel_sockets final : public socket_services {
  public:
   kernel_sockets() = default;
@@ -30,25 +29,23 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;
 
-  /// [loop] Whether reset_when_closed() was called for the handle.
+  /// [loop] Returns whether reset_when_closed() was called for the handle.
   [[nodiscard]] static bool is_to_be_reset(int handle) noexcept;
-  /// [loop] How connecting has ended, for a handle that has become writable; puts it into blocking mode.
+  /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
-  /// [loop] The error of a socket for which POLLERR was reported; asking takes the error from the socket. For a stream
-  /// that is not read from: a read would say the same. ECONNRESET if the socket names none, or says EPIPE, which is the
-  /// kernel's word for a reset after the peer's end.
+  /// [loop] Returns and clears a socket's error after POLLERR. For a paused stream; a read would return the same error.
+  /// Returns ECONNRESET if the socket has no error or EPIPE, the kernel's error for a reset after FIN.
   [[nodiscard]] static error_code pending_error(int handle) noexcept;
-  /// [any thread] Whether an error of accept belongs to the connection that was being accepted, not to the listener.
-  /// Some of these are the listener's all the same, such as a security module's refusal: then they come one after the
-  /// other.
+  /// [any thread] Returns whether an error of accept concerns one connection, not the listener. Some causes concern the
+  /// listener all the same, such as a refusing security module. Such errors repeat without a success between them.
   [[nodiscard]] static bool is_of_one_connection(int error) noexcept;
-  static constexpr int most_failures = 8;  ///< in a row, which are taken for errors of one connection
+  static constexpr int most_failures = 8;  ///< so many of these errors in a row concern the listener
 
  private:
   void shutdown_send(int handle) noexcept override;
   void close(int handle) noexcept override;
 
-  std::map<int, unix_path> paths_;  // files of listening Unix sockets, by handle
+  std::map<int, unix_path> paths_;  // socket files, by listening handle
 };
 
 }  // namespace quintet

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kernel_sockets_sharing: listening sockets that share a port, which of them gets a connection, and the system's
-// limits.
+// kernel_sockets_sharing: listening sockets that share a port: steers connections, ends listening, reads limits.
 #include "file_descriptor.hpp"
 #include "kernel_sockets.hpp"
 
@@ -18,7 +17,7 @@
 namespace quintet {
 namespace {
 
-/// The index of the socket for the CPU at work; for a CPU that is none of theirs, some socket.
+/// Returns a BPF program that maps the current CPU to the index of its socket, and any other CPU to some index.
 std::vector<sock_filter> steering_program(std::span<const int> cpus) {
   std::vector<sock_filter> program;
   program.reserve(2 * cpus.size() + 3);
@@ -47,7 +46,7 @@ error_code kernel_sockets::steer_by_cpu(std::span<const int> handles, std::span<
   } catch (const std::bad_alloc&) {
     return make_error_code(boost::system::errc::not_enough_memory);
   }
-  // A hint on top, for what looks at sockets one by one; the program decides.
+  // A hint for kernel code that scores sockets one by one. The program decides within the group.
   for (std::size_t i = 0; i < handles.size(); ++i)
     (void)::setsockopt(handles[i], SOL_SOCKET, SO_INCOMING_CPU, &cpus[i], sizeof cpus[i]);
   return {};
@@ -61,14 +60,14 @@ int kernel_sockets::receiving_cpu(int handle) const noexcept {
 
 int kernel_sockets::largest_backlog() const noexcept {
   const file_descriptor file(::open("/proc/sys/net/core/somaxconn", O_RDONLY | O_CLOEXEC));
-  std::array<char, 16> text{};  // and not a stream, which allocates
+  std::array<char, 16> text{};  // a stream would allocate
   const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
   int most = 0;
   if (size > 0) std::from_chars(text.data(), text.data() + size, most);
   return most;
 }
 
-// For the socket, and not only for the descriptor.
+// Unlike close(), shutdown() affects the socket, whatever descriptors refer to it.
 void kernel_sockets::stop_listening(int handle) noexcept { (void)::shutdown(handle, SHUT_RDWR); }
 
 }  // namespace quintet

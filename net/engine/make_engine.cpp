@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// make_engine: which source makes which engine, and what takes the place of one that the kernel refuses.
+// make_engine: selects the engine's source file, and falls back to epoll if the kernel refuses io_uring.
 #include "make_engine.hpp"
 
 #include "epoll_engine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// operation_memory: room for the one operation of Asio's of its kind that may be outstanding.
+// operation_memory: a memory slot for one outstanding Asio operation.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace quintet {
 
-/// Asio gives an operation's memory back before it calls the handler, which may start the next one in it.
+/// One slot suffices: Asio frees an operation's memory before calling the handler, whose next operation reuses it.
 class operation_memory {
  public:
   operation_memory() noexcept = default;
@@ -27,11 +27,11 @@ class operation_memory {
   }
 
  private:
-  alignas(std::max_align_t) std::byte room_[128];  // a wait of Boost 1.81 takes 88
+  alignas(std::max_align_t) std::byte room_[128];  // Boost 1.81 needs 88 bytes for a wait
   bool in_use_ = false;
 };
 
-/// What a handler names as its allocator_type.
+/// The allocator_type of a handler: allocates from an operation_memory.
 template <class T>
 class operation_allocator {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pieces: of a gathered send: how many bytes they are, and what is left when some have gone.
+// pieces: the pieces of a gathered send: their size, and the rest after a partial send.
 #pragma once
 
 #include <sys/uio.h>
@@ -10,16 +10,17 @@
 
 namespace quintet {
 
-/// What one send gathers: not empty, no piece is empty, and no more than IOV_MAX. Who sends them may change them.
+/// The pieces of one send: at least one, at most IOV_MAX, none empty. The callee may change them.
 using output_pieces = std::span<iovec>;
 
+/// Returns the number of bytes in all pieces.
 inline std::size_t size_of(std::span<const iovec> pieces) noexcept {
   std::size_t sum = 0;
   for (const iovec& piece : pieces) sum += piece.iov_len;
   return sum;
 }
 
-/// Without the first `count` bytes.
+/// Removes the first `count` bytes.
 inline void remove_prefix(output_pieces& pieces, std::size_t count) noexcept {
   while (!pieces.empty()) {
     iovec& first = pieces.front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// socket_engine: how many connections a turn accepts.
+// socket_engine: limits how many connections one turn accepts.
 #include "socket_engine.hpp"
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 namespace quintet {
 namespace {
 
-// Per turn, so that a storm of connections does not starve the open ones: one is accepted and placed in some 50 us.
+// Connections per turn, so that a storm of them does not starve the open ones. Each takes about 50 us.
 constexpr int accept_batch = 8;
-// In a turn with many events, which may take 100 ms, more are accepted: at most one for each event, and in this share
-// of the time, so that connections that keep the loop busy do not keep others out.
+// A turn with many events may take 100 ms. It accepts more, so that busy connections do not keep new ones out: at most
+// one per event, and for at most 1/accept_share of the time since the previous batch.
 constexpr int accept_share = 4;
 
 }  // namespace

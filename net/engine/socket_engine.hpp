@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// socket_engine: what all engines for sockets of the kernel have in common: its services, and how a turn accepts.
+// socket_engine: the common base of the engines for kernel sockets: their services, and accepting in batches.
 #pragma once
 
 #include "engine.hpp"
@@ -9,7 +9,7 @@
 namespace quintet {
 namespace detail {
 
-/// A base, so that it is there before the engine's own constructor refers to it, and goes after it.
+/// A base class, so that the services are constructed before the engine and destroyed after it.
 struct own_kernel_sockets {
   kernel_sockets kernel;
 };
@@ -21,13 +21,13 @@ class socket_engine : private detail::own_kernel_sockets, public engine {
   explicit socket_engine(const engine_capabilities& can, engine_embedding* embedded = nullptr) noexcept
       : engine(can, kernel, embedded) {}
 
-  /// Of a send that does not wait. Nothing taken, now or because of a signal, is no error.
+  /// Converts the result of a non-blocking send. EAGAIN and EINTR are no errors.
   static send_result result_of_send(ssize_t n) noexcept {
     if (n >= 0) return {static_cast<std::size_t>(n)};
     return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
   }
-  /// Accepts the connections that wait, at most a batch, while the channel's interest is not 0; every error of accept
-  /// is survived or reported to the channel. `events`: how many the turn has, or about as many.
+  /// [loop] Accepts a batch of waiting connections while the channel's interest is not 0. Skips errors of single
+  /// connections and reports all others to the channel. `events`: the approximate number of events in this turn.
   void accept_ready(accept_channel& c, std::size_t events) noexcept;
 
  private:

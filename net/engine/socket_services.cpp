@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// socket_services: what a network without CPUs says.
+// socket_services: the default of steer_by_cpu, for networks without CPUs.
 #include "socket_services.hpp"
 
 namespace quintet {

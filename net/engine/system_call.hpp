@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// system_call: receiving, sending and waiting without being a cancellation point.
+// system_call: receives, sends and waits without a cancellation point.
 #pragma once
 
 #include "../../base/build/sanitizers.hpp"
@@ -19,10 +19,10 @@
 #include <limits>
 #include <span>
 
-// glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around the call once a process has two
-// threads. pthread_cancel is no way to end a thread of this library, so these go to the kernel directly. Sanitizers
-// need to see the calls that they know. User-space instructions of an echo of 8 bytes at 100 connections
-// (benchmarks/budget/check, glibc 2.36, x86-64): 133.7; by syscall(2) 172.9; by glibc's functions 253.2.
+// Once a process has two threads, glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around
+// each call. This library does not support pthread_cancel, so its calls enter the kernel directly. Sanitizers intercept
+// glibc's functions, so sanitized builds call those. User-space instructions of an echo of 8 bytes at 100 connections
+// (benchmarks/budget/check, glibc 2.36, x86-64): direct 133.7, syscall(2) 172.9, glibc's functions 253.2.
 #if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER
 #define QUINTET_PLAIN_SYSTEM_CALLS 0
 #elif defined(__has_feature)
@@ -36,22 +36,22 @@
 
 namespace quintet::system_call {
 
-/// A wait as epoll_wait and poll take it: -1 for engine::forever; never early.
+/// Converts a wait for epoll_wait and poll: -1 for engine::forever, else rounded up so that the wait never ends early.
 inline int to_milliseconds(duration longest) noexcept {
   if (longest == engine::forever) return -1;
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
   return static_cast<int>(std::min<std::int64_t>(ms, std::numeric_limits<int>::max()));
 }
 
-// All as their namesakes, but for errors: these are the result, negative, as the kernel gives them.
+// [any thread] The functions behave as their namesakes, but return an error as the kernel does: as -errno.
 
-/// A result that says: not now, but the connection is well.
+/// Returns whether a result is temporary, so that the stream is intact.
 constexpr bool is_for_now(ssize_t result) noexcept { return result == -EAGAIN || result == -EINTR; }
-/// Of a result that is not positive; 0 is none, or the end of input.
+/// Converts a result that is not positive. 0 (end of input) is no error.
 inline error_code error_of(ssize_t result) noexcept { return system_error_code(static_cast<int>(-result)); }
 
 #if QUINTET_PLAIN_SYSTEM_CALLS
-/// As syscall(2), and without its call where the instruction is known.
+/// Enters the kernel as syscall(2) does; on x86-64 by an inline instruction.
 inline long direct(long number, long a, long b, long c, long d) noexcept {
 #if defined(__x86_64__)
   long result = number;
@@ -89,7 +89,7 @@ inline ssize_t send(int socket, const void* from, std::size_t size, int flags) n
 #endif
 }
 
-/// Several pieces, as with sendmsg.
+/// Sends several pieces, as sendmsg does.
 inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
   if (pieces.size() == 1) return send(socket, pieces[0].iov_base, pieces[0].iov_len, flags);
   msghdr message{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// unix_path: bind, with what the kernel leaves to the program.
+// unix_path: binds a Unix socket; handles stale files, races and file modes.
 #include "unix_path.hpp"
 
 #include "../../base/error.hpp"
@@ -24,10 +24,9 @@ namespace {
   throw_system_error(error, "cannot listen on " + at.to_string() + why);
 }
 
-/// From "nobody listens there" to listen() no other server of this library may come to the same conclusion. The
-/// directory itself is locked, so that no lock file is left behind. Whoever may read the directory can hold the lock
-/// for ever, so after a second, or where reading it is not permitted, this goes on without: then only servers that
-/// start at the same instant may collide.
+/// Prevents two servers of this library from both finding a file stale: held from that check until listen(). Locks the
+/// directory itself, so no lock file remains. Any reader of the directory can hold the lock for ever, so this waits a
+/// second at most. Without the lock, only servers that start at the same instant can collide.
 class directory_lock {
  public:
   explicit directory_lock(const std::string& path)
@@ -60,8 +59,8 @@ void bind_in_place_of_the_dead(int socket, const address& at, const std::string&
   if (::bind(socket, at.data(), at.size()) != 0) refuse(errno, at, "");
 }
 
-// Where others may write to the directory, the file may be theirs by now. chmod of a path would follow a symbolic link
-// to any file of this process's user.
+// In a directory that others may write to, somebody may have replaced the file. chmod of the path would follow a
+// symbolic link to any file of this process's user.
 file_descriptor open_what_was_made(const address& at, const std::string& path, struct stat& made) {
   file_descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &made) != 0) refuse(errno, at, "");
@@ -69,7 +68,7 @@ file_descriptor open_what_was_made(const address& at, const std::string& path, s
   return file;
 }
 
-// There is no fchmod for O_PATH before Linux 6.6.
+// Linux before 6.6 has no fchmod for O_PATH descriptors.
 void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
   if (::chmod(name.c_str(), mode) != 0) refuse(errno, at, ", whose mode cannot be set");
@@ -80,12 +79,12 @@ void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
 unix_path::unix_path(int socket, const address& at, const listener_settings& how) : unix_path() {
   const std::string path(at.path());
   const directory_lock lock(path);
-  // bind() takes the mode from here, less the umask: at no time is it wider than it is to be.
+  // bind() copies this mode, less the umask, to the file. So the mode is never wider than requested.
   if (how.mode && ::fchmod(socket, *how.mode) != 0) refuse(errno, at, ", whose mode cannot be set");
   bind_in_place_of_the_dead(socket, at, path);
   struct stat made{};
   const file_descriptor file = open_what_was_made(at, path, made);
-  path_ = path;  // from here on the destructor cleans up, also if what follows throws
+  path_ = path;  // from here on the destructor removes the file, also if a later call throws
   device_ = made.st_dev;
   inode_ = made.st_ino;
   if (how.mode && (made.st_mode & 07777) != *how.mode) set_mode(file, *how.mode, at);

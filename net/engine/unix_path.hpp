@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// unix_path: the file of a listening Unix socket: taken from the dead, never from the living, and removed at the end.
+// unix_path: the file of a listening Unix socket. Replaces a stale file, never one in use; the destructor removes it.
 #pragma once
 
 #include "../options/listen_options.hpp"
@@ -10,15 +10,15 @@
 
 namespace quintet {
 
-/// Owns the file for as long as it is the one that it has made.
+/// Owns the file as long as nobody has replaced it.
 class unix_path {
  public:
-  /// Binds the socket and listens, with the file's mode set before anybody can connect. A file whose server is gone is
-  /// replaced. Throws boost::system::system_error: address_in_use when somebody listens there, or it is no socket.
+  /// [loop] [before run] Binds the socket, sets the file's mode, then listens. Replaces a file whose server has ended.
+  /// Throws boost::system::system_error: address_in_use if a server listens there or the file is no socket.
   unix_path(int socket, const address& at, const listener_settings& how);
   unix_path(unix_path&& other) noexcept;
   unix_path& operator=(unix_path&&) = delete;
-  /// Removes the file unless another one is there now.
+  /// Removes the file unless somebody has replaced it.
   ~unix_path();
 
  private:

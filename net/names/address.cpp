@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// address: strict parsing, and the way back to text.
+// address: parses strictly, and converts back to text.
 #include "address.hpp"
 
 #include "../../base/error.hpp"
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t path_offset = offsetof(sockaddr_un, sun_path);
 constexpr std::string_view unix_prefix = "unix:";
-constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;  // one for the zero at its end, or the first
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;  // without the final or initial zero
 
-/// Throws config_error when it is not written as a port is: no sign, no spaces, no leading zero.
+/// Throws config_error unless `text` is a port without sign, spaces or leading zero.
 std::uint16_t parse_port(std::string_view text) {
   std::uint16_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

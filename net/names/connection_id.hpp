@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_id: names a connection for ever, also when it is gone.
+// connection_id: identifies a connection for ever, also after its end.
 #pragma once
 
 #include <compare>
@@ -10,22 +10,21 @@
 
 namespace quintet {
 
-/// Connections are registered in so many shards, each with a lock of its own.
+/// The number of shards of a connection registry; each has its own lock.
 inline constexpr std::uint32_t connection_shards = 16;
 
-/// A plain value, copied and kept as one likes: it owns nothing and points to nothing. The id of a connection that has
-/// closed is never given to another one, and whoever uses it is told so (errc::no_such_connection). So is who uses it
-/// with the registry of another server.
+/// [any thread] A plain value that owns nothing. A closed connection's id is never reused: using it fails with
+/// errc::no_such_connection. So does using an id with another server's registry.
 struct connection_id {
-  std::uint32_t home = 0;        ///< which registry of this process, and which of its shards
+  std::uint32_t home = 0;        ///< registry number in this process * connection_shards + shard
   std::uint32_t slot = 0;        ///< in the shard
-  std::uint64_t generation = 0;  ///< which of the connections that have had this slot; 0: none
+  std::uint64_t generation = 0;  ///< counts the connections in this slot; 0: no connection
 
   [[nodiscard]] explicit operator bool() const noexcept { return generation != 0; }
   friend auto operator<=>(const connection_id&, const connection_id&) = default;
 };
 
-/// As stalls and the affinity guard name it: "10.0.1", which is home, slot and generation.
+/// Returns "home.slot.generation", such as "10.0.1", for reports of stalls and of the affinity guard.
 [[nodiscard]] inline std::string to_string(const connection_id& id) {
   return std::to_string(id.home) + '.' + std::to_string(id.slot) + '.' + std::to_string(id.generation);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// destination: telling names from addresses, and the order of addresses.
+// destination: tells host names from addresses, and orders addresses.
 #include "destination.hpp"
 
 #include "../../base/error.hpp"
@@ -13,7 +13,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_of_names(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
 }
-/// An IPv4 address with a mistake is no name.
+/// Text of digits and dots only is a malformed IPv4 address, not a name.
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 253 && std::ranges::all_of(text, is_of_names) &&
          !std::ranges::all_of(text, [](char c) { return is_digit(c) || c == '.'; });
@@ -27,7 +27,7 @@ destination::destination(std::string_view text) {
   if (colon == text.npos || !is_name(name) || text.starts_with("unix:")) {
     candidates_.emplace_back(text);
   } else {
-    const address any("0.0.0.0:" + std::string(text.substr(colon + 1)));  // throws when the port is none
+    const address any("0.0.0.0:" + std::string(text.substr(colon + 1)));  // throws if the port is invalid
     host_ = name;
     port_ = std::to_string(any.port());
   }

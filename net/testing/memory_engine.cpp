@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_engine: the engine over a memory_network.
+// memory_engine: polls, receives and sends in a memory_network.
 #include "memory_engine.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_engine: the engine over a memory_network.
+// memory_engine: the engine for the handles of a memory_network.
 #pragma once
 
 #include "../engine/engine.hpp"
@@ -10,7 +10,7 @@
 
 namespace quintet {
 
-/// Its network outlives it. Thread tags as in engine.
+/// The network must outlive the engine. Thread tags as in engine.
 class memory_engine final : public engine {
  public:
   memory_engine(memory_network& network, socket_services& sockets)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_network: the network in memory, as its users on the other side see it.
+// memory_network: the network in memory, and the functions of a test's client.
 #include "memory_network.hpp"
 
 #include "memory_engine.hpp"
@@ -92,7 +92,7 @@ void memory_network::close(int handle) {
     stream& other = streams_.at(s->second.peer);
     other.ended = true;
     other.peer = -1;
-    // As TCP does when somebody closes without having read all.
+    // As TCP does if a socket with unread bytes is closed.
     if (s->second.resets || !s->second.arrived.empty()) other.reset = true;
   }
   streams_.erase(s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_network: listeners and streams in memory, with an engine over them, for loops that are driven by hand.
+// memory_network: listeners and streams in memory, with an engine for them, for loops that tests drive by hand.
 #pragma once
 
 #include "../engine/engine.hpp"
@@ -16,51 +16,52 @@
 
 namespace quintet {
 
-/// A network in one thread that behaves as badly as a real one may, and the same way each time for one seed: ready
-/// connections come in random order, bytes arrive cut in random places, and a send takes all of what it is given, or a
-/// part of it, or nothing.
-/// It must outlive the engines and loops made on it. Not synchronised.
+/// A network in one thread that behaves as badly as a real one may; one seed always gives the same behaviour. Engines
+/// dispatch ready connections in random order, and receive bytes cut in random places. A send accepts all bytes, a part
+/// or nothing. The network must outlive its engines and loops. Not synchronised: use it on one thread.
 class memory_network {
  public:
   explicit memory_network(std::uint64_t seed) : random_(seed) {}
   memory_network(const memory_network&) = delete;
   memory_network& operator=(const memory_network&) = delete;
 
-  /// An engine whose handles are this network's. Its poll() never waits.
+  /// Makes an engine for this network's handles. Its poll() never waits.
   [[nodiscard]] std::unique_ptr<engine> make_engine();
 
-  // The other side: what a test's client does. Handles are as from the engine.
-  /// Connects to the first that listens on this port; -1 when nobody does or its backlog is full.
+  // The functions of a test's client. Their handles are of the same kind as the engine's.
+  /// Connects to the first IP listener on this port. Returns a handle, or -1 if none listens or its backlog is full.
   int connect(std::uint16_t port);
-  /// The same, for an address of any kind, which is compared as it was given to the listener.
+  /// Connects to the listener with an equal address, of any kind. Returns as above.
   int connect(const address& to);
+  /// Sends all bytes, regardless of `window`. Drops them if the other side is closed.
   void send(int handle, bytes data);
-  /// What has arrived and was not received yet, but no more than that.
+  /// Receives at most `most` bytes of those that have arrived.
   [[nodiscard]] std::string receive(int handle, std::size_t most = std::string::npos);
-  /// How many bytes these are; and of what this side has sent, how many the other one has not received yet.
+  /// Returns how many bytes receive() can return.
   [[nodiscard]] std::size_t waiting(int handle) const;
+  /// Returns how many sent bytes the other side has not received yet.
   [[nodiscard]] std::size_t unread(int handle) const;
   void shutdown_send(int handle);
   void close(int handle);
-  /// Ends both directions with an error at the other side.
+  /// Closes the handle; the other side gets an error in both directions.
   void reset(int handle);
-  /// Whether the other side has finished sending, and everything it sent has been received.
+  /// Returns whether the other side has finished sending, and this side has received all bytes.
   [[nodiscard]] bool at_end(int handle) const;
-  /// Whether the other side has reset the connection.
+  /// Returns whether the other side has reset the connection.
   [[nodiscard]] bool was_reset(int handle) const;
-  /// Whoever connects there waits for ever, as when a firewall drops what comes; until it answers again.
+  /// Makes the connects of loops to `at` wait, as behind a firewall that drops packets, until called with `on` false.
   void set_silent(const address& at, bool on);
-  /// Where loops of this network have begun to connect to, in this order.
+  /// Returns the targets of the loops' connection attempts, in order.
   [[nodiscard]] const std::vector<address>& attempts() const noexcept { return attempts_; }
-  /// Handles that are open: none when everybody has cleaned up.
+  /// Returns the number of open handles: 0 after a complete clean-up.
   [[nodiscard]] std::size_t open_handles() const noexcept { return streams_.size() + listeners_.size(); }
-  /// From now on it behaves as this seed says.
+  /// Restarts the random behaviour with this seed.
   void reseed(std::uint64_t seed) { random_.seed(seed); }
-  /// Bytes that may be on their way in one direction before a sender is held up.
+  /// The bytes in flight in one direction at which an engine's send accepts no more.
   std::size_t window = 16 * 1024;
-  /// A send takes all that there is room for, as a kernel does; else only some of it.
+  /// A send accepts as many bytes as there is room for, as a kernel does; else a random part of them.
   bool takes_all = false;
-  /// A poll() of an engine dispatches at most so many that are ready, and leaves the others for the next.
+  /// The maximum number of ready channels that one poll() dispatches.
   std::size_t most_ready = std::string::npos;
 
  private:
@@ -71,8 +72,8 @@ class memory_network {
     std::string arrived;
     bool ended = false;       // nothing will arrive any more
     bool reset = false;       // by the other side
-    bool resets = false;      // the other side, when this one closes
-    address connecting = {};  // of kind none: it is connected, or was
+    bool resets = false;      // closing this side resets the other one
+    address connecting = {};  // of kind none: not being connected
   };
   struct listening {
     address at;
@@ -80,20 +81,20 @@ class memory_network {
     std::deque<int> waiting;
   };
   listening* find_listening(const std::function<bool(const address&)>& is_meant);
-  /// Connects two handles, the second of which is new and waits to be accepted; false when nobody listens.
+  /// Connects `client` to a new handle that waits to be accepted. Returns false if `at` is null or its backlog is full.
   bool establish(int client, listening* at);
   int connect(listening* at);
   [[nodiscard]] bool is_silent(const address& at) const;
-  /// From 1 to `most`.
+  /// Returns a random number from 1 to `most`.
   std::size_t some(std::size_t most) { return std::uniform_int_distribution<std::size_t>(1, most)(random_); }
 
-  /// What a send takes: mostly all that there is room for, sometimes a part of it, sometimes nothing.
+  /// Returns how many of `most` bytes a send accepts: mostly all, sometimes a part, sometimes none.
   std::size_t portion(std::size_t most);
 
   std::mt19937_64 random_;
   int next_handle_ = 0;
   std::uint16_t next_port_ = 49152;
-  std::map<int, stream> streams_;  // ordered, so that one seed gives one run
+  std::map<int, stream> streams_;  // ordered, so that runs of one seed are equal
   std::map<int, listening> listeners_;
   std::vector<address> attempts_, silent_;
   memory_sockets sockets_{*this};

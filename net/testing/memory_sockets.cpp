@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_sockets: listening, connecting and closing in a memory_network.
+// memory_sockets: listens, connects and closes in a memory_network.
 #include "memory_network.hpp"
 
 #include <cerrno>
@@ -37,7 +37,7 @@ int memory_sockets::connect(const address& to, error_code& failed, const socket_
 
 address memory_sockets::local_address(int handle) const { return net_.listeners_.at(handle).at; }
 
-// Every client is on the same machine, and has a port of its own while fewer than 50,000 handles have been used.
+// Every client has the address 127.0.0.1, and its own port while fewer than 50,000 handles have been used.
 address memory_sockets::remote_address(int handle) const {
   if (const int peer = net_.streams_.at(handle).peer; peer >= 0)
     return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + peer % 50'000)));

@@ -8,7 +8,7 @@ namespace quintet {
 
 class memory_network;
 
-/// Part of its network. Thread tags as in socket_services.
+/// A part of the network, which owns it. Thread tags as in socket_services.
 class memory_sockets final : public socket_services {
  public:
   explicit memory_sockets(memory_network& network) noexcept : net_(network) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// simulation: picking who goes next.
+// simulation: picks the next loop or work item at random.
 #include "simulation.hpp"
 
 #include <algorithm>
@@ -12,20 +12,20 @@ event_loop& simulation::make_loop() {
   return loop;
 }
 
-// One round: every loop takes a turn and some of the offloaded items run, all in random order.
+// Runs one round in random order: polls every loop, and runs some of the offloaded items.
 bool simulation::step_once() {
   bool worked = false;
   std::shuffle(driven_.begin(), driven_.end(), random_);
   round_ = driven_;
   for (event_loop* loop : round_) {
-    if (std::ranges::find(driven_, loop) == driven_.end()) continue;  // forgotten in this round
+    if (std::ranges::find(driven_, loop) == driven_.end()) continue;  // forget() was called in this round
     worked |= loop->poll();
     if (offloaded_.empty() || random_() % 2 == 0) continue;
     std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
     work_item* item = offloaded_.back();
     offloaded_.pop_back();
     (*item)();
-    worked = true;  // it may have posted to a loop that has had its turn
+    worked = true;  // the item may have posted to a loop already polled
   }
   return worked || !offloaded_.empty();
 }

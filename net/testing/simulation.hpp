@@ -13,8 +13,8 @@
 
 namespace quintet {
 
-/// Drives loops by hand, in an order that the seed decides. Work that a model would give to a pool is given to
-/// offload(), and runs later, in any order. Everything in one thread.
+/// Drives loops by hand on one thread, in an order that the seed decides. Tests pass a pool's work items to offload();
+/// the simulation runs them later, in random order. Not synchronised.
 class simulation {
  public:
   explicit simulation(std::uint64_t seed) : network_(seed), random_(seed ^ 0x9e3779b97f4a7c15U) {}
@@ -23,17 +23,17 @@ class simulation {
   [[nodiscard]] manual_clock& time() noexcept { return clock_; }
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
 
-  /// A loop of this simulation, which drives it as well.
+  /// Makes a loop that this simulation owns and drives.
   event_loop& make_loop();
-  /// Drives a loop that somebody else owns, until it is told to forget it.
+  /// Drives a loop that the caller owns. The caller must forget() it before destroying it.
   void drive(event_loop& loop) { driven_.push_back(&loop); }
   void forget(event_loop& loop) { std::erase(driven_, &loop); }
-  /// As if a pool had it. The caller must have called its hand_off().
+  /// Runs `item` later, as a pool would. The caller must have called its hand_off().
   void offload(work_item& item) { offloaded_.push_back(&item); }
 
-  /// Turns loops and runs offloaded items until none has anything to do.
+  /// Polls loops and runs offloaded items until no work is left.
   void run_until_quiet();
-  /// Moves the clock, in steps of at most `step`, and runs until quiet after each.
+  /// Runs until quiet, then advances the clock by `by`, in steps of at most `step`; runs until quiet after each.
   void advance(duration by, duration step = std::chrono::milliseconds(10));
 
  private:
@@ -43,7 +43,7 @@ class simulation {
   memory_network network_;
   std::mt19937_64 random_;
   std::deque<event_loop> loops_;
-  std::vector<event_loop*> driven_, round_;  // the second: those of the round at hand
+  std::vector<event_loop*> driven_, round_;  // round_: the loops of the current round
   std::vector<work_item*> offloaded_;
 };
 

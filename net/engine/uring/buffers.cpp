@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// buffers: registering, giving back, copying.
+// buffers: registers, recycles and fills the buffers of a ring.
 #include "buffers.hpp"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr unsigned short group = 0;
 
-// Pages that nobody has touched take no memory: of a buffer only those in which bytes have arrived.
+// An untouched page takes no memory, so a buffer costs only the pages that bytes have arrived in.
 void* pages(std::size_t size) {
   if (void* const memory = std::aligned_alloc(page, (size + page - 1) / page * page)) return memory;
   throw std::bad_alloc();

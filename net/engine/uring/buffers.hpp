@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// buffers: what the kernel receives into, and what small sends wait in until the end of the turn; one of each for a
-// loop.
+// buffers: each loop's buffers for receiving, and for small sends until the end of the turn.
 #pragma once
 
 #include "../../../base/memory/byte_buffer.hpp"
@@ -14,7 +13,7 @@
 
 namespace quintet::uring {
 
-/// Buffers that the kernel picks from when bytes arrive: an idle connection holds none.
+/// [loop] Buffers that the kernel picks from when bytes arrive: an idle connection holds none.
 class receive_buffers {
  public:
   static constexpr unsigned count = 256;
@@ -24,9 +23,9 @@ class receive_buffers {
   receive_buffers(const receive_buffers&) = delete;
   receive_buffers& operator=(const receive_buffers&) = delete;
 
-  /// Gives all of them to this ring, and none is in use. Throws boost::system::system_error.
+  /// Gives all buffers to this ring. None may be in use. Throws boost::system::system_error.
   void attach(ring& to);
-  /// What a completion of a receive() has brought; to be given back.
+  /// Returns the bytes of a completed receive(). The caller must give_back() the buffer.
   [[nodiscard]] bytes contents(const completion& c) const noexcept;
   void give_back(const completion& c) noexcept;
   static void receive(io_uring_sqe& into, int handle) noexcept;
@@ -40,7 +39,7 @@ class receive_buffers {
   std::unique_ptr<io_uring_buf_ring, freed> ring_;
 };
 
-/// Copies of what has been sent and not been taken by the kernel yet.
+/// [loop] Copies of sent bytes that the kernel has not accepted yet.
 class send_slots {
  public:
   static constexpr unsigned count = 512;
@@ -51,11 +50,11 @@ class send_slots {
   send_slots(const send_slots&) = delete;
   send_slots& operator=(const send_slots&) = delete;
 
-  /// The one that was given back last, which is in the cache; or none.
+  /// Returns the slot that was given back last, since the cache holds it, or `none`.
   [[nodiscard]] int take() noexcept { return free_count_ > 0 ? free_[--free_count_] : none; }
   void give_back(int slot) noexcept { free_[free_count_++] = static_cast<std::int16_t>(slot); }
   [[nodiscard]] char* at(int slot) noexcept { return memory_.get() + static_cast<std::size_t>(slot) * size; }
-  /// Adds the pieces behind `used` bytes of the slot.
+  /// Copies the pieces behind the `used` bytes of the slot. The caller must ensure that they fit.
   void append(int slot, std::size_t used, output_pieces pieces) noexcept;
 
  private:

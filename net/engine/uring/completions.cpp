@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_engine: what has completed, and whom it is told.
+// uring_engine: dispatches completions to channels.
 #include "engine.hpp"
 
 #include <poll.h>
@@ -14,14 +14,14 @@ constexpr unsigned most_starved = receive_buffers::count;
 
 }  // namespace
 
-/// While a callback is under way nothing of it goes on.
+/// Marks a callback as in progress. Meanwhile, go_on() starts no request of its `watched` and does not delete it.
 struct uring_engine::callback {
   uring_engine& of;
   watched& about;
   callback(uring_engine& engine, watched& w) noexcept : of(engine), about(w) { w.busy = true; }
   callback(const callback&) = delete;
   callback& operator=(const callback&) = delete;
-  ~callback() {  // also when it throws
+  ~callback() {  // also if the callback throws
     about.busy = false;
     of.go_on(about);
   }
@@ -78,7 +78,7 @@ bool uring_engine::tell_event(watched& w, const completion& c) {
   return true;
 }
 
-// What had arrived before reading was stopped is told all the same: it is not in the kernel any more.
+// Delivers bytes even if reading has been stopped since: the kernel no longer holds them.
 bool uring_engine::received(watched& w, const completion& c) {
   if (!w.of || w.ended) return false;
   auto& s = static_cast<stream_channel&>(*w.of);
@@ -107,8 +107,8 @@ bool uring_engine::end_of_input(watched& w, error_code reason) {
   return true;
 }
 
-// All buffers are free again, since what was received has been told. No more begin to receive than there are buffers:
-// the others would be told once more that there are none.
+// All buffers are free again, since the received bytes have been delivered. Starts at most one receive per buffer: more
+// would fail again with ENOBUFS.
 void uring_engine::let_starved_receive() noexcept {
   for (unsigned left = most_starved; left > 0 && !starved_.empty(); --left) {
     watched& w = starved_.front();
@@ -118,8 +118,8 @@ void uring_engine::let_starved_receive() noexcept {
   }
 }
 
-// Of a stream that is not read from. The end of the peer's sending (POLLRDHUP), or of both sides' (POLLHUP),
-// is no reason: reading will tell it, after what has arrived.
+// Reports the error of a paused stream. POLLHUP or POLLRDHUP without POLLERR is no error: a later read returns the
+// queued input and then the end.
 bool uring_engine::hung_up(watched& w, const completion& c) {
   if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
   return end_of_input(w, kernel_sockets::pending_error(w.handle));
@@ -156,7 +156,7 @@ bool uring_engine::accepted(watched& w, const completion& c) noexcept {
   return true;
 }
 
-// Until accepting resumes, or to be reset when the listener is closed.
+// Keeps a handle until accepting resumes, or resets it when the listener closes.
 void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
   w.accepted.push_back(handle);
 } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_engine: the turn, what is watched, and the requests for it.
+// uring_engine: runs the turn; watches channels by requests.
 #include "engine.hpp"
 
 #include <poll.h>
@@ -18,13 +18,13 @@ namespace uring {
 namespace {
 
 constexpr int most_flushes = 1000;
-constexpr duration longest_end = std::chrono::seconds(1);  // of a loop, for peers to take what is being sent
+constexpr duration longest_end = std::chrono::seconds(1);  // time for peers to accept queued bytes when the loop ends
 constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
 
 }  // namespace
 
-// The ring is made by prepare() or the first poll(): when a ring goes, the kernel interrupts whoever has made it, and
-// that had better be the loop's thread. Not EFD_NONBLOCK: the kernel would not wait for it on the ring's behalf.
+// prepare() or the first poll() makes the ring: when a ring is destroyed, the kernel interrupts the thread that made
+// it, which should be the loop's. The eventfd is blocking: the ring's read of a non-blocking one would not wait.
 uring_engine::uring_engine()
     : socket_engine({.name = "uring", .needs_prepare = true, .shared_accept = true, .exclusive_accept = true}),
       wake_(0) {
@@ -42,11 +42,11 @@ uring_engine::~uring_engine() {
 }
 
 bool uring_engine::poll(duration longest) {
-  // Of a loop that is over, perhaps by another thread than has run it: no reason to make a ring there.
+  // Nothing to poll, perhaps since the loop has ended. Another thread than the loop's may call this, so make no ring.
   if (longest == duration::zero() && all_.empty()) return false;
   try {
     prepare();
-  } catch (...) {  // a loop that is stopped ends its members by itself, and needs no ring for it
+  } catch (...) {  // a stopped loop closes its members without a ring
     if (longest == duration::zero()) return false;
     throw;
   }
@@ -85,8 +85,8 @@ void uring_engine::listen_for_wakes() noexcept {
 
 void uring_engine::wake() noexcept { wake_.raise(); }
 
-// The requests of another thread end with it, or with its ring; those that are wanted begin again here. What was being
-// sent has left in part, and nobody knows which.
+// The old ring's requests end with its thread, or with the ring; start them again on a new ring. An interrupted send
+// may have been partial, and its length is unknown.
 void uring_engine::move_here() {
   while (ring_->ready() > 0) (void)completed(ring_->take());
   auto fresh = std::make_unique<ring>();
@@ -99,7 +99,7 @@ void uring_engine::move_here() {
   later_.clear();
   silent_.clear();
   for (auto at = all_.begin(); at != all_.end();) {
-    watched& w = *at++;  // go_on() may be the end of it
+    watched& w = *at++;  // go_on() may delete it
     const bool sends = w.has(request::send);
     const bool is_put_off = w.put_off & watched::bit(request::send);
     const bool is_unsubmitted = std::exchange(w.unsent, nullptr) != nullptr || is_put_off;
@@ -143,7 +143,7 @@ error_code uring_engine::add(channel& c, int handle) try {
   w->handle = handle;
   w->reading = true;
   w->blocked = kind_of(c) == kind::connect;
-  by_handle_.set(handle, w);  // what was there before was removed, and is found by its completions alone
+  by_handle_.set(handle, w);  // only completions refer to a previous, removed entry
   bind(c, handle);
   want_more(*w);
   return {};
@@ -183,7 +183,7 @@ void uring_engine::set_reading(channel& c, bool on) noexcept {
   if (!w->busy) want_more(*w);
 }
 
-// Nothing is begun twice: what is being cancelled begins again when it has ended.
+// Starts a request that is not in progress. A cancelled request can start again only after its completion.
 void uring_engine::start(watched& w, request r) noexcept {
   w.under_way |= watched::bit(r);
   if (prepare(w, r, false)) return;
@@ -194,13 +194,13 @@ void uring_engine::start(watched& w, request r) noexcept {
 void uring_engine::cancel(watched& w, request r) noexcept {
   if (!w.has(r) || (w.cancelled & watched::bit(r))) return;
   const bool is_put_off = w.put_off & watched::bit(r);
-  if (is_put_off && r != request::send) {  // the kernel has never heard of it, and will say nothing
+  if (is_put_off && r != request::send) {  // never submitted, so no completion will come
     w.put_off &= static_cast<std::uint16_t>(~watched::bit(r));
     w.under_way &= static_cast<std::uint16_t>(~watched::bit(r));
     return;
   }
   w.cancelled |= watched::bit(r);
-  // Never before what it cancels, for which the kernel would look in vain.
+  // Never submit a cancellation before its request: the kernel would not find the request.
   if (!is_put_off && prepare(w, r, true)) return;
   w.put_off_cancel |= watched::bit(r);
   put_off(w);
@@ -210,7 +210,7 @@ void uring_engine::put_off(watched& w) noexcept {
   if (!w.later.is_linked()) later_.push_back(w);
 }
 
-// As far as there is room again.
+// Prepares postponed requests as far as the ring has room.
 void uring_engine::make_up() noexcept {
   while (!later_.empty() && prepare_put_off(later_.front())) later_.pop_front();
 }
@@ -244,7 +244,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       prepare_send(*s, w);
       break;
     case request::hangup:
-      io_uring_prep_poll_multishot(s, w.handle, 0);  // POLLHUP and POLLERR come unasked
+      io_uring_prep_poll_multishot(s, w.handle, 0);  // always reports POLLHUP and POLLERR
       break;
     case request::writable:
       io_uring_prep_poll_add(s, w.handle, POLLOUT);
@@ -256,7 +256,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       io_uring_prep_poll_add(s, w.handle, POLLIN);
       break;
     case request::patience:
-      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&patience), 0, 0);  // which is only read
+      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&patience), 0, 0);  // only read
       break;
     default:
       io_uring_prep_nop(s);
@@ -265,7 +265,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
   return true;
 }
 
-// After something has happened to it.
+// Called after each event of `w`: starts the requests that it needs now, or deletes it if it is finished.
 void uring_engine::go_on(watched& w) noexcept {
   if (w.busy) return;
   if (w.of)
@@ -289,7 +289,7 @@ void uring_engine::want_more(watched& w) noexcept {
   if (w.blocked && !w.has(request::send)) begin(request::writable);
 }
 
-// The kernel has let go of it.
+// Deletes a removed entry after its last completion, and closes its handles.
 void uring_engine::forget(watched& w) noexcept {
   if (find(w.handle) == &w) (void)by_handle_.take(w.handle);
   for (const int handle : w.accepted) {

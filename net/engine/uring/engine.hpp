@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_engine: multishot accept and receive, sends that leave together at the end of the turn, one system call a turn.
+// uring_engine: multishot accept and receive, sends batched at the end of the turn, one system call per turn.
 #pragma once
 
 #include "../handle_table.hpp"
@@ -12,10 +12,10 @@
 
 namespace quintet::uring {
 
-/// Requests are written into memory that the kernel reads; poll() submits those of the turn and waits for completions,
-/// in one call. A small send is copied, so that it is taken at once. What is large is sent at once. No other loop can
-/// wait for it: with DEFER_TASKRUN a thread that waits for the ring's descriptor is not always woken (seen on
-/// Linux 6.18).
+/// poll() submits the turn's requests and waits for completions, in one system call. A small send is copied, and queued
+/// as a request. A large one is sent by a system call at once. No other loop can wait for this engine: with
+/// DEFER_TASKRUN, the kernel does not always wake a thread that waits for the ring's descriptor (seen on Linux 6.18).
+/// Thread tags as in engine.
 class uring_engine final : public socket_engine {
  public:
   /// Throws boost::system::system_error.
@@ -39,7 +39,7 @@ class uring_engine final : public socket_engine {
  private:
   using watched_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
 
-  // What is watched, and the requests for it (engine.cpp).
+  // The watched channels and their requests (engine.cpp).
   [[nodiscard]] watched* find(int handle) const noexcept;
   void begin_turn() noexcept;
   void move_here();
@@ -54,7 +54,7 @@ class uring_engine final : public socket_engine {
   void want_more(watched& w) noexcept;
   void forget(watched& w) noexcept;
 
-  // What has completed (completions.cpp).
+  // Completions (completions.cpp).
   struct callback;
   bool completed(const completion& c);
   bool dispatch(watched& w, const completion& c);
@@ -82,7 +82,7 @@ class uring_engine final : public socket_engine {
   void release_slot(watched& w) noexcept;
   void after_send(watched& w) noexcept;
 
-  std::unique_ptr<ring> ring_;  // made by the thread that runs the loop
+  std::unique_ptr<ring> ring_;  // made on the loop's thread
   receive_buffers buffers_;
   send_slots slots_;
   wake_event wake_;
@@ -94,12 +94,12 @@ class uring_engine final : public socket_engine {
   using queue_of =
       boost::intrusive::slist<watched, boost::intrusive::member_hook<watched, decltype(watched::later), Hook>,
                               boost::intrusive::cache_last<true>>;
-  queue_of<&watched::starved> starved_;  // by receive buffers
-  std::vector<watched*> silent_;         // their sends complete with the turn
+  queue_of<&watched::starved> starved_;  // wait for receive buffers
+  std::vector<watched*> silent_;         // their sends complete in this turn
   std::vector<watched*> settling_;
   bool silence_is_awaited_ = false;
-  queue_of<&watched::later> later_;  // with requests that the ring had no room for
-  unsigned closing_ = 0;             // handles that close when the kernel has let go of them
+  queue_of<&watched::later> later_;  // have requests that the ring had no room for
+  unsigned closing_ = 0;             // number of handles to close after their last completions
 };
 
 }  // namespace quintet::uring

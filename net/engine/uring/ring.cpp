@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: setting up, submitting and waiting.
+// ring: sets up an io_uring, submits and waits.
 #include "ring.hpp"
 
 #include "../engine.hpp"
@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned submissions = 1024;
 constexpr unsigned completions = 4096;
 
-// SUBMIT_ALL: one bad request does not hold up those behind it. TASKRUN_FLAG: a look tells whether there is
-// anything to enter the kernel for.
+// SUBMIT_ALL: a bad request does not stop the requests behind it. TASKRUN_FLAG: a flag in shared memory tells whether
+// the kernel has work for this thread.
 constexpr unsigned setup = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
                            IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
 
@@ -28,13 +28,13 @@ int begin(io_uring& ring, unsigned entries, unsigned results) noexcept {
   return -io_uring_queue_init_params(entries, &ring, &parameters);
 }
 
-/// In vain, since descriptors or memory have run out: says nothing about the kernel.
+/// Returns whether descriptors or memory have run out. Such an error says nothing about the kernel's features.
 bool is_shortage(int error) noexcept { return error == EMFILE || error == ENFILE || error == ENOMEM; }
 
 error_code ask() noexcept {
   io_uring ring{};
   if (const int error = begin(ring, 8, 16)) return system_error_code(error);
-  // With DEFER_TASKRUN (6.1) comes all that is used here but what can be left out of a kernel on its own.
+  // DEFER_TASKRUN (6.1) implies all features used here, except operations that a kernel can omit individually.
   io_uring_probe* const known = io_uring_get_probe_ring(&ring);
   bool all = known != nullptr;
   for (const int operation : {IORING_OP_ACCEPT, IORING_OP_RECV, IORING_OP_SEND, IORING_OP_READ, IORING_OP_POLL_ADD,
@@ -52,7 +52,7 @@ error_code refusal() noexcept {
   int answer = known.load();
   if (answer >= 0) return answer == 0 ? error_code() : system_error_code(answer);
   answer = ask().value();
-  if (is_shortage(answer)) return {};  // making one will say it
+  if (is_shortage(answer)) return {};  // making a ring will report it
   known.store(answer);
   return answer == 0 ? error_code() : system_error_code(answer);
 }
@@ -76,7 +76,6 @@ io_uring_sqe* ring::next() noexcept {
   return free;
 }
 
-// The requests that the kernel does not take now stay where they are.
 void ring::submit() noexcept {
   if (io_uring_sq_ready(&ring_) > 0) (void)io_uring_submit(&ring_);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: one io_uring, its submissions and completions, and the thread that it belongs to.
+// ring: one io_uring with its submissions and completions, bound to one thread.
 #pragma once
 
 #include "../../../base/clock.hpp"
@@ -18,7 +18,7 @@ struct completion {
   [[nodiscard]] bool more() const noexcept { return flags & IORING_CQE_F_MORE; }
 };
 
-/// Belongs to the thread that makes it. Nothing completes but in enter().
+/// Belongs to the thread that makes it. Completions appear only in enter() and in calls that submit.
 class ring {
  public:
   /// Throws boost::system::system_error.
@@ -27,28 +27,29 @@ class ring {
   ring(const ring&) = delete;
   ring& operator=(const ring&) = delete;
 
-  /// The next request, to be filled in; it is submitted by the next enter() or submit(), or when there is no room for
-  /// another. nullptr: the kernel takes none now.
+  /// Returns the next request for the caller to fill in, or nullptr if the kernel accepts none now. The next enter() or
+  /// submit() submits it, or next() if the queue is full.
   [[nodiscard]] io_uring_sqe* next() noexcept;
-  /// The number of the request that next() has returned last.
+  /// Returns the number of the request that next() returned last.
   [[nodiscard]] std::uint64_t number() const noexcept { return prepared_; }
-  /// The kernel has not taken that request yet: it may have refused all of them, or the last ones.
+  /// Returns whether the kernel has not accepted that request yet. It may refuse all requests, or the last ones.
   [[nodiscard]] bool is_unsubmitted(std::uint64_t number) const noexcept {
     return number > prepared_ - io_uring_sq_ready(&ring_);
   }
 
+  /// Submits the prepared requests; those that the kernel refuses stay queued.
   void submit() noexcept;
-  /// Submits, and waits for something to complete. False: the ring belongs to another thread, and is of no use here.
+  /// Submits, and waits for a completion. Returns false if the ring belongs to another thread, so cannot be used here.
   bool enter(duration longest) noexcept;
 
-  /// The kernel has been given every request, and has no completion that it found no room for.
+  /// Returns whether the kernel has accepted every request, and no completion has overflowed the queue.
   [[nodiscard]] bool all_told() const noexcept {
     return io_uring_sq_ready(&ring_) == 0 && !(flags() & IORING_SQ_CQ_OVERFLOW);
   }
   [[nodiscard]] unsigned ready() const noexcept { return io_uring_cq_ready(&ring_); }
-  /// The oldest completion; only while ready().
+  /// Removes and returns the oldest completion. Requires ready() > 0.
   completion take() noexcept;
-  /// Those that are ready, which stay so.
+  /// Calls `f` with each ready completion, without removing it.
   template <class Function>
   void for_each_ready(Function f) {
     io_uring_cqe* at = nullptr;
@@ -67,7 +68,7 @@ class ring {
   std::uint64_t prepared_ = 0;  // requests that next() has returned
 };
 
-/// Why this kernel has no ring of the kind that is needed (Linux 6.1 has), or nothing.
+/// [any thread] Returns why this kernel lacks the required kind of ring (Linux 6.1 has it), or no error.
 [[nodiscard]] error_code refusal() noexcept;
 
 }  // namespace quintet::uring

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_engine: small sends are copied and leave at the end of the turn; what is large, or finds no slot, at once.
+// uring_engine: copies small sends until the end of the turn; sends at once if large, or if no slot is free.
 #include "engine.hpp"
 
 #include "../system_call.hpp"
@@ -32,7 +32,7 @@ engine::send_result uring_engine::send(stream_channel& c, output_pieces pieces) 
   return queue(w, pieces, count) ? send_result{count} : send_now(w, pieces);
 }
 
-// The second reply of a turn joins the first.
+// Appends the second reply of a turn to the first.
 bool uring_engine::adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept {
   if (!w.unsent || !ring_->is_unsubmitted(w.number) || w.size + count > send_slots::size || w.blocked) return false;
   slots_.append(w.slot, w.size, pieces);
@@ -59,9 +59,9 @@ bool uring_engine::queue(watched& w, output_pieces pieces, std::size_t count) no
   return true;
 }
 
-// The first attempt does not wait for room, so that it is over when the kernel has taken the request, and says nothing
-// if all was taken: otherwise the next wait would end at once, to be told so. Linux takes MSG_WAITALL for "less is a
-// failure", and a failure is always told. Who has found no room waits in the kernel from then on.
+// The first attempt does not wait for room, and a full success posts no completion, which would end the next wait at
+// once. MSG_WAITALL makes Linux treat a partial send as a failure, which always posts a completion. Later attempts wait
+// in the kernel for room.
 void uring_engine::prepare_send(io_uring_sqe& s, watched& w) noexcept {
   const int first = w.silent ? MSG_DONTWAIT : 0;
   io_uring_prep_send(&s, w.handle, slots_.at(w.slot) + w.sent, w.size - w.sent, MSG_NOSIGNAL | MSG_WAITALL | first);
@@ -70,17 +70,17 @@ void uring_engine::prepare_send(io_uring_sqe& s, watched& w) noexcept {
   w.number = ring_->number();
 }
 
-// Whoever waits for the end of a send would wait for the next completion of something else.
+// Makes the next poll() not wait: a silent send has no completion that could end its wait.
 void uring_engine::await_silent(const watched& w) noexcept { silence_is_awaited_ |= w.silent; }
 
-// The sends of the turn that has been submitted: those of which the kernel says nothing have completed.
+// Completes the silent sends of the submitted turn: those for which the kernel has posted nothing have succeeded.
 bool uring_engine::settle_silent_sends() {
   if (silent_.empty() || !ring_->all_told()) return false;
   ring_->for_each_ready([](const completion& c) {
     if (watched* const w = watched_of(c); w && request_of(c) == request::send) w->silent = false;
   });
   settling_.swap(silent_);
-  silence_is_awaited_ = !silent_.empty();  // a callback has thrown the last time
+  silence_is_awaited_ = !silent_.empty();  // true if a callback threw in the previous call
   bool dispatched = false;
   while (!settling_.empty()) {
     watched& w = *settling_.back();
@@ -91,8 +91,8 @@ bool uring_engine::settle_silent_sends() {
   return dispatched;
 }
 
-// After close(), what has been tried and has found no room: the peer would take what it gets for all there is. It is
-// waited for as long as the peer takes anything.
+// A send after close() has found no room. The peer would take a truncated reply for a whole one, so wait as long as the
+// peer accepts bytes.
 void uring_engine::wait_for_room(watched& w) noexcept {
   if (w.drops) return cancel(w, request::send);
   w.queued = queued_for_peer(w.handle);
@@ -102,7 +102,7 @@ void uring_engine::wait_for_room(watched& w) noexcept {
 void uring_engine::lost_patience(watched& w) noexcept {
   if (!w.has(request::send)) return;
   w.drops = queued_for_peer(w.handle) == w.queued;
-  if (w.drops) sockets().reset_when_closed(w.handle);  // or the peer might take a part for the whole, later
+  if (w.drops) sockets().reset_when_closed(w.handle);  // else a truncated reply would look complete
   wait_for_room(w);
 }
 
@@ -115,10 +115,11 @@ engine::send_result uring_engine::send_now(watched& w, output_pieces pieces) noe
   return sent;
 }
 
-// A send that has failed was taken long ago: who took it for sent is told as if it had failed to receive.
+// The caller already counts a failed send as sent, so report the failure as a receive error.
 bool uring_engine::sent(watched& w, const completion& c) {
   w.unsent = nullptr;
-  if (std::exchange(w.silent, false)) std::erase(silent_, &w);  // there were more completions than room for them
+  if (std::exchange(w.silent, false))
+    std::erase(silent_, &w);  // the completion queue overflowed, so nothing was settled
   if (c.result > 0) w.sent += static_cast<std::uint32_t>(c.result);
   const bool fails = c.result < 0 && !system_call::is_for_now(c.result);
   if (!fails && w.sent < w.size && !w.drops) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// watched: a channel's place in a ring: which requests the kernel has for it, and what is to follow them.
+// watched: a channel's entry in a ring: its requests in the kernel, and the actions that follow them.
 #pragma once
 
 #include "../engine.hpp"
@@ -14,47 +14,47 @@
 
 namespace quintet::uring {
 
-/// What a request is for: the low bits of its tag. The rest is the watched that it belongs to.
+/// The purpose of a request: the low bits of its tag. The other bits are the address of its `watched`.
 enum class request : std::uint8_t {
   receive,    ///< multishot
   send,       ///< one at a time
-  hangup,     ///< multishot: of a stream that is not read from
-  writable,   ///< a send() has found no room, or a connect() is under way
+  hangup,     ///< multishot: polls a paused stream for errors
+  writable,   ///< a send() has found no room, or a connect() is in progress
   accept,     ///< multishot
   event,      ///< a descriptor is readable
-  held,       ///< connections that were accepted while accepting was stopped are to be told
-  lost,       ///< nobody knows what a send has done
-  patience,   ///< a time limit: after close(), for what is being sent
-  again,      ///< not the kernel's: receiving waits until there are buffers
-  wake,       ///< of the engine itself
-  unwatched,  ///< nobody waits for it
+  held,       ///< reports the connections that were accepted while accepting was stopped
+  lost,       ///< reports a send whose result is unknown
+  patience,   ///< the time limit of a send after close()
+  again,      ///< never in the kernel: receiving waits for free buffers
+  wake,       ///< the engine's own, without a `watched`
+  unwatched,  ///< the completion is ignored
 };
 
-/// The kernel's completions name it, so it outlives the channel's removal until none is to come any more; and the
-/// handle is closed after that, so that its number means nothing else meanwhile.
+/// [loop] The tags of completions point here, so the object outlives the channel's removal until the last completion.
+/// Only then the engine closes the handle, so that the kernel does not reuse its number before.
 struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   channel* of = nullptr;  // nullptr: removed
   int handle = -1;
-  std::uint16_t under_way = 0;       // a bit for each request that the kernel has, or is about to get
-  std::uint16_t cancelled = 0;       // of these, the ones that are to end
-  std::uint16_t put_off = 0;         // of these, the ones that the ring had no room for
-  std::uint16_t put_off_cancel = 0;  // of the cancelled ones, those whose cancelling it had no room for
+  std::uint16_t under_way = 0;       // bits of the requests in the kernel, or about to be submitted
+  std::uint16_t cancelled = 0;       // subset of under_way: to be cancelled
+  std::uint16_t put_off = 0;         // subset of under_way: the ring had no room for the request
+  std::uint16_t put_off_cancel = 0;  // subset of cancelled: the ring had no room for the cancellation
   std::uint16_t failures = 0;        // of accept, in a row
-  bool busy = false;                 // a callback is under way
+  bool busy = false;                 // a callback is in progress
   bool ended = false;                // nothing more will be received
   bool reading = false;              // or accepting
-  bool blocked = false;              // on_sendable() is due when there is room
-  bool shuts = false;                // the peer is to be told that nothing more comes, after what is being sent
-  bool closes = false;               // the handle is to be closed, after everything
-  bool drops = false;                // but for what the peer has no room for
-  bool silent = false;               // the send completes only if it is not all taken at once
-  int slot = send_slots::none;       // what is being sent: a copy
+  bool blocked = false;              // on_sendable() or on_connected() follows when the handle is writable
+  bool shuts = false;                // shut down the sending side after the send
+  bool closes = false;               // close the handle after the last completion
+  bool drops = false;                // closing: drop bytes that the peer has no room for
+  bool silent = false;               // the send completes only if the kernel does not accept all at once
+  int slot = send_slots::none;       // holds the copy that is being sent
   std::uint32_t sent = 0, size = 0;
-  int queued = 0;                  // in the kernel, for the peer to take, when `patience` began
-  io_uring_sqe* unsent = nullptr;  // the send's request, as long as the ring says that `number` is unsubmitted
+  int queued = 0;                  // bytes in the kernel that the peer had not accepted when `patience` began
+  io_uring_sqe* unsent = nullptr;  // the send's request, valid while the ring reports `number` as unsubmitted
   std::uint64_t number = 0;
-  std::vector<int> accepted;                             // while accepting was stopped
-  boost::intrusive::slist_member_hook<> later, starved;  // places in the engine's lists, which never allocate
+  std::vector<int> accepted;                             // handles accepted while accepting was stopped
+  boost::intrusive::slist_member_hook<> later, starved;  // hooks of the engine's lists, which never allocate
 
   static std::uint16_t bit(request r) noexcept { return static_cast<std::uint16_t>(1U << static_cast<unsigned>(r)); }
   [[nodiscard]] bool has(request r) const noexcept { return under_way & bit(r); }
