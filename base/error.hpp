@@ -30,7 +30,7 @@ enum class errc {
   send_timeout,             ///< the peer has taken none of the output that waits for `send_timeout`
   operation_not_supported,  ///< the loop's engine cannot watch descriptors of others
   no_pidfd,                 ///< the system has no pidfd_open, or does not let this process call it
-  connect_timeout,          ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
+  connect_timeout,          ///< name resolution or connecting took longer than `connecting.timeout`
   incomplete_message,       ///< the peer has finished sending within a message
   malformed_message,        ///< received data is no message, or a message to be sent would not arrive as one
   bad_checksum,             ///< a message does not match its checksum

@@ -108,7 +108,7 @@ class connection_deadlines {
   time_point held_since_ = never;
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
-  std::size_t unread_ = 0;  // bytes of those that had arrived at input_doubted_at_
+  std::size_t unread_ = 0;  // bytes that had arrived at input_doubted_at_, not received yet
   bool any_received_;
   bool output_waits_;
 };

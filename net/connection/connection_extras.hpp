@@ -47,7 +47,7 @@ struct connection_loop_extras final : timer, fair_task {
   std::uint64_t taken = 0;         // bytes the kernel took while notices waited: the scale of their positions
   std::size_t output_charged = 0;  // queued bytes charged to the server's budget
   // Input.
-  std::size_t input_charged = 0;  // unread and pending bytes charged to it
+  std::size_t input_charged = 0;  // bytes of input charged to it
   std::size_t drain_left = 0;     // bytes in the kernel when draining began, not received by us yet
   int throttles = 0;              // connections fed by this one whose output is full
   // Time.

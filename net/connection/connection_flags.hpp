@@ -79,7 +79,7 @@ struct connection_loop_flags {
   }
 };
 
-// ---- The baton's side: written by whoever holds the baton; the loop writes it while it has the baton ----------------
+// ---- The baton's side: written by the baton's holder, and by the loop while it has the baton ------------------------
 
 struct handoff_baton_flags {
   bool close_requested : 1 = false;
@@ -88,7 +88,7 @@ struct handoff_baton_flags {
   bool handler_failed : 1 = false;
   bool draining : 1 = false;  ///< result of connection::draining()
   bool has_calls : 1 = false;
-  bool has_changes : 1 = false;  ///< to settings
+  bool has_changes : 1 = false;  ///< of settings, stored input or the migration target
   bool timed : 1 = false;        ///< there are deadlines
 };
 struct input_baton_flags {

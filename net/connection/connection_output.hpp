@@ -56,7 +56,7 @@ class connection_output {
   end_reason send_message(context& c, const shared_bytes& data) noexcept;
   /// Sends an answer to urgent bytes at once.
   end_reason send_urgent(context& c, bytes data) noexcept { return send_beside(c, data, nullptr, false); }
-  /// Sends the queue, because the kernel takes more.
+  /// Sends the queue, and adds the sends to `reason`.
   end_reason send_queue(context& c, counter& reason) noexcept;
   /// Compares the queue with watermarks that may have changed.
   end_reason watch_watermarks(context& c) noexcept;
@@ -116,8 +116,7 @@ class connection_output {
   // ---- Notices: functions that are called when output was sent (connection_output_notices.cpp) ----------------------
 
   static void tell_at_turn_end(context& c) noexcept;
-  /// Calls scheduled notices without an error. If the connection has ended, then calls all others of the loop with
-  /// `why`.
+  /// Calls the reached notices without an error. If `why` is set, then calls all others of the loop with it.
   static void tell_notices(context& c, error_code why) noexcept;
   /// Calls all notices, of the loop and of the baton.
   static void tell_all_notices(context& c, error_code why) noexcept;

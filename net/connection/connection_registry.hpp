@@ -88,8 +88,8 @@ class connection_registry {
   std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
   /// [any thread] Closes as connection::close() after the handler's batch: waits until the peer has read queued output.
   error_code close(connection_id which);
-  /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets. Cancels what a coroutine
-  /// awaits; a running handler ends its batch.
+  /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets it. Cancels what a
+  /// coroutine awaits; a running handler ends its batch.
   error_code abort(connection_id which);
   /// [any thread] Runs f(connection&) as a batch of the handler: with the baton, where the model runs handlers. (A
   /// coroutine's connection: on its loop, while it waits in read().) An exception from f closes the connection with

@@ -37,8 +37,7 @@ concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &
 ///   on_overload(connection&, bytes)     instead of the handler, returning the same: this batch has waited for a pool
 ///                                       longer than worker_limits::overload_latency. Writes the protocol's "busy";
 ///                                       without it, batches wait. Must not take long: it may run on a loop
-///   on_read_eof(connection&)            the peer has finished sending, and all its input was delivered. From now on
-///   the
+///   on_read_eof(connection&)            the peer has finished sending, and all its input was delivered. Now the
 ///                                       handler decides when to close(). Without this function the connection closes
 ///                                       by itself after its output has been sent
 ///   on_drain(connection&)               the server is draining and everything received was answered. Writes the

@@ -9,7 +9,7 @@ namespace quintet::detail {
 /// The state of a connection at this moment, from connection_core::facts(). next_step() decides by it alone.
 struct connection_facts {
   // The end.
-  bool close_asked : 1 = false;  ///< from outside, while the baton was out
+  bool close_asked : 1 = false;  ///< close was requested, and not accepted yet
   bool closing : 1 = false;      ///< close() was accepted: input is ignored
   bool lingering : 1 = false;    ///< everything is sent and the peer was told
   // Messages from outside.
@@ -42,7 +42,7 @@ struct connection_facts {
 /// Each step removes its own cause, hands the baton out, or ends the connection. So the steps terminate.
 enum class step : std::uint8_t {
   wait,               ///< nothing to do before the next event
-  accept_close,       ///< accept the close that was requested from outside
+  accept_close,       ///< accept the requested close
   linger,             ///< everything is sent: tell the peer, and wait until it has read and closed
   sort_messages,      ///< run messages that need no baton, and collect the calls
   dispatch_calls,     ///< hands the baton out

@@ -49,7 +49,7 @@ void stream::hand_back() noexcept {
 void stream::use_lent() noexcept { input_.consume(*this, std::exchange(lent_, 0)); }
 
 // Returns whether the next read must return the baton although there is input. Reasons: more has arrived since this
-// batch began, something waits for the baton, or the quantum is used up.
+// batch began, something waits for the baton, or output has reached a limit.
 bool stream::needs_return() const noexcept {
   const bool has_pending = loop_flags_.input.has_pending;
   if (has_ended() || !(baton_flags_.input.has_unread || has_pending)) return false;
