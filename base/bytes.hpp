@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bytes: how bytes are shown, and how several owners hold them.
+// bytes: views of bytes, and bytes with several owners.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace quintet {
 /// A view of bytes. The memory has another owner; each function that hands out a view says how long the view is valid.
 using bytes = std::string_view;
 
-/// Bytes that several owners hold without a copy for each.
+/// Bytes that several owners share without copies.
 using shared_bytes = std::shared_ptr<const std::string>;
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// clock: where a loop reads the time, so that a test can hold the hands.
+// clock: the time source of a loop, which a test can replace.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ class clock {
   virtual ~clock() = default;
   [[nodiscard]] virtual time_point now() const noexcept { return std::chrono::steady_clock::now(); }
 
-  /// The system's clock, shared by all who inject none.
+  /// Returns the system's clock, the default of every loop.
   static const clock& system() noexcept {
     static const clock instance;
     return instance;
   }
 };
 
-/// Time that stands still until it is moved. Not synchronised: for loops that are driven by hand, in one thread.
+/// Time that stands still until it is moved. Not synchronised: for loops that one thread drives by hand.
 class manual_clock final : public clock {
  public:
   [[nodiscard]] time_point now() const noexcept override { return now_; }

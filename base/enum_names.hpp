@@ -28,7 +28,7 @@ inline constexpr std::nullptr_t enum_names = nullptr;
 template <class E>
 concept named_enum = std::is_enum_v<E> && !std::is_same_v<decltype(enum_names<E>), const std::nullptr_t>;
 
-/// [any thread] The enumerator's name, as on every command line, in JSON and in the log.
+/// [any thread] Returns the enumerator's name, as on every command line, in JSON and in the log.
 template <named_enum E>
 [[nodiscard]] constexpr std::string_view to_string(E value) noexcept {
   for (const auto& row : enum_names<E>)
@@ -36,7 +36,7 @@ template <named_enum E>
   return "unknown";
 }
 
-/// [any thread] From a name; nothing for any other text. `from_string<accept_strategy>("exclusive")`
+/// [any thread] Returns the enumerator of a name, or nothing: `from_string<accept_strategy>("exclusive")`
 template <named_enum E>
 [[nodiscard]] constexpr std::optional<E> from_string(std::string_view text) noexcept {
   for (const auto& row : enum_names<E>)
@@ -52,7 +52,7 @@ inline constexpr auto enumerators = [] {
   return all;
 }();
 
-/// [any thread] "epoll, asio, uring": for messages and for --help.
+/// [any thread] Returns "epoll, asio, uring": for messages and for --help.
 template <class Enumerators>
 [[nodiscard]] std::string names_of(const Enumerators& all) {
   std::string names;

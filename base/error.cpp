@@ -43,7 +43,7 @@ constexpr auto texts = std::to_array<text>({
 
 class category final : public boost::system::error_category {
  public:
-  // Compared by this number, not by address: there may be a copy of the library in several shared objects of a process.
+  // Compared by this number, not by address: several shared objects of a process may each hold a copy of the library.
   constexpr category() noexcept : error_category(0x7175'696e'7465'7431U) {}
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// error: why a connection ended, and what a bad configuration throws.
+// error: the reasons why connections end, and the exception for a bad configuration.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -13,7 +13,7 @@ namespace quintet {
 
 using error_code = boost::system::error_code;
 
-/// Reasons of this library. What the system reports (a reset, for one) keeps the system's own category.
+/// Reasons of this library. Errors of the system, such as a reset, keep the system's category.
 enum class errc {
   end_of_stream = 1,        ///< the peer has finished sending, and everything it sent has been answered
   stopped,                  ///< the server, or the loop that the connection lived on, was stopped
@@ -22,20 +22,20 @@ enum class errc {
   too_many_threads,         ///< `max_threads` connections have a thread already
   too_many_from_address,    ///< `max_connections_per_address` are open from there already
   not_placed,               ///< the threading model threw when it was asked for a loop
-  no_such_connection,       ///< the connection that an id names has closed, or there never was one
+  no_such_connection,       ///< the id's connection has closed, or never existed
   output_full,              ///< the peer does not read: more output waits than `high_watermark`
   output_overflow,          ///< more output would wait than `max_output`, or in all connections than `max_output_total`
   first_byte_timeout,       ///< nothing was received within `first_byte_timeout`
   idle_timeout,             ///< nothing happened for `idle_timeout`
-  message_timeout,          ///< a message was begun, and not completed within `message_timeout` at `min_receive_rate`
+  message_timeout,          ///< a message was not completed within `message_timeout` at `min_receive_rate`
   send_timeout,             ///< the peer has taken none of the output that waits for `send_timeout`
-  operation_not_supported,  ///< the loop's engine watches no descriptors of others
+  operation_not_supported,  ///< the loop's engine cannot watch descriptors of others
   no_pidfd,                 ///< the system has no pidfd_open, or does not let this process call it
-  connect_timeout,          ///< a name was not resolved, or nobody there answered, within `connecting.timeout`
+  connect_timeout,          ///< name resolution or connecting took longer than `connecting.timeout`
   incomplete_message,       ///< the peer has finished sending within a message
-  malformed_message,        ///< what has arrived is no message, or what is to be sent would not arrive as one
-  bad_checksum,             ///< a message is not what its checksum says
-  heartbeat_timeout,        ///< nothing was received for `heartbeat.evict_after`, and no handler was at work
+  malformed_message,        ///< received data is no message, or a message to be sent would not arrive as one
+  bad_checksum,             ///< a message does not match its checksum
+  heartbeat_timeout,        ///< nothing was received for `heartbeat.evict_after`, and no handler was running
   input_overflow,           ///< more unused input would be kept in all connections than `max_input_total`
   aborted,                  ///< connection_registry::abort() ended it
 };
@@ -43,14 +43,14 @@ enum class errc {
 const boost::system::error_category& quintet_category() noexcept;
 [[nodiscard]] error_code make_error_code(errc e) noexcept;
 
-/// [any thread] An errno.
+/// [any thread] Returns the error_code of an errno.
 [[nodiscard]] inline error_code system_error_code(int value) noexcept {
   return {value, boost::system::system_category()};
 }
-/// Throws boost::system::system_error: what was not possible, and the errno that says why.
+/// Throws boost::system::system_error with the failed operation (`what`) and its errno (`value`).
 [[noreturn]] void throw_system_error(int value, const std::string& what);
 
-/// A value in the configuration that cannot be: the message names it and says what is allowed.
+/// An invalid value in the configuration: the message names it and says what is allowed.
 class config_error : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;

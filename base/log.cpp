@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log: events as text, and the call of a hook.
+// log: formats events, and calls the hook.
 #include "log.hpp"
 
 namespace quintet {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log: what the library has to say to the program's own log, if it is asked to. It writes nothing anywhere itself.
+// log: events for the program's own log, if it wants them. The library itself writes nothing.
 #pragma once
 
 #include "enum_names.hpp"
@@ -12,34 +12,34 @@
 namespace quintet {
 
 enum class severity {
-  debug,    ///< of interest while something is being looked for
-  info,     ///< the ordinary course of things: it drains, a limit ends a connection
-  warning,  ///< something was refused or lost, and the rest goes on: a connection, a function that threw
-  error,    ///< the server cannot do what it is there for: no descriptors to accept with
+  debug,    ///< for debugging
+  info,     ///< ordinary events: a drain, a limit that ends a connection
+  warning,  ///< something was refused or lost, and the rest continues: a connection, a function that threw
+  error,    ///< the server cannot do its work: no descriptors to accept with
 };
 
 template <>
 inline constexpr auto enum_names<severity> = std::to_array<enum_name<severity>>(
     {{severity::debug, "debug"}, {severity::info, "info"}, {severity::warning, "warning"}, {severity::error, "error"}});
 
-/// Something that happened. The views are valid until the hook returns.
+/// An event. The views are valid until the hook returns.
 struct log_event {
   severity level = severity::info;
   std::string_view what = {};     ///< in a few words, without a full stop: "cannot accept"
   error_code reason = {};         ///< why, or no error
-  std::string_view address = {};  ///< of the peer or the listener that it is about, or empty
+  std::string_view address = {};  ///< of the peer or the listener concerned, or empty
 };
 
-/// [any thread] In one line, without a severity, a time or an end of line: "127.0.0.1:7007: cannot accept: Too many
-/// open files".
+/// [any thread] Returns one line without severity, time or line end: "127.0.0.1:7007: cannot accept: Too many open
+/// files".
 [[nodiscard]] std::string to_string(const log_event& event);
 
-/// Where events go. It belongs to one server or client, not to the process, and is called by its threads, several at
-/// once: it must be safe for that. It is called where the event happens, often on a loop, so it must not block for long
-/// nor call back into its owner. An empty one, which is what there is by default, costs a comparison.
+/// Receives events of one server or client. Its threads call the hook, several at once: the hook must be safe for that.
+/// A call often runs on a loop, so the hook must not block for long nor call back into its owner. An empty hook, the
+/// default, costs a comparison.
 using log_hook = std::function<void(const log_event&)>;
 
-/// [any thread] Calls the hook, if there is one. A hook that throws loses the event, and nothing else happens.
+/// [any thread] Calls the hook, if there is one. An exception from the hook loses the event, and nothing else.
 void report(const log_hook& hook, const log_event& event) noexcept;
 
 }  // namespace quintet

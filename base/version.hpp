@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// version: the version of the library, for code that must tell.
+// version: the version of the library, for checks by the preprocessor.
 #pragma once
 
 #define QUINTET_VERSION_MAJOR 0

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
-// planted_bugs: defects that a test of the tests switches on, one at a time; in every other build there are none.
+// planted_bugs: defects that a test of the tests switches on, one at a time; other builds have none.
 #pragma once
 
 namespace quintet::detail {
 
 /// Each was a defect of this library, or is of a kind that it could have. net/tests/planted_bugs.cpp says where the
-/// generator of call sequences has to find them.
+/// generator of call sequences must find it.
 enum class bug : unsigned char {
   none,
   steps_are_reentered,            ///< a message that drains or closes runs the connection's next step within that step
-  new_output_is_progress,         ///< send_timeout begins anew whenever there is more output
-  outside_output_is_no_activity,  ///< idle_timeout does not see what registry.send() has sent
-  stop_walks_a_changing_list,     ///< a loop that stops goes on from a member that has gone
-  on_writable_is_lost,            ///< when the output leaves at once that was above the watermark
-  messages_are_torn,              ///< bytes from outside lie within what a handler writes
-  input_is_lost_on_a_move,        ///< what was read ahead
-  output_is_lost_at_the_end,      ///< what still waits for a peer that has half-closed
+  new_output_is_progress,         ///< more output restarts send_timeout
+  outside_output_is_no_activity,  ///< output of registry.send() does not restart idle_timeout
+  stop_walks_a_changing_list,     ///< a stopping loop continues from a member that was destroyed
+  on_writable_is_lost,            ///< if output above the watermark leaves at once
+  messages_are_torn,              ///< bytes from outside split a handler's message
+  input_is_lost_on_a_move,        ///< pending input (read-ahead)
+  output_is_lost_at_the_end,      ///< output that waits for a half-closed peer
 };
 
 // Only .cpp files use planted(): a program links objects that have the defects with others that do not.

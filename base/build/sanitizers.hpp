@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sanitizers: which sanitizer this is compiled for; g++ and clang each say it in their own way.
+// sanitizers: the sanitizers of this build; g++ and clang announce them differently.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,10 +27,10 @@
 namespace quintet {
 
 inline constexpr bool address_sanitizer = QUINTET_ADDRESS_SANITIZER;
-/// It takes a descriptor's number for the same thing in every thread.
+/// ThreadSanitizer takes a descriptor number for the same object in every thread.
 inline constexpr bool thread_sanitizer = QUINTET_THREAD_SANITIZER;
 
-/// Either of them: malloc is replaced, and threads are several times as dear.
+/// Either of them: malloc is replaced, and threads cost several times as much.
 inline constexpr bool sanitized = address_sanitizer || thread_sanitizer;
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// checksum: xxHash's header, compiled here and nowhere else; nothing of it is needed at run time.
+// checksum: compiles xxHash's header, only here; no library is needed at run time.
 #include "checksum.hpp"
 
 #define XXH_INLINE_ALL

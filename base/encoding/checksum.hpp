@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// checksum: a fast hash of bytes, against accidents and not against intent.
+// checksum: a fast hash of bytes, against accidents, not against attacks.
 #pragma once
 
 #include "../bytes.hpp"
@@ -8,9 +8,9 @@
 
 namespace quintet {
 
-/// [any thread] XXH3, 64 bits, without a seed: the same on every machine.
+/// [any thread] Returns XXH3, 64 bits, without a seed: the same on every machine.
 [[nodiscard]] std::uint64_t checksum(bytes data) noexcept;
-/// The same of two pieces as if they lay in one.
+/// [any thread] Returns the same for two pieces as if they were contiguous.
 [[nodiscard]] std::uint64_t checksum(bytes first, bytes second) noexcept;
 
 }  // namespace quintet

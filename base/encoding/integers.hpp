@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// integers: unsigned numbers as bytes: of 1 to 8 bytes in both orders, and of as many as they need (LEB128).
+// integers: unsigned numbers as bytes: 1 to 8 bytes in both orders, or as many as needed (LEB128).
 #pragma once
 
 #include "../bytes.hpp"
@@ -13,10 +13,10 @@
 
 namespace quintet {
 
-/// The largest number in so many bytes, from 1 to 8.
+/// Returns the largest number of `width` bytes, 1 to 8.
 constexpr std::uint64_t largest_number(std::size_t width) noexcept { return ~std::uint64_t{0} >> (64 - 8 * width); }
 
-/// `from` has at least `Width` bytes.
+/// Decodes a number. `from` must have at least `Width` bytes.
 template <std::size_t Width, std::endian Order>
   requires(Width >= 1 && Width <= 8)
 constexpr std::uint64_t decode_number(bytes from) noexcept {
@@ -39,20 +39,20 @@ constexpr std::array<char, Width> encode_number(std::uint64_t value) noexcept {
 
 /// Seven bits a byte, the lowest first; the highest bit says that another byte follows.
 struct varint {
-  static constexpr std::size_t max_size = 10;  ///< bytes of the largest
+  static constexpr std::size_t max_size = 10;  ///< bytes of the largest number
 
   std::uint64_t value = 0;
-  std::size_t size = 0;  ///< 0: there is more to come
+  std::size_t size = 0;  ///< 0: more bytes are needed
 };
 
-/// Nothing: it is longer than it need be, or more than 64 bits. `size` 0: `from` ends within it.
+/// Decodes a varint. Returns nothing if it has needless bytes, or more than 64 bits. `size` 0: `from` ends within it.
 constexpr std::optional<varint> decode_varint(bytes from) noexcept {
   varint v;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const auto byte = static_cast<unsigned char>(from[i]);
     const bool last = byte < 0x80U;
-    if (i == varint::max_size - 1 && byte > 1) return std::nullopt;  // the 64th bit is the last
-    if (last && byte == 0 && i > 0) return std::nullopt;             // two spellings of one number deceive filters
+    if (i == varint::max_size - 1 && byte > 1) return std::nullopt;  // the tenth byte holds only the 64th bit
+    if (last && byte == 0 && i > 0) return std::nullopt;             // two encodings of one number deceive filters
     v.value |= std::uint64_t{byte & 0x7fU} << (7 * i);
     if (last) {
       v.size = i + 1;

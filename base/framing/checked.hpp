@@ -13,9 +13,9 @@
 
 namespace quintet {
 
-/// `checked(length_prefix<4>())`: before the message, and within the inner frame, lie the lower `Width` bytes of its
-/// checksum, the highest first. Limits of the inner codec go on to mean the message alone. Another checksum than that
-/// of the message is errc::bad_checksum.
+/// `checked(length_prefix<4>())`: the inner frame holds the lower `Width` bytes of the checksum, the highest first, and
+/// then the message. Limits of the inner codec still apply to the message alone. A wrong checksum is
+/// errc::bad_checksum.
 template <transparent_codec Codec, std::size_t Width = 4>
   requires(Width == 4 || Width == 8)
 class checked {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// chunked: a codec for messages that are longer than its frames, each of which says whether another follows.
+// chunked: a codec for messages longer than its frames; each frame says whether another follows.
 #pragma once
 
 #include "envelope.hpp"
@@ -12,17 +12,17 @@
 
 namespace quintet {
 
-/// What of it is wanted: without `send` or `receive`, a message longer than one frame is errc::message_too_big there.
+/// Enabled directions. Without `send` or `receive`, a message longer than one frame is errc::message_too_big there.
 struct chunking {
   bool send = false;
   bool receive = false;
-  std::size_t max_message = 16 * 1024 * 1024;  ///< in several frames; more: errc::message_too_big
+  std::size_t max_message = 16 * 1024 * 1024;  ///< bytes, in several frames; more: errc::message_too_big
 };
 
-/// `chunked(length_prefix<2>(), {.receive = true})`: each frame of the inner codec begins with a byte, 1 when the
-/// message goes on in the next frame, else 0. The inner codec's limit goes on to mean what a frame has of the message.
-/// A message in one frame costs no copy; one in several is put together in memory that grows with what has arrived, is
-/// kept for the next one up to `largest_kept`, and goes with the codec.
+/// `chunked(length_prefix<2>(), {.receive = true})`: each frame of the inner codec begins with a byte. It is 1 if the
+/// message continues in the next frame, else 0. The inner codec's limit still applies to the message bytes of one
+/// frame. A message in one frame is not copied. A longer one is assembled in memory that grows with it and is reused up
+/// to `largest_kept`.
 template <transparent_codec Codec>
   requires requires(const Codec& c) { c.max_size(); }
 class chunked {
@@ -33,7 +33,7 @@ class chunked {
     if (inner_.max_size() < 2) throw config_error("chunked: a frame has room for 1 byte of the message at least");
   }
 
-  /// Of the message in one frame, and of one in several when it is sent.
+  /// Return the largest message of one frame, and the largest that can be sent.
   [[nodiscard]] std::size_t max_chunk() const noexcept { return inner_.max_size() - 1; }
   [[nodiscard]] std::size_t max_size() const noexcept {
     return options_.send ? std::max(options_.max_message, max_chunk()) : max_chunk();
@@ -56,7 +56,7 @@ class chunked {
     if (!more && !begun_.more) return frame::complete(part, f.size);
     return gather(part, more, f.size);
   }
-  /// As one frame; write_message() makes as many as are needed.
+  /// Wraps a message as one frame; write_message() makes as many as are needed.
   template <class Message>
   [[nodiscard]] error_code wrap(Message& m) const {
     return wrap(m, false);
@@ -83,7 +83,7 @@ class chunked {
   }
   frame gather(bytes part, bool more, std::size_t size) {
     if (!options_.receive) return frame::failed(errc::message_too_big);
-    if (more && part.empty()) return frame::failed(errc::malformed_message);  // a stream of them would be work for ever
+    if (more && part.empty()) return frame::failed(errc::malformed_message);  // empty frames could follow for ever
     if (part.size() > options_.max_message - std::min(options_.max_message, begun_.message.size()))
       return frame::failed(errc::message_too_big);
     if (keeps_) begun_.message += part;
@@ -91,8 +91,8 @@ class chunked {
     return more ? frame::taken(size) : frame::complete(begun_.message, size);
   }
 
-  /// What has arrived of a message in several frames. A copy is for another stream; a move is for the same one, whose
-  /// connection goes to another loop.
+  /// The arrived part of a message in several frames. A copy is for another stream and starts empty. A move keeps the
+  /// part: its connection migrates to another loop.
   struct beginning {
     beginning() noexcept = default;
     beginning(const beginning&) noexcept {}
@@ -110,12 +110,12 @@ class chunked {
     ~beginning() = default;
     void forget() noexcept {
       if (message.capacity() > largest_kept)
-        std::string().swap(message);  // an empty one assigned would leave it its memory
+        std::string().swap(message);  // assigning an empty string would keep the memory
       else
         message.clear();
     }
     std::string message;
-    bool more = false;  // a frame has said that more follows
+    bool more = false;  // the last frame announced another
   };
 
   decltype(std::declval<const Codec&>().widened(1)) inner_;

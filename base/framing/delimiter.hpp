@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// delimiter: messages that end in a text, such as lines.
+// delimiter: messages that end with a text, such as lines.
 #pragma once
 
 #include "frame.hpp"
@@ -11,32 +11,31 @@
 
 namespace quintet {
 
-/// Looks for a text in input that grows, at each byte once (but for the text's own length): what was looked at in vain
-/// is not looked at again.
+/// Searches growing input for a text. Examines each byte once, except those at the end that may begin the text.
 class delimiter_search {
  public:
   delimiter_search() noexcept = default;
-  delimiter_search(const delimiter_search&) noexcept {}  // of another stream
+  delimiter_search(const delimiter_search&) noexcept {}  // a copy is for another stream
   delimiter_search& operator=(const delimiter_search&) noexcept {
     seen_ = 0;
     return *this;
   }
   ~delimiter_search() = default;
 
-  /// Where the text begins, or bytes::npos. The input is that of the last call in vain, and more behind it.
+  /// Returns where the text begins, or bytes::npos. After npos, the next input must be the same with more behind it.
   std::size_t find(bytes in, bytes text) noexcept {
     if (seen_ > in.size()) seen_ = 0;
     const std::size_t at = in.find(text, seen_);
     if (at != bytes::npos)
       seen_ = 0;
     else if (in.size() >= text.size())
-      seen_ = in.size() - text.size() + 1;  // its beginning may be the end of what is there
+      seen_ = in.size() - text.size() + 1;  // the text may begin at the end of the input
     return at;
   }
-  /// Where the next search begins.
+  /// Returns where the next search begins.
   [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
 
-  /// The frame of what comes before the text, and is not longer than `max`.
+  /// Returns the frame of the message before the text. A message longer than `max` is errc::message_too_big.
   frame parse(bytes in, bytes text, std::size_t max) noexcept {
     const bytes window = in.substr(0, std::min(max, largest_max_message) + text.size());
     const std::size_t at = find(window, text);
@@ -50,10 +49,10 @@ class delimiter_search {
   std::size_t seen_ = 0;
 };
 
-/// `delimiter("\n")`, `delimiter("\r\n", 4096)`: the message comes without it. `max_size` is of the message alone.
+/// `delimiter("\n")`, `delimiter("\r\n", 4096)`: neither the message nor `max_size` includes the delimiter.
 class delimiter {
  public:
-  /// Throws config_error for an empty one.
+  /// Throws config_error for an empty text.
   explicit delimiter(std::string text, std::size_t max_size = default_max_message)
       : text_(std::move(text)), max_(max_size) {
     if (text_.empty()) throw config_error("delimiter: it has 1 byte at least");
@@ -63,7 +62,7 @@ class delimiter {
   [[nodiscard]] std::size_t max_size() const noexcept { return max_; }
 
   [[nodiscard]] frame parse(bytes in) noexcept { return search_.parse(in, text_, max_); }
-  /// errc::malformed_message: the receiver would find a delimiter before its end.
+  /// errc::malformed_message: the receiver would find a delimiter too early.
   template <class Message>
   [[nodiscard]] error_code wrap(Message& m) const {
     if (m.size() > max_) return errc::message_too_big;
@@ -75,7 +74,7 @@ class delimiter {
  private:
   [[nodiscard]] bool would_end_early(bytes message) const noexcept {
     if (message.find(text_) != bytes::npos) return true;
-    const bytes text = text_;  // one that overlaps itself: "a" and then "aa" ends after nothing
+    const bytes text = text_;  // it may overlap itself: "a" and then "aa" ends after nothing
     for (std::size_t n = 1; n < text.size(); ++n)
       if (text.substr(n) == text.substr(0, text.size() - n) && message.ends_with(text.substr(0, n))) return true;
     return false;

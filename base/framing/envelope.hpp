@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// envelope: a message that stays where it is, and what codecs put before and behind it.
+// envelope: a message in place, with the headers and the trailer that codecs add.
 #pragma once
 
 #include "../bytes.hpp"
@@ -13,31 +13,31 @@
 
 namespace quintet {
 
-/// For sending without a copy in between: connection::write() takes its pieces. A message_buffer has the same
-/// functions, for a message that is to lie in one piece; codecs wrap either.
+/// For sending without a copy: connection::write() takes its pieces. A message_buffer has the same functions for a
+/// contiguous message; codecs wrap either.
 class envelope {
  public:
-  static constexpr std::size_t header_room = 48;  ///< several headers within each other
+  static constexpr std::size_t header_room = 48;  ///< bytes; several nested headers
 
-  /// `payload` stays the caller's, and has to stay as long as this is used.
+  /// The caller owns `payload` and must keep it while this object is used.
   explicit envelope(bytes payload) noexcept : payload_(payload) {}
 
-  /// Of all pieces.
+  /// Returns the size of all pieces.
   [[nodiscard]] std::size_t size() const noexcept { return header().size() + payload_.size() + trailer_.size(); }
   [[nodiscard]] bytes header() const noexcept { return {header_.data() + begin_, header_room - begin_}; }
   [[nodiscard]] bytes payload() const noexcept { return payload_; }
-  /// Puts bytes before all others, by copying. Throws std::length_error beyond `header_room`.
+  /// Copies bytes before all others. Throws std::length_error beyond `header_room`.
   void prepend(bytes more) {
     if (more.size() > begin_) throw std::length_error("envelope: more headers than header_room");
     begin_ -= more.size();
     std::memcpy(header_.data() + begin_, more.data(), more.size());
   }
-  /// Puts bytes behind, without copying: they have to stay. Once only; else std::length_error.
+  /// Adds bytes at the end without copying: the caller must keep them. A second call throws std::length_error.
   void append(bytes more) {
     if (!trailer_.empty()) throw std::length_error("envelope: a second trailer");
     trailer_ = more;
   }
-  /// Header, payload, trailer; some may be empty. Valid as long as this object.
+  /// Returns header, payload and trailer; some may be empty. Valid as long as this object.
   [[nodiscard]] std::array<bytes, 3> pieces() const noexcept { return {header(), payload_, trailer_}; }
 
  private:
@@ -46,8 +46,8 @@ class envelope {
   std::array<char, header_room> header_;  // filled from its end
 };
 
-/// A codec that can send as well: wrap() makes a frame of a message, or returns why it must not be one: of no use
-/// then.
+/// A codec that can send: wrap() makes a frame of a message, or returns why it cannot. After an error the message
+/// object is unusable.
 template <class C>
 concept wrapping_codec = requires(const C& c, envelope& e) {
   { c.wrap(e) } -> std::same_as<error_code>;

@@ -10,8 +10,8 @@
 
 namespace quintet {
 
-/// `fixed_length<16>()`, or `fixed_length(n)` with an n of run time. A message of another length is refused by wrap():
-/// errc::message_too_big, errc::malformed_message where it is shorter.
+/// `fixed_length<16>()`, or `fixed_length(n)` with n at run time. wrap() rejects other lengths: longer messages with
+/// errc::message_too_big, shorter ones with errc::malformed_message.
 template <std::size_t Length = std::dynamic_extent>
 class fixed_length {
   static_assert(Length > 0, "a message of no bytes would be there for ever");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// frame: what a codec finds at the front of the input, and what a codec is.
+// frame: the result of a codec at the front of the input, and the requirements of a codec.
 #pragma once
 
 #include "../bytes.hpp"
@@ -11,25 +11,25 @@
 
 namespace quintet {
 
-/// The limit of a codec that is not told another one.
+/// Default limit of a codec, in bytes.
 inline constexpr std::size_t default_max_message = 64 * 1024;
-/// What a limit may be at most, so that sums of sizes do not overflow.
+/// Upper bound of every limit, so that sums of sizes do not overflow.
 inline constexpr std::size_t largest_max_message = std::numeric_limits<std::size_t>::max() / 4;
 
-/// One of four things, which `is` names.
+/// One of four results; `is` names it.
 struct frame {
   enum class state : unsigned char {
     incomplete,  ///< more input is needed
     complete,    ///< `message` is there
-    taken,       ///< the codec has used something, and has no message yet: a part of one, or padding
-    failed,      ///< what is there can never become a message; the stream is of no use any more
+    taken,       ///< the codec has used input and has no message yet: a part of one, or padding
+    failed,      ///< the input can never become a message; the stream is unusable
   };
 
   state is = state::incomplete;
-  /// complete, taken: how much of the input it takes, at least 1. incomplete: how long the input has to be at least
-  /// before parsing again can help; more than it is now.
+  /// complete, taken: number of input bytes used, at least 1. incomplete: the least input size at which parsing again
+  /// can help; more than there is now.
   std::size_t size = 0;
-  bytes message = {};     ///< complete: within the input, or the codec's own; valid until either changes
+  bytes message = {};     ///< complete: in the input or in the codec; valid until either changes
   error_code error = {};  ///< failed
 
   static frame incomplete(std::size_t needed) noexcept { return {.is = state::incomplete, .size = needed}; }
@@ -40,24 +40,24 @@ struct frame {
   static frame failed(error_code why) noexcept { return {.is = state::failed, .error = why}; }
 };
 
-/// parse() is given all unused input, from its first byte on. After `incomplete` it is called again with the same bytes
-/// and more behind them; so it may remember how far it has looked. A codec belongs to one direction of one connection;
-/// its copies begin anew, with nothing remembered, and a move keeps all: a connection moves with its codec. Those here
-/// allocate nothing for a message (chunked: only for one in several frames).
+/// parse() gets all unused input, from its first byte. After `incomplete` it gets the same bytes with more behind them,
+/// so it may remember its position. A codec serves one direction of one connection. A copy starts afresh; a move keeps
+/// the state, because a connection migrates with its codec. The codecs here allocate nothing for a message (chunked:
+/// only for one in several frames).
 template <class C>
 concept codec = requires(C& c, bytes input) {
   { c.parse(input) } -> std::same_as<frame>;
 };
 
-/// A codec that has memory of its own for messages, so many bytes of it now. A copy by without_messages() finds the
-/// same frames and keeps nothing: a message that is not whole in one frame has no bytes then.
+/// A codec with memory of its own for messages; kept_bytes() returns its size. A copy by without_messages() finds the
+/// same frames and keeps nothing: a message in several frames is then empty.
 template <class C>
 concept keeps_messages = codec<C> && requires(const C& c) {
   { c.kept_bytes() } noexcept -> std::same_as<std::size_t>;
   { c.without_messages() } -> std::same_as<C>;
 };
 
-/// Of a codec: whether it keeps the beginning of a message that it has taken from the input.
+/// Returns whether the codec keeps the beginning of a message that it has taken from the input.
 template <codec C>
 [[nodiscard]] bool within_message(const C& c) {
   if constexpr (requires { c.within_message(); })
@@ -66,7 +66,7 @@ template <codec C>
     return false;
 }
 
-/// One whose messages may hold every byte, so that another codec can put bytes of its own into them.
+/// A codec whose messages may hold any byte, so that another codec can add bytes of its own.
 template <class C>
 concept transparent_codec = codec<C> && requires(const C& c, std::size_t n) {
   { c.widened(n) } -> codec;  // the same, for messages that are n bytes longer

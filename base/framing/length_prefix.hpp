@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// length_prefix: messages after their length, which is a number of 1 to 8 bytes or a varint.
+// length_prefix: messages after their length, a number of 1 to 8 bytes or a varint.
 #pragma once
 
 #include "../encoding/integers.hpp"
@@ -14,7 +14,7 @@ namespace quintet {
 
 namespace detail {
 
-/// The frame of a message whose length is known. A length that must not be is refused before a byte of it is awaited.
+/// Returns the frame of a message of known length. Rejects a length above `max` before any byte of it arrives.
 inline frame frame_of(bytes in, std::size_t header, std::uint64_t length, std::size_t max) noexcept {
   if (length > max) return frame::failed(errc::message_too_big);
   const std::size_t total = header + static_cast<std::size_t>(length);
@@ -24,15 +24,15 @@ inline frame frame_of(bytes in, std::size_t header, std::uint64_t length, std::s
 
 }  // namespace detail
 
-/// `length_prefix<4>`, `length_prefix<2, std::endian::little>`: the length of the message, without itself, then the
-/// message, which may be empty. A longer one than `max_size` is errc::message_too_big at both ends.
+/// `length_prefix<4>`, `length_prefix<2, std::endian::little>`: the length of the message alone, then the message,
+/// which may be empty. A message longer than `max_size` is errc::message_too_big at both ends.
 template <std::size_t Width, std::endian Order = std::endian::big>
   requires(Width >= 1 && Width <= 8)
 class length_prefix {
  public:
   explicit constexpr length_prefix(std::size_t max_size = default_max_message) noexcept : max_(max_size) {}
 
-  /// As it was asked for, and as the prefix can say.
+  /// Returns the requested limit, or less if the prefix cannot express it.
   [[nodiscard]] constexpr std::size_t max_size() const noexcept {
     return static_cast<std::size_t>(
         std::min({std::uint64_t{max_}, std::uint64_t{largest_max_message}, largest_number(Width)}));
@@ -57,8 +57,8 @@ class length_prefix {
   std::size_t max_;
 };
 
-/// The same with a length of as many bytes as it needs (unsigned LEB128, as in Protocol Buffers): one up to 127. One
-/// that is longer than it need be, or has more than 64 bits, is errc::malformed_message.
+/// The same with a length of variable width (unsigned LEB128, as in Protocol Buffers): one byte up to 127. A length
+/// with needless bytes, or with more than 64 bits, is errc::malformed_message.
 class varint_prefix {
  public:
   explicit constexpr varint_prefix(std::size_t max_size = default_max_message) noexcept

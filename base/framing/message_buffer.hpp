@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// message_buffer: a message in one piece with room before it, so that headers do not move what is there already.
+// message_buffer: a contiguous message with headroom, so that new headers do not move it.
 #pragma once
 
 #include "../memory/byte_buffer.hpp"
@@ -12,17 +12,17 @@
 
 namespace quintet {
 
-/// For a message that is kept, or forwarded with something added: an id, then the header of the next codec.
+/// For a message that is stored, or forwarded with more headers: an id, then the header of the next codec.
 ///
 ///   storage_     begin_              end_           capacity_
 ///      | headroom   | data()           | free          |
 ///
-/// An empty one may have no storage yet. No thread affinity of its own.
+/// An empty buffer may have no storage yet. No thread affinity of its own.
 class message_buffer {
  public:
   static constexpr std::size_t default_headroom = 32;
 
-  /// `headroom`: how much can be put before it later without moving it.
+  /// `headroom`: bytes that can be prepended later without moving the message.
   explicit message_buffer(std::size_t headroom = default_headroom) noexcept : headroom_(headroom) {}
   explicit message_buffer(bytes message, std::size_t headroom = default_headroom) : message_buffer(headroom) {
     append(message);
@@ -35,16 +35,16 @@ class message_buffer {
 
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
-  /// How much prepend() takes now without moving what is there.
+  /// Returns how many bytes prepend() takes now without moving the message.
   [[nodiscard]] std::size_t headroom() const noexcept { return storage_ ? begin_ : headroom_; }
   /// Valid until the next append, prepend or move.
   [[nodiscard]] bytes data() const noexcept { return {storage_.get() + begin_, size()}; }
-  // As an envelope has them, for codecs.
+  // The same functions as of envelope, for codecs.
   [[nodiscard]] static bytes header() noexcept { return {}; }
   [[nodiscard]] bytes payload() const noexcept { return data(); }
 
-  /// Copies `more` behind the message; grows if it has to. `more` may be a part of the message itself. Throws
-  /// std::bad_alloc, and is then unchanged.
+  /// Copies `more` behind the message; grows if needed. `more` may be a part of the message. Throws std::bad_alloc
+  /// without effect.
   void append(bytes more) {
     if (more.empty()) return;
     block old;
@@ -60,7 +60,7 @@ class message_buffer {
     begin_ -= more.size();
     std::memcpy(storage_.get() + begin_, more.data(), more.size());
   }
-  /// Empties it, with the headroom that it began with. The memory stays.
+  /// Empties the buffer and restores its headroom. Keeps the memory.
   void clear() noexcept { begin_ = end_ = std::min(headroom_, capacity_); }
   void swap(message_buffer& other) noexcept {
     storage_.swap(other.storage_);
@@ -73,7 +73,7 @@ class message_buffer {
  private:
   using block = std::unique_ptr<char[]>;
 
-  /// Returns the old storage, in which the caller may still have to read.
+  /// Returns the old storage, which the caller may still have to read.
   [[nodiscard]] block move_to(std::size_t begin, std::size_t room) {
     const std::size_t used = size();
     block fresh = std::make_unique_for_overwrite<char[]>(begin + room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// buffer_cache: spare byte_buffers of one loop, so that an idle connection holds none and a busy one allocates none.
+// buffer_cache: spare byte_buffers of one loop: an idle connection holds none, and a busy one allocates none.
 #pragma once
 
 #include "byte_buffer.hpp"
@@ -11,7 +11,7 @@
 
 namespace quintet {
 
-/// A byte_buffer that is there only while it is needed. Without one it reads as empty.
+/// A byte_buffer that exists only while it is needed. Without storage it reads as empty.
 class cached_buffer {
  public:
   [[nodiscard]] bool empty() const noexcept { return !buffer_ || buffer_->empty(); }
@@ -24,7 +24,7 @@ class cached_buffer {
     if (!buffer_) buffer_ = std::make_unique<byte_buffer>();
     buffer_->append(more);
   }
-  /// Of one that is equipped; see byte_buffer.
+  /// Requires storage; see byte_buffer.
   void reserve_announced(std::size_t more, std::size_t announced) { buffer_->reserve_announced(more, announced); }
   [[nodiscard]] std::span<char> space() noexcept { return buffer_->space(); }
   void commit(std::size_t count) noexcept { buffer_->commit(count); }
@@ -41,21 +41,20 @@ class cached_buffer {
   std::unique_ptr<byte_buffer> buffer_;
 };
 
-/// A bounded stack of empty buffers: the one used last, still warm in the cache, is handed out first.
-/// Not synchronised: it belongs to one loop.
+/// A bounded stack of empty buffers: hands out the last one used, still warm in the cache. Not synchronised: it belongs
+/// to one loop.
 class buffer_cache {
  public:
-  static constexpr std::size_t initial_capacity = 4 * 1024;  ///< of a buffer that has to be made
-  static constexpr std::size_t largest_kept = 256 * 1024;    ///< a larger one goes back to the allocator
+  static constexpr std::size_t initial_capacity = 4 * 1024;  ///< bytes, of a new buffer
+  static constexpr std::size_t largest_kept = 256 * 1024;    ///< bytes; a larger buffer is freed
   static constexpr std::size_t spare_buffers = 64;           ///< kept at most
 
-  /// Gives storage to one that has none.
+  /// Gives storage to a buffer that has none. Throws std::bad_alloc.
   void allocate(cached_buffer& b) {
     if (b.buffer_) return;
     b.buffer_ = count_ ? std::move(spares_[--count_]) : std::make_unique<byte_buffer>(initial_capacity);
   }
-  /// Takes the storage back. What it still held is dropped: the next owner, another connection perhaps, must never see
-  /// it.
+  /// Takes the storage back and drops its content: the next owner, perhaps another connection, must never see it.
   void recycle(cached_buffer& b) noexcept {
     if (!b.buffer_) return;
     std::unique_ptr<byte_buffer> storage = std::move(b.buffer_);

@@ -15,7 +15,7 @@
 
 namespace quintet {
 
-/// memcpy. Most messages are short, and the call would take longer than the copying.
+/// Copies as memcpy does. Most messages are short: the call would take longer than the copy.
 inline void copy_bytes(char* to, bytes from) noexcept {
   if (from.size() - 8 <= 8) {  // 8 to 16, in two halves that may overlap
     std::uint64_t first, last;
@@ -55,23 +55,22 @@ class byte_buffer {
     copy_bytes(storage_.get() + end_, more);
     end_ += more.size();
   }
-  /// Makes room for `size` bytes in all, in one piece, so that appending up to there moves nothing.
+  /// Makes room for `size` contiguous bytes in all, so that appending up to there moves nothing.
   void reserve(std::size_t size) {
     if (capacity_ - begin_ < size) move_to_front(size);
   }
-  /// Makes room for `more` bytes of a message that is to be `announced` bytes long in all. A peer that announces much
-  /// may never send it: so there is room for `announced_room` bytes of it at first, then for four times what has come,
-  /// and a quarter more if that is all.
+  /// Makes room for `more` bytes of a message of `announced` bytes in all. A peer may never send what it announces. So
+  /// room starts at `announced_room` bytes, then is four times the received size; a quarter more if that is all.
   void reserve_announced(std::size_t more, std::size_t announced) {
     if (capacity_ - end_ >= more) return;
     const std::size_t least = size() + more, room = std::max(announced_room, 4 * least);
     reserve(std::max(least, announced <= room + room / 4 ? announced : room));
   }
   static constexpr std::size_t announced_room = 1024 * 1024;
-  /// What is free behind the last byte, for somebody who fills it from its front and says so by commit(). Valid as
+  /// Returns the free space behind the last byte. The caller fills it from its front and calls commit(). Valid as
   /// data() is.
   [[nodiscard]] std::span<char> space() noexcept { return {storage_.get() + end_, capacity_ - end_}; }
-  /// So many bytes, at most the size of space(), have been put there.
+  /// Adds `count` bytes that the caller has put into space(), at most its size.
   void commit(std::size_t count) noexcept { end_ += count; }
   /// Drops the first `count` bytes; `count` must not exceed size().
   void consume(std::size_t count) noexcept {
@@ -89,12 +88,12 @@ class byte_buffer {
  private:
   static std::unique_ptr<char[]> allocate(std::size_t n) { return std::make_unique_for_overwrite<char[]>(n); }
 
-  // Into twice the storage when what is there does not suffice, or would be moved again too soon.
+  // Doubles the storage if it does not suffice, or if its content would move again too soon.
   void make_room(std::size_t count) {
     const bool too_small = capacity_ < size() + count || begin_ < capacity_ / 2;
     move_to_front(too_small ? std::max({capacity_ * 2, size() + count, std::size_t{256}}) : capacity_);
   }
-  // The unread bytes, within storage of at least this capacity.
+  // Moves the unread bytes to the front, in storage of at least this capacity.
   void move_to_front(std::size_t capacity) {
     const std::size_t unread = size();
     if (capacity_ < capacity) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_chain: linking, splicing and dropping chunks.
+// byte_chain: links, splices and drops chunks.
 #include "byte_chain.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace quintet {
 
 void byte_chain::append(bytes more, chunk_cache* spare) {
-  // First all that can fail, then what cannot.
+  // Operations that can fail come first.
   const std::size_t here = last_ ? std::min(last_->room(), more.size()) : 0;
   byte_chain fresh;
   for (bytes rest = more.substr(here); !rest.empty();) {
@@ -32,7 +32,7 @@ void byte_chain::append(shared_bytes whole, std::size_t offset) {
 
 void byte_chain::splice(byte_chain& more, chunk_cache& spare) noexcept {
   if (more.empty()) return;
-  more.consume_chunks(0, spare);  // a chunk to which nothing was copied before a reference came
+  more.consume_chunks(0, spare);  // drops a chunk that stayed empty before a reference
   if (empty()) {
     spare.recycle(*this);
     swap(more);
@@ -57,7 +57,7 @@ bool byte_chain::has_references() const noexcept {
   return false;
 }
 
-// `fresh` is the last of a ring of its own.
+// `fresh` is the last chunk of a ring of its own.
 void byte_chain::link(chunk* fresh) noexcept {
   if (last_) {
     fresh->before += last_->before + last_->size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_chain: bytes in a row of chunks, appended at the back and consumed from the front; what is in it never moves.
+// byte_chain: bytes in a row of chunks, appended at the back and consumed from the front; content never moves.
 #pragma once
 
 #include "../bytes.hpp"
@@ -21,14 +21,14 @@ namespace quintet {
 
 class chunk_cache;
 
-/// For output: what waits for a slow peer takes as much memory as it has bytes (to within a chunk, and at worst twice
-/// that for many small pieces; more where few bytes and references alternate), is never copied to make room, and goes
-/// back chunk by chunk as it is sent. FreeBSD's mbuf chains and libevent's evbuffer are made in the same way.
+/// For output. Bytes that wait for a slow peer are never copied to make room, and chunks are freed as they are sent.
+/// The memory is that of the bytes to within a chunk, at worst twice that for many small pieces. It is more where few
+/// bytes and references alternate. FreeBSD's mbuf chains and libevent's evbuffer are similar.
 ///
-/// No thread affinity of its own; a chunk_cache that is passed is the caller's thread's.
+/// No thread affinity of its own; a chunk_cache argument must belong to the caller's thread.
 class byte_chain {
  public:
-  static constexpr std::size_t chunk_size = 16 * 1024;  ///< memory of a chunk
+  static constexpr std::size_t chunk_size = 16 * 1024;  ///< bytes of memory of a chunk
 
   byte_chain() noexcept = default;
   byte_chain(byte_chain&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
@@ -43,30 +43,30 @@ class byte_chain {
 
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return last_ ? last_->before + last_->size() : 0; }
-  /// Whether it has a chunk, if only an empty one.
+  /// Returns whether there is a chunk, even an empty one.
   [[nodiscard]] bool has_storage() const noexcept { return last_ != nullptr; }
 
-  /// Appends if that needs no other chunk; else nothing happens and the result is false.
+  /// Appends if that needs no other chunk; else returns false without effect.
   bool try_append(bytes more) noexcept { return last_ && try_append_here(more); }
-  /// The same of a chain that is equipped.
+  /// The same for a chain that has storage.
   bool try_append_here(bytes more) noexcept {
     if (last_->room() < more.size()) return false;
     last_->fill(more);
     return true;
   }
-  /// Appends by copying; with `spare`, in chunks from there. Throws std::bad_alloc, and has then appended nothing.
+  /// Appends a copy, in chunks from `spare` if given. Throws std::bad_alloc without effect.
   void append(bytes more, chunk_cache* spare);
-  /// Appends `whole` from `offset` on without copying it. Throws std::bad_alloc.
+  /// Appends `whole` from `offset` on by reference. Throws std::bad_alloc.
   void append(shared_bytes whole, std::size_t offset);
-  /// Moves all of `more` to the end, by copying only what is small enough to share the last chunk, and no references.
+  /// Moves all of `more` to the end. Copies only if all of it fits into the last chunk and has no references.
   void splice(byte_chain& more, chunk_cache& spare) noexcept;
 
-  /// Whether all bytes lie in one piece, which is then front(). Most batches of replies do.
+  /// Returns whether all bytes lie in one piece, which is then front(). Most batches of replies do.
   [[nodiscard]] bool is_one_piece() const noexcept { return last_ && last_->next == last_; }
-  /// The first piece, of a chain that is equipped. Valid until the next append or consume.
+  /// Returns the first piece; requires storage. Valid until the next append or consume.
   [[nodiscard]] bytes front() const noexcept { return {last_->next->begin, last_->next->size()}; }
-  /// Describes the bytes from the front on for sendmsg(2), as many pieces as there is space for; returns how many.
-  /// Valid until the next append or consume.
+  /// Describes the bytes from the front for sendmsg(2), in at most `into.size()` pieces; returns how many. Valid until
+  /// the next append or consume.
   [[nodiscard]] std::size_t gather(std::span<iovec> into) const noexcept;
   /// Drops the first `count` bytes; `count` must not exceed size().
   void consume(std::size_t count, chunk_cache& spare) noexcept {
@@ -80,8 +80,7 @@ class byte_chain {
  private:
   friend class chunk_cache;
 
-  // The chunks form a ring, so that one pointer, to the last, finds both ends; the last also knows how much there is
-  // before it.
+  // The chunks form a ring: one pointer, to the last, finds both ends. The last also counts the bytes before it.
   struct chunk {
     [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
     [[nodiscard]] std::size_t room() const noexcept { return static_cast<std::size_t>(limit - end); }
@@ -98,7 +97,7 @@ class byte_chain {
       begin = end = storage.data();
       limit = end + storage.size();
     }
-    /// For one that is alone in its chain.
+    /// Only for a chunk that is alone in its chain.
     void rewind() noexcept { begin = end = storage.data(); }
     std::array<char, chunk_size - sizeof(chunk)> storage;  // not initialised
   };
@@ -116,16 +115,16 @@ class byte_chain {
   chunk* last_ = nullptr;
 };
 
-// Of a storage_chunk.
+// Only for a storage_chunk.
 inline void byte_chain::chunk::fill(bytes more) noexcept {
   copy_bytes(const_cast<char*>(end), more);  // it points to our own storage
   end += more.size();
 }
 
-/// Spare chunks of one loop, the one used last first: it is still warm in the processor's caches. Not synchronised.
+/// Spare chunks of one loop. Hands out the last one used, still warm in the processor's caches. Not synchronised.
 class chunk_cache {
  public:
-  static constexpr std::size_t spare_chunks = 64;  ///< kept at most, where no more are allocated in advance
+  static constexpr std::size_t spare_chunks = 64;  ///< kept at most, unless more are allocated in advance
 
   /// Allocates chunks for `in_advance` bytes, and keeps as many. Throws std::bad_alloc.
   explicit chunk_cache(std::size_t in_advance = 0);
@@ -137,19 +136,19 @@ class chunk_cache {
   void allocate(byte_chain& chain) {
     if (!chain.last_) chain.last_ = take().release();
   }
-  /// The same, and when there is no memory the chain remains without.
+  /// The same; without memory the chain stays without a chunk.
   void try_allocate(byte_chain& chain) noexcept {
     if (chain.last_) return;
     chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
   }
-  /// Takes back a chain's chunks, with whatever they still hold.
+  /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
     if (chain.is_one_piece() && !chain.last_->is_reference)
       take_back_piece(chain);
     else if (chain.last_)
       take_back_all(chain);
   }
-  /// The same of a chain of one chunk that is no reference.
+  /// The same for a chain of one chunk that is no reference.
   void take_back_piece(byte_chain& chain) noexcept {
     put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
   }
@@ -168,7 +167,7 @@ class chunk_cache {
     return last;
   }
   byte_chain::storage_chunk* try_take() noexcept;
-  void put(byte_chain::storage_chunk* c) noexcept {  // which is, or was, alone
+  void put(byte_chain::storage_chunk* c) noexcept {  // it is, or was, alone in its chain
     c->rewind();
     if (hot_) [[unlikely]]
       return put_away(c);
@@ -177,7 +176,7 @@ class chunk_cache {
   void put_away(byte_chain::storage_chunk* c) noexcept;
 
   byte_chain::storage_chunk* hot_ = nullptr;  // owned: the one used last
-  std::vector<storage> spares_;               // no more than its capacity
+  std::vector<storage> spares_;               // never above its capacity
 };
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// frame_cache: size classes of 64 bytes, a bounded free list for each, per thread.
+// frame_cache: per thread, a bounded free list for each size class of 64 bytes.
 #include "frame_cache.hpp"
 
 #include <array>

@@ -6,8 +6,8 @@
 
 namespace quintet::frame_cache {
 
-/// Storage for a coroutine frame: from the thread's free lists when they hold a block of that size class, else from
-/// the heap. Blocks may be released on another thread than the one that took them.
+/// Allocates a coroutine frame: from the thread's free list of that size class, else from the heap. Another thread may
+/// release it. Throws std::bad_alloc.
 void* allocate(std::size_t size);
 void release(void* frame, std::size_t size) noexcept;
 

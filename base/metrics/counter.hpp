@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// counter: a number that one thread writes and any thread reads, at the price of a plain store; and sums of tables of
-// counters.
+// counter: a number that one thread writes and any thread reads, for a plain store; and sums of tables of counters.
 #pragma once
 
 #include "../build/sanitizers.hpp"
@@ -10,8 +9,7 @@
 #include <cstdint>
 
 // Compilers make three instructions of a relaxed load and store (g++ 12, clang 19). With them an echo of 8 bytes takes
-// 145.7 instructions instead of 133.7 (benchmarks/budget/check, 100 connections): 9 % more. A sanitizer has to see
-// both.
+// 145.7 instructions instead of 133.7 (benchmarks/budget/check, 100 connections): 9 % more. Sanitizers must see both.
 #if defined(__x86_64__) && !QUINTET_THREAD_SANITIZER
 #define QUINTET_COUNTS_IN_ONE_INSTRUCTION 1
 #else
@@ -20,7 +18,7 @@
 
 namespace quintet {
 
-/// One writer: adding is a load and a store, no locked instruction. Readers see some recent value.
+/// One writer: add() is a load and a store, no locked instruction. Readers see a recent value.
 class counter {
  public:
   void add(std::uint64_t n = 1) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log2_histogram: how often values of each power of two came; one thread adds, any thread reads.
+// log2_histogram: counts values per power of two; one thread adds, any thread reads.
 #pragma once
 
 #include "counter.hpp"
@@ -13,12 +13,12 @@
 
 namespace quintet {
 
-/// Percentiles are known within a factor of two, from above. Adding takes no lock and no locked instruction.
+/// Percentiles are upper bounds within a factor of two. Adding takes no lock and no locked instruction.
 class log2_histogram {
  public:
   static constexpr std::size_t buckets = 65;  // 0, 1, 2 to 3, 4 to 7, ...
 
-  /// What was counted at some moment: the numbers are read one by one while the writer goes on.
+  /// Counts at some moment, read one by one while the writer continues.
   struct snapshot {
     std::array<std::uint64_t, buckets> counts{};
     std::uint64_t max = 0;
@@ -28,7 +28,7 @@ class log2_histogram {
       for (const std::uint64_t n : counts) sum += n;
       return sum;
     }
-    /// At least `percent` of the values are not above this; 0 when there are none.
+    /// Returns a bound that at least `percent` of the values do not exceed; 0 if there are none.
     [[nodiscard]] std::uint64_t percentile(double percent) const noexcept {
       const double wanted = static_cast<double>(total()) * percent / 100;
       std::uint64_t seen = 0;
@@ -40,7 +40,7 @@ class log2_histogram {
     }
   };
 
-  /// By one thread.
+  /// Adds a value. Only one thread may call this.
   void add(std::uint64_t value) noexcept {
     counts_[static_cast<std::size_t>(std::bit_width(value))].add();
     if (value > max_.load(std::memory_order_relaxed)) max_.store(value, std::memory_order_relaxed);

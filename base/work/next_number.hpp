@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// next_number: numbers that are given once in a process.
+// next_number: numbers that are unique in a process.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace quintet {
 
-/// [any thread] 1, 2, 3, ...: each call for the same kind of thing returns another number.
+/// [any thread] Returns 1, 2, 3, ...: another number for each call of the same Kind.
 template <class Kind>
 [[nodiscard]] std::uint64_t next_number() noexcept {
   static std::atomic<std::uint64_t> last{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spin_budget: what may not be, and the record.
+// spin_budget: validates the budget, and records past spins.
 #include "spin_budget.hpp"
 
 #include "../error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// timer_queue: deadlines in order, without allocating; the tree's links live in the timers.
+// timer_queue: timers in order of deadline, without allocating; the tree's links live in the timers.
 #pragma once
 
 #include "../clock.hpp"
@@ -12,7 +12,7 @@ namespace quintet {
 
 class timer_queue;
 
-/// Something to do at a time. Derive from it or use `callback_timer`. It leaves its queue when it fires, is cancelled
+/// A task for a point in time. Derive from it or use `callback_timer`. It leaves its queue when it fires, is cancelled
 /// or is destroyed. Not synchronised: a timer belongs to the thread of its queue.
 class timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
@@ -22,12 +22,12 @@ class timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode
 
   [[nodiscard]] bool pending() const noexcept { return is_linked(); }
   [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
-  /// Harmless when it is not pending.
+  /// Cancels the timer; does nothing if it is not pending.
   void cancel() noexcept { unlink_if_pending(); }
 
  protected:
   virtual ~timer() = default;
-  /// The deadline has passed. The timer is no longer queued, may be queued again, and may be destroyed from here.
+  /// Runs after the deadline. The timer is no longer queued; this function may queue or destroy it.
   virtual void expired() noexcept = 0;
 
  private:
@@ -39,8 +39,8 @@ class timer : public boost::intrusive::set_base_hook<boost::intrusive::link_mode
   std::uint64_t sequence_ = 0;
 };
 
-/// Timers by deadline, those of one instant in the order in which they were started. A balanced tree (boost::intrusive)
-/// rather than a heap: starting and cancelling are O(log n) and neither can fail.
+/// Timers by deadline; equal deadlines in the order of starting. A balanced tree (boost::intrusive), not a heap:
+/// starting and cancelling are O(log n), and neither can fail.
 class timer_queue {
  public:
   /// (Re)starts a timer.
@@ -51,11 +51,11 @@ class timer_queue {
     tree_.insert(t);
   }
   [[nodiscard]] bool empty() const noexcept { return tree_.empty(); }
-  /// When the next timer is due; time_point::max() when there is none.
+  /// Returns the earliest deadline; time_point::max() without timers.
   [[nodiscard]] time_point next() const noexcept { return empty() ? time_point::max() : tree_.begin()->deadline_; }
 
-  /// Fires what was due at `now` when the call began, and returns how many. A timer that one of them starts waits for
-  /// the next call even when it is already due, so that the queue cannot starve its loop.
+  /// Fires the timers that had expired at `now` when the call began; returns how many. A timer started meanwhile waits
+  /// for the next call even if it has expired, so that the queue cannot starve its loop.
   std::size_t expire(time_point now) noexcept {
     const std::uint64_t newest = sequence_;
     std::size_t fired = 0;
@@ -68,7 +68,7 @@ class timer_queue {
       due.unlink();
       due.expired();
       ++fired;
-      it = tree_.begin();  // what fired may have cancelled or destroyed any other timer
+      it = tree_.begin();  // the callback may have cancelled or destroyed any other timer
     }
     return fired;
   }

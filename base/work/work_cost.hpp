@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// work_cost: what the last runs of the same work have cost.
+// work_cost: the cost of recent runs of the same work.
 #pragma once
 
 #include "../clock.hpp"
@@ -11,8 +11,8 @@
 
 namespace quintet {
 
-/// A measurement of two bytes, in microseconds, rounded up; 65 ms is the most it can say. A higher cost counts at once.
-/// A lower cost takes an eighth of the difference away, so that one expensive run is remembered for some time.
+/// Microseconds in two bytes, rounded up, at most 65 ms. A higher cost counts at once. A lower cost removes an eighth
+/// of the difference, so that one expensive run is remembered for some time.
 class work_cost {
  public:
   [[nodiscard]] bool is_known() const noexcept { return microseconds_ > 0; }

@@ -10,14 +10,13 @@ namespace quintet {
 
 /// Facts of a work item. A thread model may decide by these facts where and when the item runs.
 struct work_facts {
-  bool is_measured : 1 = false;  ///< each run is measured, and cost() says what the last ones took
-  bool can_shed : 1 = false;  ///< it can fail fast; a runner that calls mark_expired() before running it asks for that
-  bool has_expired : 1 = false;  ///< a runner has called it
+  bool is_measured : 1 = false;  ///< runs are measured; cost() returns the recent cost
+  bool can_shed : 1 = false;     ///< it can fail fast, if the runner calls mark_expired() before running it
+  bool has_expired : 1 = false;  ///< the runner has called mark_expired()
 };
 
-/// An intrusive unit of work. It carries a function pointer rather than a virtual function because an item changes
-/// what it does next (a connection's baton goes to the handler as "process", and back as "on_returned") without
-/// changing its type.
+/// An intrusive unit of work. It holds a function pointer, not a virtual function, because its next step changes while
+/// its type stays. For example, a connection's baton is handed off as "batch" and comes back as "returned".
 ///
 /// An item is in one queue at a time, and belongs to that queue until it runs. Running it may destroy it.
 class work_item {
@@ -30,23 +29,23 @@ class work_item {
 
   void operator()() noexcept { run_(*this); }
 
-  /// The caller is about to give the item to another thread. It must call this first, on its own thread: the item makes
-  /// itself independent of that thread. A connection copies input that it had only borrowed from its loop.
+  /// Makes the item independent of this thread. The caller must call it here before giving the item to another thread.
+  /// For example, a connection copies input that it had only borrowed from its loop.
   void hand_off() noexcept {
     if (on_handoff_) on_handoff_(*this);
   }
-  /// The cost of the last runs. It is unknown where the item is not measured, and before the first run.
+  /// Returns the cost of recent runs; unknown before the first run, or if the item is not measured.
   [[nodiscard]] work_cost cost() const noexcept { return facts_.is_measured ? cost_ : work_cost(); }
   [[nodiscard]] bool is_measured() const noexcept { return facts_.is_measured; }
   [[nodiscard]] bool can_shed() const noexcept { return facts_.can_shed; }
-  /// The item has waited for too long: it will fail fast instead of doing its work. Only where can_shed().
+  /// Tells the item that it has waited too long: it will fail fast. Requires can_shed().
   void mark_expired() noexcept { facts_.has_expired = true; }
   [[nodiscard]] bool is_expired() const noexcept { return facts_.has_expired; }
 
  protected:
   ~work_item() = default;
   void become(function to_run) noexcept { run_ = to_run; }
-  /// For the next run.
+  /// Sets the facts of the next run.
   void set_facts(work_facts f) noexcept { facts_ = f; }
   void note_cost(duration took) noexcept { cost_.add(took); }
   void take_cost_from(const work_item& other) noexcept { cost_ = other.cost_; }
@@ -70,14 +69,14 @@ class work_fifo {
     (tail_ ? tail_->next_ : head_) = &item;
     tail_ = &item;
   }
-  /// All of the others, which are gone there.
+  /// Appends all items of `others`, which is empty afterwards.
   void push_all(work_fifo& others) noexcept {
     if (!others.head_) return;
     (tail_ ? tail_->next_ : head_) = others.head_;
     tail_ = others.tail_;
     others.head_ = others.tail_ = nullptr;
   }
-  /// The oldest item, or nullptr.
+  /// Removes the oldest item and returns it, or nullptr.
   work_item* pop() noexcept {
     work_item* const item = head_;
     if (!item) return nullptr;
@@ -91,12 +90,12 @@ class work_fifo {
   work_item* tail_ = nullptr;
 };
 
-/// Many producers push, one consumer takes everything at once. A Treiber stack whose only pop is "take all", so the
-/// ABA problem cannot arise; the consumer restores the order of pushing.
+/// Many producers push; one consumer takes everything at once. This Treiber stack only pops "all", so the ABA problem
+/// cannot arise. The consumer restores the order of pushing.
 class mpsc_inbox {
  public:
-  /// [any thread] One compare-and-swap. Sequentially consistent, so that a consumer that announces its sleep and then
-  /// looks here, and a producer that pushes and then looks for a sleeper, cannot both miss each other.
+  /// [any thread] Pushes with one sequentially consistent compare-and-swap. A consumer announces its sleep and then
+  /// looks here; a producer pushes and then looks for a sleeper. So they cannot both miss each other.
   void push(work_item& item) noexcept {
     work_item* head = head_.load(std::memory_order_relaxed);
     do item.next_ = head;
@@ -105,8 +104,8 @@ class mpsc_inbox {
   /// [any thread]
   [[nodiscard]] bool empty() const noexcept { return head_.load(std::memory_order_seq_cst) == nullptr; }
 
-  /// [consumer] Runs what has been pushed so far, in the order of pushing; returns whether there was any. Items pushed
-  /// meanwhile wait for the next call: re-posting cannot starve the consumer.
+  /// [consumer] Runs the items pushed so far, in order; returns whether there were any. Items pushed meanwhile wait for
+  /// the next call: re-posting cannot starve the consumer.
   bool run_all() noexcept {
     if (!head_.load(std::memory_order_relaxed)) return false;
     work_item* item = reversed(head_.exchange(nullptr, std::memory_order_acq_rel));

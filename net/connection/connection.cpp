@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection: what handlers call, where it is more than a line.
+// connection: the functions that handlers call, where they are longer than a line.
 #include "connection.hpp"
 
 #include "../loop/executor.hpp"
@@ -90,7 +90,7 @@ void connection::throttle_source(connection_id source) {
   changed_settings().source = source;
 }
 
-// ---- Who and where --------------------------------------------------------------------------------------------------
+// ---- Identity and migration -----------------------------------------------------------------------------------------
 
 loop_executor connection::get_executor() const { return loop_.get_executor(); }
 

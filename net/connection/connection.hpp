@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection: a byte stream on a loop, and the baton that says who may touch its data.
+// connection: a byte stream on a loop; the baton decides which thread may touch its data.
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
@@ -15,58 +15,58 @@
 
 namespace quintet {
 
-/// A handler sees its connection with the baton held: while it runs, nobody else touches what these functions touch, on
-/// whatever thread that is (connection_core has the rules).
+/// The connection as its handler sees it. The handler holds the baton while it runs: no other thread then touches this
+/// data (rules: connection_core).
 ///
-/// `[baton]` below means: from inside this connection's handler (or coroutine).
+/// `[baton]` below means: from inside this connection's handler or coroutine.
 class connection : protected detail::connection_core {
  public:
-  /// [baton] Adds to the batch's output, by copying; all of a batch leaves in one send. False when it was not taken:
-  /// after shutdown_send(), when full under overflow_policy::error, or because more than `max_output` would wait, which
-  /// ends the connection (errc::output_overflow). True, too, of what overflow_policy::drop drops and counts. All
-  /// overloads throw std::bad_alloc.
+  /// [baton] Copies `data` to the batch's output, which normally leaves in one send. Returns false if the write is
+  /// rejected: after shutdown_send(), when full under overflow_policy::error, or if more than `max_output` would wait.
+  /// The last case closes the connection (errc::output_overflow). Returns true for data that overflow_policy::drop
+  /// drops and counts. All overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
     return write_more(data);
   }
-  /// [baton] The same for bytes in several pieces, of which all are taken, one behind the other, or none.
+  /// [baton] Overload for several pieces: writes all of them in order, or none.
   bool write(std::span<const bytes> pieces);
-  /// [baton] The same for bytes that somebody owns: those of at least `large_write` bytes are not copied but kept until
-  /// they have left.
+  /// [baton] Overload for shared bytes. Data of at least `large_write` bytes is not copied: the connection shares
+  /// ownership until it has been sent.
   bool write(shared_bytes data);
-  /// [baton] The same of a string that is handed over, `c.write(std::move(text))`, and gone also when not taken.
+  /// [baton] Overload for rvalue strings, `c.write(std::move(text))`. `data` may be moved from even if it is rejected.
   template <std::same_as<std::string> S>
   bool write(S&& data) {
     if (data.size() < large_write) return write(bytes(data));
     return write(std::make_shared<const std::string>(std::forward<S>(data)));
   }
-  /// [baton] Why write() has returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow, or
+  /// [baton] Returns why write() returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow or
   /// errc::output_full.
   [[nodiscard]] error_code write_error() const noexcept;
-  /// What is smaller costs less to copy than to send as a piece.
+  /// Bytes. Smaller writes are copied, which costs less than sending another piece.
   static constexpr std::size_t large_write = detail::connection_output::large_write;
-  /// [baton] Sends what was written so far, without waiting for the end of the batch, if the handler runs on the
-  /// loop's own thread; elsewhere it leaves when the batch ends.
+  /// [baton] Sends the output written so far, if the handler runs on the loop's thread. On other threads it does
+  /// nothing: the output leaves when the batch ends.
   void flush();
-  /// [baton] `auto together = c.cork();`: until the end of the last of these guards, flush() does nothing and a batch
-  /// that writes much does not begin to send; then what was written leaves as by flush(). The end of the batch, or a
-  /// coroutine's wait in a read or in until_writable(), sends all the same. Throws std::bad_alloc.
+  /// [baton] `auto together = c.cork();`: until the last of these guards ends, flush() does nothing and a large batch
+  /// does not start to send. The last guard then sends as by flush(). The end of the batch sends despite a cork. So
+  /// does a coroutine that waits in a read or in until_writable(). Throws std::bad_alloc.
   cork_guard cork();
-  /// [baton] Calls f(error_code) once: when the kernel has taken all that was written before, or with the reason when
-  /// the connection has ended before that (errc::end_of_stream if there is no other). On the loop's thread, after the
-  /// handler has returned or while it waits, in the order of asking, without the baton; at the latest before on_close
-  /// or, asked for in on_close, after it. Whether the peer has received anything only its answer can tell. What f
-  /// throws is counted in `handler_errors`, and nothing else happens. Allocates one node; throws std::bad_alloc.
+  /// [baton] Calls f(error_code) once, without an error when the kernel has taken all output written before. If the
+  /// connection ends first, f gets the reason, or errc::end_of_stream if there is none. The loop's thread calls f
+  /// without the baton, in call order, after the handler has returned or while it waits. Calls come before on_close;
+  /// those requested in on_close come after it. Only the peer's answer confirms receipt. An exception from f only
+  /// counts in `handler_errors`. Allocates one node; throws std::bad_alloc.
   template <std::invocable<error_code> F>
   void when_sent(F f) {
     check_held();
     output_.add_notice(*this, std::make_unique<send_notice_of<F>>(std::move(f)));
   }
-  /// [baton] Whether less output waits than `high_watermark`; for a handler with on_writable also whether this batch
-  /// may write more of what a turn of the loop has for all. One who produces much writes while this is true, and goes
-  /// on in on_writable (a coroutine: after `co_await s.until_writable()`), which comes once after it was false, when
-  /// the output is down to the low watermark and others have had their quantum. No more input is looked at before that.
+  /// [baton] Returns whether less output waits than `high_watermark`. With on_writable, also whether this batch has
+  /// write quota left. A handler with much output writes while this is true and continues in on_writable (coroutine:
+  /// after `co_await s.until_writable()`). on_writable runs once after false: output is at the low watermark, and
+  /// others have had their quantum. No input is delivered before that.
   [[nodiscard]] bool writable() noexcept {
     detail::handoff_baton_flags& flags = held().handoff;
     if (enabled_.writable ? !is_full() : !output_.is_above_watermark(*this)) return true;
@@ -74,73 +74,73 @@ class connection : protected detail::connection_core {
     flags.wants_writable |= enabled_.writable;
     return false;
   }
-  /// [baton] Closes when everything written has left. Input that still arrives is discarded.
+  /// [baton] Closes the connection after queued output has been sent. Discards further input.
   void close() noexcept { held().handoff.close_requested = true; }
-  /// [baton] The same because of an error, which on_close and the log are told; without memory they are told that.
+  /// [baton] Closes because of an error: on_close and the log get `why`, or not_enough_memory if storing it failed.
   void close(error_code why) noexcept {
     held().handoff.close_requested = baton_flags_.handoff.has_reason = true;
     if (make_baton_extras()) baton_extras_->close_reason = why;
   }
-  /// [baton] Whether close() was called.
+  /// [baton] Returns whether close() was called.
   [[nodiscard]] bool closing() const noexcept { return held().handoff.close_requested; }
-  /// [baton] Half-close: when everything written has left, the peer is told that nothing more will come. Input goes on.
+  /// [baton] Half-closes: after queued output has been sent, tells the peer that no more follows. Input continues.
   void shutdown_send() noexcept { held().output.shutdown_requested = baton_flags_.checks_writes = true; }
-  /// [baton] From the end of this batch on, no more input is looked at, and none is taken from the kernel; until
-  /// resume_reading(), which connection_registry::post() can bring.
+  /// [baton] Stops delivery, and reading from the kernel, from the end of this batch until resume_reading(). Other
+  /// threads can resume through connection_registry::post().
   void pause_reading() noexcept { held().input.paused = true; }
   void resume_reading() noexcept { held().input.paused = false; }
-  /// [baton] What this batch leaves unused is of no use before it is `size` bytes long: the handler is not called
-  /// before that is there. What is above `max_input` ends the connection. Without memory it is called all the same.
+  /// [baton] Calls the handler again only once its unused input has `size` bytes. More unused input than `max_input`
+  /// closes the connection. Without memory for the note, input is delivered as usual.
   void require_input(std::size_t size) noexcept {
     check_held();
     input_.require(*this, size);
   }
-  /// [baton] This batch has used input of a message that has not ended: the clock of `message_timeout` runs on although
-  /// no input is left unused. `anew`: the message began in this batch, after the end of another one.
+  /// [baton] Reports that this batch used input of an unfinished message: `message_timeout` runs on although no input
+  /// is left. `anew`: that message began in this batch, after the end of another.
   void mark_incomplete(bool anew = false) noexcept {
     if (!held().handoff.timed) return;
     batch_.incomplete = true;
     batch_.begun_anew = anew;
   }
-  /// [baton] The handler keeps so many bytes of input itself; for `max_input_total` they count as unused.
+  /// [baton] Reports that the handler itself stores `size` bytes of input: they count as unused for `max_input_total`.
   void count_kept_input(std::size_t size) noexcept;
-  /// [baton] What applies now: the server's, or this connection's own.
+  /// [baton] Returns the limits in force: the server's, or this connection's own.
   [[nodiscard]] const connection_limits& limits() const noexcept {
     check_held();
     return applied_limits();
   }
-  /// [baton] Limits of this connection alone, from the end of this batch on. Throws config_error and std::bad_alloc.
+  /// [baton] Sets limits of this connection alone, from the end of this batch. Throws config_error and std::bad_alloc.
   void set_limits(const connection_limits& limits);
-  /// [baton] While the output of this connection is above its high watermark, `source` is not read from: for a
-  /// connection whose output is another one's input. Both have the same registry. From the end of this batch on. Throws
-  /// std::bad_alloc.
+  /// [baton] Stops reading from `source` while this connection's output is above its high watermark. For a connection
+  /// whose output comes from the input of `source`. Both must have the same registry. In force from the end of this
+  /// batch. Throws std::bad_alloc.
   void throttle_source(connection_id source);
 
-  /// [any thread] Names this connection as long as it lives, and nothing afterwards.
+  /// [any thread] Returns an id that names this connection while it lives, and nothing afterwards.
   [[nodiscard]] connection_id id() const noexcept { return id_; }
-  /// [any thread] Of all connections of the same server.
+  /// [any thread] Returns the registry of all connections of the same server.
   [[nodiscard]] connection_registry& registry() const noexcept { return host_.registry; }
   /// [any thread]
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
-  /// [any thread] For Asio clients on this connection's loop; include <quintet/net/asio.hpp> for the type.
+  /// [any thread] Returns an executor for Asio clients on this loop; include <quintet/net/asio.hpp> for the type.
   [[nodiscard]] loop_executor get_executor() const;
-  /// [baton] `127.0.0.1:80`, `[::1]:80`; empty once the connection has failed.
+  /// [baton] Returns the peer as `127.0.0.1:80` or `[::1]:80`; empty once the connection has failed.
   [[nodiscard]] std::string peer_address() const;
-  /// [baton] From the end of this batch on, or as soon as what was written has left, it belongs to the server's
-  /// priority loop: on that loop and thread, and never on a pool. Its handler, its input and its id go with it; the
-  /// object is another one there, so keep ids and no references. False, and nothing happens: there is no priority loop,
-  /// it is there already, is a coroutine's or its handler cannot be moved without throwing, or the engine is not epoll
-  /// or model 1's, or has descriptors of its own. When the priority loop is full it stays where it is. Throws
-  /// std::bad_alloc.
+  /// [baton] Moves the connection to the server's priority loop, after this batch or once its output has been sent. Its
+  /// handler then runs on that loop's thread, never on a pool. Handler, input and id move along. The object is
+  /// replaced: keep ids, no references. Returns false, without effect, if there is no priority loop or the connection
+  /// is there already. The same holds for coroutines, handlers whose move may throw, and engines that cannot detach
+  /// connections. (Epoll and model 1's can, unless they have descriptors of their own.) A full priority loop leaves it
+  /// where it is. Throws std::bad_alloc.
   bool move_to_priority_loop();
-  /// [baton] The same to another one of server::loops(), from one of these. Any thread can ask for it through the
-  /// registry's post(). Throws std::bad_alloc.
+  /// [baton] The same between two of server::loops(). Any thread can request it through the registry's post(). Throws
+  /// std::bad_alloc.
   bool move_to(event_loop& to);
-  /// [baton] The server is draining: what has been received is still to be answered, nothing more will come.
+  /// [baton] Returns whether the server drains: received input is still to be answered, no more will come.
   [[nodiscard]] bool draining() const noexcept { return held().handoff.draining; }
 
  protected:
-  /// `migrated`: it takes over from another object on another loop.
+  /// `migrated`: this object takes over from an object on another loop.
   connection(event_loop& loop, connection_host& host, detail::handoff_constants constants, bool migrated = false)
       : connection_core(loop, host, constants, migrated) {}
   ~connection() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_context: extras that are made when they are needed, and the timer.
+// connection_context: makes extras when they are needed, and starts the timer.
 #include "connection_context.hpp"
 
 #include <new>
@@ -29,8 +29,7 @@ void connection_context::watch_time() noexcept {
   loop_.start(*extras_, due.when - loop_.now());
 }
 
-// A handler that has paused may never resume, so a drain does not wait
-// for it. A throttle ends by itself.
+// A drain does not wait for a paused handler, which may never resume. A throttle ends by itself.
 bool connection_context::is_drain_finished() const noexcept {
   if (!is_draining()) return false;
   if (baton_flags_.input.paused) return true;

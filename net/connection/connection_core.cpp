@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_core: events of the engine, the loop, the registry and the handler; how a connection begins and ends.
+// connection_core: handles events of the engine, loop, registry and handler; opens and ends the connection.
 #include "connection_core.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
@@ -65,7 +65,7 @@ void connection_core::on_received(bytes arrived) noexcept {
   receive(arrived);
 }
 
-// For the handler, now or when it has the baton.
+// Delivers input, or keeps it until the handler can have it.
 [[gnu::always_inline]] inline void connection_core::take_in(bytes arrived) noexcept {
   try {
     if (!is_idle_but_for_slow_path()) [[unlikely]] {
@@ -74,7 +74,7 @@ void connection_core::on_received(bytes arrived) noexcept {
         if (!baton_is_out() && !holds_input()) run_steps();
         return;
       }
-      if (is_closing()) return;  // what is being sent is the last of it
+      if (is_closing()) return;  // only the remaining output still matters
     }
     if (constants_.keeps_baton || baton_flags_.input.has_unread || baton_flags_.input.requires_more) {
       input_.append(*this, arrived);
@@ -92,7 +92,7 @@ void connection_core::on_received(bytes arrived) noexcept {
 void connection_core::receive(bytes arrived) noexcept {
   if (is_lingering()) return;
   if (is_draining()) {
-    if (extras_->drain_left == 0) return;  // it was sent after the draining began
+    if (extras_->drain_left == 0) return;  // the peer sent it after draining began
     extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
   }
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
@@ -101,9 +101,8 @@ void connection_core::receive(bytes arrived) noexcept {
   take_in(arrived);
 }
 
-// Urgent messages are answered on the loop although the handler is at work, or its batch waits for a pool. Returns what
-// is left for the handler; nothing when the connection has ended. No handler is in the middle of sending what it
-// writes: that is done on the loop only, which is here.
+// Answers urgent messages on the loop, even while the handler runs or its batch waits for a pool. Returns the rest for
+// the handler; nothing if the connection has ended. No handler is sending meanwhile: only this thread sends.
 bytes connection_core::sift(bytes arrived, bool at_end) noexcept try {
   auto& found = loop_.use<urgent_findings>();
   found.begin(connection_output::takes_from_outside(*this) && !loop_flags_.output.above_watermark);
@@ -111,7 +110,7 @@ bytes connection_core::sift(bytes arrived, bool at_end) noexcept try {
   loop_.counters().urgent.add(found.answered);
   if (!found.reply.empty()) fail_if(output_.send_urgent(*this, found.reply));
   if (has_ended()) return {};
-  // An urgent message is no beginning of one that the server waits for.
+  // An urgent message is not the start of a message that the server waits for.
   const bool nothing_else = left.empty() && !found.holds_back && !baton_is_out() && !loop_flags_.input.has_pending;
   if (connection_deadlines* const d = deadlines(); d && nothing_else && !baton_flags_.input.has_unread) d->answered();
   return left;
@@ -175,7 +174,7 @@ void connection_core::report_exception() const noexcept {
     } catch (...) {
       report(host_.log, {severity::warning, "a handler has thrown something", errc::handler_threw, peer});
     }
-  } catch (const std::bad_alloc&) {  // nothing is left to say it with
+  } catch (const std::bad_alloc&) {  // no memory left to log
   }
 }
 
@@ -186,7 +185,7 @@ bool connection_core::is_full() const noexcept {
          output_.is_above_watermark(*this) || (is_on_loop() && !loop_.fair_work().has_quota());
 }
 
-// False when nothing has left: on another thread, or behind what is queued.
+// Returns false if nothing may leave now: on another thread, or behind queued output.
 bool connection_core::send_early(counter& reason) noexcept {
   if (!loop_.in_this_thread() || has_ended() || !output_.may_send_early(*this)) return false;
   if (baton_flags_.handoff.timed && constants_.keeps_baton) batch_.progressed = true;
@@ -218,7 +217,7 @@ void connection_core::turn_ends() noexcept {
   if (!has_ended() && !baton_is_out()) run_steps();
 }
 
-// The handler had more to write than the high watermark or its quantum allows. Other tasks have run since.
+// The handler's output had exceeded the high watermark or its quantum. Other tasks have run since.
 void connection_core::continue_writing() noexcept {
   if (has_ended() || baton_is_out()) return;
   if (!baton_flags_.handoff.wants_writable || is_closing() || output_.queue_size() > applied_limits().low_watermark)
@@ -231,8 +230,8 @@ void connection_core::continue_writing() noexcept {
 
 // ---- From outside ---------------------------------------------------------------------------------------------------
 
-// A message that needs the baton waits for it. Another one waits only for the end of a message that is being written,
-// so that bytes from outside never come to lie within it.
+// A message that needs the baton waits for it. Any other waits only for the end of a message being written, so that
+// outside bytes never split it.
 void connection_core::take(std::unique_ptr<connection_message> message) noexcept {
   const bool at_once = !message->needs_baton_ && takes_bytes_now();
   if (has_ended()) return;
@@ -261,7 +260,7 @@ void connection_core::close_from_outside() noexcept {
 void connection_core::abort_from_outside() noexcept {
   const bool was_out = baton_is_out();
   fail(errc::aborted);
-  if (was_out) interrupt();  // and not what it begins when it has learned of the end
+  if (was_out) interrupt();  // not what the handler starts after learning of the end
 }
 
 void connection_core::abort() noexcept {
@@ -274,10 +273,10 @@ void connection_core::throttle(int change) noexcept {
   if (!make_extras()) return out_of_memory();
   connection_input::throttle(*this, change);
   if (!baton_is_out()) return run_steps();
-  input_.update_reading(*this, false);  // whether the handler pauses is the baton's to say
+  input_.update_reading(*this, false);  // only the baton's holder may read `paused`
 }
 
-// A loop that was held up has not received what has come meanwhile; and who waits for an answer may be silent.
+// An overloaded loop has not received what arrived meanwhile. A peer that waits for an answer may be silent.
 void connection_core::end_if_silent(std::uint32_t looks) noexcept {
   if (has_ended() || is_lingering() || silence_.looks() < looks) return;
   if (baton_is_out() || loop_.io().sockets().unread(handle_) > 0) return silence_.end();
@@ -285,7 +284,7 @@ void connection_core::end_if_silent(std::uint32_t looks) noexcept {
   fail(errc::heartbeat_timeout);
 }
 
-// What the kernel has received by now has been received; what comes later has not, and gets no answer.
+// Input that the kernel has received by now is answered; later input is not.
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
@@ -306,10 +305,10 @@ void connection_core::apply_changes() noexcept {
   if (was_above && !output_.tell_above(*this, false)) return out_of_memory();
   own_ = std::move(baton_extras_->changed);
   if (was_above && !output_.tell_above(*this, true)) return out_of_memory();
-  const bool checks = baton_flags_.checks_writes;  // so that what is written already goes the way it asks for
+  const bool checks = baton_flags_.checks_writes;  // output already written keeps its slow path
   use_limits();
   baton_flags_.checks_writes |= checks;
-  if (!has_ended()) fail_if(output_.watch_watermarks(*this));  // they may be others
+  if (!has_ended()) fail_if(output_.watch_watermarks(*this));  // they may have changed
 }
 
 void connection_core::use_limits() noexcept {
@@ -328,8 +327,8 @@ void connection_core::use_limits() noexcept {
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
 }
 
-// A deadline ends the connection only if it has still passed when the loop has looked at what the peer has done in
-// time: all that had arrived has been received, and more was offered. A send that waits for the peer was such a look.
+// A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has
+// received all input that had arrived, and offered output again. A send that waits for the peer is such a look.
 void connection_core::expired() noexcept {
   if (is_lingering()) return fail({});
   connection_deadlines* const d = deadlines();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_core_steps: what the coordinator does while the baton is at home: the facts for next_step(), what each
-// step does, and the end.
+// connection_core_steps: the coordinator's work while the loop has the baton: facts, steps and end.
 #include "../../base/build/planted_bugs.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -13,7 +12,7 @@
 namespace quintet::detail {
 namespace {
 
-/// Of the configuration, so that the log explains why connections end.
+/// Returns whether `why` is a configured limit: the log explains these.
 bool is_a_limit(const error_code& why) noexcept {
   return why && why.category() == quintet_category() && why != errc::end_of_stream && why != errc::stopped &&
          why != errc::handler_threw && why != errc::aborted;
@@ -21,23 +20,23 @@ bool is_a_limit(const error_code& why) noexcept {
 
 void report_limit(const log_hook& log, const error_code& why, auto peer) noexcept try {
   report(log, {severity::info, "a connection is closed", why, peer()});
-} catch (const std::bad_alloc&) {  // nothing is left to say it with
+} catch (const std::bad_alloc&) {  // no memory left to log
 }
 
-/// The peer does not read. After an orderly end the kernel would keep for minutes what it still holds for the peer.
+/// The peer does not read, so reset instead of FIN: queued bytes would linger in the kernel for minutes.
 bool gives_up_on_the_peer(const error_code& why) noexcept {
   return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
 
-// The handler's, if it has given one, and the peer is not at fault.
+// Returns the handler's reason, if it gave one and the peer is not at fault; else `why`.
 error_code chosen_reason(const connection_context& c, const error_code& why) noexcept {
   if (c.baton_is_out() || !c.baton_flags_.handoff.has_reason || gives_up_on_the_peer(why)) return why;
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
-constexpr duration long_turn = std::chrono::milliseconds(10);  // the peer must have been waited for
+constexpr duration long_turn = std::chrono::milliseconds(10);  // a longer turn has waited for the peer
 
-// A send that waits for the peer may have taken long. Where nothing is left to send, the peer has taken bytes just now.
+// A send that waits for the peer may have taken long. If nothing is left to send, the peer has just taken bytes.
 void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   const time_point before = c.loop_.now();
   c.loop_.time_has_passed();
@@ -50,12 +49,12 @@ void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
 
 }  // namespace
 
-// A step may call this again: a message closes the connection, or a handler is called and returns the baton. The call
-// that is on the stack already goes on then, with new facts.
+// A step may call this again: a message closes the connection, or a handler returns the baton. The outer call then
+// continues with new facts.
 void connection_core::run_steps() noexcept {
   if (is_stepping_ && !planted(bug::steps_are_reentered)) return;
   is_stepping_ = true;
-  bool is_refused = false;  // another loop did not take it: that is not tried again before the next event
+  bool is_refused = false;  // another loop refused the connection: retry only at the next event
   bool sees_closing = true;
   while (!has_ended() && !baton_is_out()) {
     connection_facts now = facts();
@@ -72,7 +71,7 @@ void connection_core::run_steps() noexcept {
   rest();
 }
 
-// Nothing is to do, the baton is out, or the connection has ended.
+// Runs when nothing is left to do, the baton is out, or the connection has ended.
 void connection_core::rest() noexcept {
   if (!baton_is_out()) {
     fail_if(input_.charge(*this));
@@ -140,7 +139,7 @@ void connection_core::perform(step next) noexcept {
   }
 }
 
-// The steps of decide_on_input(): input, then the end of it.
+// Performs the steps of decide_on_input(): input, then its end.
 void connection_core::perform_on_input(step next) noexcept {
   using enum step;
   switch (next) {
@@ -193,14 +192,14 @@ void connection_core::run_loop_messages() noexcept {
   if (done > 0) host_.registry.release(id_, done);
 }
 
-// What has arrived since the handler was called, and what it has left unread.
+// Delivers input that arrived since the handler was called, and input that it left unread.
 void connection_core::deliver_unseen() noexcept {
   has_unseen_ = false;
   take_input();
   if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
 }
 
-// Closing now would reset the connection if the peer has sent more, and a reset may destroy what it has not read yet.
+// Closing now would reset the connection if the peer has sent more. A reset may destroy output that is not read yet.
 void connection_core::begin_to_linger() noexcept {
   const duration patience = applied_limits().linger_timeout;
   if (loop_flags_.input.peer_ended || patience == duration::zero()) return fail({});
@@ -226,8 +225,7 @@ void connection_core::fail(error_code why) noexcept {
   const bool is_cut = output_.drop_queue(*this);
   connection_input::release_charge(*this);
   loop_.io().remove(*this);
-  if (is_cut)
-    loop_.io().sockets().reset_when_closed(handle_);  // the peer must not take a part of a reply for all of it
+  if (is_cut) loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply must not look complete
   if (extras_) extras_->cancel();
   if (baton_is_out())
     connection_output::tell_at_turn_end(*this);
@@ -235,10 +233,10 @@ void connection_core::fail(error_code why) noexcept {
     begin_to_close();
 }
 
-// The baton is at home, for the last time: nobody else can use the handle any more.
+// The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
   if (gives_up_on_the_peer(reason()) || loop_flags_.output.partial_message)
-    loop_.io().sockets().reset_when_closed(handle_);  // or as in fail()
+    loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply, as in fail()
   output_.drop_builder(*this);
   loop_.io().close(std::exchange(handle_, -1));
   connection_output::tell_all_notices(*this, why_not_sent());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: what the peer takes, and the earliest of each direction.
+// connection_deadlines: computes the earliest deadline of output and of input.
 #include "connection_deadlines.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
@@ -16,7 +16,7 @@ void earlier(connection_deadlines::deadline& best, time_point from, duration lim
 
 duration time_for(std::size_t count, std::size_t rate) noexcept {
   if (rate == 0) return {};
-  constexpr double longest = 1e9;  // seconds: thirty years, and within what a duration holds
+  constexpr double longest = 1e9;  // seconds: thirty years, which a duration can hold
   return std::chrono::duration_cast<duration>(
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
 }
@@ -45,7 +45,7 @@ connection_deadlines::deadline connection_deadlines::of_output(const connection_
   deadline best;
   if (!output_waits_) return best;
   earlier(best, send_progress_, limits.send_timeout, errc::send_timeout);
-  // Where nothing else limits how long a peer may take nothing.
+  // Without a send timeout, the idle timeout limits how long a peer may take nothing.
   if (at_rest && limits.send_timeout == duration{})
     earlier(best, send_progress_, limits.idle_timeout, errc::idle_timeout);
   return best;
@@ -58,7 +58,7 @@ connection_deadlines::deadline connection_deadlines::of_input(const connection_l
   if (!any_received_ && held_since_ == never)
     earlier(best, opened_, limits.first_byte_timeout, errc::first_byte_timeout);
   if (message_since_ != never && held_since_ == never && limits.message_timeout > duration{}) {
-    // Bytes buy time for more bytes, and not for silence.
+    // Received bytes earn time for more bytes, not for silence.
     const time_point bought = later(message_since_, time_for(message_bytes_, limits.min_receive_rate));
     const time_point begins = std::min(bought, std::max(message_since_, last_received_));
     earlier(best, begins, limits.message_timeout, errc::message_timeout);

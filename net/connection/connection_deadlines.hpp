@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_deadlines: records the activity of a connection, and says when it has been too slow. The timer is the
-// connection's own: connection_loop_extras.
+// connection_deadlines: records the activity of a connection and computes its deadlines.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -13,9 +12,9 @@
 
 namespace quintet {
 
-/// Exists only for connections with a time limit. Pushing a deadline back is a store: the timer that was started for
-/// the old one finds, when it fires, that there is time left (doc/decisions/0005-timers.md). What counts as activity
-/// for which limit is decided here and nowhere else (doc/connections.md has it as a table).
+/// Exists only for connections with a time limit. Moving a deadline back is one store: the old timer fires and finds
+/// time left (doc/decisions/0005-timers.md). Only this class decides which activity counts for which limit (table:
+/// doc/connections.md).
 class connection_deadlines {
  public:
   connection_deadlines(time_point now, bool output_waits, bool any_received) noexcept
@@ -26,7 +25,7 @@ class connection_deadlines {
         any_received_(any_received),
         output_waits_(output_waits) {}
 
-  /// Bytes have arrived from the peer.
+  /// Records that bytes have arrived from the peer.
   void received(std::size_t count, time_point now) noexcept {
     any_received_ = true;
     last_active_ = last_received_ = now;
@@ -34,29 +33,29 @@ class connection_deadlines {
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
-  /// The kernel has taken bytes for the peer, whoever wrote them.
+  /// Records that the kernel has taken bytes for the peer, whoever wrote them.
   void sent(time_point now) noexcept;
-  /// There is output that waits, or none. More of it is no progress of the peer. True when it begins to wait.
+  /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.
   bool output(bool waits, time_point now) noexcept;
 
   struct batch {
-    bool got_on;         ///< input was used (a coroutine: a message was read, or something written)
-    bool incomplete;     ///< what was used is not the whole of a message,
-    bool begun_anew;     ///< which has begun in this batch, after the end of another one
-    std::size_t unused;  ///< bytes of input that are left
+    bool got_on;         ///< input was used (coroutine: a message was read or something written)
+    bool incomplete;     ///< the used input ends within a message
+    bool begun_anew;     ///< that message began in this batch, after the end of another
+    std::size_t unused;  ///< bytes of input left
   };
-  /// The handler is done with a batch.
+  /// Records that the handler has finished a batch.
   void batch_ended(const batch& b, time_point now) noexcept {
     last_active_ = now;
     if (b.got_on && (b.begun_anew || !b.incomplete)) {
       message_bytes_ = b.unused;
       message_since_ = b.unused > 0 || b.incomplete ? now : never;
     } else if (message_bytes_ > 0 && message_since_ == never) {
-      message_since_ = now;  // it had come while the batch before was under way, or while nobody looked
+      message_since_ = now;  // it arrived during the previous batch, or during a hold
     }
   }
-  /// Whether the server looks at input at all. The time in which it does not, a handler's for instance, is not the
-  /// peer's.
+  /// Stops or restarts the peer's clocks. Time in which the server ignores input, for instance while a handler runs,
+  /// does not count.
   void hold(bool holds, time_point now) noexcept {
     if (holds == (held_since_ != never)) return;
     if (!holds) {
@@ -69,9 +68,9 @@ class connection_deadlines {
     }
     held_since_ = holds ? now : never;
   }
-  /// Moves every note of `since` or later to `now`: the loop did not look at the clock in between.
+  /// Moves every record of `since` or later to `now`: the loop read no clock in between.
   void catch_up(time_point since, time_point now) noexcept;
-  /// What has arrived was answered, and is no beginning of a message.
+  /// Records that all arrived input was answered and no message has begun.
   void answered() noexcept {
     message_since_ = never;
     message_bytes_ = 0;
@@ -82,8 +81,8 @@ class connection_deadlines {
     errc why = errc::idle_timeout;
     bool operator<(const deadline& other) const noexcept { return when < other.when; }
   };
-  /// Returns the earliest deadline of waiting output (`of_output`) or of input and idleness (`of_input`).
-  /// `at_rest`: no handler is at work.
+  /// Returns the earliest deadline of waiting output (`of_output`) or of input and idleness (`of_input`). `at_rest`: no
+  /// handler is running.
   [[nodiscard]] deadline of_output(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline of_input(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept {
@@ -109,7 +108,7 @@ class connection_deadlines {
   time_point held_since_ = never;
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
-  std::size_t unread_ = 0;  // of what had arrived at input_doubted_at_
+  std::size_t unread_ = 0;  // bytes that had arrived at input_doubted_at_, not received yet
   bool any_received_;
   bool output_waits_;
 };

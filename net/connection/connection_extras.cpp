@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_extras: calls the connection when its timer, its turn or the end of the loop's turn has come.
+// connection_extras: forwards the timer, the end of the turn and the quantum to the connection.
 #include "connection_extras.hpp"
 
 #include "connection_core.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_handoff: the way of a batch, from the loop to the handler and its output back to the loop. All that most
-// batches cost, where they do not take the fast path, is in this file (benchmarks/budget).
+// connection_handoff: runs batches and returns their output to the loop. Off the fast path, this file is where most
+// batches spend their time (benchmarks/budget).
 #include "connection_handoff.hpp"
 
 #include "../loop/post_batch.hpp"
@@ -20,7 +20,7 @@ connection_core& with_baton(work_item& item) noexcept {
   return c;
 }
 
-// What it calls is over when the baton is returned, and with it perhaps the connection.
+// The scope ends before the baton is returned: the connection may be destroyed then.
 void call_guarded(connection_core& c, callback what, void (session_interface::*run)()) noexcept {
   c.guarded([&] {
     const activity::scope now = c.calling(what);
@@ -28,12 +28,12 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
   });
 }
 
-// The peer's time stands still until the baton is back.
+// Stops the peer's clocks until the baton is returned.
 [[gnu::noinline]] void hold_deadlines(connection_core& c) noexcept {
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
 }
 
-/// Why the batch that was returned ends its connection, or nothing.
+/// Returns why the returned batch ends its connection, or nothing.
 end_reason find_failure(const connection_core& c, bool threw) noexcept {
   if (c.batch_.lost) return no_memory();
   if (threw) return errc::handler_threw;
@@ -53,7 +53,7 @@ end_reason find_failure(const connection_core& c, bool threw) noexcept {
     c.out_of_memory();
 }
 
-// Where the model always runs work here and now, it is not asked.
+// A model that always runs work inline is not asked.
 [[gnu::always_inline]] inline void connection_handoff::run_or_dispatch(connection_core& c, work_item::function step,
                                                                        work_facts about) noexcept {
   prepare(c);
@@ -78,7 +78,7 @@ void connection_handoff::deliver(connection_core& c) noexcept {
 void connection_handoff::on_handoff(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (c.is_measured()) {  // a batch
-    // What it will write is not known, and one that comes late in a turn may have to wait before it writes much.
+    // The batch's output is unknown. A batch late in the turn may have to wait before it writes much.
     c.baton_flags_.output.quantum_used = !c.loop_.fair_work().has_quota();
     c.loop_.fair_work().count_written(fair_tasks::quantum / 4);
   }
@@ -106,7 +106,7 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
   run_guarded_batch(c);
 }
 
-// With the baton, on whatever thread the batch was run. The thread model decides what the cost means.
+// [baton] Runs on the batch's thread. The thread model decides what the cost means.
 void connection_handoff::note_batch_cost(connection_core& c, duration took) noexcept {
   c.note_cost(took);
   if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
@@ -151,7 +151,7 @@ void connection_handoff::calls(work_item& item) noexcept {
     done += message->cost_;
   }
   c.host_.registry.release(c.id_, done);
-  c.batch_.progressed = false;  // not of what the peer has sent
+  c.batch_.progressed = false;  // a call is no progress of the peer's messages
   give_back(c);
 }
 
@@ -202,7 +202,7 @@ void connection_handoff::returned(work_item& item) noexcept {
   c.baton_flags_.output.quantum_used = false;
   if (c.input_.has_storage() && !c.baton_flags_.input.has_unread) {
     c.input_.recycle(c);
-    // Where the handler keeps more itself, it is charged later.
+    // If the handler reported input of its own, returned_slowly() charges it.
     if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_flags_.handoff.has_changes) [[unlikely]] {
       c.loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to returned_slowly()
       c.fail_if(c.input_.charge(c));
@@ -227,7 +227,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
   const bool may_keep_more = c.baton_flags_.handoff.has_changes;
   end_of_batch(c);
   if (c.has_ended()) return;
-  if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed out at once
+  if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed off at once
   if (c.has_ended()) return;
   if (c.input_.unread() > c.applied_limits().max_input) return c.fail(errc::message_too_big);
   c.run_steps();
@@ -235,7 +235,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
 
 void connection_handoff::end_of_batch(connection_core& c) noexcept {
   if (c.baton_flags_.handoff.has_changes) c.apply_changes();
-  if (c.has_ended()) return;  // on_close may be at work on another thread
+  if (c.has_ended()) return;  // on_close may be running on another thread
   if (c.baton_flags_.output.has_dropped) c.loop_.counters().dropped.add(std::exchange(c.baton_extras_->dropped, 0));
   c.baton_flags_.output.has_dropped = false;
   if (connection_deadlines* const d = c.deadlines())
@@ -248,12 +248,12 @@ void connection_handoff::end_of_batch(connection_core& c) noexcept {
   c.fail_if(c.output_.send_built(c));
 }
 
-// Behind what is deferred for this connection: when it comes from the inbox, that has not run yet.
+// Runs after the connection's turn-end work: an item from the inbox may arrive before that has run.
 void connection_handoff::destroy(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (c.extras_ && c.extras_->end.is_scheduled) return c.loop_.defer(item);
   connection_output::tell_all_notices(c, c.why_not_sent());
-  // In on_close it may have written, and thrown.
+  // on_close may have written, or thrown.
   c.output_.drop_builder(c);
   if (c.baton_flags_.handoff.handler_failed) c.loop_.counters().handler_errors.add();
   c.loop_.counters().closed.add();

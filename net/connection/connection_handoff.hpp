@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_handoff: the way of the baton from the loop to the handler and back.
+// connection_handoff: hands the baton from the loop to the handler, and back.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -10,23 +10,23 @@ namespace quintet::detail {
 class connection_core;
 
 /// The connection's work item is the baton. Exactly one thread or queue has it. While it is out, the loop does not
-/// touch what is marked [baton]; when it is back, the connection's steps decide what comes next.
+/// touch [baton] data. After its return, the connection's steps decide what follows.
 struct connection_handoff {
   // ---- [loop] ----
 
-  /// Gives input to the handler: on this thread, or where the thread model says.
+  /// Delivers input to the handler: on this thread, or where the thread model says.
   static void deliver(connection_core& c) noexcept;
   /// Asks the thread model to run a step.
   static void hand_off(connection_core& c, work_item::function step) noexcept;
-  /// The baton is back, and something has to be looked at.
+  /// Handles a returned baton on the slow path.
   static void returned_slowly(connection_core& c) noexcept;
 
   // ---- [baton] ----
 
-  /// Returns it to the loop.
+  /// Returns the baton to the loop.
   static void give_back(connection_core& c) noexcept;
 
-  // ---- Steps: each is a work_item::function, runs where the thread model says, and gives the baton back ----
+  // ---- Steps: each is a work_item::function, runs where the thread model says, and returns the baton ----------------
 
   static void open(work_item& item) noexcept;
   static void batch(work_item& item) noexcept;
@@ -35,12 +35,12 @@ struct connection_handoff {
   static void read_eof(work_item& item) noexcept;
   static void drain(work_item& item) noexcept;
   static void close(work_item& item) noexcept;
-  /// In place of batch(): there was no memory for input that had to go to another thread.
+  /// Replaces batch() if there was no memory for input that had to go to another thread.
   static void lost_batch(work_item& item) noexcept;
 
   // ---- Steps on the loop ----
 
-  /// Before the item goes to another thread: lent input becomes the connection's own.
+  /// Before the item goes to another thread: copies lent input to the connection's own buffer.
   static void on_handoff(work_item& item) noexcept;
   static void returned(work_item& item) noexcept;
   /// The last step.

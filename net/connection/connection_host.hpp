@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_host: what the connections of one server have in common.
+// connection_host: state shared by the connections of one server.
 #pragma once
 
 #include "../../base/log.hpp"
@@ -18,14 +18,14 @@ namespace quintet {
 
 class stall_watchdog;
 
-/// What all connections of a server keep together, of output that waits or of unused input. Touched only when a peer
-/// does not read, or sends long messages.
+/// Bytes of waiting output, or of unused input, over all connections of a server. Touched only when a peer does not
+/// read, or sends long messages.
 class byte_budget {
  public:
   explicit byte_budget(std::size_t limit) noexcept : limit_(limit) {}
-  /// [any thread] Takes note that `before` bytes of a connection have become `after`; false when that is too much.
-  /// Where the limit is used up, a connection may still have its share of a reserve, a quarter of the limit for all
-  /// `connections` together: those that keep much must not be the end of those that keep little.
+  /// [any thread] Records that a connection's `before` bytes became `after`. Returns false if that is too much. When
+  /// the limit is used up, each connection keeps a share of a reserve: a quarter of the limit, divided by
+  /// `connections`. So heavy connections do not end light ones.
   bool changed(std::size_t before, std::size_t after, std::size_t connections) noexcept {
     if (after <= before) {
       used_.fetch_sub(before - after, std::memory_order_relaxed);
@@ -55,9 +55,9 @@ struct connection_host {
   byte_budget output, input;
   connection_registry registry;
   // Set before the first connection:
-  event_loop* priority_loop = nullptr;  ///< of the priority class, where there is one
+  event_loop* priority_loop = nullptr;  ///< null: no priority class
   std::vector<event_loop*> loops = {};  ///< among which connections may move
-  stall_watchdog* watchdog = nullptr;   ///< nothing: nobody watches
+  stall_watchdog* watchdog = nullptr;   ///< null: no watchdog
 };
 
 }  // namespace quintet

@@ -11,18 +11,18 @@
 namespace quintet::detail {
 namespace {
 
-constexpr std::size_t most_in_place = 256 * 1024;   // received at once, so that others have their turn
-constexpr std::size_t worth_its_place = 16 * 1024;  // so much missing is received straight into the input
+constexpr std::size_t most_in_place = 256 * 1024;   // bytes per receive, so that others have their turn
+constexpr std::size_t worth_its_place = 16 * 1024;  // missing bytes that are worth receiving in place
 constexpr std::size_t worth_counting = connection_input::pending_limit;
 
-/// What is charged for `size` bytes.
+/// Returns the bytes to charge for `size` bytes.
 std::size_t charge_for(std::size_t size) noexcept { return size > worth_counting ? size : 0; }
 
 }  // namespace
 
 // ---- Unread ---------------------------------------------------------------------------------------------------------
 
-// On the loop: what is lent has not gone to another thread.
+// [loop] Lent input has not gone to another thread.
 void connection_input::keep_rest(context& c, bytes unused) { append(c, unused); }
 
 void connection_input::require(context& c, std::size_t size) noexcept {
@@ -100,7 +100,7 @@ void connection_input::throttle(context& c, int change) noexcept {
   c.loop_flags_.input.throttled = c.extras_->throttles > 0;
 }
 
-// Straight to where append() would copy it. Of a message that has begun: before that no memory is held for it.
+// Receives where append() would copy to. Only for a message that has begun: before that, no memory is held for it.
 std::span<char> connection_input::receive_space(context& c) {
   const connection_loop_flags& loop = c.loop_flags_;
   if (loop.handoff.baton_out || loop.input.has_pending || loop.phase != connection_phase::serving || c.enabled_.urgent)

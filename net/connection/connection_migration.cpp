@@ -23,7 +23,7 @@ void connection_migration::take_over_request(connection_core& c) noexcept {
   event_loop* const to = std::exchange(c.baton_extras_->migrates_to, nullptr);
   if (!to) return;
   if (!c.make_extras()) return c.out_of_memory();
-  // Once the priority loop is the target, it remains.
+  // The priority loop stays the target once it is.
   if (!c.extras_->migrates_to || c.extras_->migrates_to != c.host_.priority_loop) c.extras_->migrates_to = to;
 }
 
@@ -47,17 +47,17 @@ void connection_migration::run(connection_core& c) noexcept {
     return &next->as_connection();
   });
   if (!tried) return;
-  c.extras_->migrates_to = nullptr;  // also when there is no room for it, or no memory: then it stays as it is
+  c.extras_->migrates_to = nullptr;  // also if the target has no room or memory: the connection stays
   if (!next) return;
   connection_input::release_charge(c);
   c.loop_.counters().moved_away.add();
-  c.loop_flags_.phase = connection_phase::ended;  // of no use to anybody from now on; nobody is told of an end
+  c.loop_flags_.phase = connection_phase::ended;  // nobody uses this object from now on, or is told of an end
   c.extras_->cancel();
   c.become(&connection_migration::destroy_predecessor);
   c.loop_.defer(c);
 }
 
-// Runs on the old loop; the migrated is at rest.
+// Runs on the old loop; the new object is not in use yet.
 void connection_migration::take_state(connection_core& to, connection_core& from) noexcept {
   to.handle_ = std::exchange(from.handle_, -1);
   to.id_ = from.id_;
@@ -114,7 +114,7 @@ bool connection_migration::classify(connection_core& c) noexcept {
   if (!c.input_.keep_lent(c)) c.out_of_memory();
   if (c.has_ended()) return false;
   if (chosen == connection_class::undecided && !enough) {
-    c.run_steps();  // draining may have waited for this input, and its time limit begins
+    c.run_steps();  // a drain may wait for this input, and its time limit begins
     return false;
   }
   end_classifying(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_migration: how a connection goes over to another loop: another object there takes over all that it has.
+// connection_migration: moves a connection to another loop, where a new object takes over its state.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
@@ -14,22 +14,22 @@ namespace quintet::detail {
 
 class connection_core;
 
-/// A target is named by the handler or by its classify(). The connection goes as soon as each of its parts is
-/// quiescent. Its id, its handler and its input go with it.
+/// The handler, or its classify(), names a target loop. The connection migrates once each of its parts is quiescent.
+/// Its id, its handler and its input go with it.
 struct connection_migration {
-  /// [baton] False: the connection, its engine or its loop cannot.
+  /// [baton] Requests a migration. Returns false if the connection, its engine or its loop cannot migrate.
   static bool request(connection_core& c, event_loop& to);
-  /// [loop, baton] Takes over what the handler has requested.
+  /// [loop, baton] Takes over the handler's request.
   static void take_over_request(connection_core& c) noexcept;
-  /// [loop, baton] Whether nothing keeps it here.
+  /// [loop, baton] Returns whether nothing keeps the connection here.
   [[nodiscard]] static bool is_possible(const connection_core& c) noexcept;
-  /// [loop, baton] Where that is possible. If the connection stays all the same, it has no target any more, or tries
-  /// again at its next event.
+  /// [loop, baton] Migrates; is_possible() must hold. If the connection stays all the same, it loses its target, or
+  /// tries again at its next event.
   static void run(connection_core& c) noexcept;
 
-  static constexpr std::size_t most_to_classify = 4096;  ///< bytes; then it is an ordinary connection
-  /// [loop, baton] Asks the handler for the connection's class, by input that it has not seen. False: the input is not
-  /// to be delivered now.
+  static constexpr std::size_t most_to_classify = 4096;  ///< bytes; from here on it is an ordinary connection
+  /// [loop, baton] Asks the handler for the connection's class, by input that it has not seen. Returns false if the
+  /// input must not be delivered now.
   static bool classify(connection_core& c) noexcept;
   static void end_classifying(connection_core& c) noexcept;
 

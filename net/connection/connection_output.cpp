@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output: from the builder to the kernel, and what happens when the kernel takes no more.
+// connection_output: from the builder to the kernel, and the queue when the kernel takes no more.
 #include "connection_output.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace quintet::detail {
 namespace {
 
-constexpr std::size_t most_pieces = 64;  // in one send: a megabyte of chunks, and far below IOV_MAX
+constexpr std::size_t most_pieces = 64;  // per send: a megabyte of chunks, and far below IOV_MAX
 static_assert(most_pieces <= IOV_MAX);
 
 }  // namespace
@@ -31,8 +31,8 @@ connection_output::admission connection_output::admit(context& c, std::size_t co
   return admit_above_gate(c, count, waits);
 }
 
-// What is above the gate is known to the server's budget before it takes memory. Of the policies, pause and close begin
-// as soon as the loop sees that the peer does not take it.
+// The server's budget counts output above the gate before it takes memory. The policies pause and close start later,
+// when the loop sees that the peer does not take it.
 connection_output::admission connection_output::admit_above_gate(context& c, std::size_t count, std::size_t waits) {
   const connection_limits& limits = c.applied_limits();
   output_baton_flags& flags = c.baton_flags_.output;
@@ -69,7 +69,7 @@ void connection_output::copy(context& c, bytes data) {
   if (!builder_.try_append(data)) builder_.append(data, spare);
 }
 
-// Where checks_writes was not set, nothing has changed that could set it.
+// If checks_writes is not set, nothing has changed that could set it.
 bool connection_output::prepare_slowly(context& c) noexcept {
   c.loop_.chunks().try_allocate(builder_);
   classify_writes(c);
@@ -115,7 +115,7 @@ end_reason connection_output::account(context& c, engine::send_result sent) noex
 
 end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
   if (!take_notices(c)) return no_memory();
-  // Where the queue is charged it has waited before: the kernel says when it takes more.
+  // A queue that is charged has waited before: the kernel reports when it takes more.
   const bool waits = kernel_is_full || (c.extras_ && c.extras_->output_charged > 0);
   const std::size_t charged = c.baton_extras_ ? std::exchange(c.baton_extras_->output_charged, 0) : 0;
   const bool is_empty = builder_.empty();
@@ -137,7 +137,7 @@ end_reason connection_output::send_queue(context& c, counter& reason) noexcept {
   return count_sends(c, reason, [&] { return send_all(c); });
 }
 
-// Until the kernel takes less than it is offered.
+// Sends until the kernel takes less than it is offered.
 end_reason connection_output::send_all(context& c) noexcept {
   for (bool goes_on = true; goes_on && !queue_.empty();) {
     std::array<iovec, most_pieces> pieces;
@@ -170,7 +170,7 @@ end_reason connection_output::send_message(context& c, const shared_bytes& data)
   return send_beside(c, *data, &data, data->size() < large_write && queue_.size() < fair_tasks::quantum);
 }
 
-// Whoever has the baton, and not in the middle of what the handler writes. `merges`: with what else comes in this turn.
+// Works wherever the baton is, but not in the middle of a handler's message. `merges`: with other data of this turn.
 end_reason connection_output::send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept {
   const std::size_t most = c.applied_limits().max_output;
   if (data.size() > most - std::min(most, queue_.size())) return errc::output_overflow;
@@ -193,14 +193,14 @@ end_reason connection_output::send_beside(context& c, bytes data, const shared_b
   }
   note_queue(c);
   if (!merges) return queue_changed(c);
-  // Before the end of the turn nothing small is sent, so that a burst from other threads leaves in one send.
+  // Small data waits for the end of the turn, so that a burst from other threads leaves in one send.
   if (!c.make_extras()) return no_memory();
   c.extras_->end.sends = true;
   if (!std::exchange(c.extras_->end.is_scheduled, true)) c.loop_.defer(c.extras_->end);
   return {};
 }
 
-// ---- What the queue's length means ----------------------------------------------------------------------------------
+// ---- The queue's length and its consequences ------------------------------------------------------------------------
 
 end_reason connection_output::queue_changed(context& c) noexcept {
   const std::size_t now = queue_.size();
@@ -233,11 +233,11 @@ bool connection_output::tell_source(context& c, bool throttle) noexcept try {
   if (c.own_ && c.own_->source) c.host_.registry.throttle(c.own_->source, throttle ? 1 : -1);
   return true;
 } catch (const std::bad_alloc&) {
-  if (throttle) c.loop_flags_.output.above_watermark = false;  // drop_queue() must not take back what was not told
+  if (throttle) c.loop_flags_.output.above_watermark = false;  // drop_queue() must not undo what was not told
   return false;
 }
 
-// Memory goes back together with what it was charged as, and not when the object dies: that is at the end of the turn.
+// Frees memory together with its charge, not when the object is destroyed at the end of the turn.
 bool connection_output::drop_queue(context& c) noexcept {
   c.loop_.chunks().recycle(queue_);
   if (c.extras_) c.host_.output.released(std::exchange(c.extras_->output_charged, 0));

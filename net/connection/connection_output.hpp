@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output: the output of a connection: what the handler is writing, and what waits for the kernel.
+// connection_output: a connection's output: what the handler is writing, and what waits for the kernel.
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
@@ -13,26 +13,26 @@
 namespace quintet::detail {
 
 /// Two chains of bytes. The holder of the baton appends to the builder; the loop sends the queue. Bytes in the queue
-/// leave before bytes in the builder. When the baton is back, the builder is sent, or joins the queue. The server's
-/// budget knows of the queue, and of a builder that has grown above the high watermark.
+/// leave before bytes in the builder. After the baton's return, the builder is sent or joins the queue. The server's
+/// budget counts the queue, and a builder that has grown above the high watermark.
 ///
-/// A function that can find the connection broken returns why; the caller then ends the connection. Nothing here does.
+/// A function that can find the connection broken returns the reason. The caller then ends the connection.
 class connection_output {
  public:
   using context = connection_context;
-  static constexpr std::size_t large_write = 4 * 1024;  ///< what is smaller costs less to copy than to send as a piece
+  static constexpr std::size_t large_write = 4 * 1024;  ///< smaller writes cost less to copy than to send as a piece
 
   // ---- The builder [baton] ----
 
-  /// Appends if the chunk there is has room. There is one, or checks_writes is set.
+  /// Appends if the current chunk has room. The caller ensures that there is a chunk (else checks_writes is set).
   bool try_append(bytes data) noexcept { return builder_.try_append_here(data); }
   enum class admission : std::uint8_t { taken, dropped, refused };
-  /// Whether so many more bytes may be written, by the connection's limits and its server's budget.
+  /// Returns whether `count` more bytes may be written, by the connection's limits and the server's budget.
   admission admit(context& c, std::size_t count);
-  /// Of what was admitted. Throws std::bad_alloc.
+  /// Append admitted data. Throw std::bad_alloc.
   void append(context& c, std::span<const bytes> pieces);
   void append(context& c, shared_bytes data);
-  /// Whether append() may keep a reference. Without a first chunk it would be taken for one.
+  /// Returns whether append() may keep a reference. As the first chunk, a reference would be taken for storage.
   [[nodiscard]] bool may_keep_reference() const noexcept { return builder_.has_storage(); }
   [[nodiscard]] std::size_t written() const noexcept { return builder_.size(); }
   [[nodiscard]] bool nothing_written() const noexcept { return builder_.empty(); }
@@ -40,9 +40,9 @@ class connection_output {
     return written() + queued(c) > c.applied_limits().high_watermark;
   }
   void add_notice(context& c, std::unique_ptr<send_notice> notice);
-  /// Returns whether that was the last cork.
+  /// Ends one cork. Returns whether it was the last.
   static bool uncork(context& c) noexcept { return --c.baton_extras_->corks == 0; }
-  /// [loop, baton] Whether what is written may leave before the batch ends: nothing is queued before it, no cork.
+  /// [loop, baton] Returns whether output may leave before the batch ends: nothing is queued before it, no cork.
   [[nodiscard]] bool may_send_early(const context& c) const noexcept {
     return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && c.baton_extras_->corks > 0);
   }
@@ -50,32 +50,30 @@ class connection_output {
   // ---- The queue [loop] ----
 
   [[nodiscard]] std::size_t queue_size() const noexcept { return queue_.size(); }
-  /// Whether bytes from outside may be sent at all, at some time.
+  /// Returns whether bytes from outside may be sent, now or later.
   [[nodiscard]] static bool takes_from_outside(const context& c) noexcept;
-  /// Bytes from outside. Large ones are kept by reference: a broadcast that many peers do not read takes the memory of
-  /// one.
+  /// Sends bytes from outside. Large ones are kept by reference: a broadcast to slow peers is stored once.
   end_reason send_message(context& c, const shared_bytes& data) noexcept;
-  /// An answer to urgent bytes: leaves at once.
+  /// Sends an answer to urgent bytes at once.
   end_reason send_urgent(context& c, bytes data) noexcept { return send_beside(c, data, nullptr, false); }
-  /// The kernel takes more.
+  /// Sends the queue, and adds the sends to `reason`.
   end_reason send_queue(context& c, counter& reason) noexcept;
-  /// The watermarks may be others: what they say of the queue.
+  /// Compares the queue with watermarks that may have changed.
   end_reason watch_watermarks(context& c) noexcept;
-  /// Tells those who have to know: senders, where the policy refuses what they send, and the connection that feeds this
-  /// one. False: there is no memory.
+  /// Tells senders (where the policy refuses their data) and the connection that feeds this one. False: no memory.
   [[nodiscard]] bool tell_above(context& c, bool above) noexcept;
-  /// The connection has ended: drops the queue. Returns whether the peer has been sent a part of something.
+  /// The connection has ended: drops the queue. Returns whether that truncates output.
   [[nodiscard]] bool drop_queue(context& c) noexcept;
 
   // ---- Both [loop, baton] ----
 
-  /// Before a batch: a chunk to write to.
+  /// Before a batch: provides a chunk to write to.
   void prepare(context& c) noexcept {
     c.loop_.chunks().try_allocate(builder_);
     if (!builder_.has_storage()) [[unlikely]]
       c.baton_flags_.checks_writes = true;
   }
-  /// The same of a batch that does not take the fast path. False: there is no memory.
+  /// The same for a batch that does not take the fast path. Returns false without memory.
   [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
     if (!c.loop_flags_.output.none() || c.baton_flags_.checks_writes) [[unlikely]]
       return prepare_slowly(c);
@@ -83,8 +81,8 @@ class connection_output {
     if (c.baton_extras_) c.baton_extras_->queued = 0;
     return true;
   }
-  /// Nothing is queued, and what has been written lies in one piece. Returns what `partial`, called with the engine's
-  /// result where not all of it has gone, returns; else nothing. It is to call keep_sending().
+  /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
+  /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>
   auto send_piece(context& c, F partial) noexcept {
     const bytes all = builder_.front();
@@ -98,7 +96,7 @@ class connection_output {
     return decltype(partial(engine::send_result{}))();
   }
   end_reason keep_sending(context& c, engine::send_result sent) noexcept;
-  /// What has been written is sent, or joins the queue.
+  /// Sends the written output, or appends it to the queue.
   end_reason send_built(context& c) noexcept {
     if (c.loop_flags_.output.is_queued || c.baton_flags_.checks_writes || !builder_.is_one_piece()) [[unlikely]]
       return join_queue(c, false);
@@ -106,21 +104,21 @@ class connection_output {
   }
   /// The same in the middle of a batch.
   end_reason send_early(context& c, counter& reason) noexcept;
-  /// The connection is closed: drops what was written.
+  /// The connection is closed: drops the written output.
   void drop_builder(context& c) noexcept;
-  /// Both chains, of a connection that is destroyed.
+  /// Frees both chains of a connection that is destroyed.
   void release(context& c) noexcept;
-  /// Whether write() may append within the chunk there is without asking, by what the limits leave.
+  /// Decides whether write() may append to the current chunk unchecked, by the room that the limits leave.
   void classify_writes(context& c) noexcept;
-  /// The part has nothing that would have to migrate with its connection.
+  /// Returns whether there is no state here that would have to migrate with the connection.
   [[nodiscard]] bool is_quiescent(const context& c) const noexcept;
 
-  // ---- Notices: functions that are told when output was sent (connection_output_notices.cpp) ----
+  // ---- Notices: functions that are called when output was sent (connection_output_notices.cpp) ----------------------
 
   static void tell_at_turn_end(context& c) noexcept;
-  /// Calls those that are due; `why`: of an ended connection, all of the loop's, with that reason.
+  /// Calls the reached notices without an error. If `why` is set, then calls all others of the loop with it.
   static void tell_notices(context& c, error_code why) noexcept;
-  /// Calls all there are.
+  /// Calls all notices, of the loop and of the baton.
   static void tell_all_notices(context& c, error_code why) noexcept;
 
  private:
@@ -140,7 +138,7 @@ class connection_output {
   static end_reason account(context& c, engine::send_result sent) noexcept;
   bool take_notices(context& c) noexcept;
   static void note_taken(context& c, std::size_t count) noexcept;
-  /// Why a batch's output leaves at its end is not counted: that is the rule.
+  /// Adds the sends of `send` to `reason`. Sends at the end of a batch are the rule and have no reason.
   template <class F>
   static end_reason count_sends(context& c, counter& reason, F send) noexcept {
     const std::uint64_t before = c.loop_.counters().sends.value();

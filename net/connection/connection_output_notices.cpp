@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output_notices: functions that are told that what was written before them has been sent.
+// connection_output_notices: functions that are called when the output written before them has been sent.
 #include "connection_output.hpp"
 
 #include <utility>
 
 namespace quintet::detail {
 
-// A notice waits on the baton's side while the bytes before it are in the builder, then on the loop's. There it is due,
-// or the queue holds bytes that come before it: the fast path, which counts nothing, is closed meanwhile.
+// A notice waits on the baton's side while its bytes are in the builder, then on the loop's side. There it is
+// scheduled, or the queue holds bytes before it. So the fast path, which counts nothing, is not taken meanwhile.
 
 void connection_output::add_notice(context& c, std::unique_ptr<send_notice> notice) {
   c.extras_of_baton().notices.add(std::move(notice), builder_.size());
   c.baton_flags_.checks_writes = true;  // so that the builder joins the queue
-  // Without memory for the loop's extras it waits for the end of the batch, which needs them as well.
+  // Without memory for the loop's extras the notice waits for the end of the batch, which needs them too.
   if (c.loop_.in_this_thread() && builder_.empty()) (void)take_notices(c);
 }
 
-// On the loop, with the baton, before the builder joins the queue. False: there is no memory.
+// [loop, baton] Runs before the builder joins the queue. Returns false without memory.
 bool connection_output::take_notices(context& c) noexcept {
   if (!c.baton_extras_ || c.baton_extras_->notices.empty() || c.has_ended()) return true;
   if (!c.make_extras()) return false;
@@ -31,7 +31,7 @@ void connection_output::note_taken(context& c, std::size_t count) noexcept {
   if (c.extras_->notices.is_due(c.extras_->taken)) tell_at_turn_end(c);
 }
 
-// Not at once: a handler may be in the middle of a flush().
+// Deferred: a handler may be in the middle of a flush().
 void connection_output::tell_at_turn_end(context& c) noexcept {
   if (c.extras_ && !c.extras_->notices.empty() && !std::exchange(c.extras_->end.is_scheduled, true))
     c.loop_.defer(c.extras_->end);
@@ -43,7 +43,7 @@ void connection_output::tell_notices(context& c, error_code why) noexcept {
   c.loop_.counters().handler_errors.add(thrown);
 }
 
-// The baton is at home for the last time, and no handler at work.
+// The baton was returned for the last time, and no handler is running.
 void connection_output::tell_all_notices(context& c, error_code why) noexcept {
   if (c.extras_) tell_notices(c, why);
   if (c.baton_extras_) c.loop_.counters().handler_errors.add(c.baton_extras_->notices.tell_all(why));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_registry: slots with generations, and the messages that travel to connections.
+// connection_registry: slots with generations, and the messages to connections.
 #include "connection_registry.hpp"
 
 #include "../../base/work/next_number.hpp"
@@ -14,7 +14,7 @@
 namespace quintet {
 namespace {
 
-/// 2^28 registries are told apart, so that for as long no id of a server that has ended fits another server.
+/// Registry numbers repeat after 2^28, so an id of a destroyed server fits no later server before that.
 std::uint32_t registry_number() noexcept {
   return static_cast<std::uint32_t>(next_number<connection_registry>() % (1U << 28U));
 }
@@ -24,13 +24,13 @@ std::uint32_t registry_number() noexcept {
 connection_registry::connection_registry(std::size_t max_under_way)
     : max_under_way_(max_under_way), number_(registry_number()) {}
 
-// On the loop.
+// [loop]
 void connection_message::arrive(work_item& item) noexcept {
   std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
   if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_)) c->take(std::move(self));
 }
 
-// To connections of one loop. One whose handler is in the middle of writing gets a message of its own.
+// To connections of one loop. A connection whose handler is in the middle of writing gets a message of its own.
 class connection_registry::broadcast_message final : public work_item {
  public:
   broadcast_message(connection_registry& r, shared_bytes data)
@@ -59,7 +59,7 @@ class connection_registry::broadcast_message final : public work_item {
   shared_bytes data_;
 };
 
-// f(connection&) on the loop, straight away: wherever the baton is, and also in the middle of a message.
+// Runs f(connection&) on the loop at once: wherever the baton is, even in the middle of a message.
 template <class F>
 class connection_registry::errand final : public work_item {
  public:
@@ -71,7 +71,7 @@ class connection_registry::errand final : public work_item {
     std::unique_ptr<errand> self(static_cast<errand*>(&item));
     if (connection* c = self->registry_.arrived(self->to_, 0)) return self->function_(*c);
     connection_registry& registry = self->registry_;
-    (void)registry.post_errand(std::move(self));  // it has moved: behind it, to its loop
+    (void)registry.post_errand(std::move(self));  // the connection has migrated: follow it
   }
   friend connection_registry;
   connection_registry& registry_;
@@ -152,7 +152,7 @@ void connection_registry::throttle(connection_id source, int change) {
   (void)deliver(source, kind::control, [change](connection& c) { c.throttle(change); });
 }
 
-// Posted under the lock: a loop can end only when its connections have left, and they leave under the same lock.
+// Posts under the lock: a loop ends only after its connections have left, and they leave under the same lock.
 error_code connection_registry::deliver_message(connection_id to, kind what,
                                                 std::unique_ptr<connection_message> message) {
   shard& s = shard_of(to);
@@ -176,7 +176,7 @@ std::size_t connection_registry::broadcast(std::span<const connection_id> to, co
 }
 
 std::size_t connection_registry::broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data) {
-  // By loop, in the order in which the loops appear: one seed, one run.
+  // By loop, in order of appearance, so that one seed gives one run.
   std::vector<std::pair<event_loop*, std::unique_ptr<broadcast_message>>> messages;
   std::unordered_map<event_loop*, broadcast_message*> of_loop;
   std::size_t reached = 0;
@@ -193,7 +193,7 @@ std::size_t connection_registry::broadcast_in(shard& s, std::span<const connecti
       at->under_way += broadcast_message::cost_of(data);
       ++reached;
     }
-  } catch (const std::bad_alloc&) {  // those that it was enough for are reached
+  } catch (const std::bad_alloc&) {  // the connections collected so far are reached
   }
   for (auto& [loop, message] : messages) loop->post(*message.release());
   return reached;
@@ -207,7 +207,7 @@ void connection_registry::drain() {
   for (const connection_id id : all()) (void)deliver(id, kind::control, [](connection& c) { c.drain(); });
 }
 
-// In the order in which loops get their first connection: one seed gives one run, wherever the loops lie in memory.
+// In the order of the loops' first connections: one seed gives one run, wherever the loops lie in memory.
 std::uint32_t connection_registry::shard_for(event_loop& loop) noexcept {
   event_loop::registry_shard& known = loop.shard_in_registry();
   if (known.registry != number_)
@@ -254,7 +254,7 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost, boo
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, id);
   if (!found) return nullptr;
-  // Nothing that counts is on its way to one that moves to another loop.
+  // Nothing that counts is on its way to a connection that migrates.
   connection* const holder = found->holder->loop().in_this_thread() ? found->holder : nullptr;
   if (!holder || (!needs_baton && holder->takes_bytes_now())) found->under_way -= cost;
   return holder;
@@ -277,7 +277,7 @@ connection_registry::slot* connection_registry::living(shard& s, connection_id i
   return &s.slots[id.slot];
 }
 
-// Under the lock: a connection is here for as long as its handle is open.
+// Under the lock: a connection stays registered while its handle is open.
 std::string connection_registry::peer_of(connection_id which) {
   shard& s = shard_of(which);
   const std::lock_guard lock(s.mutex);

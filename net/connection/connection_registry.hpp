@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_registry: a server's connections by id: bytes, calls and the end, sent to them from any thread.
+// connection_registry: finds a server's connections by id, and sends them bytes, calls and closes from any thread.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -36,7 +36,7 @@ struct connection_handoff;
 
 }  // namespace detail
 
-/// Something on its way to a connection. Made by any thread; it is destroyed when it has arrived, or finds nobody.
+/// A message to a connection, made by any thread. It is destroyed after it has run, or when it finds no connection.
 class connection_message : public work_item {
  public:
   virtual ~connection_message() = default;
@@ -53,89 +53,87 @@ class connection_message : public work_item {
   friend class connection_registry;
   friend detail::connection_core;
   friend detail::connection_handoff;
-  static constexpr std::size_t overhead = 128;  // of what the memory of one that is under way is reckoned at
+  static constexpr std::size_t overhead = 128;  // bytes charged for the message object itself
   static void arrive(work_item& item) noexcept;
-  /// On the loop; or, for one that needs it, with the baton.
+  /// [loop], or [baton] if it needs the baton.
   virtual void run(connection& c) = 0;
 
   connection_registry& registry_;
   connection_id to_;
-  std::size_t cost_;  // counts against the limit of its connection until it has run
+  std::size_t cost_;  // bytes charged to its connection's limit until it has run
   bool needs_baton_;
 };
 
-/// A server has one, and so has each of its connections (connection::registry()). Each function finds the connection
-/// alive or returns errc::no_such_connection; if it closes after that, before what was sent has arrived, it is as if
-/// the peer had gone a moment earlier: what was sent is dropped. What is on its way to one connection, and what waits
-/// there for its handler, is bounded by its server's `max_output`: bytes, functions with what they capture, and 128
-/// bytes for each. More is refused with errc::output_full.
+/// Each server has one; connection::registry() returns it. Each function finds the connection alive or returns
+/// errc::no_such_connection. If the connection closes before the message arrives, the message is dropped, as if the
+/// peer had closed a moment earlier.
 ///
-/// A lock for each shard is held for the time of a look-up and a post; the way from a socket through a handler and back
-/// takes none.
+/// The server's `max_output` bounds the messages to one connection that have not run yet. Each counts its bytes, or its
+/// function with captures, and 128 bytes more. Above the limit the result is errc::output_full.
+///
+/// Locks one shard for a look-up and a post. The path from a socket through a handler and back takes no lock.
 class connection_registry {
  public:
-  /// `max_under_way`: bytes that may be on their way from other threads to the loop of one connection. Throws
-  /// std::bad_alloc where there is no memory for the shards.
+  /// `max_under_way`: limit in bytes for messages to one connection that have not run yet. Throws std::bad_alloc.
   explicit connection_registry(std::size_t max_under_way);
   connection_registry(const connection_registry&) = delete;
   connection_registry& operator=(const connection_registry&) = delete;
 
-  /// [any thread] Sends bytes, between what the connection's handler writes in two batches. errc::output_full when the
-  /// policy of that connection is overflow_policy::error and its output waits. Of a burst of sends, the first wakes the
-  /// loop.
+  /// [any thread] Sends bytes, between the outputs of two batches of the connection's handler. Returns
+  /// errc::output_full if the connection's policy is overflow_policy::error and its output waits. In a burst, only the
+  /// first send wakes the loop.
   error_code send(connection_id to, bytes data) { return send(to, std::make_shared<const std::string>(data)); }
   error_code send(connection_id to, shared_bytes data);
-  /// [any thread] The same bytes to each of them; returns to how many they are on their way. One post for each loop.
+  /// [any thread] Sends the same bytes to each; returns to how many. Posts once for each loop.
   std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
-  /// [any thread] As if the handler had called connection::close() after its batch: what was written leaves first, for
-  /// which the peer has to read it.
+  /// [any thread] Closes as connection::close() after the handler's batch: waits until the peer has read queued output.
   error_code close(connection_id which);
-  /// [any thread] Ends it at once with errc::aborted: what waits to be sent is dropped, and the peer sees a reset. What
-  /// a coroutine awaits is cancelled; a handler that is at work ends its batch.
+  /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets it. Cancels what a
+  /// coroutine awaits; a running handler ends its batch.
   error_code abort(connection_id which);
-  /// [any thread] Runs f(connection&) as a batch of the connection's handler would run: holding its baton, where the
-  /// model runs handlers (a coroutine's connection: on its loop, while it waits in read()). What f throws closes the
-  /// connection with errc::handler_threw. When the connection closes before, f is destroyed without having run.
+  /// [any thread] Runs f(connection&) as a batch of the handler: with the baton, where the model runs handlers. (A
+  /// coroutine's connection: on its loop, while it waits in read().) An exception from f closes the connection with
+  /// errc::handler_threw. If the connection closes first, f is destroyed without having run.
   template <std::invocable<connection&> F>
   error_code post(connection_id to, F f);
 
-  /// [any thread] How many there are, and the ids of all of them. count() takes no lock, and may be a moment old.
+  /// [any thread] Return the number of connections, and all ids. count() takes no lock and may lag.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::vector<connection_id> all() const;
   // For heartbeat_monitor.
-  /// Where a look at all connections goes on.
+  /// Position at which a scan of all connections continues.
   struct look_position {
     std::size_t shard = 0, slot = 0;
   };
   struct silent_connection {
     connection_id id;
-    std::uint32_t looks;  // since the first one that found nothing received: for so many intervals at least
+    std::uint32_t looks;  // since the first that found nothing received: at least so many intervals
   };
-  /// [any thread] Looks at no more than `most` places, under one lock, and adds those to `found` that have received
-  /// nothing since the look before, if there is room in it without allocating. False: these were the last.
+  /// [any thread] Scans at most `most` slots under one lock. Adds connections that received nothing since the previous
+  /// scan to `found`, up to its capacity. Returns false after the last slot.
   bool look(look_position& from, std::size_t most, std::vector<silent_connection>& found);
-  /// [any thread] Closes it with errc::heartbeat_timeout, unless something has been received by the time that its loop
-  /// comes to this, or a handler is at work.
+  /// [any thread] Closes it with errc::heartbeat_timeout, unless it has received something before its loop gets there,
+  /// or a handler is running.
   error_code evict(connection_id which, std::uint32_t silent_for);
 
   // For rebalancer.
   struct movable_connection {
     connection_id id;
     event_loop* on;
-    bool is_silent;  // since it was marked
+    bool is_silent;  // since mark()
   };
-  /// [any thread] Looks at no more than `most` places, under one lock: marks the connections there as silent until they
-  /// receive something; adds those that may move to another loop to `found`. False: these were the last.
+  /// [any thread] Scan at most `most` slots under one lock: mark connections as silent until they receive something;
+  /// add those that may migrate to `found`. Return false after the last slot.
   bool mark(look_position& from, std::size_t most);
   bool find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found);
-  /// [any thread] Waits until no connection is just moving; none does from now on.
+  /// [any thread] Waits for migrations in progress and prevents new ones.
   void end_moves() noexcept;
 
-  /// [any thread] Whom it is connected with; empty when it is gone, or where descriptors are its loop's own
-  /// (loop_options::own_descriptors).
+  /// [any thread] Returns the peer's address; empty if the connection has closed, or if its loop has descriptors of its
+  /// own (loop_options::own_descriptors).
   [[nodiscard]] std::string peer_of(connection_id which);
-  /// [any thread] Tells all of them to drain (connection::drain), and each that is added later.
+  /// [any thread] Tells all connections to drain (connection::draining), and each that is added later.
   void drain();
 
  private:
@@ -144,11 +142,11 @@ class connection_registry {
   friend detail::connection_migration;
   friend detail::connection_output;
   friend detail::connection_handoff;
-  // Each connection has one, so it is small; and they do not move, so that there is never room for twice as many.
+  // One for each connection, so it is small. Slots do not move, so growth never needs twice the room.
   struct slot {
     connection* holder = nullptr;
     std::uint64_t generation = 0;
-    // Sent to the holder, and not run yet. Without a holder: the next slot that is free.
+    // Bytes sent to the holder and not run yet. Without a holder: the next free slot.
     std::size_t under_way = 0;
   };
   struct shard {
@@ -171,7 +169,7 @@ class connection_registry {
   template <class F>
   class call_message;
 
-  /// [loop] Of a connection that opens and ends. add() says whether it has to drain at once.
+  /// [loop] A connection opens or ends. `draining`: it must drain at once.
   struct added {
     connection_id id;
     bool draining;
@@ -179,8 +177,8 @@ class connection_registry {
   added add(connection& c);
   [[nodiscard]] std::uint32_t shard_for(event_loop& loop) noexcept;
   void remove(connection_id id) noexcept;
-  /// [loop] The holder's. If nothing is on its way to it, gives the id to the connection that f() returns, unless that
-  /// is none; nobody can send to the id meanwhile. False: not now, or after end_moves().
+  /// [loop] Gives the holder's id to the connection that f() returns, unless that is null. Nobody can send to the id
+  /// meanwhile. Returns false if messages are on their way, or after end_moves().
   template <std::invocable F>
   bool transfer_id(connection_id id, F f) noexcept {
     shard& s = shard_of(id);
@@ -191,22 +189,21 @@ class connection_registry {
     return true;
   }
   void set_full(connection_id id, bool full) noexcept;
-  /// [loop] One more (or less) that `source` feeds can take no more.
+  /// [loop] Counts one more (1) or one fewer (-1) full connection that `source` feeds.
   void throttle(connection_id source, int change);
-  /// [loop] Something has arrived: for whom, if it is still there; it is of the loop whose thread asks. What runs at
-  /// once has arrived for good; what has to wait for the baton, or for the end of a message, goes on to count until
-  /// release().
+  /// [loop] A message has arrived: returns its connection, if that lives on this thread's loop. Releases the message's
+  /// cost if it can run at once; otherwise the cost counts until release().
   connection* arrived(connection_id id, std::size_t cost, bool needs_baton = false) noexcept;
-  /// [any thread] What has waited has run.
+  /// [any thread] Releases the cost of messages that have run.
   void release(connection_id id, std::size_t cost) noexcept;
   [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.under_way <= max_under_way_; }
   enum class kind { data, call, control };  // control is never refused
-  /// f(connection&) on the connection's loop, for a call with its baton. `size`: of the bytes that it carries.
+  /// Runs f(connection&) on the connection's loop; a call holds the baton. `size`: the bytes that f carries.
   template <class F>
   error_code deliver(connection_id to, kind what, F f, std::size_t size = 0);
   error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
   std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
-  /// f(id, connection&) for each connection in those places.
+  /// Calls f(id, connection&) for each connection in these slots.
   template <class F>
   bool visit(look_position& from, std::size_t most, F f);
   slot* living(shard& s, connection_id id) const noexcept;
@@ -215,7 +212,7 @@ class connection_registry {
   [[nodiscard]] connection_id id_of(std::size_t in_shard, std::size_t at) const noexcept;
 
   const std::size_t max_under_way_;
-  const std::uint32_t number_;  // no other registry of this process has it
+  const std::uint32_t number_;  // unique in this process
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint32_t> next_shard_{0};
   std::array<shard, connection_shards> shards_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_silence: how long a connection has received nothing, as the heartbeat monitor and the rebalancer see it.
+// connection_silence: how long a connection has received nothing, for the heartbeat monitor and the rebalancer.
 #pragma once
 
 #include <atomic>
@@ -7,23 +7,23 @@
 
 namespace quintet::detail {
 
-/// Counts how often the heartbeat monitor has looked since something was received, and remembers whether that was since
-/// the rebalancer has set its mark. Receiving costs one store.
+/// Counts the heartbeat monitor's looks since the last received byte. Also remembers whether anything was received
+/// since the rebalancer's mark. Receiving costs one store.
 class connection_silence {
  public:
-  /// [loop] Something was received.
+  /// [loop] Records that something was received.
   void end() noexcept { std::atomic_ref(state_).store(0, std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t looks() noexcept { return load() & ~(marked | unbroken); }
-  /// [loop] Whether nothing has been received yet.
+  /// [loop] Returns whether nothing has been received yet.
   [[nodiscard]] bool is_unbroken() noexcept { return (load() & unbroken) != 0; }
-  /// [any thread] Counts one look; returns how many there were before. If the silence ends at the same moment, that is
-  /// lost only where it had just begun.
+  /// [any thread] Counts one look; returns the count before it. A look that races with end() is lost, unless the
+  /// silence had just begun.
   std::uint32_t look() noexcept {
     std::uint32_t before = load();
     std::atomic_ref(state_).compare_exchange_strong(before, before + 1, std::memory_order_relaxed);
     return before & ~(marked | unbroken);
   }
-  /// [any thread]
+  /// [any thread] Sets the rebalancer's mark, which end() clears.
   void mark() noexcept { std::atomic_ref(state_).fetch_or(marked, std::memory_order_relaxed); }
   [[nodiscard]] bool is_marked() noexcept { return (load() & marked) != 0; }
 

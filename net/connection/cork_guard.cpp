@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// cork_guard: sends what was kept together, unless an exception ends the batch.
+// cork_guard: sends the corked output, unless an exception ends the batch.
 #include "cork_guard.hpp"
 
 #include "connection.hpp"

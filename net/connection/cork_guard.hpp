@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// cork_guard: while it lives, what is written stays together.
+// cork_guard: holds back a connection's output while it lives.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@ namespace quintet {
 
 class connection;
 
-/// What connection::cork() returns. [baton] all of it, and no longer than its connection lives: a local variable of a
-/// handler or coroutine, as a rule. Left by an exception it sends nothing: that is the end of the batch's affair.
+/// Result of connection::cork(). [baton] It must not outlive its connection: use a local variable of a handler or
+/// coroutine. If an exception destroys it, it sends nothing; the end of the batch decides.
 class [[nodiscard]] cork_guard {
  public:
   cork_guard(cork_guard&& other) noexcept
@@ -25,7 +25,7 @@ class [[nodiscard]] cork_guard {
   void end() const noexcept;
 
   connection* connection_;
-  int exceptions_;  // that were under way when it was made
+  int exceptions_;  // in flight when it was made
 };
 
 }  // namespace quintet

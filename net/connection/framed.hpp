@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// framed: callback handlers of messages instead of bytes, and messages written as frames.
+// framed: callback handlers for messages instead of bytes, and messages written as frames.
 #pragma once
 
 #include "../../base/framing/chunked.hpp"
@@ -22,24 +22,23 @@
 
 namespace quintet {
 
-/// (connection&, bytes) for each message; it returns nothing, for it has used all of it.
+/// (connection&, bytes) for each message. It returns nothing, because it uses the whole message.
 template <class H>
 concept framed_handler =
     std::invocable<H&, connection&, bytes> && std::is_void_v<std::invoke_result_t<H&, connection&, bytes>>;
 
-/// `framed(length_prefix<4>(), handler)`: a handler for a server or a client, copied for each connection together with
-/// the codec. It calls the given one for each message, all that have arrived within one batch, with the bytes valid
-/// until it returns; its optional functions (net/handler.hpp) are called as if it were the server's own. After close()
-/// no message comes any more.
+/// `framed(length_prefix<4>(), handler)`: a handler for a server or a client; each connection gets a copy with the
+/// codec. It calls the given handler for each message, all that have arrived in one batch. The bytes are valid until
+/// the call returns. Optional functions (net/handler.hpp) are called as if they were the server's own. After close() no
+/// message comes.
 ///
 /// With `static bool is_urgent(bytes)` and `static void on_urgent(urgent_reply&, bytes)` the handler answers some
-/// messages ahead of all others: on the loop, as soon as they are there, also while the handler is at work in a pool or
-/// its batch waits for one. Such a message never comes to the handler itself. While the peer does not read what it is
-/// sent
-/// (`high_watermark`), after shutdown_send() and close(), and within a message in several frames, none is urgent.
+/// messages ahead of others. The loop calls them on arrival, even while the handler runs in a pool or its batch waits
+/// for one. The handler itself does not get these messages. No message is urgent while output is above
+/// `high_watermark`, after shutdown_send() or close(), or within a message in several frames.
 ///
-/// What the codec refuses closes the connection, with the codec's error for on_close; what was written before leaves. A
-/// peer that finishes sending within a message is errc::incomplete_message there instead of errc::end_of_stream.
+/// A message that the codec refuses closes the connection after queued output; on_close gets the codec's error. If the
+/// peer finishes within a message, on_close gets errc::incomplete_message instead of errc::end_of_stream.
 template <codec Codec, framed_handler Handler>
   requires std::copyable<Codec>
 class framed {
@@ -58,14 +57,14 @@ class framed {
     return for_each_message(c, in, [this](connection& on, bytes message) { handler_.on_overload(on, message); });
   }
 
-  /// For the connection, on the loop, whoever has the baton: what is left when urgent messages are answered.
+  /// Called by the connection on the loop, wherever the baton is: answers urgent messages and returns the rest.
   bytes sift(bytes arrived, bool at_end, detail::urgent_findings& found)
     requires has_urgent_messages<Handler>
   {
     return sieve_.template sift<Handler>(arrived, at_end, found);
   }
 
-  /// Of the bytes as they came, but for urgent messages.
+  /// Gets the bytes as received, without urgent messages.
   connection_class classify(bytes first)
     requires requires(Handler& h) { h.classify(first); }
   {
@@ -94,7 +93,7 @@ class framed {
   }
   void on_close(connection& c, error_code why) {
     if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
-    wire_ = Codec(wire_);  // a client may keep its handler for the next connection
+    wire_ = Codec(wire_);  // a client may reuse its handler for the next connection
     sieve_ = sieve(wire_);
     if constexpr (requires { handler_.on_close(c, why); }) handler_.on_close(c, why);
   }
@@ -103,7 +102,7 @@ class framed {
   template <class F>
   std::size_t for_each_message(connection& c, bytes in, F&& call) {
     std::size_t used = 0;
-    bool any = false;  // has ended in this batch
+    bool any = false;  // a message has ended in this batch
     while (!c.closing()) {
       const frame found = wire_.parse(in.substr(used));
       if (found.is == frame::state::incomplete) {
@@ -126,7 +125,7 @@ class framed {
 
   using sieve = std::conditional_t<has_urgent_messages<Handler>, detail::urgent_sieve<Codec>, detail::no_urgent_sieve>;
 
-  [[no_unique_address]] sieve sieve_;  // the loop's; all others are the baton's
+  [[no_unique_address]] sieve sieve_;  // the loop's; all other members are the baton's
   Codec wire_;
   Handler handler_;
   bool unfinished_ = false;  // a message has begun
@@ -149,8 +148,8 @@ inline error_code write_frame(urgent_reply& reply, std::span<const bytes> pieces
 
 }  // namespace detail
 
-/// [baton] Writes a message, all of it or none, copying it once, into the output. errc::message_too_big and others: the
-/// codec does not let it pass. connection::write_error(): connection::write() has not taken it. Throws std::bad_alloc.
+/// [baton] Writes a message, all of it or none, with one copy into the output. Returns the codec's error
+/// (errc::message_too_big, ...) or connection::write_error() if write() rejects it. Throws std::bad_alloc.
 template <message_output Output, wrapping_codec Codec>
 [[nodiscard]] error_code write_message(Output& c, const Codec& wire, bytes message) {
   envelope e(message);
@@ -158,7 +157,7 @@ template <message_output Output, wrapping_codec Codec>
   return detail::write_frame(c, e.pieces());
 }
 
-/// In as many frames as it needs, which takes memory if these are several.
+/// Overload for messages in several frames, which allocates.
 template <message_output Output, class Inner>
 [[nodiscard]] error_code write_message(Output& c, const chunked<Inner>& wire, bytes message) {
   if (message.size() <= wire.max_chunk()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// handler: what a server accepts as a handler, and factories for handlers that cannot be copied.
+// handler: the handlers that a server accepts, and factories for handlers that cannot be copied.
 #pragma once
 
 #include "connection.hpp"
@@ -14,8 +14,7 @@ class stream;  // coroutine handlers include <quintet/net/stream.hpp>
 template <class T>
 class awaitable;
 
-/// (connection&, bytes) -> how much of the input it used, or void for all of it. Not bool: that would be somebody's
-/// `return c.write(in)`, and no length.
+/// (connection&, bytes) -> number of bytes used, or void for all. Not bool: `return c.write(in)` gives no length.
 template <class H>
 concept message_handler = std::invocable<H&, connection&, bytes> &&
                           (std::is_void_v<std::invoke_result_t<H&, connection&, bytes>> ||
@@ -27,26 +26,25 @@ template <class H>
 concept coroutine_handler = !message_handler<H> && std::invocable<H&, stream&> &&
                             std::same_as<std::invoke_result_t<H&, stream&>, awaitable<void>>;
 
-/// One of the two flavours. A callback handler may have, in addition:
+/// A callback or coroutine handler. A callback handler may have, in addition:
 ///
 ///   on_open(connection&)                before any input
-///   on_writable(connection&)            connection::writable() was false, and its output has left but for the low
-///                                       watermark: the place to go on with a long reply. No input comes before it
-///   classify(bytes first)               on the loop, before anything else that is about input: the connection_class
-///                                       of the connection. `priority` moves it to the priority loop; with `undecided`
-///                                       it is asked again when more has come. Must not take long
-///   on_overload(connection&, bytes)     instead of the handler, and returning what it does: this batch has waited for
-///                                       a pool longer than worker_limits::overload_latency. The place for the
-///                                       protocol's "busy"; without it, batches wait. Must not take long: it may be on
-///                                       a loop
-///   on_read_eof(connection&)            the peer has finished sending, and everything it sent has been seen. From now
-///                                       on the handler decides when to close(); without this function the connection
-///                                       closes by itself when its output has left
-///   on_drain(connection&)               the server is draining, everything received has been answered, and the
-///                                       connection closes after this: the place for the protocol's goodbye
-///   on_close(connection&, error_code)   it is over; nothing can be sent any more
+///   on_writable(connection&)            connection::writable() was false, and output is down to the low watermark:
+///                                       continues a long reply. No input comes before it
+///   classify(bytes first)               on the loop, before the handler sees input: returns the connection_class.
+///                                       `priority` moves the connection to the priority loop. After `undecided` it
+///                                       runs again with more bytes. Must not take long
+///   on_overload(connection&, bytes)     instead of the handler, returning the same: this batch has waited for a pool
+///                                       longer than worker_limits::overload_latency. Writes the protocol's "busy";
+///                                       without it, batches wait. Must not take long: it may run on a loop
+///   on_read_eof(connection&)            the peer has finished sending, and all its input was delivered. Now the
+///                                       handler decides when to close(). Without this function the connection closes
+///                                       by itself after its output has been sent
+///   on_drain(connection&)               the server is draining and everything received was answered. Writes the
+///                                       protocol's goodbye; the connection closes after it
+///   on_close(connection&, error_code)   the connection has closed; nothing can be sent any more
 ///
-/// All of them are called as the handler itself is: with the baton, where the model runs handlers.
+/// All except classify() are called as the handler itself: with the baton, where the model runs handlers.
 template <class H>
 concept handler = message_handler<H> || coroutine_handler<H>;
 
@@ -64,11 +62,10 @@ struct made_handler<F> : std::invoke_result<F&, const connection_ends&> {};
 
 }  // namespace detail
 
-/// Makes a handler for each connection: for those that cannot be copied, or must not be, or want to know from where the
-/// connection comes, and to which of this machine's addresses.
-/// `server(config, handler_factory([&] { return session{std::make_unique<state>()}; }))`. The function is called on the
-/// thread of the connection's loop, so it must be safe to call from several threads at once. It may have a parameter,
-/// `const connection_ends&`, which costs two system calls for a connection.
+/// Makes a handler for each connection, for handlers that cannot or must not be copied, or that need the connection's
+/// addresses. `server(config, handler_factory([&] { return session{std::make_unique<state>()}; }))`. The thread of the
+/// connection's loop calls the function, so it must be safe for calls from several threads at once. It may take a
+/// `const connection_ends&`, which costs two system calls per connection.
 template <class F>
   requires handler<typename detail::made_handler<F>::type>
 struct handler_factory {
@@ -99,7 +96,7 @@ struct handler_source<handler_factory<F>> {
 
 }  // namespace detail
 
-/// What may be given to a server: a copyable handler or a factory.
+/// A server accepts a copyable handler or a factory.
 template <class S>
 concept handler_or_factory =
     (handler<S> && std::copy_constructible<S>) || handler<typename detail::handler_source<S>::type>;

@@ -19,7 +19,7 @@ class message_queue {
     }
   }
   void push(std::unique_ptr<connection_message> message) noexcept { waiting_.push(*message.release()); }
-  /// The oldest one, or nothing.
+  /// Returns the oldest message, or null.
   std::unique_ptr<connection_message> pop() noexcept {
     return std::unique_ptr<connection_message>(static_cast<connection_message*>(waiting_.pop()));
   }

@@ -1,66 +1,65 @@
 // SPDX-License-Identifier: BSL-1.0
-// next_step: what a connection does next while its baton is at home, as a pure function of facts.
+// next_step: decides, as a pure function of facts, what a connection does next while the loop has the baton.
 #pragma once
 
 #include <cstdint>
 
 namespace quintet::detail {
 
-/// What is true of a connection at this moment. The connection collects the facts (connection::facts()); next_step()
-/// decides by them alone.
+/// The state of a connection at this moment, from connection_core::facts(). next_step() decides by it alone.
 struct connection_facts {
   // The end.
-  bool close_asked : 1 = false;  ///< from outside, while the baton was out
-  bool closing : 1 = false;      ///< close() was accepted: no more input is looked at
-  bool lingering : 1 = false;    ///< everything is sent and the peer knows
+  bool close_asked : 1 = false;  ///< close was requested, and not accepted yet
+  bool closing : 1 = false;      ///< close() was accepted: input is ignored
+  bool lingering : 1 = false;    ///< everything is sent and the peer was told
   // Messages from outside.
-  bool has_messages : 1 = false;  ///< not looked at yet
+  bool has_messages : 1 = false;  ///< messages not sorted yet
   bool has_calls : 1 = false;     ///< messages that need the baton
   // Output.
-  bool output_waits : 1 = false;    ///< the kernel has not taken all
-  bool must_shut_down : 1 = false;  ///< shutdown_send() was called, and the peer has not been told
+  bool output_waits : 1 = false;    ///< the kernel has not taken all output
+  bool must_shut_down : 1 = false;  ///< shutdown_send() was called, and the peer was not told yet
   bool wants_writable : 1 = false;  ///< on_writable comes before more input
   bool below_low_watermark : 1 = false;
-  bool is_scheduled : 1 = false;  ///< on_writable has its place in the loop's queue
+  bool is_scheduled : 1 = false;  ///< on_writable is in the loop's fair queue
   bool is_stuck : 1 = false;      ///< above the high watermark, and the policy is overflow_policy::pause
   // Another loop.
   bool may_migrate : 1 = false;  ///< another loop is named, and nothing holds the connection here
   // Input.
-  bool has_unseen_input : 1 = false;  ///< input that the handler has not been shown
+  bool has_unseen_input : 1 = false;  ///< input that the handler has not seen
   bool holds_input : 1 = false;       ///< paused by the handler, throttled, or behind output
-  bool reading_differs : 1 = false;   ///< the engine reads and should not, or the other way round
-  bool undecided : 1 = false;         ///< classify() needs more bytes, and has some
+  bool reading_differs : 1 = false;   ///< the engine reads and should not, or the reverse
+  bool undecided : 1 = false;         ///< classify() has seen bytes and needs more
   // The end of input.
-  bool drain_is_over : 1 = false;  ///< all that the kernel had when draining began was delivered, or the handler pauses
-  bool peer_ended : 1 = false;     ///< the peer has finished sending, and all of it has been delivered
-  bool may_end : 1 = false;        ///< nobody has announced more output after the peer's end
+  bool drain_is_over : 1 = false;  ///< everything received before draining began was delivered, or the handler pauses
+  bool peer_ended : 1 = false;     ///< the peer has finished sending, and everything was delivered
+  bool may_end : 1 = false;        ///< this side is not half-open, or has shut down sending
   // The handler.
-  bool keeps_baton : 1 = false;      ///< it is a coroutine: its reads return the end
-  bool on_drain_is_due : 1 = false;  ///< it has on_drain, which was not called yet
+  bool keeps_baton : 1 = false;      ///< a coroutine: its reads return the end
+  bool on_drain_is_due : 1 = false;  ///< on_drain exists and has not run yet
   bool on_read_eof_is_due : 1 = false;
 };
 
-/// Each step removes its own cause, hands the baton out, or ends the connection. So a connection comes to rest.
+/// Each step removes its own cause, hands the baton out, or ends the connection. So the steps terminate.
 enum class step : std::uint8_t {
-  wait,               ///< for an event: nothing is to do
-  accept_close,       ///< the close that was asked for from outside
+  wait,               ///< nothing to do before the next event
+  accept_close,       ///< accept the requested close
   linger,             ///< everything is sent: tell the peer, and wait until it has read and closed
-  sort_messages,      ///< run those that do not need the baton, and collect the calls
+  sort_messages,      ///< run messages that need no baton, and collect the calls
   dispatch_calls,     ///< hands the baton out
-  shut_down_send,     ///< tell the peer that nothing more comes
-  schedule_writable,  ///< queue up for on_writable, behind others that write much
+  shut_down_send,     ///< tell the peer that no more follows
+  schedule_writable,  ///< queue for on_writable, behind others that write much
   migrate,            ///< to another loop
   deliver_input,      ///< hands the baton out, or finds that the handler needs more bytes
   set_reading,        ///< tell the engine whether to read
   deliver_end,        ///< hands the baton out: a coroutine's read returns the end
   dispatch_drain,     ///< hands the baton out
-  deliver_undecided,  ///< hands the baton out: no byte can come that would decide the class
+  deliver_undecided,  ///< hands the baton out: no further byte can decide the class
   dispatch_read_eof,  ///< hands the baton out
   close,              ///< as if the handler had called close()
-  end,                ///< the peer has finished, and so has this side
+  end,                ///< both sides have finished
 };
 
-/// The end of input: after everything else.
+/// Decides at the end of input, when nothing else is left to do.
 constexpr step decide_at_end(const connection_facts& now) noexcept {
   if (now.drain_is_over) {
     if (now.keeps_baton) return step::deliver_end;
@@ -74,7 +73,7 @@ constexpr step decide_at_end(const connection_facts& now) noexcept {
   return now.may_end && !now.output_waits ? step::end : step::wait;
 }
 
-/// Input, then the end of it.
+/// Decides on input, then on its end.
 constexpr step decide_on_input(const connection_facts& now) noexcept {
   if (now.has_unseen_input && !now.holds_input) return step::deliver_input;
   if (now.reading_differs) return step::set_reading;
@@ -91,7 +90,7 @@ constexpr step decide_before_writable(const connection_facts& now) noexcept {
   return now.below_low_watermark && !now.is_scheduled ? step::schedule_writable : step::wait;
 }
 
-/// The first line that applies wins. Of a connection that has not ended and whose baton is at home.
+/// The first line that applies wins. The connection has not ended, and the loop has the baton.
 constexpr step next_step(const connection_facts& now) noexcept {
   if (now.close_asked) return step::accept_close;
   if (now.closing) return decide_while_closing(now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// send_notices: keeping them in order, and calling them.
+// send_notices: keeps notices in order, and calls them.
 #include "send_notices.hpp"
 
 #include "../watch/activity.hpp"

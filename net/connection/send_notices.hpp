@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// send_notices: functions that wait until what was written before them has been sent.
+// send_notices: functions that wait until the output written before them has been sent.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -21,8 +21,8 @@ class send_notice : public boost::intrusive::list_base_hook<> {
  private:
   friend class send_notices;
   virtual void call(error_code why) = 0;
-  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // of what it calls
-  std::uint64_t position_ = 0;                                            // how many bytes have to leave before
+  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // type of the function
+  std::uint64_t position_ = 0;                                            // number of bytes that must be sent first
 };
 
 template <class F>
@@ -36,7 +36,7 @@ class send_notice_of final : public send_notice {
   F function_;
 };
 
-/// In the order of asking, which is that of their positions. No thread affinity of its own.
+/// In the order of requests, which is the order of their positions. No thread affinity of its own.
 class send_notices {
  public:
   send_notices() noexcept = default;
@@ -46,13 +46,13 @@ class send_notices {
 
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   void add(std::unique_ptr<send_notice> fresh, std::uint64_t position) noexcept;
-  /// Takes over all of the others, whose positions are counted from `base`.
+  /// Takes over all notices of `others` and adds `base` to their positions.
   void take(send_notices& others, std::uint64_t base) noexcept;
-  /// Whether the first of them is due when so many bytes have left.
+  /// Returns whether the first notice is reached after `sent` bytes.
   [[nodiscard]] bool is_due(std::uint64_t sent) const noexcept;
-  /// Calls and destroys those that are due, without an error; returns how many have thrown.
+  /// Calls and destroys the reached notices without an error; returns how many threw.
   unsigned tell_due(std::uint64_t sent) noexcept;
-  /// Calls and destroys all of them, with this error; returns how many have thrown.
+  /// Calls and destroys all notices with `why`; returns how many threw.
   unsigned tell_all(error_code why) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: a connection together with its handler. message_session has callbacks; stream_session.hpp has coroutines.
+// session: a connection with its handler. message_session has callbacks; stream_session.hpp has coroutines.
 #pragma once
 
 #include "handler.hpp"
@@ -38,14 +38,14 @@ inline constexpr bool has_on_close = requires(H& h, connection& c, error_code wh
 template <class Handler>
 class message_session final : public connection {
  public:
-  /// Whether the handler can go to another loop.
+  /// Whether the handler can move to another loop.
   static constexpr bool can_move = std::is_nothrow_move_constructible_v<Handler>;
 
   static session_owner::session_ptr make(session_owner& owner, event_loop& loop, connection_host& host,
                                          Handler handler) {
     return {new message_session(owner, loop, host, std::move(handler)), {&destroy_session}};
   }
-  /// [loop] The handler of a session of this type that has ended.
+  /// [loop] Returns the handler of an ended session, which must be of this type.
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<message_session&>(ended).handler_; }
 
  private:
@@ -56,7 +56,7 @@ class message_session final : public connection {
                     .can_move = can_move && owner.can_migrate()}),
         owner_(owner),
         handler_(std::move(handler)) {}
-  /// Takes over from another one.
+  /// Takes over the handler of another session.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
     requires can_move
       : connection(loop, host,
@@ -85,7 +85,7 @@ class message_session final : public connection {
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
-  // The handler is compiled into it: the way from the engine to the handler is one indirect call.
+  // The handler is compiled in: from the engine to the handler there is one indirect call.
   void on_received(bytes arrived) noexcept override {
     if (!try_fast_path(arrived)) return receive(arrived);
     std::size_t used = arrived.size();
@@ -139,7 +139,7 @@ class message_session final : public connection {
     if constexpr (has_on_drain<Handler>) handler_.on_drain(*this);
   }
   void run_close(error_code why) noexcept override {
-    // It is closed already: of an exception only the count is left to do.
+    // The connection is closed already: an exception is only counted.
     if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }

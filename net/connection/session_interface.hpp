@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session_interface: what a connection asks of its session, which is the connection together with a handler.
+// session_interface: the calls from a connection to its session (the connection with its handler).
 #pragma once
 
 #include "../../base/bytes.hpp"
@@ -20,18 +20,18 @@ namespace quintet::detail {
 class connection_core;
 struct urgent_findings;
 
-/// dispatch() asks the thread model to run the connection's work item; the item calls a run_ function, which returns
-/// with the baton still held. It shares the channel's virtual table, so that a connection has one pointer less.
+/// dispatch() asks the thread model to run the connection's work item. The item calls a run_ function, which returns
+/// with the baton still held. This class shares the channel's virtual table, so that a connection has one pointer less.
 class session_interface : public connection_context {
  public:
-  /// [loop] The first call: the connection owns the handle from now on. See connection_core::open().
+  /// [loop] The first call: hands over the handle. See connection_core::open().
   virtual void begin(int handle) noexcept = 0;
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
-  /// Returns how much of the input was used.
+  /// Returns the number of bytes used.
   virtual std::size_t run_batch(bytes input) = 0;
   virtual std::size_t run_overload(bytes) { return 0; }
-  /// [loop] Answers urgent messages; returns what is left for the handler.
+  /// [loop] Answers urgent messages; returns the rest for the handler.
   virtual bytes run_sift(bytes arrived, bool /*at_end*/, urgent_findings&) { return arrived; }
   virtual connection_class run_classify(bytes) { return connection_class::ordinary; }
   virtual void run_writable() = 0;
@@ -40,13 +40,13 @@ class session_interface : public connection_context {
   virtual void run_close(error_code why) noexcept = 0;
   /// [loop] The last call.
   virtual void destroy() noexcept = 0;
-  /// [loop, baton] For a connection that migrates: makes another object for that loop, with the handler, which touches
-  /// nothing of its loop before it is attached there. Nothing when that cannot be had now.
+  /// [loop, baton] Makes an object with the handler on the loop to which the connection migrates. It must not touch its
+  /// loop before it is attached there. Returns null if that fails.
   virtual connection_core* make_migrated(event_loop&) noexcept { return nullptr; }
-  /// [loop] The last call for one whose connection has migrated.
+  /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;
-  /// [loop] The loop stops while the baton is out: cancels what the holder waits for.
+  /// [loop] Cancels what the baton's holder awaits, because the loop stops or the connection was aborted.
   virtual void interrupt() noexcept {}
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session_owner: what a session asks of the server or the client that it belongs to.
+// session_owner: the calls from a session to its server or client.
 #pragma once
 
 #include "../loop/model_interface.hpp"
@@ -16,10 +16,10 @@ namespace quintet::detail {
 
 class connection_core;
 
-/// Knows no handler type: a session passes functions that do. Outlives its sessions.
+/// Knows no handler type: sessions pass functions that do. Outlives its sessions.
 class session_owner {
  public:
-  /// Destroys a session, which is of the type that this function was made for.
+  /// Destroys a session of the type that this function was made for.
   using destroy_function = void (*)(connection_core& session) noexcept;
   struct session_deleter {
     destroy_function destroy;
@@ -27,17 +27,17 @@ class session_owner {
   };
   /// A session that has not begun.
   using session_ptr = std::unique_ptr<connection_core, session_deleter>;
-  /// Makes another session for the loop `to`, which takes the handler of `from`. Null without memory.
+  /// Makes a session on loop `to` with the handler of `from`. Null without memory.
   using migrate_function = connection_core* (*)(connection_core& from, event_loop& to, connection_host& host) noexcept;
 
   session_owner(const session_owner&) = delete;
   session_owner& operator=(const session_owner&) = delete;
 
-  /// [loop] The thread model runs the item, here or elsewhere.
+  /// [loop] Has the thread model run the item, here or elsewhere.
   void run(work_item& item) noexcept { model_.run(item); }
-  /// [any thread] Whether run() would always run an item of this loop here and now.
+  /// [any thread] Returns whether run() always runs items of this loop inline.
   [[nodiscard]] virtual bool runs_here(const event_loop& loop) const noexcept = 0;
-  /// [any thread] Whether its sessions may migrate to another loop. Constant.
+  /// [any thread] Returns whether its sessions may migrate to another loop. Constant.
   [[nodiscard]] virtual bool can_migrate() const noexcept { return false; }
 
   /// [loop] The session has ended: calls `destroy`.

@@ -4,7 +4,7 @@
 
 namespace quintet {
 
-// The root of the chain: whatever happens in the user's coroutine ends here.
+// The root of the chain: every result of the user's coroutine ends here.
 awaitable<> stream::drive(stream& s) {
   bool by_exception = false;
   try {
@@ -39,17 +39,17 @@ void stream::ended(bool by_exception) noexcept {
     hand_back();
 }
 
-// The coroutine gives the baton back itself. It is not always the one: what is posted borrows it from a waiting one.
+// The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
 void stream::hand_back() noexcept {
   batch_.progressed = has_progressed();
   detail::connection_handoff::give_back(*this);
 }
 
-/// What the coroutine was shown by its last read.
+/// Marks the input of the coroutine's last read as used.
 void stream::use_lent() noexcept { input_.consume(*this, std::exchange(lent_, 0)); }
 
-// Whether the next read has to return the baton, although there is input: more has arrived since this batch began,
-// something waits for the baton, or as much is written as one may before others have their turn.
+// Returns whether the next read must return the baton although there is input. Reasons: more has arrived since this
+// batch began, something waits for the baton, or output has reached a limit.
 bool stream::needs_return() const noexcept {
   const bool has_pending = loop_flags_.input.has_pending;
   if (has_ended() || !(baton_flags_.input.has_unread || has_pending)) return false;
@@ -58,9 +58,9 @@ bool stream::needs_return() const noexcept {
          output_.is_above_watermark(*this);
 }
 
-// Input of the batch at hand comes without suspending. What has arrived since comes with the next batch, for which the
-// baton goes home first: else a coroutine that awaits something else between its reads would keep it for as long as the
-// peer sends, and nobody would look at limits, messages, or the end.
+// Input of the current batch needs no suspension. Later input comes with the next batch, for which the baton is
+// returned first. Otherwise a coroutine that awaits other things between reads could keep the baton as long as the peer
+// sends. Limits, messages and the end would then be ignored.
 bool stream::begin_read() {
   use_lent();
   return (baton_flags_.input.has_unread || at_end()) && !needs_return();
@@ -79,7 +79,7 @@ void stream::forget_codec() noexcept {
   hand_back();
 }
 
-// What read() has lent stays where it is: what arrives meanwhile is read ahead.
+// Lent input stays in place: new input becomes pending.
 void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
   baton_flags_.handoff.wants_writable = true;
@@ -115,7 +115,7 @@ bool stream::look_for(message_wait& wanted) noexcept {
   }
 }
 
-// `incomplete` only if there is something to wait for.
+// Returns `incomplete` only if there is something to wait for.
 frame stream::next_frame(message_wait& wanted) {
   for (;;) {
     if (has_ended()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
@@ -146,7 +146,7 @@ void stream::wait_for_more(message_wait& wanted) noexcept {
   hand_back();
 }
 
-// What the coroutine has counted itself stays where no codec keeps anything.
+// Without a codec that keeps memory, the coroutine's own count stays.
 void stream::count_codec_input(std::size_t size) noexcept {
   if (size == 0 && !counts_codec_) return;
   counts_codec_ = size > 0;
@@ -176,7 +176,7 @@ std::size_t stream::run_batch(bytes) noexcept {
   return 0;
 }
 
-// The connection has failed while the coroutine was waiting for input, or had ended.
+// The connection failed while the coroutine waited for input, or after it had ended.
 void stream::run_close(error_code) noexcept {
   closing_ = true;
   if (ended_) return close_is_done();

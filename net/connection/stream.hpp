@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stream: a connection for coroutines. co_await read() gives the baton back and waits for it to return with input.
+// stream: a connection for coroutines. co_await read() returns the baton and waits until it comes with input.
 #pragma once
 
 #include "../../base/framing/delimiter.hpp"
@@ -20,15 +20,14 @@
 
 namespace quintet {
 
-/// The coroutine runs on its connection's loop in every thread model, so any Asio client can be awaited in it. It never
-/// blocks: expensive work goes through offload(), which is where the thread models differ.
+/// The coroutine runs on its connection's loop in every thread model, so it can await any Asio client. It must not
+/// block: expensive work goes through offload(), where the thread models differ.
 class stream : public connection, private coroutine_host {
  public:
-  /// [baton] What has arrived, at least a byte (others call this read_some), or nullopt at the end of the stream (also:
-  /// when the connection has failed or the server stops). What was written leaves first, in one send, if there is
-  /// anything to wait for. Input that came with the same batch is returned without suspending; for what has arrived
-  /// since then, and where somebody waits for the connection (a message, the end, its watermark), this coroutine waits
-  /// for a moment. The bytes are valid until the next read of any kind.
+  /// [baton] Returns at least one byte (others call this read_some), or nullopt at the end of the stream: also if the
+  /// connection has failed or the server stops. Written output leaves first, in one send, if there is anything to wait
+  /// for. Input of the same batch is returned without suspending. The coroutine suspends briefly if more has arrived
+  /// since, or if a message, a close or a watermark waits for the baton. The bytes are valid until the next read.
   auto read() noexcept {
     struct awaiter {
       stream& s;
@@ -39,13 +38,14 @@ class stream : public connection, private coroutine_host {
     return awaiter{*this};
   }
 
-  /// [baton] A message of the codec, without suspending if it has arrived. Else why there is none: errc::end_of_stream,
-  /// errc::incomplete_message when the stream ends within one, the codec's error (errc::message_too_big, ...), or why
-  /// the connection has failed (errc::stopped, ...). Longer than `max_input` is errc::message_too_big as well. value()
-  /// instead of * throws it as a boost::system::system_error. The message is valid until the next read. The codec stays
-  /// the caller's: one for all messages of a stream. After an error it is of no use any more, and what is unused is
-  /// still there for read(). Memory that the codec keeps for messages counts for `max_input_total`, as by
-  /// count_kept_input(), until the coroutine waits in another kind of read.
+  /// [baton] Returns the codec's next message, without suspending if it has arrived. On failure: errc::end_of_stream,
+  /// errc::incomplete_message if the stream ends within a message, the codec's error, or failure(). A message longer
+  /// than `max_input` is errc::message_too_big. value() instead of * throws the error as boost::system::system_error.
+  /// The message is valid until the next read.
+  ///
+  /// The caller owns the codec and uses one for all messages of a stream. After an error the codec is unusable; read()
+  /// still returns unused input. Memory that the codec keeps counts for `max_input_total`, as by count_kept_input(),
+  /// until the coroutine waits in another kind of read.
   template <codec Codec>
   auto read_message(Codec& wire) noexcept {
     struct reader final : message_wait {
@@ -62,7 +62,7 @@ class stream : public connection, private coroutine_host {
     };
     return reader(*this, wire);
   }
-  /// [baton] Everything up to and including the delimiter, before which there are `max_size` bytes at most.
+  /// [baton] Returns input up to and including the delimiter, with at most `max_size` bytes before it.
   auto read_until(bytes delimiter, std::size_t max_size = default_max_message) {
     struct reader final : message_wait {
       reader(stream& s, bytes d, std::size_t max) noexcept : message_wait(s), text(d), max_size(max) {}
@@ -78,8 +78,8 @@ class stream : public connection, private coroutine_host {
     if (delimiter.empty()) throw std::invalid_argument("read_until: the delimiter has 1 byte at least");
     return reader(*this, delimiter, max_size);
   }
-  /// [baton] So many bytes, in one piece of memory. It is taken when the first of them arrive, and grows with them;
-  /// many are received right there.
+  /// [baton] Returns `size` bytes in one piece of memory. The memory is allocated when the first byte arrives, and
+  /// grows. Large parts are received in place.
   auto read_exactly(std::size_t size) noexcept {
     struct reader final : message_wait {
       reader(stream& s, std::size_t n) noexcept : message_wait(s), size(n) {}
@@ -91,8 +91,8 @@ class stream : public connection, private coroutine_host {
     return reader(*this, size);
   }
 
-  /// [baton] What was written is sent, and this coroutine waits until no more of it is left than `low_watermark`, if
-  /// there was more than `high_watermark`. False: the connection has failed, and nothing more can be sent.
+  /// [baton] Waits if output is above `high_watermark` or the quantum is used up: sends, until output is down to
+  /// `low_watermark` and others have had their turn. Returns false if the connection has failed.
   auto until_writable() noexcept {
     struct awaiter {
       stream& s;
@@ -103,12 +103,12 @@ class stream : public connection, private coroutine_host {
     return awaiter{*this};
   }
 
-  /// [baton] Why the connection has failed: what on_close() would be told (errc::stopped, a time limit, the peer's
-  /// reset, ...). Nothing while it has not: read() has found the end of the stream, or others have closed it in order.
+  /// [baton] Returns why the connection has failed, as on_close() would get it (errc::stopped, a time limit, a reset,
+  /// ...). No error before that, at the end of the stream, or after an orderly close.
   [[nodiscard]] error_code failure() const noexcept { return has_ended() ? reason() : error_code(); }
 
-  /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. What f
-  /// returns, or throws, comes out of the co_await.
+  /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. The
+  /// co_await returns the result of f, or throws its exception.
   template <std::invocable F>
   auto offload(F f) {
     return offloaded<F>(*this, std::move(f));
@@ -126,7 +126,7 @@ class stream : public connection, private coroutine_host {
   template <class F>
   class offloaded;
 
-  /// The awaiter of a message: what is looked at whenever something has arrived, and the outcome.
+  /// Awaiter of a message: tries to parse whenever input has arrived, and holds the result.
   class message_wait {
    public:
     bool await_ready() { return stream_.begin_message(*this); }
@@ -146,19 +146,19 @@ class stream : public connection, private coroutine_host {
 
     stream& stream_;
     frame found_;
-    bool has_looked_ = false;    // there is something in found_
+    bool has_looked_ = false;    // found_ is set
     std::exception_ptr thrown_;  // by parse()
   };
 
   // [baton], on the loop.
-  /// Nothing will arrive any more.
+  /// Returns whether no more input will arrive.
   [[nodiscard]] bool nothing_will_arrive() const noexcept {
     return has_ended() || ((loop_flags_.input.peer_ended || drained_) && !loop_flags_.input.has_pending);
   }
   [[nodiscard]] bool at_end() const noexcept {
     return has_ended() || (nothing_will_arrive() && input_.nothing_unread());
   }
-  /// Input was used up to the end of a message, or something was written.
+  /// Returns whether a message was read to its end, or something was written.
   [[nodiscard]] bool has_progressed() const noexcept { return batch_.progressed || !output_.nothing_written(); }
   [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
@@ -189,14 +189,14 @@ class stream : public connection, private coroutine_host {
 
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
-  message_wait* wanted_ = nullptr;     // what that read waits for, if not for anything
-  std::size_t lent_ = 0;               // bytes shown to the coroutine, used up by its next read
-  bool closing_ = false;               // the connection is over; it goes when the coroutine has ended
-  bool ended_ = false;                 // the coroutine has
-  bool counts_codec_ = false;          // count_kept_input() was last told what the codec of a read keeps
+  message_wait* wanted_ = nullptr;     // the read in progress, if it waits for a message
+  std::size_t lent_ = 0;               // bytes shown to the coroutine; its next read marks them as used
+  bool closing_ = false;               // the connection is closed; it is destroyed after the coroutine has ended
+  bool ended_ = false;                 // the coroutine has ended
+  bool counts_codec_ = false;          // count_kept_input() last reported a codec's memory
 };
 
-/// The awaiter of offload(), and the work item that is handed off. It lives in the coroutine's frame.
+/// Awaiter of offload(), and the work item that is handed off. It lives in the coroutine's frame.
 template <class F>
 class stream::offloaded final : private quintet::work_item {
  public:
@@ -208,7 +208,7 @@ class stream::offloaded final : private quintet::work_item {
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> waiting) noexcept {
     waiting_ = waiting;
-    bool ran_here = false;  // on this stack: a pool may have finished, and this object be gone, before run() returns
+    bool ran_here = false;  // on this stack: a pool may finish, and destroy this object, before run() returns
     ran_here_ = &ran_here;
     stream_.dispatch(*this);
     return !ran_here;
@@ -223,7 +223,7 @@ class stream::offloaded final : private quintet::work_item {
 
   static void compute(quintet::work_item& item) noexcept {
     auto& self = static_cast<offloaded&>(item);
-    const pthread_t before = self.stream_.guard_.enter();  // the coroutine waits, and lends the baton
+    const pthread_t before = self.stream_.guard_.enter();  // the waiting coroutine lends the baton
     self.call();
     self.stream_.guard_.come_back_to(before);
     if (self.stream_.loop().in_this_thread()) {

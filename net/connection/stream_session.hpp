@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stream_session: a stream together with its coroutine handler.
+// stream_session: a stream with its coroutine handler.
 #pragma once
 
 #include "session.hpp"
@@ -20,7 +20,7 @@ class stream_session final : public stream {
     return {new stream_session(owner, loop, host, std::move(handler)), {&destroy_session}};
   }
 
-  /// [loop] The handler of a session of this type that has ended.
+  /// [loop] Returns the handler of an ended session, which must be of this type.
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<stream_session&>(ended).handler_; }
 
  private:

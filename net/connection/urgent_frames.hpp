@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// urgent_frames: picks out of a stream the frames that are answered ahead of everything else.
+// urgent_frames: picks frames out of a stream that are answered ahead of everything else.
 #pragma once
 
 #include "../../base/framing/frame.hpp"
@@ -14,11 +14,11 @@ namespace quintet {
 
 class event_loop;
 
-/// What is answered to urgent frames: it leaves at once, ahead of what the connection's handler is still writing.
+/// Reply to urgent frames. It is sent at once, ahead of the handler's current output.
 class urgent_reply {
  public:
   explicit urgent_reply(std::string& text) noexcept : text_(text) {}
-  /// [loop] In on_urgent(). Always true: it is taken, and counts as the connection's output afterwards.
+  /// [loop] In on_urgent(). Always returns true; the data counts as the connection's output afterwards.
   bool write(bytes data) {
     text_.append(data);
     return true;
@@ -32,8 +32,8 @@ class urgent_reply {
   std::string& text_;
 };
 
-/// Of a handler of messages: its functions for urgent ones. They are static, since the handler may be at work on
-/// another thread at that moment; what else they use is theirs to guard.
+/// Optional functions of a message handler for urgent messages. They are static, because the handler may be running on
+/// another thread. They must synchronise any other state they use.
 template <class H>
 concept has_urgent_messages = requires(bytes message, urgent_reply& reply) {
   { H::is_urgent(message) } -> std::same_as<bool>;
@@ -42,14 +42,14 @@ concept has_urgent_messages = requires(bytes message, urgent_reply& reply) {
 
 namespace detail {
 
-/// One for each loop, and used again: what is found while some bytes are sifted.
+/// Result of sifting some bytes. One for each loop, reused.
 struct urgent_findings {
   explicit urgent_findings(event_loop&) noexcept {}
-  bool may_answer = false;  ///< else nothing is urgent now
-  bool holds_back = false;  ///< a frame has begun that may turn out to be urgent
-  unsigned answered = 0;    ///< frames
+  bool may_answer = false;  ///< false: no message is urgent now
+  bool holds_back = false;  ///< a frame has begun that may be urgent
+  unsigned answered = 0;    ///< number of frames
   std::string reply;
-  std::string rest;  ///< what is left, where that is not a part of what came
+  std::string rest;  ///< input left for the handler, if it is no part of the arrived bytes
 
   void begin(bool may) {
     may_answer = may;
@@ -61,17 +61,17 @@ struct urgent_findings {
       else
         text->clear();
   }
-  static constexpr std::size_t most_kept = 64 * 1024;  // of memory that one big message has brought
+  static constexpr std::size_t most_kept = 64 * 1024;  // bytes; frees the memory of a big message
 };
 
-/// Of one connection. It sees all of its input, on the loop, before the handler does; the codec is its own.
+/// Sifter of one connection. It sees all input on the loop before the handler does, with a codec of its own.
 template <codec Codec>
 class urgent_sieve {
  public:
   explicit urgent_sieve(const Codec& wire) : wire_(without_messages(wire)) {}
 
-  /// What is left of it for the handler: in `in` or in `found`. A frame that has not arrived whole is held back as long
-  /// as it may be urgent. At the end of the stream nothing is.
+  /// Returns the input left for the handler: in `arrived` or in `found`. Holds back an incomplete frame while it may be
+  /// urgent, but nothing at the end of the stream.
   template <class Handler>
   bytes sift(bytes arrived, bool at_end, urgent_findings& found) {
     const bool together = !held_.empty();
@@ -92,29 +92,29 @@ class urgent_sieve {
     else
       return wire;
   }
-  static constexpr std::size_t most_held = 4096;  // of a message whose length is known; what is longer is not urgent
+  static constexpr std::size_t most_held = 4096;  // bytes; a longer message of known length is not urgent
   struct walk {
     bytes in;
-    std::size_t at = 0;    // so far it has been looked at
-    std::size_t from = 0;  // where what is left, and not in `rest` yet, begins
+    std::size_t at = 0;    // number of bytes examined
+    std::size_t from = 0;  // start of the rest that is not in `found.rest` yet
   };
 
-  /// By its length, if the codec knows that beforehand: how the frame was cut when it arrived must not decide.
+  /// By its length if the codec knows it: the result must not depend on how the frame was cut on arrival.
   static bool may_be_urgent(const frame& f) noexcept { return !transparent_codec<Codec> || f.size <= most_held; }
 
-  // False: what is there is no whole frame.
+  // Returns false if there is no whole frame.
   template <class Handler>
   bool step(walk& w, urgent_findings& found) {
     const bytes in = w.in.substr(w.at);
     const bool whole = !within_message(wire_);
     const frame next = wire_.parse(in);
     if (next.is == frame::state::incomplete) {
-      // One that says how long its messages are: this one goes on for so many bytes.
+      // The frame's length is known and too long: let that many bytes pass.
       if (may_be_urgent(next)) return false;
       passing_ = next.size - in.size();
       w.at = w.in.size();
     } else if (next.is == frame::state::failed) {
-      passing_ = std::string::npos;  // for the handler's codec to find
+      passing_ = std::string::npos;  // the handler's codec will report the error
       w.at = w.in.size();
     } else {
       if (next.is == frame::state::complete && whole && found.may_answer && may_be_urgent(next) &&
@@ -146,7 +146,7 @@ class urgent_sieve {
   std::size_t passing_ = 0;  // bytes to come of a frame that is not urgent
 };
 
-/// In place of a sieve, where nothing is urgent.
+/// Replaces the sieve where nothing is urgent.
 struct no_urgent_sieve {
   template <codec Codec>
   explicit no_urgent_sieve(const Codec&) noexcept {}
