@@ -4,14 +4,13 @@
 
 #include "benchmarks/options.hpp"
 
-#include <quintet/net/options/accept_strategy.hpp>
+#include <quintet/net/options/advanced_options.hpp>
 #include <quintet/net/options/engine_kind.hpp>
-#include <quintet/net/options/priority_options.hpp>
-#include <quintet/net/options/rebalance_options.hpp>
-#include <quintet/threadmodels/compute/offload.hpp>
+#include <quintet/net/options/listen_options.hpp>
+#include <quintet/threadmodels/compute/thread_options.hpp>
 #include <quintet/threadmodels/model.hpp>
 #include <quintet/threadmodels/placement/idle_cpus.hpp>
-#include <quintet/threadmodels/placement/placement_policy.hpp>
+#include <quintet/threadmodels/placement/placement_options.hpp>
 
 #include <cstring>
 #include <optional>

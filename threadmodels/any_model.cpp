@@ -2,7 +2,7 @@
 // any_model: from options to one of the five models; refuses what cannot be.
 #include "any_model.hpp"
 
-#include "../net/loop/model_adapter.hpp"
+#include "../net/loop/thread_model.hpp"
 #include "models.hpp"
 
 #include <string>

@@ -2,11 +2,10 @@
 // any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
 #pragma once
 
-#include "../net/loop/model_interface.hpp"
+#include "../net/loop/thread_model.hpp"
 #include "../net/options/engine_kind.hpp"
-#include "compute/offload_statistics.hpp"
+#include "compute/model_statistics.hpp"
 #include "compute/thread_options.hpp"
-#include "compute/worker_statistics.hpp"
 #include "model.hpp"
 #include "placement/placement_options.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // blocking_io_test: signals in the middle of sends and receives with a time limit lose nothing.
+#include <quintet/net/engine/socket_services.hpp>
+
 #include "load/blocking_io.hpp"
 
 #include <boost/test/unit_test.hpp>

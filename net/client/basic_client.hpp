@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../connection/session.hpp"
-#include "../loop/model_adapter.hpp"
+#include "../loop/thread_model.hpp"
 #include "session_link.hpp"
 
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include "../connection/connection_host.hpp"
 #include "../loop/event_loop.hpp"
-#include "../loop/model_interface.hpp"
+#include "../loop/thread_model.hpp"
 #include "client_link.hpp"
 #include "client_statistics.hpp"
 

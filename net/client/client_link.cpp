@@ -2,6 +2,7 @@
 // client_link: attempts, waits between them, and the end of a link.
 #include "client_link.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
 #include <new>

@@ -2,6 +2,7 @@
 // connection_pool: idle sockets, waiters, and attempts to connect for waiters without an idle socket.
 #include "connection_pool.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
 #include <boost/system/system_error.hpp>

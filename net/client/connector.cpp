@@ -3,6 +3,7 @@
 #include "connector.hpp"
 
 #include "../engine/kernel_sockets.hpp"
+#include "../engine/socket_services.hpp"
 #include "../loop/executor.hpp"
 #include "../loop/placing.hpp"
 #include "resolver.hpp"

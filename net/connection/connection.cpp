@@ -3,10 +3,12 @@
 #include "connection.hpp"
 
 #include "../loop/executor.hpp"
+#include "connection_extras.hpp"
 #include "connection_migration.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -63,6 +65,12 @@ void connection::uncork(bool sends) {
   if (detail::connection_output::uncork(*this) && sends) flush();
 }
 
+// Its default reason tells that there was no memory for a reason.
+void connection::close(error_code why) noexcept {
+  held().handoff.close_requested = baton_flags_.handoff.has_reason = true;
+  if (make_baton_extras()) baton_extras_->close_reason = why;
+}
+
 // ---- Input and settings ---------------------------------------------------------------------------------------------
 
 void connection::count_kept_input(std::size_t size) noexcept {
@@ -109,5 +117,9 @@ bool connection::move_to(event_loop& to) {
   const auto is_ordinary = [this](event_loop& loop) { return std::ranges::count(host_.loops, &loop) > 0; };
   return is_ordinary(to) && is_ordinary(loop_) && detail::connection_migration::request(*this, to);
 }
+
+// An exception leaves the end of the batch to decide.
+cork_guard::cork_guard(connection& of) noexcept : connection_(&of), exceptions_(std::uncaught_exceptions()) {}
+void cork_guard::end() const noexcept { connection_->uncork(std::uncaught_exceptions() == exceptions_); }
 
 }  // namespace quintet

@@ -4,7 +4,6 @@
 
 #include "../../base/memory/byte_chain.hpp"
 #include "connection_core.hpp"
-#include "cork_guard.hpp"
 #include "send_notices.hpp"
 
 #include <concepts>
@@ -12,8 +11,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace quintet {
+
+class cork_guard;
 
 /// The connection as its handler sees it. The handler holds the baton while it runs: no other thread then touches this
 /// data (rules: connection_core).
@@ -77,10 +79,7 @@ class connection : protected detail::connection_core {
   /// [baton] Closes the connection after queued output has been sent. Discards further input.
   void close() noexcept { held().handoff.close_requested = true; }
   /// [baton] Closes because of an error: on_close and the log get `why`, or not_enough_memory if storing it failed.
-  void close(error_code why) noexcept {
-    held().handoff.close_requested = baton_flags_.handoff.has_reason = true;
-    if (make_baton_extras()) baton_extras_->close_reason = why;
-  }
+  void close(error_code why) noexcept;
   /// [baton] Returns whether close() was called.
   [[nodiscard]] bool closing() const noexcept { return held().handoff.close_requested; }
   /// [baton] Half-closes: after queued output has been sent, tells the peer that no more follows. Input continues.
@@ -154,6 +153,26 @@ class connection : protected detail::connection_core {
   bool write_more(bytes data);
   detail::connection_settings& changed_settings();
   void uncork(bool sends);
+};
+
+/// Result of connection::cork(). [baton] It must not outlive its connection: use a local variable of a handler or
+/// coroutine. If an exception destroys it, it sends nothing; the end of the batch decides.
+class [[nodiscard]] cork_guard {
+ public:
+  cork_guard(cork_guard&& other) noexcept
+      : connection_(std::exchange(other.connection_, nullptr)), exceptions_(other.exceptions_) {}
+  cork_guard& operator=(cork_guard&&) = delete;
+  ~cork_guard() {
+    if (connection_) end();
+  }
+
+ private:
+  friend class connection;
+  explicit cork_guard(connection& of) noexcept;
+  void end() const noexcept;
+
+  connection* connection_;
+  int exceptions_;  // in flight when it was made
 };
 
 }  // namespace quintet

@@ -2,9 +2,30 @@
 // connection_context: makes extras when they are needed, and starts the timer.
 #include "connection_context.hpp"
 
+#include "../engine/socket_services.hpp"
+#include "connection_extras.hpp"
+
 #include <new>
 
 namespace quintet::detail {
+
+connection_context::connection_context(event_loop& loop, connection_host& host, handoff_constants constants) noexcept
+    : constants_(constants), loop_(loop), host_(host) {}
+connection_context::~connection_context() = default;
+
+std::string connection_context::peer() const {
+  return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
+}
+
+connection_deadlines* connection_context::deadlines() const noexcept {
+  return extras_ ? extras_->deadlines.get() : nullptr;
+}
+
+bool connection_context::is_scheduled_fair() const noexcept {
+  return extras_ && static_cast<const fair_task&>(*extras_).is_linked();
+}
+
+bool connection_context::has_migration_target() const noexcept { return extras_ && extras_->migrates_to; }
 
 bool connection_context::make_extras() noexcept {
   if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));

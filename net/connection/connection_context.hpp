@@ -5,15 +5,28 @@
 #include "../../base/error.hpp"
 #include "../loop/event_loop.hpp"
 #include "../watch/affinity_guard.hpp"
-#include "connection_extras.hpp"
 #include "connection_flags.hpp"
 #include "connection_host.hpp"
-#include "connection_silence.hpp"
 
 #include <memory>
 #include <string>
 
+namespace quintet {
+
+class connection_deadlines;
+
+}  // namespace quintet
+
 namespace quintet::detail {
+
+struct connection_baton_extras;
+struct connection_loop_extras;
+
+/// Settings of one connection alone.
+struct connection_settings {
+  connection_limits limits;
+  connection_id source;
+};
 
 /// Each part receives it with each call and needs no pointer of its own. A part writes the flags named after it. The
 /// coordinator (connection_core) writes the handoff flags and the phase.
@@ -49,14 +62,11 @@ class connection_context : public stream_channel {
     return baton_flags_;
   }
   /// [loop, or baton] Returns the peer's address; empty after the handle was closed.
-  [[nodiscard]] std::string peer() const {
-    return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
-  }
+  [[nodiscard]] std::string peer() const;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
-  [[nodiscard]] connection_deadlines* deadlines() const noexcept {
-    return extras_ ? extras_->deadlines.get() : nullptr;
-  }
+  /// [loop, baton] Returns null if no time limit applies.
+  [[nodiscard]] connection_deadlines* deadlines() const noexcept;
   /// [loop, baton] Returns whether output is above its high watermark and the policy is to stop reading.
   [[nodiscard]] bool is_stuck() const noexcept {
     return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
@@ -78,11 +88,9 @@ class connection_context : public stream_channel {
   /// [loop, baton] Returns whether classify() has seen input without a decision.
   [[nodiscard]] bool is_undecided() const noexcept { return enabled_.classify && baton_flags_.input.has_unread; }
   /// [loop] Returns whether on_writable is in the loop's queue of fair tasks.
-  [[nodiscard]] bool is_scheduled_fair() const noexcept {
-    return extras_ && static_cast<const fair_task&>(*extras_).is_linked();
-  }
+  [[nodiscard]] bool is_scheduled_fair() const noexcept;
   /// [loop] Returns whether another loop is to take over the connection.
-  [[nodiscard]] bool has_migration_target() const noexcept { return extras_ && extras_->migrates_to; }
+  [[nodiscard]] bool has_migration_target() const noexcept;
   /// [loop, baton] Returns whether the server ignores input, so that the peer's clocks stand still. In model 1 the
   /// thread blocks in send() while output waits.
   [[nodiscard]] bool looks_away() const noexcept {
@@ -126,9 +134,8 @@ class connection_context : public stream_channel {
   [[no_unique_address]] affinity_guard guard_;             // the baton's holder
 
  protected:
-  connection_context(event_loop& loop, connection_host& host, handoff_constants constants) noexcept
-      : constants_(constants), loop_(loop), host_(host) {}
-  ~connection_context() = default;
+  connection_context(event_loop& loop, connection_host& host, handoff_constants constants) noexcept;
+  ~connection_context();
 };
 
 /// The reason why a connection must end, or none. Returned in registers, unlike error_code.

@@ -3,8 +3,10 @@
 #include "connection_core.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
+#include "../engine/socket_services.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
+#include "connection_extras.hpp"
 #include "connection_handoff.hpp"
 #include "connection_migration.hpp"
 #include "urgent_frames.hpp"

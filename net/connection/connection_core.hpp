@@ -8,7 +8,6 @@
 #include "connection_handoff.hpp"
 #include "connection_input.hpp"
 #include "connection_output.hpp"
-#include "next_step.hpp"
 #include "session_interface.hpp"
 
 #include <cstddef>
@@ -17,6 +16,9 @@
 #include <typeinfo>
 
 namespace quintet::detail {
+
+struct connection_facts;
+enum class step : std::uint8_t;
 
 /// The loop owns the socket side: the handle, the queue, pending input. The holder of the baton owns the data side:
 /// unread input, the output builder, the handler's members. There is one baton. The loop hands it to the handler with a

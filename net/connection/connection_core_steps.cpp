@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_core_steps: the coordinator's work while the loop has the baton: facts, steps and end.
 #include "../../base/build/planted_bugs.hpp"
+#include "../engine/socket_services.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
+#include "connection_extras.hpp"
 #include "connection_handoff.hpp"
 #include "connection_migration.hpp"
+#include "next_step.hpp"
 
 #include <new>
 #include <utility>

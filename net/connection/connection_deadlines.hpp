@@ -4,7 +4,7 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/error.hpp"
-#include "../options/connection_limits.hpp"
+#include "../options/limits.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,8 @@
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
 #include "../names/connection_id.hpp"
-#include "../options/connection_limits.hpp"
+#include "../options/limits.hpp"
+#include "connection_context.hpp"
 #include "connection_deadlines.hpp"
 #include "message_queue.hpp"
 #include "send_notices.hpp"
@@ -16,14 +17,6 @@
 #include <memory>
 
 namespace quintet::detail {
-
-class connection_context;
-
-/// Settings of one connection alone.
-struct connection_settings {
-  connection_limits limits;
-  connection_id source;
-};
 
 /// Work deferred to the end of the loop's turn: sending the output of several messages, and calling send notices.
 struct connection_turn_end final : work_item {

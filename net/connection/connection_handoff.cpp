@@ -6,6 +6,7 @@
 #include "../loop/post_batch.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
+#include "connection_extras.hpp"
 #include "connection_migration.hpp"
 
 #include <memory>

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "../../base/log.hpp"
-#include "../options/connection_limits.hpp"
-#include "../options/memory_limits.hpp"
+#include "../options/limits.hpp"
 #include "connection_registry.hpp"
 
 #include <algorithm>

@@ -46,9 +46,7 @@ class connection_input {
   }
   /// Delays delivery until `size` bytes are unread. Without memory, input is delivered as usual.
   static void require(context& c, std::size_t size) noexcept;
-  [[nodiscard]] static std::size_t required(const context& c) noexcept {
-    return c.baton_flags_.input.requires_more ? c.baton_extras_->required : 0;
-  }
+  [[nodiscard]] static std::size_t required(const context& c) noexcept;
   [[nodiscard]] bool requires_more(const context& c) const noexcept { return unread_.size() < required(c); }
   /// Appends to unread input. Throws std::bad_alloc.
   [[gnu::always_inline]] void append(context& c, bytes more) {

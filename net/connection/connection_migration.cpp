@@ -5,6 +5,8 @@
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
+#include "connection_extras.hpp"
+#include "handler.hpp"
 
 #include <new>
 #include <utility>

@@ -2,6 +2,8 @@
 // connection_output: from the builder to the kernel, and the queue when the kernel takes no more.
 #include "connection_output.hpp"
 
+#include "connection_extras.hpp"
+
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -69,8 +71,19 @@ void connection_output::copy(context& c, bytes data) {
   if (!builder_.try_append(data)) builder_.append(data, spare);
 }
 
+bool connection_output::uncork(context& c) noexcept { return --c.baton_extras_->corks == 0; }
+
+bool connection_output::may_send_early(const context& c) const noexcept {
+  return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && c.baton_extras_->corks > 0);
+}
+
 // If checks_writes is not set, nothing has changed that could set it.
-bool connection_output::prepare_slowly(context& c) noexcept {
+bool connection_output::prepare_to_hand_off(context& c) noexcept {
+  if (c.loop_flags_.output.none() && !c.baton_flags_.checks_writes) [[likely]] {
+    prepare(c);
+    if (c.baton_extras_) c.baton_extras_->queued = 0;
+    return true;
+  }
   c.loop_.chunks().try_allocate(builder_);
   classify_writes(c);
   if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;

@@ -10,6 +10,12 @@
 #include <memory>
 #include <span>
 
+namespace quintet {
+
+class send_notice;
+
+}  // namespace quintet
+
 namespace quintet::detail {
 
 /// Two chains of bytes. The holder of the baton appends to the builder; the loop sends the queue. Bytes in the queue
@@ -41,11 +47,9 @@ class connection_output {
   }
   void add_notice(context& c, std::unique_ptr<send_notice> notice);
   /// Ends one cork. Returns whether it was the last.
-  static bool uncork(context& c) noexcept { return --c.baton_extras_->corks == 0; }
+  static bool uncork(context& c) noexcept;
   /// [loop, baton] Returns whether output may leave before the batch ends: nothing is queued before it, no cork.
-  [[nodiscard]] bool may_send_early(const context& c) const noexcept {
-    return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && c.baton_extras_->corks > 0);
-  }
+  [[nodiscard]] bool may_send_early(const context& c) const noexcept;
 
   // ---- The queue [loop] ----
 
@@ -74,13 +78,7 @@ class connection_output {
       c.baton_flags_.checks_writes = true;
   }
   /// The same for a batch that does not take the fast path. Returns false without memory.
-  [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
-    if (!c.loop_flags_.output.none() || c.baton_flags_.checks_writes) [[unlikely]]
-      return prepare_slowly(c);
-    prepare(c);
-    if (c.baton_extras_) c.baton_extras_->queued = 0;
-    return true;
-  }
+  [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept;
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
   /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>
@@ -133,7 +131,6 @@ class connection_output {
   end_reason join_queue(context& c, bool kernel_is_full) noexcept;
   end_reason queue_changed(context& c) noexcept;
   bool tell_source(context& c, bool throttle) noexcept;
-  bool prepare_slowly(context& c) noexcept;
   void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
   static end_reason account(context& c, engine::send_result sent) noexcept;
   bool take_notices(context& c) noexcept;

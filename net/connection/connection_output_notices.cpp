@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_output_notices: functions that are called when the output written before them has been sent.
+#include "connection_extras.hpp"
 #include "connection_output.hpp"
 
 #include <utility>

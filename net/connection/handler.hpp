@@ -5,6 +5,7 @@
 #include "connection.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +14,13 @@ namespace quintet {
 class stream;  // coroutine handlers include <quintet/net/stream.hpp>
 template <class T>
 class awaitable;
+
+/// Result of a handler's classify() for the first bytes of a connection.
+enum class connection_class : std::uint8_t {
+  ordinary,   ///< it stays where the threading model placed it
+  priority,   ///< it moves to the priority loop before the handler sees any input
+  undecided,  ///< more bytes are needed; from 4096 bytes on it counts as ordinary
+};
 
 /// (connection&, bytes) -> number of bytes used, or void for all. Not bool: `return c.write(in)` gives no length.
 template <class H>
@@ -75,6 +83,9 @@ struct handler_factory {
 
 namespace detail {
 
+/// [loop] Asks the system, by two calls.
+[[nodiscard]] connection_ends ends_of(engine& io, int handle);
+
 /// A handler that is copied for each connection, as a factory.
 template <class H>
 struct handler_source {
@@ -88,7 +99,7 @@ struct handler_source<handler_factory<F>> {
   handler_factory<F> factory;
   type make(engine& io, int handle) {
     if constexpr (std::invocable<F&, const connection_ends&>)
-      return factory.make(connection_ends{io.sockets().remote_address(handle), io.sockets().local_address(handle)});
+      return factory.make(ends_of(io, handle));
     else
       return factory.make();
   }

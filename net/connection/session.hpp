@@ -4,7 +4,6 @@
 
 #include "handler.hpp"
 #include "session_owner.hpp"
-#include "urgent_frames.hpp"
 
 #include <concepts>
 #include <cstddef>

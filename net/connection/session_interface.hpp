@@ -3,15 +3,16 @@
 #pragma once
 
 #include "../../base/bytes.hpp"
-#include "connection_class.hpp"
 #include "connection_context.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <typeinfo>
 
 namespace quintet {
 
 class work_item;
+enum class connection_class : std::uint8_t;
 
 }  // namespace quintet
 
@@ -33,7 +34,7 @@ class session_interface : public connection_context {
   virtual std::size_t run_overload(bytes) { return 0; }
   /// [loop] Answers urgent messages; returns the rest for the handler.
   virtual bytes run_sift(bytes arrived, bool /*at_end*/, urgent_findings&) { return arrived; }
-  virtual connection_class run_classify(bytes) { return connection_class::ordinary; }
+  virtual connection_class run_classify(bytes) { return {}; }  // ordinary
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}
   virtual void run_drain() {}

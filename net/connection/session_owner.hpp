@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// session_owner: the calls from a session to its server or client.
+// session_owner: the calls from a session to its server or client, and how it gets a handle that its program opened.
 #pragma once
 
-#include "../loop/model_interface.hpp"
+#include "../../base/error.hpp"
+#include "../loop/thread_model.hpp"
 
 #include <memory>
 
@@ -54,6 +55,16 @@ class session_owner {
   ~session_owner() = default;
 
   model_interface& model_;
+};
+
+/// The handler of a connection that is to be attached, and the function that is told when it cannot be.
+class attachment {
+ public:
+  virtual ~attachment() = default;
+  /// [loop] Makes the session, which takes the handler. May throw.
+  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host) = 0;
+  /// [loop] The connection cannot be attached. Must not throw.
+  virtual void refuse(error_code why) noexcept = 0;
 };
 
 }  // namespace quintet::detail

@@ -2,11 +2,16 @@
 // engine: the defaults of the engine interface.
 #include "engine.hpp"
 
+#include "socket_services.hpp"
+
 namespace quintet {
 
 engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
   iovec piece{const_cast<char*>(data.data()), data.size()};  // send() only reads the bytes
   return send(c, output_pieces(&piece, 1));
 }
+
+void engine::shutdown_send(int handle) noexcept { sockets_.shutdown_send(handle); }
+void engine::close(int handle) noexcept { sockets_.close(handle); }
 
 }  // namespace quintet

@@ -4,10 +4,8 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/error.hpp"
-#include "../options/accept_strategy.hpp"
+#include "../options/listen_options.hpp"
 #include "channel.hpp"
-#include "pieces.hpp"
-#include "socket_services.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -18,6 +16,7 @@
 namespace quintet {
 
 class engine_embedding;
+class socket_services;
 
 /// The features of an engine and its demands on the loop. They never change.
 struct engine_capabilities {
@@ -90,10 +89,10 @@ class engine {
   /// `closing` when the loop ends, outside poll().
   virtual void flush(flush_extent) noexcept {}
   /// [loop] Shuts down the sending side after the accepted bytes have been sent.
-  virtual void shutdown_send(int handle) noexcept { sockets_.shutdown_send(handle); }
+  virtual void shutdown_send(int handle) noexcept;
   /// [loop] Closes a handle that is not watched. Accepted bytes are sent first, unless
   /// socket_services::reset_when_closed() was called. Nothing is received any more.
-  virtual void close(int handle) noexcept { sockets_.close(handle); }
+  virtual void close(int handle) noexcept;
 
  protected:
   /// `network` and `embedded` must outlive the engine, or be part of it.

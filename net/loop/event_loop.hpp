@@ -13,7 +13,6 @@
 #include "../watch/affinity_guard.hpp"
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
-#include "loop_services.hpp"
 #include "loop_timers.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -23,12 +22,15 @@
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
+#include <typeindex>
 #include <typeinfo>
+#include <unordered_map>
 #include <utility>
 
 namespace quintet {
 
 class asio_guest;
+class event_loop;
 class loop_executor;
 
 /// An object that lives on a loop and keeps the loop running, such as a connection or a listener.
@@ -39,6 +41,24 @@ class loop_member : public boost::intrusive::list_base_hook<> {
 
  protected:
   ~loop_member() = default;
+};
+
+/// At most one object of each type per loop (a database client, a cache), made at its first use.
+class loop_services {
+ public:
+  template <class T>
+  T& use(event_loop& loop) {
+    auto& slot = slots_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<T>(loop);  // shared_ptr<void> remembers how to destroy a T
+    return *static_cast<T*>(slot.get());
+  }
+  /// Destroys all objects, one by one. A destructor may use other services; those already destroyed are made again.
+  void clear() noexcept {
+    while (!slots_.empty()) (void)slots_.extract(slots_.begin());
+  }
+
+ private:
+  std::unordered_map<std::type_index, std::shared_ptr<void>> slots_;
 };
 
 /// One thread's reactor. Only the loop's thread, the one inside run() or poll(), may touch the loop and the objects on

@@ -2,6 +2,8 @@
 // placing: picks a loop, adds up counters, and turns an exception of a thread model into an error code.
 #include "placing.hpp"
 
+#include "../engine/socket_services.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <new>

@@ -5,7 +5,7 @@
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
 #include "loop_counters.hpp"
-#include "model_interface.hpp"
+#include "thread_model.hpp"
 
 #include <utility>
 #include <vector>

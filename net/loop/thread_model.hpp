@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// thread_model: the two questions of a server about threads: which loop owns a connection, and which thread runs work.
+// thread_model: what a server asks about threads: which loop owns a connection, and which thread runs work. A concept
+// for those who write a model, model_interface for code that does not depend on its type, model_adapter from one to the
+// other.
 #pragma once
 
 #include "../../base/work/work_item.hpp"
 #include "event_loop.hpp"
 
 #include <concepts>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace quintet {
 
@@ -42,4 +48,112 @@ concept thread_model = requires(M& m, event_loop& main, work_item& w) {
   { m.stop() } -> std::same_as<void>;
 };
 
+/// The functions of `thread_model`, which documents each of them. Optional functions have a default here.
+class model_interface {
+ public:
+  model_interface() = default;
+  virtual ~model_interface() = default;
+  model_interface(const model_interface&) = delete;
+  model_interface& operator=(const model_interface&) = delete;
+
+  virtual void start(event_loop& main) = 0;
+  virtual void stop() noexcept = 0;
+  /// [loop] Runs the item exactly once, on this thread or another.
+  virtual void run(work_item& item) noexcept = 0;
+
+  /// [loop] Main loop only. Picks the loop of the next connection. May throw.
+  virtual event_loop& place() = 0;
+  /// [loop] Main loop only. Picks the loop of a connection from this address. Called only if wants_address() is true.
+  virtual event_loop& place(const address& /*from*/) { return place(); }
+  [[nodiscard]] virtual bool wants_address() const noexcept { return false; }
+  /// [loop] A connection that place() or occupy() counted on this loop has closed or migrated.
+  virtual void release(event_loop& /*loop*/) noexcept {}
+  /// [any thread] A connection migrates to this loop from another one.
+  virtual void occupy(event_loop& /*loop*/) noexcept {}
+
+  /// [any thread] Whether run() always runs the item at once on the caller's thread. Constant.
+  [[nodiscard]] virtual bool runs_inline() const noexcept { return false; }
+  /// [before run] Returns the loops that live as long as the model. They can accept, and connections can migrate
+  /// between them. Empty if the model does not tell.
+  [[nodiscard]] virtual std::vector<event_loop*> lasting_loops() { return {}; }
+  /// [any thread] Calls f with the counters of each present or past loop of the model, except the main loop.
+  virtual void each_counters(const std::function<void(const loop_counters&)>& /*f*/) const {}
+};
+
+/// Owns a model. `Interface` is model_interface, or extends it with functions that a derived adapter implements.
+template <thread_model Model, class Interface = model_interface>
+class model_adapter : public Interface {
+ public:
+  explicit model_adapter(Model m) : model_(std::move(m)) {}
+  /// [any thread] The model itself.
+  [[nodiscard]] const Model& get() const noexcept { return model_; }
+
+  void start(event_loop& main) override { model_.start(main); }
+  void stop() noexcept override { model_.stop(); }
+  void run(work_item& item) noexcept override { model_.run(item); }
+  event_loop& place() override { return model_.place(); }
+  event_loop& place(const address& from) override {
+    if constexpr (has_place_of_address)
+      return model_.place(from);
+    else
+      return model_.place();
+  }
+  [[nodiscard]] bool wants_address() const noexcept override {
+    if constexpr (!has_place_of_address)
+      return false;
+    else if constexpr (requires { model_.wants_address(); })
+      return model_.wants_address();
+    else
+      return true;
+  }
+  void release(event_loop& loop) noexcept override {
+    if constexpr (requires { model_.release(loop); }) model_.release(loop);
+  }
+  void occupy(event_loop& loop) noexcept override {
+    if constexpr (requires { model_.occupy(loop); }) model_.occupy(loop);
+  }
+  [[nodiscard]] bool runs_inline() const noexcept override {
+    if constexpr (requires { model_.runs_inline(); })
+      return model_.runs_inline();
+    else
+      return false;
+  }
+  [[nodiscard]] std::vector<event_loop*> lasting_loops() override {
+    std::vector<event_loop*> loops;
+    const auto add = [&loops](event_loop& l) { loops.push_back(&l); };
+    if constexpr (requires { model_.each_loop(add); }) model_.each_loop(add);
+    return loops;
+  }
+  void each_counters(const std::function<void(const loop_counters&)>& f) const override {
+    if constexpr (requires { model_.each_counters(f); }) model_.each_counters(f);
+  }
+
+ private:
+  static constexpr bool has_place_of_address = requires(Model& m, const address& from) { m.place(from); };
+  Model model_;
+};
+
+namespace detail {
+
+/// Defines how a server stores a model, and that the server's model() returns the model itself.
+template <thread_model Model>
+struct model_storage {
+  using type = Model;
+  static std::unique_ptr<model_interface> store(Model m) {
+    return std::make_unique<model_adapter<Model>>(std::move(m));
+  }
+  static const type& get(const model_interface& stored) noexcept {
+    return static_cast<const model_adapter<Model>&>(stored).get();
+  }
+};
+/// Specialisation for a model that has its own interface and releases it: model() returns that interface.
+template <thread_model Model>
+  requires requires { typename Model::interface_type; }
+struct model_storage<Model> {
+  using type = typename Model::interface_type;
+  static std::unique_ptr<model_interface> store(Model m) { return std::move(m).release(); }
+  static const type& get(const model_interface& stored) noexcept { return static_cast<const type&>(stored); }
+};
+
+}  // namespace detail
 }  // namespace quintet

@@ -4,7 +4,7 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/error.hpp"
-#include "../options/priority_options.hpp"
+#include "../options/advanced_options.hpp"
 
 #include <algorithm>
 #include <chrono>

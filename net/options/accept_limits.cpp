@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // accept_limits: validation.
-#include "accept_limits.hpp"
+#include "limits.hpp"
 
 #include "require.hpp"
 

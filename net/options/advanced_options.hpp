@@ -1,17 +1,96 @@
 // SPDX-License-Identifier: BSL-1.0
-// advanced_options: settings that most servers leave alone.
+// advanced_options: settings that most servers leave alone: the priority loop, heartbeats, rebalancing and others.
 #pragma once
 
-#include "accept_strategy.hpp"
-#include "heartbeat_options.hpp"
+#include "../../base/clock.hpp"
+#include "../../base/enum_names.hpp"
+#include "../names/address.hpp"
+#include "listen_options.hpp"
 #include "loop_options.hpp"
-#include "priority_options.hpp"
-#include "rebalance_options.hpp"
 #include "stall.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
 
 namespace quintet {
+
+/// Selects how the system schedules the priority loop's thread, so that a heartbeat is answered at once on a busy
+/// machine. Threads and processes that a handler starts on that loop do not inherit it.
+enum class priority_scheduling {
+  automatic,    ///< real_time if permitted, else short_slice; only while it uses less than a quarter of a CPU
+  real_time,    ///< SCHED_RR, lowest priority: runs before all ordinary threads, however long a handler takes
+  short_slice,  ///< ordinary, with slices of 0.1 ms (since Linux 6.12) and nice -10: the kernel wakes it sooner
+  none,         ///< as any other thread
+};
+
+template <>
+inline constexpr auto enum_names<priority_scheduling> =
+    std::to_array<enum_name<priority_scheduling>>({{priority_scheduling::automatic, "automatic"},
+                                                   {priority_scheduling::real_time, "real_time"},
+                                                   {priority_scheduling::short_slice, "short_slice"},
+                                                   {priority_scheduling::none, "none"}});
+
+/// Options of the priority loop. A server has one if a listener has `priority`, if the handler has classify(), or if
+/// `peers` or `without_listener` is set. Without a priority loop the other options have no effect.
+struct priority_options {
+  bool without_listener = false;  ///< there is a priority loop for connection::move_to_priority_loop() alone
+  /// [any thread] Called for each connection that an ordinary listener accepts. Returns whether the connection belongs
+  /// to the priority loop; if that loop is full, the connection stays ordinary. Not called where loops have tables of
+  /// descriptors of their own.
+  std::function<bool(const address&)> peers = {};
+  /// If the system refuses it, the server logs that and runs without.
+  priority_scheduling scheduling = priority_scheduling::automatic;
+  /// Open connections of the priority loop; ordinary limits do not count them. At the limit the loop stops accepting
+  /// until one has closed. 0: no limit.
+  std::size_t max_connections = 1024;
+  /// Descriptors that are held in reserve. When the process or the system has no more, each lets one connection of the
+  /// priority loop in. At most 4096.
+  std::size_t reserve_descriptors = 16;
+  /// Bytes that are allocated and not touched. They are freed when memory is missing for a connection of the priority
+  /// loop. At most 1 GiB.
+  std::size_t reserve_memory = std::size_t{1} << 20U;
+};
+
+/// When a silent connection is pinged, and when it is closed. A connection's silence is measured in whole intervals:
+/// pings and closes come up to one interval late, and never early.
+struct heartbeat_options {
+  /// How often the priority loop's thread looks at all connections, ordinary ones and its own. Zero: never.
+  duration interval = duration::zero();
+  /// Silence after which a ping is sent, and after each further period of this length. Zero: never.
+  duration ping_after = duration::zero();
+  std::string ping = {};                    ///< the bytes of a ping; sent between two batches of the handler's output
+  duration evict_after = duration::zero();  ///< silence after which errc::heartbeat_timeout ends it; zero: never
+  /// A look that starts later than this counts as a breach. A heartbeat may then have been answered as late.
+  duration lateness_bound = std::chrono::milliseconds(5);
+
+  [[nodiscard]] bool is_on() const noexcept { return interval > duration::zero(); }
+};
+
+/// Selects what the load of a loop is.
+enum class rebalance_measure {
+  connections,  ///< the number of its open connections
+  cpu_time,     ///< CPU time of its thread since the last look; active connections move
+};
+
+template <>
+inline constexpr auto enum_names<rebalance_measure> = std::to_array<enum_name<rebalance_measure>>(
+    {{rebalance_measure::connections, "connections"}, {rebalance_measure::cpu_time, "cpu_time"}});
+
+/// When connections move from busy loops to idle ones, by connection::move_to(). Handlers must keep ids of connections,
+/// no references.
+struct rebalance_options {
+  /// If the busiest loop has more than `factor` times the load of the least busy one, connections move until all loops
+  /// have the same. Zero: never; otherwise at least 1.05.
+  double factor = 0;
+  rebalance_measure by = rebalance_measure::connections;
+  duration interval = std::chrono::milliseconds(250);   ///< time between two looks; at least 1 ms
+  duration cool_down = std::chrono::milliseconds(500);  ///< after a move: time until the next one is allowed
+
+  [[nodiscard]] bool is_on() const noexcept { return factor > 0; }
+};
 
 struct advanced_options {
   accept_strategy accept = accept_strategy::main_reactor;  ///< which threads accept
@@ -27,7 +106,10 @@ struct advanced_options {
   std::chrono::microseconds busy_poll{0};
 };
 
-/// [any thread] `max_output_total`: see memory_limits. Throws config_error.
+/// [any thread] Throw config_error. `max_output_total`: see memory_limits.
+void validate(const priority_options& options);
+void validate(const heartbeat_options& options);
+void validate(const rebalance_options& options);
 void validate(const advanced_options& options, std::size_t max_output_total);
 
 }  // namespace quintet

@@ -5,10 +5,9 @@
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
 #include "connect_options.hpp"
-#include "connection_limits.hpp"
 #include "engine_kind.hpp"
+#include "limits.hpp"
 #include "loop_options.hpp"
-#include "memory_limits.hpp"
 #include "reconnect_options.hpp"
 
 #include <cstdint>

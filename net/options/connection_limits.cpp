@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_limits: validation.
-#include "connection_limits.hpp"
+#include "limits.hpp"
 
 #include "require.hpp"
 

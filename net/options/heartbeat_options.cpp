@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // heartbeat_options: validation.
-#include "heartbeat_options.hpp"
+#include "advanced_options.hpp"
 
 #include "require.hpp"
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// listen_options: one place to listen at, and how.
+// listen_options: one address to listen at, and how.
 #pragma once
 
+#include "../../base/enum_names.hpp"
 #include "../names/address.hpp"
 #include "socket_options.hpp"
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -15,29 +17,31 @@
 
 namespace quintet {
 
-/// Who else may listen at the same address and port (SO_REUSEPORT, IP only); the kernel spreads connections over all.
+/// Selects who else may listen at the same address and port (SO_REUSEPORT, IP only). The kernel spreads connections
+/// over all listening sockets.
 enum class port_sharing {
   none,
-  processes,   ///< whoever says so as well, and is of the same user
-  first_loop,  ///< a server's own sockets, which it says by itself where its loops accept; see accept_strategy
-  next_loop,
+  processes,   ///< other processes of the same user that select it too
+  first_loop,  ///< set by the server where each of its loops accepts, see accept_strategy: the first socket
+  next_loop,   ///< set by the server: each further socket
 };
 
-/// How to listen; a second value beside the address, so that its fields can be named where they are given.
+/// How to listen. A struct of its own, so that its fields can be named beside an address.
 struct listener_settings {
-  bool priority = false;    ///< a loop and a thread of its own for the connections that come here; see priority_options
-  bool dual_stack = false;  ///< an IPv6 address only: IPv4 clients as well
-  int backlog = 1024;       ///< connections that may wait to be accepted; what the system cuts of it, the log is told
-  /// TCP only: who connects is accepted when its first bytes have come, or when this time is over, which the kernel
-  /// counts in its retransmissions. Not for protocols in which the server speaks first. Zero: at once.
+  bool priority = false;    ///< its connections belong to the priority loop, see priority_options
+  bool dual_stack = false;  ///< IPv6 addresses only: accept IPv4 clients too
+  int backlog = 1024;       ///< connections that may wait to be accepted; if the system allows fewer, the log says so
+  /// TCP only (TCP_DEFER_ACCEPT): a connection is accepted when its first bytes have arrived or this time is over. The
+  /// kernel rounds it to retransmissions. Not for protocols in which the server speaks first. Zero: accepted at once.
   std::chrono::seconds defer_accept{0};
-  /// TCP only: so many connections may be under way whose first bytes came with the SYN (TCP_FASTOPEN), where the
-  /// system's net.ipv4.tcp_fastopen lets servers do that. A request may then arrive twice. 0: none.
+  /// TCP only (TCP_FASTOPEN): pending connections whose first bytes came with the SYN, if net.ipv4.tcp_fastopen permits
+  /// that to servers. A request may then arrive twice. 0: none.
   int fast_open = 0;
-  std::optional<mode_t> mode = {};  ///< permissions of a Unix socket's file; otherwise as the process's umask says
-  socket_options socket = {};       ///< of each connection: buffers, keep_alive, user_timeout
+  std::optional<mode_t> mode =
+      {};                      ///< permissions of a Unix socket's file; without a value, the process's umask decides
+  socket_options socket = {};  ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;
-  int descriptor = -1;  ///< not -1: a listening socket that exists already, and becomes the server's; `at` is ignored
+  int descriptor = -1;  ///< if not -1: an existing listening socket, which the server then owns; `at` is ignored
 };
 
 /// `{"127.0.0.1:80", "unix:/run/kv.sock", {"[::1]:81", {.priority = true}}}` is a vector of three.
@@ -48,17 +52,34 @@ struct listen_options : listener_settings {
   std::string at;  ///< see address.hpp for the syntax; port 0: the system picks one
 };
 
-/// Where a server listens when it is not told: on every IPv4 address, at a port that the system picks. (A function,
-/// since g++ 12 cannot compile the list itself as a member's default where a template uses it.)
+/// Returns the default of server_options::listen: every IPv4 address, at a port that the system picks. (A function:
+/// g++ 12 cannot compile the list as a member's default where a template uses it.)
 inline std::vector<listen_options> default_listeners() { return {"0.0.0.0:0"}; }
 
-/// Throws config_error.
+/// [any thread] Throws config_error.
 void validate(const listen_options& options);
 
-/// [before run] The sockets that the parent process, such as systemd, has opened and left to this one by the protocol
-/// of sd_listen_fds (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES), to be listened on as they are. One that is named
-/// "priority" (FileDescriptorName=priority) is for the priority loop. Empty when there are none for this process.
-/// Throws config_error when the variables contradict the protocol. Call it once: the sockets have one owner.
+/// [before run] Returns the listening sockets that the parent process, such as systemd, has passed to this one by the
+/// protocol of sd_listen_fds (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES). A socket named "priority"
+/// (FileDescriptorName=priority) belongs to the priority loop. Empty if none was passed to this process. Throws
+/// config_error if the variables contradict the protocol. Call it once: each socket has one owner.
 std::vector<listen_options> inherited_listeners();
+
+/// Selects the accepting threads. All strategies but the first need loop_per_thread or loop_per_thread_pool: a
+/// connection then starts on the loop that accepted it. If the model, the engine or the kernel lacks a strategy, the
+/// server uses the nearest one and logs that; advanced_options::accept_strictly makes it an error.
+enum class accept_strategy {
+  main_reactor,    ///< the main loop accepts, and the model places the connections, see placement_policy
+  reuse_port,      ///< a listening socket for each loop (SO_REUSEPORT): the kernel spreads connections by a hash
+  reuse_port_cpu,  ///< reuse_port, but the kernel picks the loop of the receiving CPU; loops are pinned
+  exclusive,       ///< all loops watch one listening socket; the kernel wakes one of them (EPOLLEXCLUSIVE)
+};
+
+template <>
+inline constexpr auto enum_names<accept_strategy> =
+    std::to_array<enum_name<accept_strategy>>({{accept_strategy::main_reactor, "main_reactor"},
+                                               {accept_strategy::reuse_port, "reuse_port"},
+                                               {accept_strategy::reuse_port_cpu, "reuse_port_cpu"},
+                                               {accept_strategy::exclusive, "exclusive"}});
 
 }  // namespace quintet

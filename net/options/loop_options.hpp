@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_options: what every event loop can be told when it is made.
+// loop_options: options of an event loop.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -8,28 +8,26 @@
 
 namespace quintet {
 
-/// What all loops of a server or a client have in common.
+/// Settings of all loops of a server or a client.
 struct loop_tuning {
-  /// Before it sleeps a loop spins for at most so long, as long as that pays (see spin_budget); at most 100 ms. Zero:
-  /// it sleeps at once.
+  /// The longest time that a loop spins before it sleeps. It spins only while that pays, see spin_budget; at most
+  /// 100 ms. Zero: it sleeps at once.
   duration spin = duration::zero();
-  /// Bytes of send buffers that a loop allocates when it is made, and keeps: output that waits takes no memory from the
-  /// heap until they are used up. Beyond them, and with 0, buffers are allocated as they are needed, and up to 1 MiB of
-  /// those that are free again is kept.
+  /// Bytes of send buffers that a loop allocates at its start and keeps. Output that waits uses them before the heap.
+  /// Beyond them, buffers are allocated when needed; a loop keeps up to 1 MiB of those that become free.
   std::size_t static_output = 0;
 };
 
-/// What one loop is told.
+/// Settings of one loop.
 struct loop_options {
   loop_tuning tuning = {};
-  /// The thread of the loop stays on this CPU; -1: it runs where the system likes.
-  int cpu = -1;
-  /// The thread of the loop has a table of descriptors of its own, so that RLIMIT_NOFILE holds for each loop and not
-  /// for the process; see placement_options::own_descriptors.
+  int cpu = -1;  ///< the loop's thread runs on this CPU only; -1: the system decides
+  /// The loop's thread has its own table of descriptors, so RLIMIT_NOFILE applies to each loop instead of the process;
+  /// see placement_options::own_descriptors.
   bool own_descriptors = false;
 };
 
-/// [any thread] Where so much output may wait in all connections together. Throws config_error.
+/// [any thread] Throws config_error. `max_output_total`: see memory_limits.
 void validate(const loop_tuning& tuning, std::size_t max_output_total);
 
 }  // namespace quintet

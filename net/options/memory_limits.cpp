@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // memory_limits: what may not be.
-#include "memory_limits.hpp"
+#include "limits.hpp"
 
 #include "require.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // priority_options: what cannot be.
-#include "priority_options.hpp"
+#include "advanced_options.hpp"
 
 #include "require.hpp"
 

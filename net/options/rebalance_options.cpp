@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // rebalance_options: what cannot be.
-#include "rebalance_options.hpp"
+#include "advanced_options.hpp"
 
 #include "require.hpp"
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_options: what a basic_server is told: where it listens, its limits, and what most servers leave alone.
+// server_options: options of a basic_server: where it listens, its limits, and advanced settings.
 #pragma once
 
 #include "../../base/clock.hpp"
 #include "../../base/log.hpp"
-#include "accept_limits.hpp"
 #include "advanced_options.hpp"
-#include "connection_limits.hpp"
 #include "engine_kind.hpp"
+#include "limits.hpp"
 #include "listen_options.hpp"
-#include "memory_limits.hpp"
 
 #include <functional>
 #include <memory>
@@ -20,15 +18,15 @@ namespace quintet {
 class engine;
 
 struct server_options {
-  std::vector<listen_options> listen = default_listeners();  ///< at least one that is not for the priority loop
+  std::vector<listen_options> listen = default_listeners();  ///< at least one without `priority`
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority loop; a model has its own
-  connection_limits limits = {};                ///< of each connection, unless it changes its own
+  connection_limits limits = {};                ///< of each connection, unless the connection sets its own
   accept_limits accepting = {};                 ///< how many connections, from whom, how fast
   memory_limits memory = {};                    ///< of all connections together
-  log_hook log = {};                            ///< what the server has to say; nothing, unless there is one
-  advanced_options advanced = {};               ///< its `loop` is that of the main loop and the priority loop
+  log_hook log = {};                            ///< receives the server's log; without it nothing is logged
+  advanced_options advanced = {};               ///< `loop` in it applies to the main loop and the priority loop
 
-  /// For loops that are driven by hand: the main loop's clock, and its engine where `engine` does not say it.
+  /// For loops that a test drives: the main loop's engine, which replaces `engine`, and its clock.
   std::function<std::unique_ptr<quintet::engine>()> make_engine = {};
   const clock* time = &clock::system();
 };

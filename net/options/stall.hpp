@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stall: what a server tells of a handler that keeps a thread busy for long, and when it does.
+// stall: a report of a function that keeps a thread busy for long, and its options.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -12,39 +12,38 @@
 
 namespace quintet {
 
-/// A thread that has been in one call of the program's for longer than the bound. The views are valid until the hook
-/// returns. What could not be learnt is empty: a thread that has blocked the signal by which it is asked, or that the
-/// kernel does not let go, says nothing but its name.
+/// A thread that has run one function of the program for longer than the bound. The views are valid until the hook
+/// returns. Unknown facts are empty: a thread that blocks the watchdog's signal, or that sleeps in the kernel where no
+/// signal reaches it, has only a name.
 struct stall {
   std::string_view thread = {};                 ///< its name: "qnt-loop-0"
-  duration lasted = duration::zero();           ///< so far, at least
+  duration lasted = duration::zero();           ///< so far; a lower bound
   std::string_view call = {};                   ///< "input", "on_open", "coroutine", "a timer", ...; see callback
-  std::string_view function = {};               ///< the type of what was called: "chat::session"
-  connection_id connection = {};                ///< whose handler it is, if it is a connection's
-  std::string_view peer = {};                   ///< of that connection, if it has not closed
-  std::span<const std::string> backtrace = {};  ///< functions, or places in files; innermost first
+  std::string_view function = {};               ///< the type of the handler or function: "chat::session"
+  connection_id connection = {};                ///< of the handler, if a connection's handler runs
+  std::string_view peer = {};                   ///< of that connection, unless it has closed
+  std::span<const std::string> backtrace = {};  ///< functions, or addresses in files; innermost first
 };
 
-/// [any thread] In one line, without the peer: "qnt-loop-0 is stalled: for 210 ms in input of chat::session, connection
-/// 16.0.1, at nanosleep < chat::room::tell < ...".
+/// [any thread] Returns one line, without the peer: "qnt-loop-0 is stalled: for 210 ms in input of chat::session,
+/// connection 16.0.1, at nanosleep < chat::room::tell < ...".
 [[nodiscard]] std::string to_string(const stall& s);
 
-/// Called by the watchdog's thread, while the stall goes on. It may take its time and may throw; what it lets out is
-/// ignored.
+/// Called by the watchdog's thread during the stall. It may block; its exceptions are ignored.
 using stall_hook = std::function<void(const stall&)>;
 
-/// What the environment says as QUINTET_STALL_BOUND, in milliseconds; else what the library was built with: zero, but
-/// 200 ms in the preset `dev`. Throws config_error if the environment says anything else than a number.
+/// Returns the environment variable QUINTET_STALL_BOUND, in milliseconds. Without it, returns the default of the build:
+/// zero, and 200 ms in the preset `dev`. Throws config_error if the variable is not a number.
 [[nodiscard]] duration default_stall_bound();
 
-/// A server that has a bound and somebody to tell, a hook or a log, has a thread more, which wakes up twice in each
-/// bound. See doc/stalls.md.
+/// A server with a bound and a receiver (a hook or a log) has one more thread, which wakes up twice in each bound. See
+/// doc/stalls.md.
 struct stall_options {
-  duration bound = default_stall_bound();  ///< at least 1 ms; zero: nobody watches
+  duration bound = default_stall_bound();  ///< at least 1 ms; zero: no watchdog
   stall_hook on_stall = {};
 };
 
-/// Throws config_error.
+/// [any thread] Throws config_error.
 void validate(const stall_options& options);
 
 }  // namespace quintet

@@ -2,6 +2,7 @@
 // acceptor: one connection at a time through the limits.
 #include "acceptor.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 // acceptor: one loop's ordinary listeners, under the limits that all loops of a server share.
 #pragma once
 
-#include "../options/memory_limits.hpp"
+#include "../options/limits.hpp"
 #include "connection_limiter.hpp"
 #include "listener.hpp"
 

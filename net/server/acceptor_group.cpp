@@ -2,6 +2,8 @@
 // acceptor_group: making listeners by the strategy, and the nearest one where it cannot be had.
 #include "acceptor_group.hpp"
 
+#include "../engine/socket_services.hpp"
+
 #include <fcntl.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // attached_owner: makes a server's connection of a handle that its program has connected.
 #pragma once
 
-#include "attachment.hpp"
+#include "../connection/session_owner.hpp"
 #include "server_core.hpp"
 
 #include <memory>

@@ -6,7 +6,7 @@
 #include "../../base/rate_limit.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
-#include "../options/accept_limits.hpp"
+#include "../options/limits.hpp"
 
 #include <atomic>
 #include <cstddef>

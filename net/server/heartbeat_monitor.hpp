@@ -6,7 +6,7 @@
 #include "../../base/metrics/log2_histogram.hpp"
 #include "../connection/connection_registry.hpp"
 #include "../loop/event_loop.hpp"
-#include "../options/heartbeat_options.hpp"
+#include "../options/advanced_options.hpp"
 #include "server_statistics.hpp"
 
 #include <cstdint>

@@ -2,6 +2,8 @@
 // listener: accepting that survives every error and every exception.
 #include "listener.hpp"
 
+#include "../engine/socket_services.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>

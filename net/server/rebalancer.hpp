@@ -6,7 +6,7 @@
 #include "../../base/metrics/counter.hpp"
 #include "../connection/connection_registry.hpp"
 #include "../loop/event_loop.hpp"
-#include "../options/rebalance_options.hpp"
+#include "../options/advanced_options.hpp"
 
 #include <atomic>
 #include <ctime>

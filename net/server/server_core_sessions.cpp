@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // server_core: from an accepted handle to a session, and the session's way out.
 #include "../connection/connection_core.hpp"
+#include "../engine/socket_services.hpp"
 #include "../loop/drainage.hpp"
 #include "../loop/placing.hpp"
 #include "connection_limiter.hpp"

@@ -2,6 +2,8 @@
 // memory_engine: polls, receives and sends in a memory_network.
 #include "memory_engine.hpp"
 
+#include "../engine/socket_services.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <span>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // busy_poll_test: SO_BUSY_POLL reaches the connections; who may not have it goes on without.
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/server/listener.hpp>
 

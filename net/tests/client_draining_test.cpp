@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // client_draining_test: clients driven by hand that drain: what is answered, what is given up, and the deadline.
 #include <quintet/net/client/basic_client.hpp>
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/stream.hpp>
 
 #include "world.hpp"

@@ -2,6 +2,7 @@
 // connector_test: which addresses are tried, when, and who wins; and what the kernel's sockets do.
 // ctest: EACH_ENGINE
 #include <quintet/net/connector.hpp>
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/simulation.hpp>
 
 #include "needs.hpp"

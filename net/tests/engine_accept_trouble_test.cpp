@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_accept_trouble_test: accepting that the system refuses, that busy connections hold up, and that comes to an
 // end.
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/options/engine_kind.hpp>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_closing_test: what becomes of bytes that were taken when a stream ends, of every engine that this kernel has.
+#include <quintet/net/engine/socket_services.hpp>
+
 #include "engine_stream.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // listener_test: accepting survives running out of descriptors and functions that throw; an address in use is said.
 // ctest: EACH_ENGINE
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/server/listener.hpp>
 
 #include "sockets.hpp"

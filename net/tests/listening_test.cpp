@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // listening_test: what each kind of address needs: families kept apart, files of Unix sockets, adopted sockets.
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/server/listener.hpp>
 
 #include "needs.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // waiting_test: how a loop sleeps, and how it looks for work before that: who posts meanwhile need not wake it.
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/loop/loop_thread.hpp>
 #include <quintet/net/simulation.hpp>

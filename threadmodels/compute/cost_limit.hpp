@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "../../base/work/work_cost.hpp"
+#include "../../base/work/work_item.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 // no threads and no clock, so that every decision can be tried by hand.
 #pragma once
 
-#include "worker_limits.hpp"
-#include "worker_statistics.hpp"
+#include "model_statistics.hpp"
+#include "thread_options.hpp"
 
 #include <algorithm>
 #include <chrono>

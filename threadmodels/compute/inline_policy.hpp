@@ -4,8 +4,8 @@
 
 #include "../../base/clock.hpp"
 #include "cost_limit.hpp"
-#include "offload.hpp"
-#include "offload_statistics.hpp"
+#include "model_statistics.hpp"
+#include "thread_options.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // offload: validation.
-#include "offload.hpp"
+#include "thread_options.hpp"
 
 #include "../../base/error.hpp"
 

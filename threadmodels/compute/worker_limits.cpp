@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // worker_limits: what may not be.
-#include "worker_limits.hpp"
+#include "thread_options.hpp"
 
 #include "../../base/work/spin_budget.hpp"
 #include "../../net/options/require.hpp"

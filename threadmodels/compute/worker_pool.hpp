@@ -7,12 +7,11 @@
 #include "../../base/work/work_item.hpp"
 #include "cost_limit.hpp"
 #include "elastic_policy.hpp"
-#include "offload.hpp"
+#include "model_statistics.hpp"
 #include "per_loop.hpp"
 #include "pool_entrance.hpp"
 #include "queue_ages.hpp"
-#include "worker_limits.hpp"
-#include "worker_statistics.hpp"
+#include "thread_options.hpp"
 
 #include <boost/intrusive/list.hpp>
 

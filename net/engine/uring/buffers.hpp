@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../../base/memory/byte_buffer.hpp"
-#include "../pieces.hpp"
+#include "../channel.hpp"
 #include "ring.hpp"
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // uring_engine: dispatches completions to channels.
+#include "../socket_services.hpp"
 #include "engine.hpp"
 
 #include <poll.h>

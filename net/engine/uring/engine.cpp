@@ -2,6 +2,8 @@
 // uring_engine: runs the turn; watches channels by requests.
 #include "engine.hpp"
 
+#include "../socket_services.hpp"
+
 #include <poll.h>
 #include <sys/socket.h>
 

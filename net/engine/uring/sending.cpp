@@ -2,6 +2,7 @@
 // uring_engine: copies small sends until the end of the turn; sends at once if large, or if no slot is free.
 #include "engine.hpp"
 
+#include "../socket_services.hpp"
 #include "../system_call.hpp"
 
 #include <linux/sockios.h>

@@ -3,6 +3,7 @@
 #include "world.hpp"
 
 #include <quintet/net/connection/stream_session.hpp>
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/event_loop.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // engine_stream: an engine driven by hand, with a stream of its own and the peer behind it.
 #pragma once
 
+#include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/options/engine_kind.hpp>
 

@@ -7,7 +7,7 @@
 #include "service.hpp"
 
 #include <quintet/net/connection/connection_registry.hpp>
-#include <quintet/net/options/connection_limits.hpp>
+#include <quintet/net/options/limits.hpp>
 #include <quintet/net/server/server_statistics.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>
 

@@ -2,7 +2,7 @@
 // step: what a sequence of calls is made of, as plain data: what the program does, and what happens around it.
 #pragma once
 
-#include <quintet/net/options/connection_limits.hpp>
+#include <quintet/net/options/limits.hpp>
 
 #include <cstddef>
 #include <cstdint>

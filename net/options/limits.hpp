@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_limits: how much one connection may hold, and how long it may take.
+// limits: how many connections there may be, how much one and all together may hold, and how long one may take.
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/error.hpp"
+#include "../names/address.hpp"
+#include "socket_options.hpp"
 
 #include <cstddef>
+#include <functional>
 
 namespace quintet {
 
@@ -16,7 +20,7 @@ enum class overflow_policy {
   close,  ///< the connection is closed with errc::output_full: for subscribers that must not miss anything
 };
 
-/// Default limits of all connections of a server or a client; connection::set_limits() changes one connection's.
+/// Default limits of each connection of a server or a client; connection::set_limits() changes one connection's.
 /// A time of zero is no limit.
 struct connection_limits {
   std::size_t max_input = 64 * 1024 * 1024;    ///< unused input kept; more: errc::message_too_big
@@ -54,7 +58,49 @@ struct connection_limits {
   }
 };
 
-/// Throws config_error.
+/// Limits of the connections from ordinary listeners. The priority loop has its own limit,
+/// priority_options::max_connections.
+struct accept_limits {
+  /// Open connections. At the limit the server stops accepting until one has closed. Meanwhile new connections wait in
+  /// the listener's backlog and are not refused. 0: no limit.
+  std::size_t max_connections = 0;
+  /// Open connections from one IPv4 address or one IPv6 network of 64 bits. One more is accepted, closed at once, and
+  /// counted as refused. Unix peers have no address. 0: no limit.
+  std::size_t max_connections_per_address = 0;
+  /// Connections accepted per second; the others wait in the backlog. 0: no limit.
+  unsigned accept_rate = 0;
+  /// Connections accepted at once after a quiet time. 0: the connections of one second at accept_rate.
+  unsigned accept_burst = 0;
+  /// [loop] The accepting loop calls it for each refused connection, and closes the connection afterwards. Several
+  /// loops call it concurrently if several accept (see accept_strategy). It must not block; exceptions are ignored.
+  /// Reasons: errc::too_many_from_address, errc::too_many_threads (model 1), the system's error when it refuses to
+  /// start a thread, and errc::not_placed for other exceptions of a thread model.
+  std::function<void(error_code reason, const address& from)> on_refused = {};
+};
+
+/// Limits of all connections of a server or a client together.
+struct memory_limits {
+  /// Bytes of output that wait in all connections. A connection that would exceed this sum ends with
+  /// errc::output_overflow, unless its own output stays within its share of a reserve. The reserve is a quarter of the
+  /// limit; the open connections share it equally.
+  std::size_t max_output_total = std::size_t{4} << 30U;
+  /// The same for unused input. Only connections that keep more than 64 KiB count; then errc::input_overflow.
+  std::size_t max_input_total = std::size_t{4} << 30U;
+  /// A connection that opens while at least this many are open gets bounded socket buffers. Otherwise the kernel grows
+  /// the buffers of a peer that never reads to more than 4 MiB. Sizes in socket_options take precedence.
+  std::size_t tuned_sockets = 64;
+  /// Bytes of each of the two bounded buffers. 0: the kernel decides always.
+  int bounded_socket_buffer = 64 * 1024;
+
+  /// [any thread] Returns the buffers of a connection that opens beyond tuned_sockets.
+  [[nodiscard]] constexpr socket_options bounded_buffers() const noexcept {
+    return {.send_buffer = bounded_socket_buffer, .receive_buffer = bounded_socket_buffer};
+  }
+};
+
+/// [any thread] Throw config_error.
 void validate(const connection_limits& limits);
+void validate(const accept_limits& limits);
+void validate(const memory_limits& limits);
 
 }  // namespace quintet
