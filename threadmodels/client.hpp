@@ -17,8 +17,7 @@ struct client_config {
   // Which model.
   quintet::model model = quintet::model::single_reactor;  ///< the one word that changes the threading
   thread_options threads = {};                            ///< how many loops and workers it has
-  engine_kind engine =
-      engine_kind::automatic;  ///< the I/O engine; model 1 uses it only for its main loop, see engine_kind
+  engine_kind engine = engine_kind::automatic;            ///< the I/O engine; for model 1 see engine_kind
 
   // How it connects.
   connect_options connecting = {};                                     ///< time limits, and the socket's buffers

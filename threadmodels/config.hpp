@@ -22,8 +22,7 @@ struct config {
   // Which model.
   quintet::model model = quintet::model::loop_per_thread;  ///< the one word that changes the threading
   thread_options threads = {};                             ///< how many loops and workers it has
-  engine_kind engine =
-      engine_kind::automatic;  ///< the I/O engine; model 1 uses it only for its main loop, see engine_kind
+  engine_kind engine = engine_kind::automatic;             ///< the I/O engine; for model 1 see engine_kind
 
   // Limits.
   connection_limits limits = {};  ///< of each connection, unless it changes its own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_limits: what may not be.
+// worker_limits: validation.
 #include "worker_limits.hpp"
 
 #include "../../base/work/spin_budget.hpp"
@@ -10,7 +10,7 @@ namespace quintet {
 void validate(const worker_limits& l) {
   using detail::require, detail::require_value;
   require_value(l.max >= 1, "workers.max", l.max, "at least 1");
-  require_value(l.min >= 1, "workers.min", l.min, "at least 1");  // the system may refuse more
+  require_value(l.min >= 1, "workers.min", l.min, "at least 1");  // no upper limit: the system may refuse threads
   require(l.min <= l.max, "workers",
           "min " + std::to_string(l.min) + " is above max " + std::to_string(l.max) + ", it must not be");
   spin_budget::validate(l.spin);
