@@ -169,8 +169,8 @@ BOOST_AUTO_TEST_CASE(addresses_are_those_that_were_bound_in_the_order_given) {
   BOOST_TEST(srv.port() != 0);
 }
 
-// Each resource of a stranger, and each wait for one, has a limit. It is not above a default of config{} that is a
-// limit.
+// Each resource that a stranger can hold, and each wait for a stranger, has a limit. Sizes are below the defaults of
+// config{}.
 BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   const config c = config::public_defaults({"127.0.0.1:0"}), plain;
   BOOST_TEST(c.listen.size() == 1U);
