@@ -33,7 +33,7 @@ struct config {
 
   // Most servers leave these alone.
   placement_options placement = {};  ///< models 4 and 5: which loop gets a connection, and which CPU a loop
-  advanced_options advanced = {};    ///< who accepts, the priority loop, heartbeats, rebalancing, stalls, tuning
+  advanced_options advanced = {};    ///< accept strategy, priority loop, heartbeats, rebalancing, stalls, tuning
 };
 
 /// [any thread] Returns the options of the net layer.

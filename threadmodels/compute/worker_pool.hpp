@@ -44,8 +44,6 @@ class post_batch;
 /// The idle worker that was busy last is woken first, because its caches are warm. Workers that are not needed stay
 /// idle and end. elastic_policy decides when the pool grows, shrinks and sheds. While work waits for a free worker, the
 /// loops that submitted it check on it (pool_entrance). The pool has no thread for that.
-/// stay idle, and leave. When the pool grows, shrinks, and sheds, elastic_policy decides. While work waits and nobody
-/// is free, the loops that have submitted it look after it (pool_entrance); a pool has no thread for that.
 class worker_pool {
  public:
   /// The shortest time between two checks of the workers by take(). A worker that runs the same cheap item at two

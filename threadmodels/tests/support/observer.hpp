@@ -36,7 +36,7 @@ struct visit {
   std::size_t requests = 0;
   sightings callbacks;  ///< the handler, or the coroutine itself
   sightings work;       ///< expensive work: the batch, or what the coroutine offloaded
-  error_code reason;    ///< callbacks only: a coroutine is not told
+  error_code reason;    ///< callbacks only: a coroutine does not learn it
 };
 
 /// [any thread] A fault is what no handler may see: callbacks that overlap, or one before on_open or after on_close.
