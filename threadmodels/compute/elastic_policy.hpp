@@ -22,8 +22,7 @@ namespace quintet {
 class elastic_policy {
  public:
   static constexpr unsigned most_patience = 64;
-  static constexpr duration longest_idle_time =
-      std::chrono::hours(24 * 365);  // keeps the product in stay() from overflowing
+  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that stay() cannot overflow
 
   explicit elastic_policy(const worker_limits& limits) noexcept : limits_(limits) {}
 

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(the_longest_batch_and_the_smallest_ratio) {
   work_cost cheap;
   cheap.add(1us);
   for (int i = 0; i < 3; ++i) policy.account(24h * 365);
-  // Not even a year is enough for the burst: no more than the overrun itself counts.
+  // The bucket holds at most a year, which is below the burst at this ratio.
   BOOST_TEST(policy.runs_inline(cheap));
   time.advance(24h * 366);
   BOOST_TEST(policy.runs_inline(cheap));

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(those_that_are_needed_again_stay) {
     f.release_all();
     f.pass(on_own_loop::spare_time);
   }
-  BOOST_TEST(f.threads() == spare + 10);  // two of them idle all the time, as they may
+  BOOST_TEST(f.threads() == spare + 10);  // two were always idle: as spare threads they stay
   f.pass(on_own_loop::spare_time);
   BOOST_TEST(f.threads() == spare);
 }

@@ -72,7 +72,7 @@ bool runs(model kind) {
     srv.main_loop().post([&] { srv.stop(); });
     srv.run();
     return true;
-  } catch (const std::system_error& e) {  // boost::system::system_error is another one
+  } catch (const std::system_error& e) {  // boost::system::system_error is not derived from it
     BOOST_TEST((e.code() == std::errc::resource_unavailable_try_again));
   } catch (const boost::system::system_error& e) {
     BOOST_TEST((e.code() == boost::system::errc::too_many_files_open));
