@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// any_model: from options to one of the five models; refuses what cannot be.
+// any_model: makes one of the five models from options, and refuses invalid options.
 #include "any_model.hpp"
 
 #include "../net/loop/thread_model.hpp"
@@ -18,7 +18,7 @@ void validate(const model_options& o) {
   quintet::validate(o.placement);
 }
 
-/// Tells the counters of a model's pool, where it has one.
+/// Reads the counters of the model's pool, if it has one.
 template <thread_model Model>
 class chosen_adapter final : public model_adapter<Model, chosen_model> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// any_model: the threading model that is chosen at run time; itself a thread_model, like the five it holds.
+// any_model: the threading model chosen at run time; itself a thread_model.
 #pragma once
 
 #include "../net/loop/thread_model.hpp"
@@ -21,10 +21,10 @@ struct model_options {
   placement_options placement = {};  ///< models 4 and 5
 };
 
-/// One of the five models. A server's model() returns it.
+/// The interface of one of the five models. A server's model() returns it.
 class chosen_model : public model_interface {
  public:
-  /// [any thread] All zero where the model has no pool.
+  /// [any thread] Returns the offloading counters; all 0 if the model has no pool.
   [[nodiscard]] virtual offload_statistics offloads() const { return {}; }
   /// [any thread]
   [[nodiscard]] virtual worker_statistics workers() const { return {}; }
@@ -32,7 +32,7 @@ class chosen_model : public model_interface {
 
 class any_model {
  public:
-  /// For servers: what model() returns.
+  /// For servers: the type that model() returns.
   using interface_type = chosen_model;
 
   /// Throws config_error.
@@ -43,7 +43,7 @@ class any_model {
   void run(work_item& item) noexcept { model_->run(item); }
   void stop() noexcept { model_->stop(); }
 
-  /// For servers, which ask the model without this object between them. Ends its use.
+  /// Releases the held model: a server calls it directly. The caller must not use this object any more.
   [[nodiscard]] std::unique_ptr<model_interface> release() && noexcept { return std::move(model_); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: what the net layer is told.
+// client: conversion of the config to options of the net layer.
 #include "client.hpp"
 
 namespace quintet {

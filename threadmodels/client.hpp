@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: connections to others, under the handlers and the threading models that servers have.
+// client: outgoing connections, with the handlers and threading models of servers.
 #pragma once
 
 #include "../net/client/basic_client.hpp"
@@ -17,22 +17,22 @@ struct client_config {
   // Which model.
   quintet::model model = quintet::model::single_reactor;  ///< the one word that changes the threading
   thread_options threads = {};                            ///< how many loops and workers it has
-  engine_kind engine = engine_kind::automatic;            ///< what moves bytes; not those of model 1, see engine_kind
+  engine_kind engine = engine_kind::automatic;            ///< the I/O engine; for model 1 see engine_kind
 
   // How it connects.
   connect_options connecting = {};                                     ///< time limits, and the socket's buffers
-  std::optional<reconnect_options> reconnect = {};                     ///< none: a lost connection is not made again
+  std::optional<reconnect_options> reconnect = {};                     ///< empty: a lost connection is not made again
   std::function<void(const connect_failure&)> on_connect_failed = {};  ///< see client_options
 
   // Limits.
   connection_limits limits = {};  ///< of each connection, unless it changes its own
   memory_limits memory = {};      ///< of all connections together
 
-  log_hook log = {};      ///< what the client has to say; nothing, unless there is one
+  log_hook log = {};      ///< receives the client's log lines; empty: no log
   loop_tuning loop = {};  ///< of each loop: spinning, and buffers made in advance
 };
 
-/// [any thread] What the net layer is told of it, group by group.
+/// [any thread] Returns the options of the net layer.
 [[nodiscard]] client_options client_options_of(const client_config& c);
 
 /// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
@@ -43,7 +43,7 @@ class client : public basic_client<any_model, Handler> {
   client(const client_config& c, Handler h)
       : basic_client<any_model, Handler>(client_options_of(c), any_model({c.model, c.threads, c.engine, c.loop}),
                                          std::move(h)) {}
-  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  /// [any thread] Returns the statistics of the client, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<client_statistics> statistics() const {
     return {basic_client<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
   }

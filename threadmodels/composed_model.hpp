@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// composed_model: a threading model is a placement and a compute, and nothing else.
+// composed_model: a threading model made of a placement and a compute.
 #pragma once
 
 #include "compute/compute.hpp"
@@ -9,20 +9,20 @@
 
 namespace quintet {
 
-/// Has the verbs of both, which thread_model lists.
+/// Has the functions of both bases, which thread_model documents.
 template <class Placement, class Compute>
 class composed_model : public Placement, public Compute {
  public:
   explicit composed_model(Placement p = Placement(), Compute c = Compute())
       : Placement(std::move(p)), Compute(std::move(c)) {}
 
-  /// [loop] The main loop's.
+  /// [loop] Main loop only.
   void start(event_loop& main) {
     Compute::start();
     Placement::start(main);
   }
-  /// [loop] The main loop's. Loops end first: a loop ends when its connections have left, and their work may be on the
-  /// pool.
+  /// [loop] Main loop only. Stops the loops before the pool: a loop ends when its connections have closed, and their
+  /// work may be on the pool.
   void stop() noexcept {
     Placement::stop();
     Compute::stop();

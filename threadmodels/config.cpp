@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// config: what the model's loops are told, and what cannot be.
+// config: the public defaults, validation, and conversion to options of the net layer and the model.
 #include "config.hpp"
 
 #include "../net/loop/allowed_cpus.hpp"
@@ -33,7 +33,7 @@ config config::public_defaults(std::vector<listen_options> listen) {
   }
   c.accepting.max_connections = 10'000;
   c.limits.max_input = mib;
-  c.limits.max_output = 8 * mib;  // more than io_uring receives for an echo before it is told to pause
+  c.limits.max_output = 8 * mib;  // above what io_uring receives for an echo before a pause takes effect
   c.limits.high_watermark = 256 * kib;
   c.limits.low_watermark = 128 * kib;
   c.limits.first_byte_timeout = 30s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// config: what a server is told: where to listen, which threading model, which limits, and what most leave alone.
+// config: the options of a server: where to listen, which threading model, which limits.
 #pragma once
 
 #include "../net/options/server_options.hpp"
@@ -10,10 +10,10 @@
 namespace quintet {
 
 struct config {
-  /// [any thread] What a server begins with that strangers can reach: everything a peer may hold, and every wait for a
-  /// peer, has a limit. The values and their reasons are a table in doc/connections.md. Each of `listen` gets
-  /// socket.keep_alive and socket.user_timeout, unless it has its own. `config{}` has no time limits, and its sizes
-  /// suit trusted peers.
+  /// [any thread] Returns the config for a server that strangers can reach: each resource of a peer and each wait for a
+  /// peer has a limit. doc/connections.md lists the values and their reasons. Each element of `listen` gets
+  /// socket.keep_alive and socket.user_timeout, unless it sets its own. In contrast, `config{}` has no time limits, and
+  /// its sizes suit trusted peers.
   [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());
 
   // Where.
@@ -22,23 +22,23 @@ struct config {
   // Which model.
   quintet::model model = quintet::model::loop_per_thread;  ///< the one word that changes the threading
   thread_options threads = {};                             ///< how many loops and workers it has
-  engine_kind engine = engine_kind::automatic;             ///< what moves bytes; not those of model 1, see engine_kind
+  engine_kind engine = engine_kind::automatic;             ///< the I/O engine; for model 1 see engine_kind
 
   // Limits.
   connection_limits limits = {};  ///< of each connection, unless it changes its own
   accept_limits accepting = {};   ///< how many connections, from whom, how fast
   memory_limits memory = {};      ///< of all connections together
 
-  log_hook log = {};  ///< what the server has to say; nothing, unless there is one
+  log_hook log = {};  ///< receives the server's log lines; empty: no log
 
   // Most servers leave these alone.
   placement_options placement = {};  ///< models 4 and 5: which loop gets a connection, and which CPU a loop
-  advanced_options advanced = {};    ///< who accepts, the priority loop, heartbeats, rebalancing, stalls, tuning
+  advanced_options advanced = {};    ///< accept strategy, priority loop, heartbeats, rebalancing, stalls, tuning
 };
 
-/// [any thread] What the net layer is told of it, group by group.
+/// [any thread] Returns the options of the net layer.
 [[nodiscard]] server_options server_options_of(const config& c);
-/// [any thread] What its model is told. Throws config_error.
+/// [any thread] Returns the options of the model. Throws config_error.
 [[nodiscard]] model_options model_options_of(const config& c);
 
 }  // namespace quintet

@@ -28,7 +28,7 @@ inline constexpr auto enum_names<model> =
 
 inline constexpr auto& all_models = enumerators<model>;
 
-/// From a name, or its number "1" to "5"; nothing for any other text.
+/// Parses a name, or a number "1" to "5". Returns nothing for any other text.
 template <>
 [[nodiscard]] constexpr std::optional<model> from_string<model>(std::string_view text) noexcept {
   if (text.size() == 1 && text[0] >= '1' && text[0] <= '5') return static_cast<model>(text[0] - '0');

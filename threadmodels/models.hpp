@@ -22,7 +22,7 @@ class single_reactor : public composed_model<on_main_loop, run_inline> {};
 class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled>> {
  public:
   explicit reactor_pool(unsigned workers) : reactor_pool(worker_limits{.max = workers}) {}
-  /// `max` threads from the beginning. The pool gets every batch, unless `offload` says adaptive.
+  /// Starts `max` threads at once. The pool gets every batch, unless `offload` says adaptive.
   explicit reactor_pool(worker_limits workers, offload_options offload = {})
       : composed_model({}, run_adaptive(run_pooled(fixed(workers), offload.threshold), chosen(offload))) {}
 
@@ -45,7 +45,8 @@ class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
   explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
 };
 
-/// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers, unless the loop expects them to be cheap.
+/// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers, except batches that the loop predicts to be
+/// cheap.
 class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<run_pooled>> {
  public:
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server: the public door. One config says where to listen and which threading model to use.
+// server: the server for users. One config says where to listen and which threading model to use.
 #pragma once
 
 #include "../net/loop/stop_on_signals.hpp"
@@ -18,7 +18,7 @@ class server : public basic_server<any_model, Handler> {
  public:
   server(const config& c, Handler h)
       : basic_server<any_model, Handler>(server_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
-  /// [any thread] With what the model's pool and its loops' offloading have counted.
+  /// [any thread] Returns the statistics of the server, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<server_statistics> statistics() const {
     return {basic_server<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
   }

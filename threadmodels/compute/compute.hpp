@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// compute: where handlers run. One half of a threading model.
+// compute: where handlers run. One half of a threading model; the other half is placement.
 #pragma once
 
 #include "inline_policy.hpp"
@@ -12,7 +12,7 @@
 
 namespace quintet {
 
-/// On the loop that read the input.
+/// Runs handlers on the loop that read the input.
 class run_inline {
  public:
   void start() noexcept {}
@@ -23,10 +23,10 @@ class run_inline {
   [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
 };
 
-/// On a pool of threads: fixed when min == max, elastic otherwise.
+/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise.
 class run_pooled {
  public:
-  /// `threshold`: work that is known to cost no more is cheap, and shares wake-ups; see worker_pool.
+  /// `threshold`: work whose known cost is not above it is cheap, and shares wake-ups; see worker_pool.
   explicit run_pooled(worker_limits limits, duration threshold = offload_options().threshold)
       : limits_(limits), threshold_(threshold) {}
   void start() {
@@ -40,18 +40,18 @@ class run_pooled {
     item.hand_off();
     pool_->submit(item);
   }
-  /// Joins the threads. The pool itself stays, with what it has counted.
+  /// Joins the threads. The pool object stays, with its counters.
   void stop() noexcept {
     if (pool_) pool_->stop();
   }
-  /// [any thread] Also before and after, when there are no threads.
+  /// [any thread] Returns the pool's counters; all 0 before start().
   [[nodiscard]] worker_statistics workers() const {
     const std::lock_guard lock(watched_->mutex);
     return watched_->pool ? watched_->pool->statistics() : worker_statistics();
   }
 
  private:
-  /// The pool comes with the model's threads, and others may look at any time.
+  /// Guards the pointer: start() makes the pool, and any thread may call workers() meanwhile.
   struct watched {
     std::mutex mutex;
     const worker_pool* pool = nullptr;
@@ -62,8 +62,8 @@ class run_pooled {
   std::unique_ptr<watched> watched_ = std::make_unique<watched>();
 };
 
-/// Adaptive offloading: the loop runs batches that it expects to be cheap, and `Elsewhere` all others. With
-/// offload_policy::always `Elsewhere` gets everything. Items that are not measured go there always.
+/// Adaptive offloading: the loop runs batches that it predicts to be cheap, and `Elsewhere` runs all others. With
+/// offload_policy::always, `Elsewhere` runs everything. It always runs items that are not measured.
 template <class Elsewhere>
 class run_adaptive {
  public:
@@ -78,7 +78,7 @@ class run_adaptive {
     event_loop& loop = *event_loop::current();
     inline_policy* const policy = policies_->of(loop, loop.time(), options_);
     if (!policy) return elsewhere_.run(item);
-    account(loop, *policy);  // of a batch that is still on the stack: its end has brought this one
+    account(loop, *policy);  // of a batch that is still on the stack: its end has led to this call
     if (!policy->runs_inline(item.cost())) return elsewhere_.run(item);
     item();
     account(loop, *policy);
@@ -100,7 +100,7 @@ class run_adaptive {
  private:
   static void account(event_loop& loop, inline_policy& policy) noexcept {
     if (policy.account(loop.handler_time())) [[unlikely]]
-      loop.note_handler_time(duration::zero());  // it counts once
+      loop.note_handler_time(duration::zero());  // so that it counts once
   }
 
   Elsewhere elsewhere_;

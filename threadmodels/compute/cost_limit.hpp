@@ -19,7 +19,7 @@ class cost_limit {
   [[nodiscard]] bool is_cheap(work_cost c) const noexcept { return c.is_known() && c.microseconds() <= most_; }
 
  private:
-  std::int64_t most_;  // microseconds; costs are rounded up to whole ones
+  std::int64_t most_;  // microseconds; costs are rounded up to whole microseconds
 };
 
 }  // namespace quintet

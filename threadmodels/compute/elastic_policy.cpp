@@ -7,7 +7,7 @@
 namespace quintet {
 namespace {
 
-/// Of two moments of which the earlier one may be "never".
+/// `earlier` may be time_point::min(), which means "never".
 bool is_within(time_point earlier, duration span, time_point now) noexcept {
   return earlier != time_point::min() && now - earlier < span;
 }
@@ -21,7 +21,7 @@ std::optional<worker_event> elastic_policy::growth(time_point now, duration wait
   return {};
 }
 
-// Once for each time that threads have left, however many are missed then.
+// Doubles the patience only at the first growth after threads have left.
 void elastic_policy::grew(time_point now) noexcept {
   if (is_within(unmissed_since_, 2 * stay(), now)) patience_ = std::min(2 * patience_, most_patience);
   unmissed_since_ = time_point::min();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// inline_policy: whether a loop runs the next batch itself, and what its wrong predictions have cost so far.
+// inline_policy: decides whether a loop runs the next batch itself, and bounds the cost of wrong predictions.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -13,14 +13,14 @@
 
 namespace quintet {
 
-/// One for each loop. The bound on overruns is a leaky bucket, kept as the time at which it will be empty (the generic
+/// One for each loop. The bound on overruns is a leaky bucket, stored as the time when it will be empty (the generic
 /// cell rate algorithm, ITU-T I.371).
 class inline_policy {
  public:
   inline_policy(const clock& time, const offload_options& options) noexcept
       : time_(time), options_(options), limit_(options.threshold) {}
 
-  /// [loop] Classifies a batch of a connection whose last batches have cost so much. True: the loop should run it.
+  /// [loop] Returns whether the loop should run a batch itself. `cost`: the cost of the connection's recent batches.
   [[nodiscard]] bool runs_inline(work_cost cost) noexcept {
     if (cost.is_known())
       usual_.blend(cost);
@@ -34,7 +34,7 @@ class inline_policy {
     return true;
   }
 
-  /// [loop] A batch that the loop ran itself took so long. Returns whether that was an overrun, which is accounted now.
+  /// [loop] Accounts for a batch that the loop ran itself. Returns whether it was an overrun.
   bool account(duration took) noexcept {
     if (took <= options_.threshold) [[likely]]
       return false;
@@ -60,11 +60,11 @@ class inline_policy {
     counters_.mispredicted.add();
     counters_.mispredicted_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
     const auto takes = static_cast<double>(took.count()) / options_.inline_overrun_ratio;
-    // Not beyond a year: a tiny ratio and a long batch must not overflow.
+    // At most a year: a tiny ratio and a long batch must not overflow.
     const duration longest = std::chrono::hours(24 * 365);
     const duration until_empty =
         takes < static_cast<double>(longest.count()) ? duration(static_cast<duration::rep>(takes)) : longest;
-    // From the beginning of the batch: the bucket leaks while the batch runs.
+    // Counts from the start of the batch: the bucket leaks while the batch runs.
     empty_at_ = std::min(std::max(empty_at_, now - took) + until_empty, now + longest);
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// per_loop: an object for each loop that asks for one.
+// per_loop: one object for each loop that asks for it.
 #pragma once
 
 #include "../../base/work/next_number.hpp"
@@ -13,7 +13,7 @@
 
 namespace quintet {
 
-/// Each T is made on its loop's thread and used there. All of them live as long as this object.
+/// Each T is made and used on its loop's thread. All of them live as long as this object.
 template <class T>
 class per_loop {
  public:
@@ -21,15 +21,15 @@ class per_loop {
   per_loop(const per_loop&) = delete;
   per_loop& operator=(const per_loop&) = delete;
 
-  /// [loop] The loop's T, made of the arguments at the first call. Returns nullptr where there is no memory for it. The
-  /// one that a thread has asked for last is found without a lock.
+  /// [loop] Returns the loop's T, which the first call makes of the arguments; nullptr if there is no memory. Takes no
+  /// lock if it is the T that this thread asked for last.
   template <class... Arguments>
   T* of(event_loop& loop, Arguments&... arguments) noexcept {
     if (last.number == number_ && last.loop == &loop) [[likely]]
       return last.value;
     return find(loop, arguments...);
   }
-  /// [any thread] Calls f(const T&) for each of them.
+  /// [any thread] Calls f(const T&) for each object, under the lock.
   template <class F>
   void each(F f) const {
     const std::lock_guard lock(mutex_);
@@ -44,7 +44,7 @@ class per_loop {
     T value;
   };
   struct last_used {
-    std::uint64_t number = 0;  // and not an address: another object may get that of one that is destroyed
+    std::uint64_t number = 0;  // not an address: a new per_loop may get the address of a destroyed one
     const event_loop* loop = nullptr;
     T* value = nullptr;
   };
@@ -60,9 +60,9 @@ class per_loop {
   }
 
   static inline constinit thread_local last_used last;
-  const std::uint64_t number_;  // of all there have been
+  const std::uint64_t number_;  // unique among all per_loop<T> of the process
   mutable std::mutex mutex_;
-  std::list<entry> all_;  // few
+  std::list<entry> all_;  // linear search: there are few loops
 };
 
 }  // namespace quintet

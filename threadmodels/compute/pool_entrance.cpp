@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_entrance: gathering, and looking after what was handed over.
+// pool_entrance: gathers items, hands them over, and checks on them.
 #include "pool_entrance.hpp"
 
 #include "worker_pool.hpp"
@@ -26,14 +26,14 @@ void pool_entrance::hand_over() noexcept {
   look_again_in(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::watched::yes));
 }
 
-// Not by the turn's time: what this one waits from now on decides about another thread.
+// Reads the clock instead of the time of the turn: the wait of this item decides whether a thread is added.
 void pool_entrance::hand_over_at_once(work_item& item) noexcept {
   work_fifo alone;
   alone.push(item);
   look_again_in(pool_.take(alone, 1, false, loop_.time().now(), worker_pool::watched::yes));
 }
 
-// Zero: there is no need to.
+// Starts the timer of the next check. Zero: no check is needed.
 void pool_entrance::look_again_in(duration after) noexcept {
   if (after == duration::zero()) return;
   if (!pending() || deadline() > loop_.now() + after) loop_.start(*this, after);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_entrance: where a loop hands work to a pool: the cheap items of a turn together; and looks after what waits.
+// pool_entrance: hands a loop's work to a pool, the cheap items of a turn together, and checks on waiting work.
 #pragma once
 
 #include "../../base/work/timer_queue.hpp"
@@ -10,14 +10,15 @@ namespace quintet {
 
 class worker_pool;
 
-/// Of one pool and one loop; used on the loop's thread. The pool owns it, and goes when nobody runs the loop any more.
+/// Belongs to one pool and one loop. Used on the loop's thread. The pool owns it, and is destroyed after the loop has
+/// stopped running.
 class pool_entrance final : private work_item, private timer {
  public:
-  static constexpr unsigned most = 64;  ///< gathered; then they do not wait for the end of the turn
-  /// So long after the last hand-over the pool is asked to look whether a cheap item has turned out to be expensive,
-  /// and as long as there is work that nobody is free for: sooner where that may make it grow. Not at all for an item
-  /// for which a worker was woken: an idle loop is not woken. Not shorter: a loop that sleeps towards a deadline before
-  /// the system's next tick pays for setting the clock.
+  static constexpr unsigned most = 64;  ///< items gathered; then they are handed over before the end of the turn
+  /// The longest time from a handover to the check on it, and between checks. A check finds cheap items that turn out
+  /// to be expensive, and work that waits for a free worker. It is earlier if it may add a thread. A single item for
+  /// which a worker was woken needs no check: an idle loop is not woken. A shorter time costs more: the kernel must set
+  /// a timer for a deadline before its next tick.
   static constexpr duration patience = std::chrono::milliseconds(10);
 
   pool_entrance(worker_pool& pool, event_loop& loop) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// queue_ages: how long the items of a queue have waited, without a time in each of them.
+// queue_ages: since when the items of a queue have waited, without a time in each item.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -12,13 +12,14 @@
 
 namespace quintet {
 
-/// Of a queue in which who comes first goes first. It keeps marks, "from this item on: this time", closer together the
-/// younger they are: an age is right within 0.1 ms, or a sixty-fourth of the oldest one, and never too low.
+/// For a first-in, first-out queue. It keeps marks, "items from this position on: this time". An item gets the time of
+/// the mark before it, so its age is never too low. The error is at most 0.1 ms, or 1/64 of the oldest age when the
+/// item was queued. With all marks in use, it grows.
 class queue_ages {
  public:
   static constexpr duration finest = std::chrono::microseconds(100);
 
-  /// So many items join the queue.
+  /// Adds `count` items that are queued now.
   void push(std::uint64_t count, time_point now) noexcept {
     if (empty()) first_ = used_ = 0;
     if (used_ == 0 || (used_ < marks_.size() && now - at(used_ - 1).time >= spacing(now))) {
@@ -27,7 +28,7 @@ class queue_ages {
     }
     pushed_ += count;
   }
-  /// The first one leaves it: since when it has waited. [not empty]
+  /// Removes the first item, and returns when it was queued. Requires !empty().
   time_point pop() noexcept {
     const time_point since = oldest();
     ++popped_;
@@ -37,7 +38,7 @@ class queue_ages {
     }
     return since;
   }
-  /// Of the first one. [not empty]
+  /// Returns when the first item was queued. Requires !empty().
   [[nodiscard]] time_point oldest() const noexcept { return marks_[first_].time; }
   [[nodiscard]] bool empty() const noexcept { return pushed_ == popped_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool: the way of an item through it. One queue, one mutex; a notification only where nobody who is awake will
-// come to the work soon.
+// worker_pool: the queue and the workers. There is one mutex. A worker is notified only if too few awake workers can
+// run the queued items soon.
 #include "worker_pool.hpp"
 
 #include "../../net/loop/allowed_cpus.hpp"
@@ -15,7 +15,7 @@
 namespace quintet {
 namespace {
 
-/// Who spins on the only CPU keeps it from whoever would bring work.
+/// On a single CPU, a spinning worker would delay the threads that submit work.
 bool has_several_cpus() noexcept {
   const cpu_set_t allowed = allowed_cpu_set();
   return CPU_COUNT(&allowed) != 1;
@@ -56,7 +56,7 @@ void worker_pool::submit(work_item& item) noexcept {
   take(alone, 1, is_cheap(item), clock::system().now(), watched::no);
 }
 
-// After how long a loop should look whether all goes well. Zero: it does.
+// Queues the items. Returns after how long the loop must call look_after_work(). Zero: no need.
 duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept {
   worker* called = nullptr;
   duration again{};
@@ -84,14 +84,14 @@ duration worker_pool::look_again_in() const noexcept {
   return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_entrance::patience);
 }
 
-// On a worker, under the lock, which it releases while the item runs.
+// Runs on a worker. Requires the lock, and releases it while the item runs.
 void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
   work_item& item = pop_next(self);
   const bool counts = !self.runs_cheap;
   worker* called = nullptr;
   if (counts) {
     ++busy_;
-    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // those behind it counted on this worker
+    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // the items behind it expected this worker
   }
   lock.unlock();
   if (called) called->wake.notify_one();
@@ -104,7 +104,8 @@ void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noe
   if (counts || std::exchange(self.stuck, false)) --busy_;
 }
 
-// The time is looked at for expensive items, and for the first cheap one of those that came together.
+// Reads the clock for an expensive item, for the first cheap one of those that were queued together, and for each item
+// during an overload.
 work_item& worker_pool::pop_next(worker& self) noexcept {
   const time_point since = ages_.pop();
   work_item& item = *queue_.pop();
@@ -121,7 +122,7 @@ work_item& worker_pool::pop_next(worker& self) noexcept {
   return item;
 }
 
-// One that is still at the cheap item of the last time counts as busy from now on, and what it keeps is posted.
+// A worker that still runs the cheap item of the last check counts as busy now, and its batons are posted.
 void worker_pool::look_at_workers() noexcept {
   for (worker& w : workers_) {
     if (w.runs_cheap && !w.stuck && w.finished == w.seen) {
@@ -133,10 +134,11 @@ void worker_pool::look_at_workers() noexcept {
   }
 }
 
-// Where those who are awake, or on their way, are too few for what waits: who is to be notified, if anybody sleeps.
+// If too few workers are awake for the queued items, returns an idle worker that the caller must notify. If none is
+// idle, the pool may grow. Requires the lock.
 worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop) noexcept {
   const std::size_t all = pending_.load(std::memory_order_relaxed), cheap = all - pending_long_;
-  // One that has only just been started is free too, although it does not wait yet.
+  // A worker that has just been started counts as free, although it does not wait yet.
   if (free_and_awake() >= pending_long_ + (cheap + cheap_share - 1) / cheap_share) return nullptr;
   if (idle_.empty()) {
     consider_growth(now, by_loop);
@@ -149,7 +151,9 @@ worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop)
   return &next;
 }
 
-// [loop] After how long to look again. Zero: nothing waits, and nobody runs what may turn out to be expensive.
+// [loop] Wakes or adds a worker for waiting work. If all workers are stuck, runs the expired items that can be shed.
+// Returns after how long to call it again. Zero: nothing waits, and no worker runs an item that may turn out to be
+// expensive.
 duration worker_pool::look_after_work(time_point now) noexcept {
   worker* called = nullptr;
   duration again = pool_entrance::patience;
@@ -170,9 +174,9 @@ duration worker_pool::look_after_work(time_point now) noexcept {
   return again;
 }
 
-// The threads: how they begin, wait, and end.
+// The threads: start, wait and end.
 
-// Under the lock, which the new thread waits for.
+// Requires the lock. The new thread waits for it.
 void worker_pool::start_worker() {
   if (spare_.empty()) spare_.emplace_back();
   const auto self = spare_.begin();
@@ -194,10 +198,10 @@ void worker_pool::work(worker_list::iterator self, unsigned number) {
   std::unique_lock lock(mutex_);
   self->batons = &finished;
   while (wait_for_work(*self, lock, spin, random)) run_next(*self, lock);
-  if (!stopping_) leave(self, lock);  // else stop() joins
+  if (!stopping_) leave(self, lock);  // otherwise stop() joins it
 }
 
-// A thread cannot join itself: the next one that leaves, or stop(), does.
+// A thread cannot join itself: the next worker that leaves, or stop(), joins it.
 void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>& lock) {
   worker_list others;
   others.swap(left_);
@@ -212,11 +216,11 @@ void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>
   spare_.splice(spare_.end(), others);
 }
 
-// False: this worker should leave.
+// Returns whether there is an item. If not, this worker must leave.
 bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin,
                                 std::minstd_rand& random) {
   while (queue_.empty()) {
-    if (self.batons->post_all()) continue;  // others took what was waiting
+    if (self.batons->post_all()) continue;  // other workers have emptied the queue; look again after the post
     if (stopping_) return false;
     if (spin.enabled() && !spinning_ && spin_for_work(lock, spin)) continue;
     if (!sleep(self, lock, random) && queue_.empty() && !stopping_ && may_shrink()) return false;
@@ -224,8 +228,9 @@ bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock
   return true;
 }
 
-// False: in vain. As many as there must always be sleep without an end, and cost nothing meanwhile; when the pool grows
-// beyond them, they are all awake.
+// Returns whether the worker was called; false after a time-out or when the pool stops. If there are at most `min`
+// workers, the sleep has no time limit, and costs nothing. When the pool grows beyond `min`, none of them sleeps, so
+// each gets a time limit at its next sleep.
 bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random) {
   self.called = false;
   idle_.push_front(self);
@@ -238,7 +243,7 @@ bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::m
   return self.called;
 }
 
-// Whether there may be something now.
+// Returns whether there may be an item, or the pool stops.
 bool worker_pool::spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
   spinning_ = true;
   lock.unlock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool: threads that run work_items; more of them when work waits too long, fewer when they have been idle.
+// worker_pool: threads that run work_items. It adds threads when work waits too long, and ends idle ones.
 #pragma once
 
 #include "../../base/clock.hpp"
@@ -30,37 +30,39 @@ namespace quintet {
 
 class post_batch;
 
-/// Items run in the order in which they were submitted, each on some worker; an item is a connection's baton, so what
-/// belongs to one connection never runs twice at a time, and there are never more items than connections.
+/// Workers start items in the order of the queue. An item is a connection's baton, so the work of one connection never
+/// overlaps, and there are never more items than connections.
 ///
-/// The expensive part of a handoff is waking threads, so cheap items wake as few as can be. A loop gathers them until
-/// the end of its turn, an awake worker runs them one after the other, and returns the batons together. An item is
-/// cheap if its cost is known, and at most `threshold`. Any other item is expensive: it goes at once, and to a worker
-/// of its own as long as there is one. So do those behind an item that was taken for cheap and is not: when more come,
-/// or some milliseconds later.
+/// The expensive part of a handoff is waking threads, so cheap items wake as few as possible. A loop gathers them until
+/// the end of its turn. An awake worker runs them one after the other, and returns their batons together. An item is
+/// cheap if its cost is known and at most `threshold`.
 ///
-/// Of the idle workers the one that was busy last is woken first: its caches are warm, and those that are not needed
-/// stay idle, and leave. When the pool grows, shrinks, and sheds, elastic_policy decides. While work waits and nobody
-/// is free, the loops that have submitted it look after it (pool_entrance); a pool has no thread for that.
+/// Any other item is expensive. It is queued at once, and gets a worker of its own if one is available. So do the items
+/// behind a mispredicted cheap item, when more items are submitted or some milliseconds later.
+///
+/// The idle worker that was busy last is woken first, because its caches are warm. Workers that are not needed stay
+/// idle and end. elastic_policy decides when the pool grows, shrinks and sheds. While work waits for a free worker, the
+/// loops that submitted it check on it (pool_entrance). The pool has no thread for that.
 class worker_pool {
  public:
-  /// After so long a worker that is still at the same cheap item counts as busy, if loops bring more.
+  /// The shortest time between two checks of the workers by take(). A worker that runs the same cheap item at two
+  /// checks counts as busy.
   static constexpr std::chrono::microseconds long_for_cheap{200};
   static constexpr unsigned cheap_share = 64;     ///< cheap items for which one awake worker is enough
-  static constexpr unsigned most_decisions = 64;  ///< that statistics() remembers
-  static constexpr unsigned most_shed = 256;      ///< by a loop at once, when all workers are stuck
+  static constexpr unsigned most_decisions = 64;  ///< decisions that statistics() returns
+  static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
 
-  /// Throws std::system_error where the system has no threads for `limits.min`.
+  /// Throws std::system_error if the system refuses one of the first `limits.min` threads.
   explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold);
-  /// stop().
+  /// Calls stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
-  /// [any thread] Queues the item: on a loop's thread by the loop's pool_entrance. Never allocates unless it starts a
-  /// thread; when the system refuses one, those that run do the work.
+  /// [any thread] Queues the item, on a loop's thread through the loop's pool_entrance. Allocates only for a new
+  /// thread, and at the first call on a loop. If either fails, the running workers still run the item.
   void submit(work_item& item) noexcept;
-  /// Runs what is queued, then joins all workers. Nothing may be submitted any more.
+  /// Waits until the workers have run all queued items, then joins them. The caller must submit nothing afterwards.
   void stop() noexcept;
   /// [any thread]
   [[nodiscard]] std::size_t threads() const;
@@ -68,19 +70,19 @@ class worker_pool {
 
  private:
   friend class pool_entrance;
-  // Not destroyed before the pool: who calls one may come a moment after it has left.
+  // A worker lives as long as the pool: a thread that wakes it may do so just after it has left.
   struct worker : boost::intrusive::list_base_hook<> {
     std::thread thread;
     std::condition_variable wake;
-    bool called = false;           // there is something to do; it is not among the idle ones any more
-    bool runs_cheap = false;       // an item that is taken for cheap
-    bool stuck = false;            // the same, for too long: it counts as busy
-    post_batch* batons = nullptr;  // that it keeps
+    bool called = false;           // it was chosen to wake up, and is not in idle_ any more
+    bool runs_cheap = false;       // it runs an item that is classified as cheap, or has expired
+    bool stuck = false;            // it has run the same cheap item for too long, and counts as busy
+    post_batch* batons = nullptr;  // the batons that it has not returned yet
     std::uint64_t finished = 0;    // items
-    std::uint64_t seen = 0;        // of these, when somebody last looked
+    std::uint64_t seen = 0;        // `finished` at the last check
   };
   using worker_list = std::list<worker>;
-  enum class watched : bool { no, yes };  // whether a loop will look after what was submitted
+  enum class watched : bool { no, yes };  // whether a loop will check on the submitted items
 
   [[nodiscard]] bool is_cheap(const work_item& item) const noexcept { return limit_.is_cheap(item.cost()); }
   duration take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept;
@@ -89,7 +91,7 @@ class worker_pool {
   worker* call_one_more(time_point now, watched by_loop) noexcept;
   [[nodiscard]] duration look_again_in() const noexcept;
 
-  // Growing, and giving up (worker_pool_growth.cpp).
+  // Growing and shedding (worker_pool_growth.cpp).
   [[nodiscard]] duration oldest(time_point now) const noexcept;
   [[nodiscard]] bool may_grow() const noexcept { return workers_.size() < limits_.max; }
   [[nodiscard]] bool may_shrink() const noexcept {
@@ -116,23 +118,23 @@ class worker_pool {
   const worker_limits limits_;
   const cost_limit limit_;
   mutable std::mutex mutex_;
-  worker_list workers_, left_, spare_;   // left_: have ended, or are about to, and are still to be joined
-  boost::intrusive::list<worker> idle_;  // asleep, and not called; the last one that was busy first
+  worker_list workers_, left_, spare_;   // left_: ended or ending, not joined yet; spare_: for reuse
+  boost::intrusive::list<worker> idle_;  // asleep and not called; the one that was busy last comes first
   work_fifo queue_;
   queue_ages ages_;
   std::atomic<std::size_t> pending_{0};  // items in the queue; written under the lock
-  std::size_t pending_long_ = 0;         // of these, the expensive ones
-  unsigned busy_ = 0;                    // workers that run an expensive item, or one that was taken for cheap
+  std::size_t pending_long_ = 0;         // expensive items in the queue
+  unsigned busy_ = 0;                    // workers that run an expensive or a mispredicted item
   unsigned next_number_ = 0;
   elastic_policy policy_;
   worker_statistics count_;
   std::array<worker_decision, most_decisions> decisions_{};
   std::uint64_t decided_ = 0;
-  time_point looked_at_{};  // at the workers
-  time_point begun_at_{};   // when a worker last began an expensive item, or work came that nobody waited with
-  time_point judged_{};     // the age of the last item that was looked at
-  bool refused_ = false;    // by the system, the last thread that was wanted
-  bool spinning_ = false;   // one of those that are awake has nothing to do yet
+  time_point looked_at_{};  // when take() last checked the workers
+  time_point begun_at_{};   // when a worker last began an expensive item, or the empty queue got an item
+  time_point judged_{};     // when the item was queued for which pop_next() last read the clock
+  bool refused_ = false;    // whether the system refused the last thread
+  bool spinning_ = false;   // whether a worker spins
   std::atomic<bool> stopping_{false};
   per_loop<pool_entrance> entrances_;
 };

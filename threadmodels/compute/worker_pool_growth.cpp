@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool: growing where the policy says so, giving up what has waited too long, and the record of both.
+// worker_pool: growth as elastic_policy decides, shedding of late items, and the record of both.
 #include "worker_pool.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ duration worker_pool::oldest(time_point now) const noexcept {
   return ages_.empty() ? duration::zero() : std::max(duration::zero(), now - ages_.oldest());
 }
 
-// Nobody is free, and nobody sleeps.
+// Called when too few workers are awake, and none is idle.
 void worker_pool::consider_growth(time_point now, watched by_loop) noexcept {
   if (has_all_there_can_be() && policy_.is_late(oldest(now)))
     if (const auto news = policy_.judge_load(oldest(now), false)) note(*news, now);
@@ -20,7 +20,7 @@ void worker_pool::consider_growth(time_point now, watched by_loop) noexcept {
   if (const auto why = policy_.growth(now, oldest(now), now - begun_at_)) grow(*why, now);
 }
 
-// When there are no more threads to be had, the ones there are will come to the work.
+// If the system refuses a thread, the existing workers run the queued items.
 void worker_pool::grow(worker_event why, time_point now) noexcept {
   try {
     start_worker();
@@ -29,11 +29,11 @@ void worker_pool::grow(worker_event why, time_point now) noexcept {
     refused_ = true;
     why = worker_event::refused;
   }
-  policy_.grew(now);  // also where it was refused: not again at once
+  policy_.grew(now);  // also after a refusal, so that the pool does not retry at once
   note(why, now);
 }
 
-// An item is begun, or given up.
+// Records the wait of an item that leaves the queue. Marks it as expired if it is late in an overload.
 void worker_pool::judge_wait(work_item& item, time_point since, time_point now) noexcept {
   const duration waited = std::max(duration::zero(), now - since);
   if (!is_cheap(item))
@@ -44,7 +44,7 @@ void worker_pool::judge_wait(work_item& item, time_point since, time_point now) 
   ++count_.shed;
 }
 
-// All workers are stuck, so that nobody else would tell those who wait.
+// Moves late items that can be shed to `late`. All workers are stuck, so no worker would shed them.
 void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
   work_fifo others;
   for (unsigned taken = 0; taken < most_shed && !ages_.empty() && policy_.is_late(oldest(now));) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// idle_cpus: reading what the kernel tells of its CPUs, and choosing.
+// idle_cpus: reads load and topology of the CPUs from the kernel, and chooses.
 #include "idle_cpus.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ std::vector<cpu_ticks> ticks_of(const std::string& stat, const std::vector<int>&
     fields >> name;
     cpu_ticks& of = ticks[static_cast<std::size_t>(cpu - cpus.begin())];
     double value = 0;
-    // user, nice, system, idle, iowait, irq, softirq, steal; a guest's are within user and nice
+    // user, nice, system, idle, iowait, irq, softirq, steal; user and nice include guest time
     for (int field = 0; field < 8 && fields >> value; ++field) {
       of.all += value;
       if (field != 3 && field != 4) of.busy += value;
@@ -90,7 +90,7 @@ std::vector<int> parse_cpu_list(std::string_view text) {
     text.remove_prefix(std::min(text.size(), range.size() + 1));
     const int first = number_in(range);
     const std::size_t dash = range.find('-');
-    // A thread cannot be bound to a CPU above CPU_SETSIZE, and a mistake in the list must not use up the memory.
+    // No thread can be bound to CPU_SETSIZE or above. The bound also keeps a wrong list from using up memory.
     const int last =
         std::min(dash == std::string_view::npos ? first : number_in(range.substr(dash + 1)), CPU_SETSIZE - 1);
     for (int cpu = first; cpu >= 0 && cpu <= last; ++cpu) cpus.push_back(cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// idle_cpus: which CPUs have least to do, and lie well together.
+// idle_cpus: finds the least busy CPUs, on one NUMA node if possible.
 #pragma once
 
 #include <chrono>
@@ -10,33 +10,35 @@
 
 namespace quintet {
 
-/// So many of the candidates, the idlest first; all of them where there are no more. Looks at /proc/stat for as long as
-/// it says here, and at /sys for cores and NUMA nodes. Of a system that does not tell, the first ones.
+/// Returns `count` of the candidates, or all of them if there are fewer; see choose_cpus(). Reads /proc/stat twice,
+/// `looks_for` apart, and sleeps meanwhile. Reads cores and NUMA nodes from /sys. If the system reports neither,
+/// returns the lowest numbers.
 [[nodiscard]] std::vector<int> idlest_cpus(const std::vector<int>& candidates, std::size_t count,
                                            std::chrono::milliseconds looks_for = std::chrono::milliseconds(100));
 
 namespace detail {
 
-/// What is known of a CPU.
+/// The load of a CPU, and where it is.
 struct cpu_facts {
   int number = 0;
-  int node = 0;     ///< NUMA
+  int node = 0;     ///< NUMA node
   int core = 0;     ///< the first CPU of the same core
-  double busy = 0;  ///< the share of the time looked at
+  double busy = 0;  ///< share of the measured time, 0 to 1
 };
 
-/// On one node if one has enough, the one where they are least busy; a core's second CPU when each core has one.
+/// Chooses `count` CPUs, the least busy first. They share a node if one has enough; of several such nodes it takes the
+/// least busy. Uses a core's second CPU only if each core already has one.
 [[nodiscard]] std::vector<int> choose_cpus(const std::vector<cpu_facts>& all, std::size_t count);
 
-/// Jiffies of a CPU, by the text of /proc/stat.
+/// Jiffies of a CPU, from /proc/stat.
 struct cpu_ticks {
   double busy = 0, all = 0;
 };
-/// By number; one that the text does not have has none.
+/// Returns the ticks of each of `cpus`, in that order. A CPU that the text does not list has zero.
 [[nodiscard]] std::vector<cpu_ticks> ticks_of(const std::string& stat, const std::vector<int>& cpus);
-/// "0-3,8": in order. Nothing of a text that is none.
+/// Parses a list such as "0-3,8", in its order. Skips parts that are not numbers.
 [[nodiscard]] std::vector<int> parse_cpu_list(std::string_view text);
-/// Node and core, from the files below a directory like /sys/devices/system.
+/// Sets node and core of each CPU, from the files of a directory like /sys/devices/system.
 void read_topology(std::vector<cpu_facts>& cpus, const std::string& system);
 
 }  // namespace detail

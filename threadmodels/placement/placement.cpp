@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placement: starting, filling and ending the loops of the models.
+// placement: starts, chooses and ends the loops of the models.
 #include "placement.hpp"
 
 #include "../../net/loop/allowed_cpus.hpp"
@@ -38,7 +38,7 @@ void on_loop_ring::start(event_loop&) {
 }
 
 event_loop& on_loop_ring::place(const address& from) {
-  member& m = *ring_.at(choose(from));  // what a function of the user's says may be anything
+  member& m = *ring_.at(choose(from));  // at() checks what place_by has returned
   m.open.fetch_add(1, std::memory_order_relaxed);
   return m.running.loop;
 }
@@ -60,7 +60,7 @@ std::size_t on_loop_ring::choose(const address& from) {
   return next_++ % ring_.size();
 }
 
-// Beginning with the next in turn, so that equals are filled evenly.
+// Begins with the next loop in turn, so that loops with equal counts are filled evenly.
 std::size_t on_loop_ring::least_filled() {
   look_at_open();
   std::size_t best = next_ % ring_.size();
@@ -82,7 +82,7 @@ void on_loop_ring::count(event_loop& loop, std::ptrdiff_t change) noexcept {
     if (&m->running.loop == &loop) m->open.fetch_add(change, std::memory_order_relaxed);
 }
 
-// All are told before any is waited for.
+// Stops all loops before it joins any thread.
 void on_loop_ring::stop() noexcept {
   for (auto& m : ring_) m->running.loop.stop();
   for (auto& m : ring_) m->running.thread.reset();
@@ -114,10 +114,10 @@ void on_own_loop::release(event_loop& loop) noexcept {
   s.idle.push_back(&loop);
   if (s.stopping || s.watched || s.idle.size() <= spare_threads) return;
   s.watched = true;
-  s.main->post(s);  // under the lock: stop() must not overtake it
+  s.main->post(s);  // under the lock, so that stop() does not overtake it
 }
 
-// On the main loop.
+// Runs on the main loop.
 void on_own_loop::state::watch(work_item& item) noexcept {
   auto& s = static_cast<state&>(item);
   const std::lock_guard lock(s.mutex);
@@ -135,11 +135,11 @@ void on_own_loop::state::expired() noexcept {
     watched = idle.size() > spare_threads;
     if (watched) main->start(*this, more ? ending_interval : spare_time);
   }
-  ending.clear();  // joins their threads; they have been told, and are on their way
+  ending.clear();  // joins their threads, which end_spare() has told to stop
 }
 
-// Those that have been idle for longest; but not those on which something is left that a connection's handler has begun
-// and that does not end with the connection. Returns how many that are, at most `most`. Under the lock.
+// Ends at most `most` of the threads that have been idle for longest; returns how many. Skips loops with detached work,
+// which a handler has started and which outlives its connection. Requires the lock.
 std::size_t on_own_loop::state::end_spare(std::size_t most) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < fewest_idle && count < most; ++i)
@@ -162,7 +162,7 @@ void on_own_loop::stop() noexcept {
     state_->stopping = true;
   }
   state_->cancel();
-  // Not under the lock: connections that end now release their loops.
+  // Not under the lock: connections that close now call release().
   for (auto& running : state_->all) running->loop.stop();
   for (auto& running : state_->all) running->thread.reset();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // placement: where a new connection's I/O lives: running_loop, on_main_loop, on_loop_ring, on_own_loop. One half of a
-// threading model; the other one is compute.
+// threading model; the other half is compute.
 #pragma once
 
 #include "../../net/engine/make_engine.hpp"
@@ -18,7 +18,8 @@
 
 namespace quintet {
 
-/// The loop outlives its thread: a worker that has just sent a baton home may still be inside loop.post().
+/// A loop and its thread. The loop outlives the thread: a worker that has just returned a baton may still be inside
+/// loop.post().
 struct running_loop {
   explicit running_loop(std::unique_ptr<engine> io, const loop_options& options = {})
       : loop(std::move(io), clock::system(), options) {}
@@ -26,7 +27,7 @@ struct running_loop {
   std::optional<loop_thread> thread;
 };
 
-/// Everything on the main loop.
+/// Places every connection on the main loop.
 class on_main_loop {
  public:
   void start(event_loop& main) noexcept { main_ = &main; }
@@ -37,7 +38,7 @@ class on_main_loop {
   event_loop* main_ = nullptr;
 };
 
-/// The loops of models 4 and 5.
+/// Options of the loops of models 4 and 5.
 struct ring_options {
   unsigned loops = 1;
   engine_kind engine = engine_kind::automatic;
@@ -45,14 +46,15 @@ struct ring_options {
   placement_options placement = {};
 };
 
-/// A fixed ring of loops.
+/// Places connections on a fixed ring of loops.
 class on_loop_ring {
  public:
   explicit on_loop_ring(ring_options options);
   void start(event_loop& main);
-  /// Without an address: for connections that this end has begun.
+  /// [loop] Main loop only. Returns the loop of the next connection, and counts the connection there. `from` is empty
+  /// for an outgoing connection. Throws what place_by throws, and std::out_of_range if it returns no loop's index.
   event_loop& place(const address& from = {});
-  /// Whether place() looks at the address.
+  /// Returns whether place() uses the address.
   [[nodiscard]] bool wants_address() const noexcept {
     return options_.placement.place_by || options_.placement.policy == placement_policy::peer_hash;
   }
@@ -72,7 +74,8 @@ class on_loop_ring {
   struct member {
     explicit member(std::unique_ptr<engine> io, const loop_options& options) : running(std::move(io), options) {}
     running_loop running;
-    // Placed here, and not gone. Below zero where connections come that were not placed: the loop's own listeners'.
+    // Connections counted here and not yet released. Negative if the loop's own listeners accept: only their release is
+    // counted.
     std::atomic<std::ptrdiff_t> open{0};
   };
   std::size_t choose(const address& from);
@@ -83,24 +86,27 @@ class on_loop_ring {
   ring_options options_;
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<member>> ring_;
-  std::vector<std::size_t> open_;  // as choose() sees it
+  std::vector<std::size_t> open_;  // counts that choose() uses, never negative
 };
 
-/// A blocking loop and a thread for each connection. The thread of a connection that has gone waits for the next one,
-/// the one that has waited for the shortest time first. Making and ending threads costs more than a short connection.
+/// Gives each connection a blocking loop and a thread. When the connection has closed, its thread waits for the next
+/// one. The thread that has waited for the shortest time is reused first. Starting and ending threads costs more than a
+/// short connection.
 class on_own_loop {
  public:
-  static constexpr std::size_t spare_threads = 64;  ///< wait for a connection however long that takes
-  /// Who waits beyond that ends when nobody has needed it for this long, and event_loop::has_detached_work() is false.
+  static constexpr std::size_t spare_threads = 64;  ///< idle threads that are kept without a time limit
+  /// An idle thread beyond `spare_threads` ends if it was not needed for this long. A thread whose loop has
+  /// detached work stays (event_loop::has_detached_work()).
   static constexpr duration spare_time = std::chrono::seconds(1);
-  /// A few at a time: the main loop joins them, and accepts nobody meanwhile.
+  /// Threads that end together. Few, because the main loop joins them and does not accept meanwhile.
   static constexpr std::size_t ending_at_once = 16;
   static constexpr duration ending_interval = spare_time / 16;
 
   explicit on_own_loop(std::size_t max_threads = 4096, const loop_tuning& tuning = {})
       : max_threads_(max_threads), options_{.tuning = tuning}, state_(std::make_unique<state>()) {}
   void start(event_loop& main) noexcept { state_->main = &main; }
-  /// Throws boost::system::system_error with errc::too_many_threads, or what the system says to a new thread.
+  /// [loop] Main loop only. Returns an idle loop, or starts another one. Throws boost::system::system_error with
+  /// errc::too_many_threads or errc::stopped, or with the system's error if it refuses a thread.
   event_loop& place();
   void release(event_loop& loop) noexcept;
   void stop() noexcept;
@@ -120,12 +126,12 @@ class on_own_loop {
     std::size_t end_spare(std::size_t most) noexcept;
     event_loop* main = nullptr;
     std::mutex mutex;
-    std::vector<event_loop*> idle;  // the last one is the next to be used; with capacity for all: release() cannot fail
-    std::size_t fewest_idle = 0;    // while they are watched: nobody has needed so many of them
-    bool watched = false;           // there are more than spare_threads of them
+    std::vector<event_loop*> idle;  // the last one is reused first; has capacity for all loops: release() cannot fail
+    std::size_t fewest_idle = 0;    // while watched: the fewest idle loops since the last check
+    bool watched = false;           // more than spare_threads are idle, and a check is scheduled
     thread_list all;
-    thread_list ending;  // the main loop's, with capacity for ending_at_once
-    loop_counters past;  // of loops that are no more
+    thread_list ending;  // used by the main loop; has capacity for ending_at_once
+    loop_counters past;  // of loops that have ended
     std::size_t next_number = 0;
     bool stopping = false;
   };

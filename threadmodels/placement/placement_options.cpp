@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placement_options: what may not be.
+// placement_options: validation.
 #include "placement_options.hpp"
 
 #include "../../net/loop/allowed_cpus.hpp"

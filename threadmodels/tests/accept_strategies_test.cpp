@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accept_strategies_test: who accepts is one word: everybody is served, by whom it says, under the same limits.
+// accept_strategies_test: with each accept strategy all clients are served, by the right loop, under the same limits.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -52,7 +52,7 @@ bool answers(client& c) {
   return c.receive(1) == "x";
 }
 
-/// What the log was told.
+/// Stores the lines of the log.
 struct told {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -82,7 +82,7 @@ std::uint64_t sum(const std::vector<std::uint64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-/// The epoll engine and the one over io_uring watch one socket from several loops; the one over Asio does not.
+/// The epoll and io_uring engines can watch one socket from several loops; the Asio engine cannot.
 accept_strategy expected(accept_strategy wanted, const std::string& engine) {
   return wanted == accept_strategy::exclusive && engine == "asio" ? accept_strategy::reuse_port : wanted;
 }
@@ -107,11 +107,12 @@ BOOST_DATA_TEST_CASE(everybody_is_served_whoever_accepts,
   BOOST_TEST(s.accepted == clients.size());
   BOOST_TEST(s.accepted_by_each.size() == (strategy == accept_strategy::main_reactor ? 1u : loops));
   BOOST_TEST(sum(s.accepted_by_each) == clients.size());
-  if (srv->accept() == accept_strategy::reuse_port)  // 60 of a port over three, by a hash: none for one is no chance
+  if (srv->accept() ==
+      accept_strategy::reuse_port)  // a hash spreads 60 connections over three loops: an empty loop is no coincidence
     for (const std::uint64_t n : s.accepted_by_each) BOOST_TEST(n > 0u);
 }
 
-/// On which of its loops a server has each connection.
+/// Counts the open connections on each loop of a server.
 struct where {
   std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
   std::shared_ptr<std::map<event_loop*, int>> open = std::make_shared<std::map<event_loop*, int>>();
@@ -139,7 +140,7 @@ BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loo
   std::vector<client> clients;
   for (int i = 0; i < 30; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   BOOST_TEST(seen.sorted() == (std::vector<int>{10, 10, 10}), boost::test_tools::per_element());
-  // All but the first of three of each loop leave, but for one loop, which keeps its ten: the others are filled up.
+  // Two loops keep one connection each, and one loop keeps its ten. New connections fill up the two.
   for (std::size_t i = 29; i > 2; --i)
     if (i % loops != 0) clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(i));
   BOOST_TEST(eventually([&] { return seen.sorted() == std::vector<int>{1, 1, 10}; }));
@@ -163,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_choice_of_the_users_own_sees_address_and_counts) {
   c.placement.place_by = [](const address& from, std::span<const std::size_t> open) -> std::size_t {
     if (open.size() != loops) throw 4;
     if (from.host() != "127.0.0.1") throw 5;
-    return open[2] < 5 ? 2 : open[0] < 3 ? 0 : 99;  // 99 is not there
+    return open[2] < 5 ? 2 : open[0] < 3 ? 0 : 99;  // 99 is no loop
   };
   running<server<where>> srv(c, seen);
   std::vector<client> clients;
@@ -214,7 +215,7 @@ BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, 
                          .advanced = {.accept = accept_strategy::reuse_port_cpu}},
                   echo());
   BOOST_REQUIRE((srv->accept() == accept_strategy::reuse_port_cpu));
-  // On the loopback the CPU of who connects is the one that receives.
+  // On the loopback interface, the CPU of the connecting thread is the one that receives.
   std::vector<std::uint64_t> expected;
   for (const int cpu : cpus) {
     expected.push_back(10 * expected.size() + 10);
@@ -231,7 +232,7 @@ BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, 
   BOOST_TEST(srv->statistics().accepted_locally == sum(expected));
 }
 
-// Two who want the same port for themselves do not share it by mistake.
+// Two servers that want a port for themselves do not share it by mistake.
 BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
   config c{.listen = {"127.0.0.1:0"}, .threads = {.loops = loops}, .advanced = {.accept = accept_strategy::reuse_port}};
   const server<echo> first(c, echo());
@@ -268,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_unix_socket_is_watched_by_all_loops) {
   BOOST_TEST(srv->statistics().accepted == 30u);
 }
 
-/// How many there are at a time.
+/// Counts the open connections, and their maximum.
 struct counted {
   struct counts {
     std::atomic<int> now{0}, most{0};
@@ -308,7 +309,7 @@ BOOST_DATA_TEST_CASE(the_limit_is_one_for_all_loops_and_nobody_waits_for_ever,
   BOOST_TEST(srv->statistics().refused == 0u);
 }
 
-/// Where no other test is, nor anybody who connects: what is asked is whether somebody listens.
+/// An address that no other test uses, so that a connection succeeds only if this server listens.
 constexpr const char* alone = "127.0.5.1:0";
 
 BOOST_DATA_TEST_CASE(who_drains_listens_no_more,

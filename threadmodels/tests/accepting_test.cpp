@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// accepting_test: accepting goes on, whatever happens to a connection that is being accepted.
+// accepting_test: accepting continues, whatever happens to a connection that is being accepted.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -49,7 +49,7 @@ struct fragile_coroutine : fragile {
   }
 };
 
-/// Every other connection cannot have a handler: it is closed, and the next one is served.
+/// The handler of every other connection cannot be made. That connection is closed, and the next one is served.
 template <class Handler>
 void check_fragile(model kind) {
   std::atomic<int> copies{1};
@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE(handlers_that_cannot_be_made, data::make(all_combinations),
     check_fragile<fragile_callback>(under.kind);
 }
 
-// As many connections as threads are allowed; those above are closed, and one more fits when one has gone.
+// Opens as many connections as threads are allowed. Further ones are closed; one more fits after one has ended.
 BOOST_AUTO_TEST_CASE(max_threads_bounds_the_connections_of_model_1) {
   const auto echo = [](connection& c, bytes in) { c.write(in); };
   running<server<decltype(echo)>> srv(config{.model = model::thread_per_connection, .threads = {.max_threads = 3}},
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(max_threads_bounds_the_connections_of_model_1) {
   BOOST_TEST(srv->statistics().opened == 3u);
   clients.pop_back();
   BOOST_REQUIRE(eventually([&] { return srv->statistics().closed == 1; }));
-  // The connection is counted as closed just before its thread is free again, so the first try may come too early.
+  // A connection is counted as closed just before its thread is free again, so the first try may come too early.
   BOOST_TEST(eventually([&] {
     client again(srv->port());
     again.send("x");

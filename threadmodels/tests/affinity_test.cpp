@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// affinity_test: what touches a connection without its baton, or a loop from outside, ends the program and says what to
-// do instead. Each misdeed is done by a child process.
+// affinity_test: code that uses a connection without its baton, or a loop from another thread, ends the program with a
+// message that says what to do instead. A child process runs each such misuse.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -39,7 +39,7 @@ struct outcome {
   std::string said;
 };
 
-/// In a child process, since the end of it is what is expected. One that comes to the end of `misdeed` exits with 0.
+/// Runs `misdeed` in a child process, which is expected to abort. If `misdeed` returns, the child exits with 0.
 template <class Misdeed>
 outcome dies_of(Misdeed misdeed) {
   std::array<int, 2> ends{};
@@ -49,7 +49,7 @@ outcome dies_of(Misdeed misdeed) {
   if (child == 0) {
     const rlimit none{};
     ::setrlimit(RLIMIT_CORE, &none);
-    std::signal(SIGABRT, SIG_DFL);  // Boost.Test has a handler of its own
+    std::signal(SIGABRT, SIG_DFL);  // not the handler of Boost.Test
     ::dup2(ends[1], STDERR_FILENO);
     misdeed();
     ::_exit(0);
@@ -70,7 +70,7 @@ bool says(const outcome& o, std::string_view what) { return o.said.find(what) !=
 
 config of(model kind) { return {.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2, .workers = {2, 2}}}; }
 
-/// Echoes, and shows its connection to everybody, as no handler should.
+/// Echoes, and publishes its connection, as no handler should.
 struct indiscreet {
   std::atomic<connection*>* shown;
   gate* wait_at = nullptr;
@@ -81,7 +81,7 @@ struct indiscreet {
   }
 };
 
-/// `misdeed` is given a connection whose handler has answered and returned, on the test's thread.
+/// Calls `misdeed` on the test's thread, with a connection whose handler has answered and returned.
 template <class Handler = indiscreet, class F>
 outcome dies_after_a_reply(model kind, F misdeed) {
   return dies_of([&] {
@@ -89,12 +89,12 @@ outcome dies_after_a_reply(model kind, F misdeed) {
     running<server<Handler>> srv(of(kind), Handler{&shown});
     client c(srv->port());
     (void)c.send("x");
-    (void)c.receive(1);  // sent after the handler has returned
+    (void)c.receive(1);  // the byte is sent after the handler has returned
     misdeed(*shown.load(), srv->main_loop());
   });
 }
 
-/// The same of one whose handler, or what that has offloaded, waits at the gate.
+/// The same while the handler, or its offloaded work, waits at the gate.
 template <class Handler, class F>
 outcome dies_during_work(model kind, F misdeed) {
   return dies_of([&] {
@@ -189,7 +189,7 @@ BOOST_DATA_TEST_CASE(a_loop_from_outside, data::make(all_models), kind) {
   BOOST_TEST(says(end, "Instead: event_loop::post(f)"), end.said);
 }
 
-/// Does all that it may, on its own.
+/// Uses every function that a handler may use.
 struct well_behaved {
   void on_open(connection& c) const { c.set_limits(c.limits()); }
   void operator()(connection& c, bytes in) const {

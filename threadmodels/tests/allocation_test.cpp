@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// allocation_test: in steady state no model allocates for a message, in either flavour. Skipped under sanitizers.
+// allocation_test: in steady state, no model allocates for a message, in either flavour. Skipped under sanitizers.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -33,7 +33,7 @@ constexpr unsigned loops = 2;
 constexpr int rounds = 500;
 constexpr std::string_view message = "sixty-four bytes of a message, as many as a small request has.\n";
 
-/// Echoes whole messages, so that the rest of a cut one is kept for the next time.
+/// Echoes whole messages, so that the rest of a cut message is kept for the next call.
 struct echo_callback {
   std::size_t operator()(connection& c, bytes in) const {
     const std::size_t whole = in.size() - in.size() % message.size();
@@ -42,7 +42,7 @@ struct echo_callback {
   }
 };
 
-/// Offloads, so that something crosses threads where there is a pool, and awaits a coroutine of its own.
+/// Offloads, so that work crosses threads if there is a pool, and awaits a coroutine of its own.
 awaitable<std::size_t> length(stream& s, bytes in) {
   co_return co_await s.offload([in] { return in.size(); });
 }
@@ -50,7 +50,7 @@ awaitable<> echo_coroutine(stream& s) {
   while (const auto in = co_await s.read()) s.write(in->substr(0, co_await length(s, *in)));
 }
 
-/// The client shares the process, so it allocates nothing in a round either. False: a reply was wrong.
+/// Runs the clients, which share the process, so they must not allocate in a round. Returns false if a reply was wrong.
 bool converse(std::vector<client>& clients, std::size_t pipelined, int times, bytes unit) {
   std::string requests;
   for (std::size_t i = 0; i < pipelined; ++i) requests += unit;
@@ -63,12 +63,11 @@ bool converse(std::vector<client>& clients, std::size_t pipelined, int times, by
   return right;
 }
 
-/// What converse() allocates once, however many rounds there are, is known from one round. `first_times`: allowed
-/// besides that.
+/// A single round measures what converse() allocates once. `first_times`: further allocations that are allowed.
 template <class Handler>
 void check(model kind, const Handler& handler, std::size_t pipelined, bytes unit = message,
            offload_policy policy = offload_policy::always, std::size_t first_times = 0) {
-  // A fixed pool: a thread that an elastic one starts is no message's cost, but would be counted here.
+  // Uses a fixed pool: the start of a thread in an elastic pool would be counted, but no message causes it.
   running<server<Handler>> srv(
       config{.model = kind, .threads = {.loops = loops, .workers = {2, 2}, .offload = {.policy = policy}}}, handler);
   std::vector<client> clients;
@@ -101,8 +100,8 @@ BOOST_DATA_TEST_CASE(one_message_at_a_time, data::make(all_combinations), under)
     check(under.kind, echo_callback(), 1);
 }
 
-// A connection that seems dear only now, because the system took the processor from its handler, goes to the pool for
-// the first time, and needs a buffer of its own on the way; so does its loop an entrance.
+// A connection may seem expensive for the first time here, because its handler was preempted. Then it goes to the pool,
+// and needs a buffer of its own; its loop needs a pool_entrance.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
 BOOST_DATA_TEST_CASE(where_the_loop_runs_what_is_cheap, data::make({model::reactor_pool, model::loop_per_thread_pool}),
                      kind) {
@@ -117,7 +116,7 @@ BOOST_DATA_TEST_CASE(sixteen_messages_at_a_time, data::make(all_combinations), u
     check(under.kind, echo_callback(), 16);
 }
 
-/// In the frames of a codec, or in lines.
+/// Messages in the frames of a codec, or in lines.
 struct framed_echo {
   void operator()(connection& c, bytes in) const { (void)write_message(c, wire(), in); }
   static checked<length_prefix<2>> wire() { return checked<length_prefix<2>>(length_prefix<2>()); }
@@ -153,7 +152,7 @@ BOOST_DATA_TEST_CASE(lines, data::make(all_combinations), under) {
 
 constexpr std::size_t long_reply = 16 << 20;  // far more than the kernel takes
 
-/// Answers a byte by far more than a socket takes at once.
+/// Answers a byte with far more than a socket takes at once.
 struct long_answer {
   std::size_t operator()(connection& c, bytes in) const {
     static const std::string piece(1 << 10, 'a');
@@ -162,7 +161,7 @@ struct long_answer {
   }
 };
 
-/// What replies that wait allocate.
+/// Returns how many allocations waiting replies cause.
 std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
   const config c{.model = kind,
                  .threads = {.loops = 1},
@@ -173,16 +172,16 @@ std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
   std::string reply(long_reply, '\0');
   std::size_t before = 0;
   for (int i = 0; i < 3; ++i) {
-    if (i == 1) before = allocations;  // by then whoever keeps anything has it
+    if (i == 1) before = allocations;  // now all buffers that are kept have been allocated
     const bool right = peer.send("x") && peer.receive_into(reply);
     BOOST_REQUIRE(right);
   }
   return allocations - before;
 }
 
-// What a connection makes for itself when it first has to wait; buffers from the heap would be a thousand.
+// What a connection allocates when it has to wait for the first time. Output buffers from the heap would be a thousand.
 constexpr std::size_t once = 4;
-// Those of pools write on threads that have no loop.
+// In models with a pool, handlers write on threads without a loop.
 constexpr model written_on_the_loop[] = {model::thread_per_connection, model::single_reactor, model::loop_per_thread};
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
@@ -190,7 +189,7 @@ BOOST_DATA_TEST_CASE(what_waits_in_static_output_is_not_allocated, data::make(wr
   BOOST_TEST(allocated_by_waiting(kind, 2 * long_reply) <= once);
 }
 
-/// Takes messages of up to 60 MiB, and has no answer.
+/// Accepts messages of up to 60 MiB, and does not answer.
 struct takes_much {
   static constexpr std::uint32_t longest = 60U << 20U;
   static length_prefix<4> wire() { return length_prefix<4>(longest); }
@@ -202,7 +201,7 @@ awaitable<> take_much(stream& s) {
   }
 }
 
-/// A header, and then as much of the message, at each of many connections: what they take of the heap.
+/// Returns how much heap `count` connections use after a header and `sent` bytes of its message.
 template <class Handler>
 std::size_t cost_of_beginnings(model kind, const Handler& handler, std::size_t count, std::size_t sent) {
   running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
@@ -217,7 +216,7 @@ std::size_t cost_of_beginnings(model kind, const Handler& handler, std::size_t c
   return std::max<std::size_t>(before, heap_bytes) - before;
 }
 
-// A step of 1 MiB, or four times what has come.
+// A buffer grows by 1 MiB, or to four times what has arrived.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
 BOOST_DATA_TEST_CASE(a_message_that_is_only_announced_takes_little, data::make(all_combinations), under) {
   constexpr std::size_t count = 20, kib = 1024;

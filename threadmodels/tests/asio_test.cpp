@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// asio_test: Asio's operations awaited in a coroutine complete on the connection's own loop, under every model.
+// asio_test: Asio operations that a coroutine awaits complete on the connection's own loop, in every model.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -37,7 +37,7 @@ namespace data = boost::unit_test::data;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-/// Every byte is answered: 'y' if the timer's completion came on the thread of the loop.
+/// Answers every byte: 'y' if the timer completed on the loop's thread.
 awaitable<> timed(stream& s) {
   const auto home = std::this_thread::get_id();
   while (const auto in = co_await s.read()) {
@@ -50,7 +50,7 @@ awaitable<> timed(stream& s) {
   }
 }
 
-/// The same in Asio's own coroutine type.
+/// The same with Asio's own coroutine type.
 asio::awaitable<std::size_t> ask(tcp::endpoint whom, std::string question, std::string& reply) {
   tcp::socket socket(co_await asio::this_coro::executor);
   co_await socket.async_connect(whom, asio::use_awaitable);
@@ -82,7 +82,7 @@ class proxy {
   tcp::endpoint behind_;
 };
 
-/// Waits for far longer than any test: only cancellation ends it.
+/// Waits for far longer than any test, so only cancellation ends the wait.
 awaitable<> wait_for_ever(stream& s) {
   s.write("waiting");
   s.flush();
@@ -173,7 +173,7 @@ BOOST_DATA_TEST_CASE(stop_cancels_what_coroutines_await, data::make(all_models),
   BOOST_TEST(srv->statistics().closed == 5u);
 }
 
-/// An operation that destroys its handler instead of calling it: while it begins, or later.
+/// An operation that destroys its handler instead of calling it: when it starts, or later.
 auto abandoned(loop_executor on, bool later) {
   return asio::async_initiate<const asio::deferred_t, void(error_code)>(
       [on, later](auto handler) {
@@ -196,7 +196,7 @@ awaitable<> await_abandoned(stream& s) {
   }
 }
 
-/// Asio's coroutine waits for the timer, and the connection's waits for it.
+/// Asio's coroutine waits for the timer, and the connection's coroutine waits for Asio's.
 struct waits_for_a_timer {
   asio::steady_timer** timer;
   connection_id* id;
@@ -216,7 +216,7 @@ struct waits_for_a_timer {
   }
 };
 
-// What Asio's coroutine waits for is over, and in the same turn of the loop the connection is aborted, before or after.
+// The wait of Asio's coroutine ends, and in the same turn of the loop the connection is aborted, before or after.
 BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all_models) * data::make({true, false}),
                      kind, abort_first) {
   asio::steady_timer* timer = nullptr;
@@ -237,7 +237,7 @@ BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all
   }
 }
 
-/// Has something to do when its peer has gone.
+/// Begins another wait after its peer has closed.
 struct tidies_up {
   std::atomic<int>*waiting, *tidy;
   awaitable<> operator()(stream& s) const {
@@ -260,7 +260,7 @@ BOOST_DATA_TEST_CASE(an_abort_leaves_alone_what_a_coroutine_begins_after_it, dat
   BOOST_TEST(tidy == 1);
 }
 
-// Asio abandons operations of its own coroutines when a step of theirs finds no memory.
+// Asio abandons operations of its own coroutines when one of their steps finds no memory.
 BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
   running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);
   client c(srv->port());
@@ -268,8 +268,8 @@ BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(
   BOOST_TEST(c.receive(4) == "aaaa");
 }
 
-// Work that is posted to a loop's executor by another thread runs on the loop's thread, although the loop may be asleep
-// outside of Asio.
+// Work that another thread posts to a loop's executor runs on the loop's thread, even if the loop sleeps outside of
+// Asio.
 BOOST_DATA_TEST_CASE(the_executor_takes_work_from_any_thread, data::make(all_models), kind) {
   struct publisher {
     std::promise<event_loop*>* loop;

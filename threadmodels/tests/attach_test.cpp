@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// attach_test: connections that a server's handlers have begun themselves live beside those that they are for.
+// attach_test: connections that handlers have opened themselves live on the loops of the connections they serve.
 // ctest: EACH_ENGINE
 #include "client.hpp"
 #include "combination.hpp"
@@ -32,7 +32,7 @@ struct shared_state {
   std::promise<error_code> refused;
 };
 
-/// Of a connection that was attached: what comes goes to the client.
+/// Handler of an attached connection: forwards its input to the client.
 struct behind {
   shared_state* all;
   connection_id client;
@@ -46,7 +46,7 @@ struct behind {
   void on_close(connection&, error_code) const { ++all->closed; }
 };
 
-/// Of a client: its first bytes have a connection made to the other server.
+/// Handler of a client: its first bytes open a connection to the other server.
 struct front {
   shared_state* all;
   void operator()(connection& c, bytes) const { all->dial(c.loop(), c.id()); }
@@ -86,7 +86,7 @@ BOOST_DATA_TEST_CASE(an_adopted_connection_lives_on_the_loop_it_is_for, bdata::m
   BOOST_TEST(all.closed == 6);
 }
 
-// The client's thread is the last that there may be.
+// The client uses the only thread that is allowed.
 BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   running<server<std::function<void(connection&, bytes)>>> answering(config{.listen = {"127.0.0.1:0"}},
                                                                      [](connection& c, bytes in) { c.write(in); });
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
   BOOST_TEST(all.together + all.apart == 0);
 }
 
-/// A handle to be attached, of which the test has the other end.
+/// A handle to attach; the test has the other end.
 struct stream_pair {
   stream_pair() {
     int ends[2];
@@ -114,7 +114,7 @@ struct stream_pair {
   int handle = -1;
 };
 
-/// On every loop that may be named, and on the one of the model's choice. Returns how many that are.
+/// Attaches a handle on every loop that can be named, and on the one of the model's choice. Returns how many.
 std::size_t attach_everywhere(server<front>& srv, shared_state& all, std::vector<stream_pair>& pairs,
                               std::vector<error_code>& refused) {
   std::vector<event_loop*> loops = srv.loops();

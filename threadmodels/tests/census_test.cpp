@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// census_test: each model has the threads that its table says, however many connections there are.
+// census_test: each model has the threads of its table, however many connections there are.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -17,9 +17,9 @@ namespace {
 namespace data = boost::unit_test::data;
 using census = std::map<std::string, std::size_t>;
 
-constexpr worker_limits pool{3, 3};  // an elastic one has as many as it needs, see below
+constexpr worker_limits pool{3, 3};  // fixed; an elastic pool has as many threads as it needs, see below
 
-/// Without the thread that called run(), which is "test-run" here and counted apart.
+/// Does not include the thread that calls run(): here its name is "test-run", and it is counted separately.
 census expected(model kind, std::size_t connections) {
   switch (kind) {
     case model::thread_per_connection:
@@ -36,7 +36,7 @@ census expected(model kind, std::size_t connections) {
   return {};
 }
 
-/// A thread is there before it has its name, and for a moment after it has ended.
+/// Waits, because a thread exists before it has its name, and for a moment after it has ended.
 bool becomes(const census& wanted) {
   return eventually([&] { return threads_named("qnt-") == wanted && threads_named(run_thread_name).size() == 1; });
 }
@@ -76,7 +76,7 @@ BOOST_DATA_TEST_CASE(a_priority_port_adds_one_thread, data::make(all_models), ki
   BOOST_TEST(becomes(wanted), kind << " has " << to_text(threads_named("qnt-")));
 }
 
-// All workers at once are needed when as many handlers wait for each other.
+// The pool needs all its workers when as many handlers block.
 BOOST_AUTO_TEST_CASE(an_elastic_pool_grows_to_its_maximum_and_no_further) {
   const auto host = make_host({model::loop_per_thread_pool, flavour::callback});
   std::vector<client> clients;
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(an_elastic_pool_grows_to_its_maximum_and_no_further) {
   for (client& c : clients) BOOST_TEST(c.receive_line() == "unblocked");
 }
 
-// Model 1 blocks in recv: its connections are in no epoll set, and have none of their own.
+// Model 1 blocks in recv(): its connections are in no epoll set.
 BOOST_AUTO_TEST_CASE(thread_per_connection_has_no_reactor_for_its_connections) {
   const auto host = make_host({model::thread_per_connection, flavour::callback});
   client first = host->connect();

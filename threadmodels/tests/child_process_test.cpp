@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// child_process_test: a server of each model starts a program on its main loop, and learns of its end there.
+// child_process_test: a server of each model starts a program on its main loop, and sees its end there.
 #include <quintet/net/child_process.hpp>
 #include <quintet/threadmodels/server.hpp>
 
@@ -35,7 +35,7 @@ BOOST_DATA_TEST_CASE(the_main_loop_watches_programs, boost::unit_test::data::mak
   BOOST_TEST(peer.receive(5) == "after");
 }
 
-// A connection of model 1 has a loop that blocks in recv.
+// A connection of model 1 has a loop that blocks in recv().
 BOOST_AUTO_TEST_CASE(the_loop_of_a_connection_with_its_own_thread_says_that_it_cannot) {
   std::promise<error_code> told;
   const auto handler = [&](connection& c, bytes) {

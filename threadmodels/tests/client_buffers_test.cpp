@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_buffers_test: what the kernel keeps for a client's connections, when it is bounded and when it is not.
+// client_buffers_test: the kernel's buffers of a client's connections, with and without a bound.
 #include <boost/test/unit_test.hpp>
 
 #include "running.hpp"
@@ -28,7 +28,7 @@ int option(int fd, int name) {
   socklen_t size = sizeof value;
   return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
-/// Of this process's sockets that are connected to there, in the order of their numbers.
+/// Returns the buffers of this process's sockets that are connected to `there`, in the order of their descriptors.
 std::vector<buffers> buffers_to(const address& there) {
   std::vector<buffers> all;
   for (int fd = 0; fd < 1024; ++fd) {
@@ -55,7 +55,7 @@ std::vector<buffers> connected(client_config c, int links) {
 
 }  // namespace
 
-// The kernel doubles what it is given.
+// The kernel doubles the size that it is given.
 BOOST_AUTO_TEST_CASE(those_that_come_when_many_are_open) {
   const std::vector<buffers> all = connected({.memory = {.tuned_sockets = 2, .bounded_socket_buffer = 20'000}}, 4);
   BOOST_REQUIRE(all.size() == 4U);

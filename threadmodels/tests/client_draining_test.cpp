@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_draining_test: clients that drain under load, in every model: what was executed has been answered.
+// client_draining_test: clients drain under load, in every model. Every executed request has been answered.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -33,7 +33,7 @@ struct counts {
   std::atomic<int> executed{0};                        // the client's
 };
 
-/// Asks for as long as it is answered: a byte is a question, and a byte is its answer.
+/// Sends questions as long as it gets answers. A question is a byte, and so is its answer.
 struct asking {
   counts* all;
   void on_open(connection& c) const { c.write("????"); }
@@ -80,7 +80,7 @@ void drain_under_load(model kind) {
   here.drain(deadline);
   here.join();
   BOOST_TEST(here.links() == 0U);
-  BOOST_TEST(here.statistics().closed == static_cast<unsigned>(links));  // and none of them was made again
+  BOOST_TEST(here.statistics().closed == static_cast<unsigned>(links));  // and none of them was connected again
   BOOST_TEST(eventually([&] { return all.ended == links; }));
   BOOST_TEST(all.goodbyes == links);
   BOOST_TEST(all.answers == all.executed);

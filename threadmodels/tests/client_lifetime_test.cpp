@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_lifetime_test: thousands of clients, made and destroyed by several threads, in every state they can be in.
+// client_lifetime_test: several threads create and destroy thousands of clients, in every state.
 // ctest: LABELS slow TIMEOUT 300
 #include <boost/test/unit_test.hpp>
 
@@ -24,10 +24,10 @@
 namespace quintet::test {
 namespace {
 
-constexpr int clients = sanitized ? 10'000 : 2'500;  // a sanitizer sees what goes wrong here
+constexpr int clients = sanitized ? 10'000 : 2'500;  // a sanitizer finds the errors that this test looks for
 constexpr int makers = 4;
-// Of one conversation; afterwards it stays, in silence. Conversations for ever would take the machine from those who
-// make and destroy: nine tenths of the time of this test were theirs.
+// Messages of one conversation; afterwards the connection stays silent. Endless conversations would take the CPU from
+// the threads that create and destroy: they took nine tenths of the test's time.
 constexpr int messages = 10;
 
 const auto echo = [](connection& c, bytes in) { c.write(in); };
@@ -38,7 +38,7 @@ awaitable<> talk(stream& s) {
 }
 using echo_server = running<server<std::remove_const_t<decltype(echo)>>>;
 
-/// Counts itself, so that none is left.
+/// Counts its instances, so that the test can see that none is left.
 struct talker {
   std::shared_ptr<std::atomic<int>> alive;
   int said = 1;
@@ -52,8 +52,7 @@ struct talker {
   void on_close(connection&, error_code) { --*alive; }
 };
 
-/// The first bytes have come, or will not: refused, or a connection that the server's end has ended before it said a
-/// word.
+/// Returns whether the first bytes have arrived or never will: the connection was refused, or has closed before.
 bool began_or_ended(const client_statistics& s) { return s.bytes_received != 0 || s.failures != 0 || s.closed != 0; }
 
 struct fleet {
@@ -79,7 +78,7 @@ struct fleet {
     if (state == 3) here.stop();
     if (state == 4)
       for (auto n = random() % 200; n > 0; --n) std::this_thread::yield();
-    if (state == 5 && !links.empty()) {  // in the middle of a conversation, or between two attempts
+    if (state == 5 && !links.empty()) {  // during a conversation, or between two attempts
       while (!began_or_ended(here.statistics())) std::this_thread::yield();
       ++talked;
     }
@@ -101,13 +100,13 @@ BOOST_AUTO_TEST_CASE(thousands_of_clients) {
   {
     echo_server first(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread, .threads = {.loops = 2}},
                       echo);
-    // Not 127.0.0.1, where another test's server may be given its port when it has gone.
+    // Not 127.0.0.1: after this server's end, another test's server might get its port.
     std::optional<echo_server> gone(std::in_place, config{.listen = {"127.77.0.1:0"}}, echo);
     fleet f{.there = {first->addresses()[0], (*gone)->addresses()[0]}};
     std::vector<std::thread> threads;
     for (unsigned n = 0; n < makers; ++n) threads.emplace_back([&f, n] { f.many(n, clients / makers); });
     while (f.talked < 20) std::this_thread::yield();
-    gone.reset();  // from now on one address refuses, while its clients are connected and connecting
+    gone.reset();  // now one address refuses, while its clients are connected or connecting
     for (std::thread& t : threads) t.join();
     BOOST_TEST(*f.alive == 0);
     BOOST_TEST(f.talked > clients / 20);
@@ -116,7 +115,7 @@ BOOST_AUTO_TEST_CASE(thousands_of_clients) {
   BOOST_TEST(descriptors_of("") == descriptors);
 }
 
-// Each failure is followed by another connect(), also when the reason is that the client stops.
+// The hook calls connect() after each failure, even if the client is stopping.
 BOOST_AUTO_TEST_CASE(a_hook_that_connects_again_and_again) {
   for (const bool drains : {false, true}) {
     std::atomic<int> failures{0};
@@ -137,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_connects_again_and_again) {
   }
 }
 
-// A client inside of a server's lifetime and the other way round; either may go first.
+// A client and a server in one program; either may be destroyed first.
 BOOST_AUTO_TEST_CASE(in_any_order_relative_to_servers) {
   for (int i = 0; i < 50; ++i) {
     auto alive = std::make_shared<std::atomic<int>>(0);

@@ -34,7 +34,7 @@ struct seen {
 };
 const std::string message(200'000, 'm');  // more than one batch
 
-/// Sends a message, waits for all of it to come back, and stays.
+/// Sends a message, waits for its echo, and stays connected.
 struct asking {
   seen* all;
   std::size_t left = message.size();
@@ -120,7 +120,7 @@ BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
 }
 
 BOOST_DATA_TEST_CASE(reconnects_to_a_server_that_comes_back, data::make(all_combinations), under) {
-  // Not 127.0.0.1, where another test's server may be given its port while it is away.
+  // Not 127.0.0.1: another test's server might get the port while this server is stopped.
   std::optional<echo_server> there(std::in_place, config{.listen = {"127.77.0.2:0"}}, echo);
   const address at = (*there)->addresses()[0];
   seen all;
@@ -141,7 +141,7 @@ BOOST_DATA_TEST_CASE(reconnects_to_a_server_that_comes_back, data::make(all_comb
   BOOST_TEST(!all.faults);
 }
 
-// The model refuses the second connection; the link is told why.
+// The model refuses the second connection, and the link gets the reason.
 BOOST_AUTO_TEST_CASE(a_model_without_a_place) {
   echo_server there(config{.listen = {"127.0.0.1:0"}}, echo);
   seen all;
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_model_without_a_place) {
   here.connect(there->addresses()[0]);
   here.connect(there->addresses()[0]);
   BOOST_TEST(eventually([&] { return all.failed == 1; }));
-  BOOST_TEST(eventually([&] { return here.links() == 1U; }));  // it is told first
+  BOOST_TEST(eventually([&] { return here.links() == 1U; }));  // the hook is called before the link is removed
 }
 
 BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_made) {

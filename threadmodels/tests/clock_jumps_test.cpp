@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// clock_jumps_test: the time of day jumps by decades at every look; time limits, timers and draining do not notice.
+// clock_jumps_test: the wall clock jumps by decades at every read. Time limits, timers and draining do not notice.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -30,8 +30,8 @@ long offset_s() { return looks++ % 2 == 0 ? 3'000'000'000 : -600'000'000; }
 
 }  // namespace
 
-// These take the place of the C library's: what libstdc++, Asio and Quintet call. An absolute deadline made of such a
-// time would also be wrong for the kernel, whose clock is right.
+// These replace the C library's functions for libstdc++, Asio and Quintet. An absolute deadline from this clock would
+// also be wrong for the kernel, whose clock does not jump.
 extern "C" int clock_gettime(clockid_t clock, timespec* into) noexcept {
   const long result = ::syscall(SYS_clock_gettime, clock, into);
   if (clock == CLOCK_REALTIME && jumping) into->tv_sec += offset_s();
@@ -56,7 +56,7 @@ namespace {
 namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 
-/// While it lives, the time of day jumps.
+/// The wall clock jumps while this object lives.
 struct jumps {
   jumps() {
     looks = 0;
@@ -83,7 +83,7 @@ void check(model kind, Handler handler) {
     client talks(srv->port());
     talks.send("hello");
     BOOST_TEST(talks.receive(5) == "hello");
-    (void)talks.receive_rest();  // until it has been idle for too long
+    (void)talks.receive_rest();  // until the idle timeout closes the connection
     BOOST_TEST((std::chrono::steady_clock::now() - begun >= limit));
     BOOST_TEST((talks.ended() == ending::orderly));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// codecs_test: messages through real sockets, in all models and both flavours.
+// codecs_test: messages over real sockets, in all models and both flavours.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -26,7 +26,7 @@ namespace quintet::test {
 using wire_format = checked<varint_prefix>;
 const wire_format wire(varint_prefix(1U << 20U));
 
-/// How the connections have ended, as both flavours see it.
+/// Counts how the connections have ended, for both flavours.
 struct ends {
   std::atomic<int> clean{0}, refused{0}, interrupted{0}, other{0};
   void note(error_code why) {
@@ -107,7 +107,7 @@ std::string numbered(std::size_t size) {
   return text;
 }
 
-/// Through the loop's own buffer goes the beginning, and what comes while that is on its way to a pool and back.
+/// The loop's own buffer gets the beginning of a message, and what arrives while the baton is on a pool.
 template <class Handler>
 void check_place(model kind, engine_kind io, const Handler& handler) {
   constexpr std::size_t rounds = 5, most_copied = 256 * 1024;
@@ -144,7 +144,7 @@ BOOST_DATA_TEST_CASE(messages_arrive_and_ends_are_told_apart, boost::unit_test::
     check(under.kind, framed(wire, echo{&seen}), seen);
 }
 
-// What it is copied from is the loop's buffer, which these engines can do without. That of io_uring cannot.
+// These engines need not copy from the loop's buffer. io_uring must.
 BOOST_DATA_TEST_CASE(big_messages_are_received_in_their_place, boost::unit_test::data::make(all_combinations), under) {
   for (const engine_kind io : {engine_kind::epoll, engine_kind::asio}) {
     BOOST_TEST_CONTEXT(to_string(io)) {

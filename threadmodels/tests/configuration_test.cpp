@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// configuration_test: a configuration that cannot be is one clear exception; names of models.
+// configuration_test: an invalid configuration throws one clear exception; names of models.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 void ignore(connection&, bytes) {}
 
-/// A wrong configuration, and what the message must say: the field, the value, what is allowed.
+/// An invalid configuration, and the parts of its message: the field, the value, what is allowed.
 struct wrong {
   std::string name;
   std::function<void(config&)> make;
@@ -128,7 +128,7 @@ BOOST_DATA_TEST_CASE(a_wrong_value_is_named, boost::unit_test::data::make(wrong_
   }
 }
 
-// Whatever the model: a value that only others use is refused as well.
+// A value is validated even if only other models use it.
 BOOST_DATA_TEST_CASE(a_wrong_value_is_refused_by_every_model, boost::unit_test::data::make(all_models), kind) {
   for (const wrong& w : wrong_ones) {
     config c{.model = kind};
@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(addresses_are_those_that_were_bound_in_the_order_given) {
   BOOST_TEST(srv.port() != 0);
 }
 
-// What a stranger may hold, and each wait for one, has a limit that no unlimited default of config{} exceeds.
+// Each resource that a stranger can hold, and each wait for a stranger, has a limit. Sizes are below the defaults of
+// config{}.
 BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   const config c = config::public_defaults({"127.0.0.1:0"}), plain;
   BOOST_TEST(c.listen.size() == 1U);

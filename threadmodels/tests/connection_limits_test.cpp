@@ -25,7 +25,7 @@ namespace {
 namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 
-/// Why connections have closed, in the order of closing.
+/// Stores why connections have closed, in the order of closing.
 class reasons {
  public:
   void add(error_code why) {
@@ -45,7 +45,7 @@ class reasons {
   std::vector<error_code> all_;
 };
 
-/// Lines; "size N" is answered by N bytes, everything else by itself.
+/// Answers "size N" with N bytes, and any other line with itself.
 struct lines {
   reasons* why;
   std::size_t operator()(connection& c, bytes in) const {
@@ -64,7 +64,7 @@ struct fixture {
   fixture(model kind, const connection_limits& l)
       : srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, lines{&why}) {}
   client connect(int receive_buffer = 0) { return client(srv->port(), {.receive_buffer = receive_buffer}); }
-  /// One connection has closed, for this reason, and the server serves others.
+  /// Checks that one connection has closed for this reason, and that the server serves others.
   void check(errc reason) {
     BOOST_TEST(why.await(1));
     BOOST_TEST(why.all().at(0) == error_code(reason));
@@ -94,11 +94,12 @@ BOOST_DATA_TEST_CASE(an_idle_peer, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(a_slow_writer, data::make(all_models), kind) {
   fixture f(kind, {.message_timeout = 50ms, .min_receive_rate = 1'000'000});
   client c = f.connect();
-  BOOST_TEST(eventually([&] { return !c.send("z"); }));  // a byte from time to time, until it is cut off
+  BOOST_TEST(
+      eventually([&] { return !c.send("z"); }));  // sends a byte from time to time, until the connection is closed
   f.check(errc::message_timeout);
 }
 
-// In model 1 the thread sits in send() itself, which has to end for the deadline.
+// In model 1 the thread blocks in send(), which must end for the deadline.
 BOOST_DATA_TEST_CASE(a_peer_that_does_not_read, data::make(all_models), kind) {
   fixture f(kind, {.send_timeout = 50ms});
   client c = f.connect(16 * 1024);
@@ -113,21 +114,21 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, data::make(all_models), 
   f.check(errc::idle_timeout);
 }
 
-// The peer reads for longer than the limit, some bytes at a time; in model 1 the thread sits in send() meanwhile. The
-// reply is larger than the kernel's buffers: bytes that the kernel took before are no progress.
+// The peer reads slowly, for longer than the limit; in model 1 the thread blocks in send() meanwhile. The reply exceeds
+// the kernel's buffers: bytes in these buffers are no progress.
 BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_not_idle, data::make(all_models), kind) {
   fixture f(kind, {.idle_timeout = 1500ms});
   client c = f.connect(16 * 1024);
   c.send("size 50000000\n");
   for (int i = 0; i < 30; ++i) {
-    std::this_thread::sleep_for(100ms);  // a slow peer's own pace
+    std::this_thread::sleep_for(100ms);  // the peer's pace
     BOOST_TEST(c.receive(1'000'000).size() == 1'000'000U);
   }
   BOOST_TEST(f.why.all().empty());
 }
 
-// Where the server looks for more meanwhile, it finds that a message is begun. In model 1 the thread sits in send(),
-// and that time is not the message's; nor does what nobody looks at keep the peer from being too slow a reader.
+// The server reads meanwhile, and finds the beginning of a message. In model 1 the thread blocks in send(), and that
+// time does not count for the message. There, unread input does not exempt a slow reader from send_timeout.
 BOOST_DATA_TEST_CASE(a_message_behind_a_reply_that_nobody_reads, data::make(all_models), kind) {
   fixture f(kind, {.high_watermark = 100'000'000, .send_timeout = 300ms, .message_timeout = 50ms});
   client c = f.connect(16 * 1024);
@@ -142,7 +143,7 @@ BOOST_DATA_TEST_CASE(a_peer_that_reads_slowly_is_served, data::make(all_models),
   client c = f.connect(16 * 1024);
   c.send("size 5000000\n");
   BOOST_TEST(c.receive(5'000'000).size() == 5'000'000U);
-  BOOST_TEST(f.why.await(1));  // and then it is idle
+  BOOST_TEST(f.why.await(1));  // then the idle timeout closes it
   BOOST_TEST(f.why.all().at(0) == error_code(errc::idle_timeout));
 }
 
@@ -153,7 +154,7 @@ BOOST_DATA_TEST_CASE(more_than_the_cap, data::make(all_models), kind) {
   f.check(errc::output_overflow);
 }
 
-/// "stuck" connections are sent to by all others' words.
+/// All other connections send their words to the "stuck" connections.
 struct news {
   reasons* why;
   void operator()(connection& c, bytes in) const {
@@ -163,7 +164,7 @@ struct news {
   void on_close(connection&, error_code e) const { why->add(e); }
 };
 
-// One stuck reader, under each policy that does not wait for it: the others get every word, in order.
+// One stuck reader, under each policy that does not wait for it. The others get every word, in order.
 BOOST_DATA_TEST_CASE(one_stuck_reader_harms_nobody, data::make(all_models) * data::make({false, true}), kind, closes) {
   reasons why;
   const connection_limits l{.high_watermark = 200'000,

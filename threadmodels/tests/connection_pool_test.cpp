@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_pool_test: gateways in every model, whose coroutines share sockets to a server behind them.
+// connection_pool_test: gateways in every model. Their coroutines share sockets to an upstream server.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -29,7 +29,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// Behind the gateway: a byte is answered by a byte; 'q' is answered and closes, 'Q' closes without.
+/// The upstream server answers a byte with a byte. 'q' is answered, then closes; 'Q' closes without an answer.
 const auto behind = [](connection& c, bytes in) {
   for (const char byte : in) {
     if (byte != 'Q') c.write("r");
@@ -38,14 +38,14 @@ const auto behind = [](connection& c, bytes in) {
 };
 using back_server = running<server<std::remove_const_t<decltype(behind)>>>;
 
-pool_options settings;  // of the test that is running
+pool_options settings;  // of the running test
 std::optional<destination> upstream_at;
 
 struct upstream : connection_pool {
   explicit upstream(event_loop& loop) : connection_pool(loop, *upstream_at, settings) {}
 };
 
-/// A byte to its upstream, and the answer back; or an 'x'. "#" is answered here, with what the pool has.
+/// Forwards a byte to the upstream, and returns its answer, or an 'x'. "#" is answered with the pool's counts.
 awaitable<char> forward(stream& s, char byte) {
   try {
     auto c = co_await s.loop().use<upstream>().get();
@@ -100,15 +100,15 @@ BOOST_DATA_TEST_CASE(a_socket_that_the_upstream_has_closed_is_not_used_again, da
   client c(f.front->port());
   for (int i = 0; i < 5; ++i) {
     BOOST_TEST(f.ask(c, "aq") == "rr");
-    // Who asks before the end has arrived here gets an 'x'; after that, never.
+    // A request before the end of the stream has arrived here gets an 'x'. Later requests never do.
     BOOST_TEST(eventually(
         [&] { return f.back->statistics().closed == static_cast<unsigned>(i) + 1 || f.ask(c, "a") == "r"; }));
   }
-  BOOST_TEST(f.ask(c, "Q") == "x");  // its answer never came: nothing goes back
+  BOOST_TEST(f.ask(c, "Q") == "x");  // no answer came, so the socket does not return to the pool
   BOOST_TEST(f.ask(c, "#a#") == "0r1");
 }
 
-// Many who ask at once share one socket; each gets its answer.
+// Concurrent requests share one socket, and each gets its answer.
 BOOST_AUTO_TEST_CASE(at_most_max_are_open_and_who_waits_is_served) {
   fixture f(model::single_reactor, {.max = 2});
   std::vector<std::unique_ptr<client>> clients;
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_longest_idle_time_is_never) {
   BOOST_TEST(f.back->statistics().accepted == 1U);
 }
 
-// Coroutines that wait in get(), for an answer, or for a connection, when the gateway stops.
+// The gateway stops while coroutines wait in get(), for an answer, or for a connection.
 BOOST_DATA_TEST_CASE(stopped_while_coroutines_wait, data::make(all_models), kind) {
   const std::size_t descriptors = descriptors_of("");
   for (int i = 0; i < 20; ++i) {

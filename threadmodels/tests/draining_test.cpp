@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// draining_test: servers that drain under load, with a ledger on both sides: nothing is lost, nothing is done in
-// secret.
+// draining_test: servers drain under load, with a ledger on both sides. No request is lost, and none is executed
+// without an answer.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -42,7 +42,7 @@ namespace data = boost::unit_test::data;
 
 constexpr std::chrono::seconds deadline{30};
 
-/// What the server has executed, by client and request. Written by one handler each, read when all is over.
+/// The executed requests, by client and request. One handler writes each entry; the test reads it at the end.
 struct ledger {
   static constexpr std::size_t clients = 64, most = 100'000;
   std::vector<std::vector<bool>> executed = std::vector<std::vector<bool>>(clients, std::vector<bool>(most));
@@ -90,14 +90,14 @@ struct coroutine {
   }
 };
 
-/// What one client has seen: how many answers, whether they were its own and in order, and how it ended.
+/// A client's record: the number of answers, whether they were its own and in order, and how the stream ended.
 struct account {
   std::size_t answered = 0;
   bool in_order = true, said_goodbye = false;
   ending end = ending::none;
 };
 
-/// Keeps `depth` requests under way until the server says goodbye.
+/// Keeps `depth` requests outstanding until the server says goodbye.
 account converse(std::uint16_t port, std::size_t number, std::size_t depth) {
   account a;
   client c(port);
@@ -141,7 +141,7 @@ void drain_once(model kind) {
   BOOST_TEST(srv->statistics().opened == srv->statistics().closed);
 }
 
-/// A sanitizer looks at each access, and needs no more than a few of them; the count is for lost requests.
+/// A sanitizer checks each access, so a few rounds are enough. The number of rounds serves to find lost requests.
 constexpr int drains = sanitized ? 4 : 20;
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_and_nothing_goes_unanswered, data::make(all_models) * data::xrange(drains), kind,
@@ -167,7 +167,7 @@ BOOST_DATA_TEST_CASE(drained_before_it_runs, data::make(all_models), kind) {
   BOOST_TEST(srv.statistics().accepted == 0U);
 }
 
-// They were connected before anybody accepted: the server knows nothing of them yet.
+// The clients are connected before the server accepts, so it does not know of them yet.
 BOOST_DATA_TEST_CASE(who_waits_in_the_backlog_is_answered,
                      data::make(all_models) * data::make({accept_strategy::main_reactor, accept_strategy::reuse_port,
                                                           accept_strategy::exclusive}),
@@ -205,19 +205,19 @@ struct stuck {
   }
 };
 
-// In models 2 and 4 the handler keeps the loop, and with it the server, for as long as it likes.
 BOOST_DATA_TEST_CASE(the_deadline_does_not_wait_for_idle_peers, data::make(all_models), kind) {
   ledger l;
   running<server<callback>> srv(config{.model = kind}, callback{&l});
   client never_closes(srv->port());
   BOOST_TEST(eventually([&] { return srv->statistics().opened == 1; }));
-  srv->drain(std::chrono::milliseconds(500));  // on a busy machine 1 ms was over before on_drain
+  srv->drain(std::chrono::milliseconds(500));  // on a busy machine, 1 ms ended before on_drain
   srv.join();
   BOOST_TEST(never_closes.receive_line() == "goodbye");
 }
 
 const std::vector<duration> long_enough{deadline, duration::max()};
 
+// In models 2 and 4 the waiting handler blocks its loop, and so the server.
 BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is_waited_for,
                      data::make(all_models) * data::xrange(long_enough.size()), kind, which) {
   gate block;
@@ -226,7 +226,7 @@ BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is
   c.send("x");
   BOOST_TEST(block.await_waiting(1));
   srv->drain(long_enough[which]);
-  if (kind != model::single_reactor)  // whose loop is in the handler
+  if (kind != model::single_reactor)  // its only loop runs the handler
     BOOST_TEST(eventually([&] { return is_refused(srv->port()); }));
   block.open();
   BOOST_TEST(c.receive_rest() == "x");
@@ -234,9 +234,9 @@ BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is
   srv.join();
 }
 
-/// Sends a part of its reply, and the rest when the test lets the timer go.
+/// Sends a part of its reply, and the rest when the test cancels the timer.
 struct two_parts {
-  static constexpr std::size_t first = 70'000;  // so much leaves at once
+  static constexpr std::size_t first = 70'000;  // bytes that are sent at once
   struct pause {
     event_loop* loop;
     boost::asio::steady_timer* timer;
@@ -250,7 +250,7 @@ struct two_parts {
       waiting->set_value({&s.loop(), &timer});
       try {
         co_await timer.async_wait(boost::asio::deferred);
-      } catch (const boost::system::system_error&) {  // it was let go
+      } catch (const boost::system::system_error&) {  // the test has cancelled the timer
       }
       s.write("the rest");
     }
@@ -262,7 +262,7 @@ struct drained_by_signal : server<two_parts> {
   drain_on_signals on_signal;
 };
 
-// The coroutine learns of the draining when it reads again, and its process goes on to live.
+// The coroutine learns of the draining at its next read. The process lives on after the signal.
 BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_models) * data::make({false, true}),
                      kind, by_signal) {
   std::promise<two_parts::pause> promise;
@@ -276,7 +276,7 @@ BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_m
   else
     srv->drain(deadline);
   BOOST_TEST(eventually([&] { return is_refused(srv->port()); }));
-  // By way of the main loop: behind what that has to tell the connection.
+  // Goes through the main loop, so that it runs after what the main loop tells the connection.
   srv->main_loop().post([paused] { paused.loop->post([paused] { paused.timer->cancel(); }); });
   BOOST_TEST(c.receive_rest() == "the rest");
   BOOST_TEST((c.ended() == ending::orderly));

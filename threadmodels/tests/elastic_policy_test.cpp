@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// elastic_policy_test: when a pool grows and shrinks, on a virtual clock: the single decisions, and a simulated pool.
+// elastic_policy_test: when a pool grows and shrinks, on a virtual clock: single decisions, and a simulated pool.
 #include <quintet/threadmodels/compute/elastic_policy.hpp>
 #include <quintet/threadmodels/compute/queue_ages.hpp>
 
@@ -29,15 +29,14 @@ std::string_view said(const std::optional<worker_event>& event) { return event ?
 
 const time_point start = time_point() + 1h;
 
-/// A pool whose threads are numbers: requests come at random, each takes a random time, and every thread, queue and
-/// clock is simulated; the decisions are the policy's.
+/// Simulates a pool: threads, queue and clock. Requests arrive at random and take a random time. The policy decides.
 class simulated_pool {
  public:
   simulated_pool(worker_limits l, std::uint64_t seed) : limits_(l), policy_(l), random_(seed), threads_(l.min) {
     idle_.assign(l.min, start);
   }
 
-  /// `threads_needed`: how many are at work on average.
+  /// `threads_needed`: how many threads are busy on average.
   void run(double threads_needed, duration service, duration time) {
     const time_point end = now_ + time;
     const std::chrono::duration<double> mean_gap = service / std::max(threads_needed, 1e-9);
@@ -57,7 +56,7 @@ class simulated_pool {
       } else if (to == leaving_time()) {
         idle_.pop_front();
         if (!policy_.may_leave(now_)) {
-          idle_.push_front(now_);  // sleeps again
+          idle_.push_front(now_);  // it is idle again
           continue;
         }
         --threads_;
@@ -83,7 +82,7 @@ class simulated_pool {
   }
   void serve(duration service) {
     while (!queue_.empty() && !idle_.empty()) {
-      idle_.pop_back();  // the last one that was busy
+      idle_.pop_back();  // the worker that was busy last
       queue_.pop_front();
       begun_ = now_;
       ends_.push(now_ + exponential(service));
@@ -106,7 +105,7 @@ class simulated_pool {
   std::mt19937_64 random_;
   unsigned threads_;
   time_point now_ = start, next_look_ = start, begun_ = start;
-  std::deque<time_point> idle_;  // since when; the longest idle one first
+  std::deque<time_point> idle_;  // since when they are idle; the longest first
   std::deque<time_point> queue_;
   std::priority_queue<time_point, std::vector<time_point>, std::greater<>> ends_;
 };
@@ -118,7 +117,7 @@ BOOST_AUTO_TEST_CASE(it_grows_when_work_has_waited_and_one_at_a_time) {
   BOOST_TEST(said(p.growth(start, 499us, 1ms)) == "nothing");
   BOOST_TEST(said(p.growth(start, 500us, 1ms)) == "grown_for_latency");
   p.grew(start);
-  BOOST_TEST(said(p.growth(start + 499us, 900us, 1ms)) == "nothing");  // the new one has not had its chance
+  BOOST_TEST(said(p.growth(start + 499us, 900us, 1ms)) == "nothing");  // the new thread has had no time yet
   BOOST_TEST(said(p.growth(start + 500us, 900us, 1ms)) == "grown_for_latency");
 }
 
@@ -129,7 +128,7 @@ BOOST_AUTO_TEST_CASE(it_grows_when_nothing_moves_whatever_may_wait) {
   p.grew(start);
   BOOST_TEST(said(p.growth(start + 249ms, 1s, 1s)) == "nothing");
   BOOST_TEST(said(p.growth(start + 250ms, 1s, 1s)) == "grown_when_stuck");
-  BOOST_TEST(said(p.growth(start + 250ms, 1s, 100ms)) == "nothing");  // slow, but it moves
+  BOOST_TEST(said(p.growth(start + 250ms, 1s, 100ms)) == "nothing");  // slow, but not stuck
 }
 
 BOOST_AUTO_TEST_CASE(without_a_tolerance_it_grows_at_once) {
@@ -144,7 +143,7 @@ BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
   p.left(start);
   p.grew(start + 9s);
   BOOST_TEST((p.stay() == 10s));
-  p.grew(start + 9s);  // of the same regret
+  p.grew(start + 9s);  // counts once for the same series
   BOOST_TEST((p.stay() == 10s));
   time_point now = start + 9s;
   for (int i = 0; i < 20; ++i) {
@@ -152,7 +151,7 @@ BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
     p.grew(now);
   }
   BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
-  // Then they leave one by one, and sooner again if nobody is missed.
+  // Then they leave one by one. The time becomes shorter again if the pool does not grow.
   p.left(now);
   BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
   BOOST_TEST(!p.may_leave(now + p.stay() - 1ns));
@@ -162,7 +161,7 @@ BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
   for (int i = 0; i < 20; ++i) p.left(now += p.stay());
   BOOST_TEST((p.stay() == 5s));
   BOOST_TEST(p.may_leave(now));
-  p.grew(now + 2 * p.stay());  // too late to have missed it
+  p.grew(now + 2 * p.stay());  // too late to show that a thread was missing
   BOOST_TEST((p.stay() == 5s));
 }
 
@@ -183,7 +182,7 @@ BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
 BOOST_AUTO_TEST_CASE(an_overload_begins_once_and_ends_well_below) {
   elastic_policy p({.overload_latency = 500ms});
   BOOST_TEST(said(p.judge_load(499ms, false)) == "nothing");
-  BOOST_TEST(said(p.judge_load(500ms, true)) == "nothing");  // a thread comes first
+  BOOST_TEST(said(p.judge_load(500ms, true)) == "nothing");  // the pool can still grow
   BOOST_TEST(said(p.judge_load(500ms, false)) == "overload_begins");
   BOOST_TEST(said(p.judge_load(900ms, false)) == "nothing");
   BOOST_TEST(said(p.judge_load(250ms, false)) == "nothing");
@@ -195,7 +194,7 @@ BOOST_AUTO_TEST_CASE(an_overload_begins_once_and_ends_well_below) {
   BOOST_TEST(!patient.is_late(1h));
 }
 
-// From nothing to more than all can do, and back: minimum, maximum, minimum.
+// The load goes from nothing to more than the maximum, and back: minimum, maximum, minimum.
 BOOST_AUTO_TEST_CASE(a_step_of_load) {
   simulated_pool pool({.min = 2, .max = 32}, 1);
   pool.run(0, 2ms, 1min);
@@ -208,16 +207,16 @@ BOOST_AUTO_TEST_CASE(a_step_of_load) {
   BOOST_TEST(pool.leaves == 30U);
 }
 
-// Threads come, and may go when chance brought too many; then it is quiet at every level.
+// The pool grows, and may shrink if chance made it too large. Then it is stable at every load.
 BOOST_DATA_TEST_CASE(no_oscillation_under_a_steady_load, bdata::make({0.3, 1.0, 2.5, 4.0, 6.0, 9.0, 12.0, 15.0}),
                      load) {
-  constexpr duration long_enough = sanitized ? 1min : 10min;  // of millions of steps
+  constexpr duration long_enough = sanitized ? 1min : 10min;  // millions of steps
   simulated_pool pool({.min = 1, .max = 16}, 1);
   pool.run(load, 5ms, long_enough);
   BOOST_TEST(pool.threads() >= static_cast<unsigned>(load));
   pool.growths = pool.leaves = 0;
   pool.run(load, 5ms, long_enough);
-  BOOST_TEST(pool.growths + pool.leaves <= 12U);  // little more than one in a minute
+  BOOST_TEST(pool.growths + pool.leaves <= 12U);  // about one a minute
 }
 
 BOOST_AUTO_TEST_CASE(after_a_lasting_change_it_follows) {
@@ -229,16 +228,16 @@ BOOST_AUTO_TEST_CASE(after_a_lasting_change_it_follows) {
   BOOST_TEST(pool.threads() < 16U);
 }
 
-// Items come and go at random; each age is compared with the truth.
+// Items come and go at random. Each age is compared with the exact one.
 BOOST_AUTO_TEST_CASE(ages_are_right_within_a_part_of_the_oldest) {
   std::mt19937_64 random(3);
   queue_ages ages;
   std::deque<time_point> truth;
   time_point now = start;
-  bool right = true;  // an assertion for each would take minutes under a sanitizer
+  bool right = true;  // an assertion for each item would take minutes under a sanitizer
   for (int i = 0; i < 100'000; ++i) {
     now += std::chrono::microseconds(random() % 200);
-    const bool filling = i / 10'000 % 2 == 0;  // up to seconds, and down again
+    const bool filling = i / 10'000 % 2 == 0;  // ages rise to seconds, and fall again
     if (random() % 10 < (filling ? 6U : 3U)) {
       const auto count = 1 + random() % 3;
       ages.push(count, now);
@@ -258,7 +257,7 @@ BOOST_AUTO_TEST_CASE(ages_are_right_within_a_part_of_the_oldest) {
 BOOST_AUTO_TEST_CASE(ages_without_end) {
   queue_ages ages;
   time_point now = start;
-  for (int i = 0; i < 100'000; ++i) ages.push(1, now += 1ms);  // nobody takes any
+  for (int i = 0; i < 100'000; ++i) ages.push(1, now += 1ms);  // no item is removed
   BOOST_TEST((ages.oldest() == start + 1ms));
   time_point last = start;
   bool right = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// hand_over_test: what a hand-over to the pool and back costs in wake-ups, and what a wrong guess may not cost.
+// hand_over_test: the wake-ups of a handoff to the pool and back, and what a wrong prediction must not delay.
 #include <boost/test/unit_test.hpp>
 
 #include "waiting.hpp"
@@ -27,7 +27,7 @@ struct task : work_item {
     auto& self = static_cast<task&>(item);
     self.function(self);
   }
-  /// What a connection does with its baton.
+  /// Returns the item to the loop, as a connection does with its baton.
   void hand_back(event_loop& loop, std::function<void(task&)> then) {
     function = std::move(then);
     post_batch::post(loop, *this);
@@ -64,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(cheap_items_of_a_turn_go_together, fixture) {
     BOOST_TEST(drive_until(loop, [&] { return done == round * items; }));
   }
   BOOST_TEST(pool.statistics().wakes > 0U);
-  // One for each turn; another where this thread was held up so long that the worker seemed stuck.
+  // One wake-up for each turn. Another one if this thread was preempted for so long that the worker seemed stuck.
   BOOST_TEST(pool.statistics().wakes < 3U * rounds);
 }
 
@@ -98,7 +98,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_is_expensive_makes_the_pool_grow, fixture) {
   worker_pool pool({1, 4});
   loop.post([&] { submit(pool, true, 40); });
   BOOST_TEST(drive_until(loop, [&] { return done == 40; }));
-  // Unless a worker seemed stuck, because the system had no time for it.
+  // A preempted worker may seem stuck, so some growth is possible.
   BOOST_TEST(pool.threads() < 4U);
   for (int i = 0; i < 4; ++i) pool.submit(tasks.emplace_back(false, [&](task&) { done += holds.wait() ? 1 : 0; }));
   BOOST_TEST(holds.await_waiting(4));
@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_is_expensive_makes_the_pool_grow, fixture) {
   BOOST_TEST(eventually([&] { return done == 44; }));
 }
 
-// An item that was taken for cheap waits for another one behind it.
+// An item that is classified as cheap waits. Those behind it must not wait for it.
 BOOST_FIXTURE_TEST_CASE(what_seemed_cheap_and_waits_does_not_hold_up_the_others, fixture) {
   for (const worker_limits limits : {worker_limits{2, 2}, worker_limits{1, 2}}) {
     gate holds;
@@ -123,7 +123,7 @@ BOOST_FIXTURE_TEST_CASE(what_seemed_cheap_and_waits_does_not_hold_up_the_others,
       });
       BOOST_TEST(drive_until(loop, [&] { return done == 5; }));
       BOOST_TEST(holds.waiting() == 1U);
-      // And those of later turns neither.
+      // Items of later turns do not wait either.
       loop.post([&] { submit(pool, true, 5); });
       BOOST_TEST(drive_until(loop, [&] { return done == 10; }));
       holds.open();
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(batons_return_before_something_slow_begins, fixture) {
   holds.open();
 }
 
-// The reply that a worker keeps is not held up by what it takes for cheap.
+// A kept baton does not wait for the end of a cheap item that is slow.
 BOOST_FIXTURE_TEST_CASE(batons_return_before_what_only_seemed_cheap_ends, fixture) {
   event_loop loop;
   gate holds;
@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(batons_return_when_the_queue_is_empty, fixture) {
   BOOST_TEST(drive_until(loop, [&] { return home == 200; }));
 }
 
-// In the order in which they were finished, a loop's all at once, and what is left when the worker ends.
+// Posts keep their order, all posts to a loop arrive together, and the rest arrives at the worker's end.
 BOOST_AUTO_TEST_CASE(a_batch_of_posts_keeps_the_order) {
   event_loop one, other;
   std::vector<int> came;
@@ -216,7 +216,7 @@ BOOST_FIXTURE_TEST_CASE(spinning_workers_find_their_work, fixture) {
   }
 }
 
-// A look at the workers is still due then.
+// A check on the pool is still scheduled when the pool or the loop ends.
 BOOST_FIXTURE_TEST_CASE(pools_and_loops_end_in_any_order, fixture) {
   event_loop lasting;
   for (int round = 1; round <= 20; ++round) {

@@ -78,7 +78,7 @@ BOOST_DATA_TEST_CASE(it_needs_no_priority_port, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().heartbeat.lateness.total() > 0u);
 }
 
-/// Waits before it says anything, so that no silence comes before.
+/// Waits before it sends anything, so that no earlier silence counts.
 struct waiting {
   gate* until;
   void on_open(connection& c) const {
@@ -88,7 +88,7 @@ struct waiting {
   void operator()(connection&, bytes) const {}
 };
 
-// Models 1, 3 and 5, in which a handler may wait for as long as it likes.
+// In models 1, 3 and 5, a handler may block as long as it likes.
 BOOST_AUTO_TEST_CASE(a_handler_that_waits_is_not_silence) {
   for (const model kind : {model::thread_per_connection, model::reactor_pool, model::loop_per_thread_pool}) {
     gate until;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// idle_cpus_test: which CPUs are chosen, from what the kernel tells of them.
+// idle_cpus_test: which CPUs are chosen, from the data that the kernel reports.
 #include "client.hpp"
 #include "running.hpp"
 
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(of_equals_the_first) {
   CHECK_CPUS(choose_cpus(all, 2), {1, 2});
 }
 
-// Its other half is as good as busy when the first one works.
+// The second CPU of a core is as good as busy when the first one works.
 BOOST_AUTO_TEST_CASE(each_core_once_before_any_twice) {
   const facts all{{.number = 0, .core = 0, .busy = 0.0},
                   {.number = 1, .core = 1, .busy = 0.3},
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(one_node_where_one_has_enough) {
                   {.number = 4, .node = 2, .core = 4, .busy = 0.0}};
   CHECK_CPUS(choose_cpus(all, 1), {0});
   CHECK_CPUS(choose_cpus(all, 2), {2, 3});
-  CHECK_CPUS(choose_cpus(all, 3), {0, 4, 2});  // none has
+  CHECK_CPUS(choose_cpus(all, 3), {0, 4, 2});  // no node has enough
 }
 
 BOOST_AUTO_TEST_CASE(what_proc_stat_says) {
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_proc_stat_says) {
   const auto ticks = ticks_of(stat, {11, 0, 7});
   BOOST_TEST(ticks[0].busy == 10);
   BOOST_TEST(ticks[0].all == 40);
-  BOOST_TEST(ticks[1].busy == 11);  // without idle and iowait, nor a guest's time, which is in user's
+  BOOST_TEST(ticks[1].busy == 11);  // without idle and iowait; guest time is included in user
   BOOST_TEST(ticks[1].all == 63);
   BOOST_TEST(ticks[2].all == 0);
 }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(nodes_and_cores) {
   BOOST_TEST(all[1].core == 0);
 }
 
-// A container may show nothing of it.
+// A container may hide the topology.
 BOOST_AUTO_TEST_CASE(a_system_that_does_not_tell) {
   facts all{{.number = 3}, {.number = 2}};
   read_topology(all, "/nowhere");
@@ -137,7 +137,7 @@ struct cpu_teller {
 };
 
 BOOST_AUTO_TEST_CASE(loops_stay_on_them) {
-  std::string told;  // on the thread that is to run the server
+  std::string told;  // written by the thread that runs the server
   test::running<server<cpu_teller>> srv(
       config{.listen = {"127.0.0.1:0"},
              .threads = {.loops = 2},

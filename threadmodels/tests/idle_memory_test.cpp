@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// idle_memory_test: what a connection that has spoken once, and waits, costs in user space. Skipped under sanitizers.
+// idle_memory_test: the user-space memory of an idle connection that has exchanged one message. Skipped under
+// sanitizers.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -22,10 +23,10 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-constexpr std::size_t some = 100, more = 400;  // some: what the first ones bring about is left out
+constexpr std::size_t some = 100, more = 400;  // some: connections whose one-time allocations are not counted
 
-// Of a connection, by engine and flavour: what the engine keeps for each of them, the coroutine's frames, or the guard
-// of a guarded build, is added.
+// Returns the limit for a connection, by engine and flavour. It adds what the engine keeps for each connection, the
+// coroutine's frames, and the guard of a guarded build.
 std::size_t bound(std::string_view engine, bool coroutine) {
   const std::size_t watched = engine == "asio" ? 800 : engine == "uring" ? 192 : 0;
   const std::size_t guard = detail::affinity_guard::enabled ? 16 : 0;
@@ -60,7 +61,7 @@ void check(model kind, Handler handler, bool coroutine) {
   BOOST_TEST(each <= bound(srv->main_loop().io().capabilities().name, coroutine));
 }
 
-// Model 1 keeps a thread and a loop for each.
+// Model 1 is left out: it keeps a thread and a loop for each connection.
 constexpr model of_many[] = {model::single_reactor, model::reactor_pool, model::loop_per_thread,
                              model::loop_per_thread_pool};
 

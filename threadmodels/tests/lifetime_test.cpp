@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lifetime_test: servers and what lives beside them, begun and ended in any order, by any thread, and leaving nothing.
+// lifetime_test: servers and other objects begin and end in any order, by any thread, and leave nothing behind.
 // ctest: LABELS slow EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -47,7 +47,7 @@ config of(model kind) {
 }
 void on_another_thread(const std::function<void()>& f) { std::thread(f).join(); }
 
-/// What is posted to a server's loop posts more, and tells it to drain at last.
+/// A posted function posts more, and at last tells the server to drain.
 template <class Server>
 void post_in_a_row(Server& s, const std::shared_ptr<int>& count) {
   s.main_loop().post([&s, count] {
@@ -103,7 +103,7 @@ BOOST_DATA_TEST_CASE(each_step_on_a_thread_of_its_own, data::make(all_models), k
   BOOST_TEST(eventually(no_server_threads));
 }
 
-// In the middle of a conversation, all at once, each of them several times.
+// Ends them during conversations, all at once, each several times.
 BOOST_DATA_TEST_CASE(stopped_and_drained_by_many_threads, data::make(all_models), kind) {
   for (int i = 0; i < 20; ++i) {
     running<server<echo>> srv(of(kind), echo());
@@ -137,7 +137,7 @@ BOOST_DATA_TEST_CASE(a_hundred_times_on_one_port, data::make(all_combinations), 
     client first(srv->port()), second(srv->port());
     first.send("x");
     const bool right = first.receive(1) == "x";
-    second.send(std::string(1000, 'y'));  // under way when it ends
+    second.send(std::string(1000, 'y'));  // still being sent when the server ends
     srv.stop();
     srv.join();
     return right;
@@ -147,7 +147,7 @@ BOOST_DATA_TEST_CASE(a_hundred_times_on_one_port, data::make(all_combinations), 
   BOOST_TEST(right == 100);
 }
 
-/// Keeps the ids of its connections.
+/// Stores the ids of its connections.
 struct remembering {
   std::mutex* mutex;
   std::vector<connection_id>* ids;
@@ -168,7 +168,7 @@ BOOST_DATA_TEST_CASE(ids_that_are_kept_for_longer_than_their_connections, data::
     client c(srv->port());
     c.send("x");
     BOOST_TEST(c.receive(1) == "x");
-    for (int i = 0; i < 100; ++i) {  // some of them are under way when it stops
+    for (int i = 0; i < 100; ++i) {  // some are queued when the server stops
       if (i == 50) srv.stop();
       (void)registry.post(ids[0], [held](connection&) { ++*held; });
       (void)registry.send(ids[0], "news");
@@ -183,12 +183,12 @@ BOOST_DATA_TEST_CASE(ids_that_are_kept_for_longer_than_their_connections, data::
     BOOST_TEST(*held == ran);
     BOOST_TEST(held.use_count() == 1);
   }
-  const connection_id copy = ids[0];  // a value, and nobody's any more
+  const connection_id copy = ids[0];  // a plain value, without a connection
   BOOST_TEST((copy == ids[0]));
 }
 
-/// Everything that may live in one program, with a conversation going on; ended in the order that is given, by threads
-/// that are not those which made it.
+/// Everything that one program can have, with conversations in progress. Other threads than the creating one end the
+/// parts, in the given order.
 void household(model kind, const std::vector<int>& order) {
   const auto count = std::make_shared<std::atomic<int>>(0);
   struct counted final : work_item {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// limits_test: the limits on accepting in all five models, where connections leave on other threads than they came.
+// limits_test: the limits on accepting, in all five models, where a connection may close on another thread than it was
+// accepted on.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -44,11 +45,11 @@ BOOST_DATA_TEST_CASE(a_full_server_serves_the_waiting_when_one_leaves, data::mak
   for (int i = 0; i < 12; ++i) clients.emplace_back(srv->port());
   for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(answers(clients[i]));
   client heart(srv->priority_port());
-  BOOST_TEST(answers(heart));  // the priority loop is not counted
+  BOOST_TEST(answers(heart));  // the limit does not count connections of the priority loop
   BOOST_TEST(srv->statistics().accepted == 5u);
   for (std::uint64_t gone = 1; !clients.empty(); ++gone) {
     BOOST_TEST(answers(clients.front()));
-    clients.pop_front();  // one place is free: for the next of those that wait
+    clients.pop_front();  // one place is free, for the next waiting client
     BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == std::min<std::uint64_t>(12, 4 + gone) + 1; }));
     BOOST_TEST(srv->statistics().accepted - srv->statistics().closed <= 5u + 1u);
   }
@@ -56,7 +57,7 @@ BOOST_DATA_TEST_CASE(a_full_server_serves_the_waiting_when_one_leaves, data::mak
   BOOST_TEST(srv->statistics().accept_errors == 0u);
 }
 
-// Threads that connect and leave as fast as they can, above the limit: a wake-up that is lost leaves one waiting.
+// Threads connect and close as fast as they can, above the limit. A lost wake-up would leave one of them waiting.
 BOOST_DATA_TEST_CASE(nobody_waits_for_ever_at_the_limit, data::make(all_models), kind) {
   echo_server srv(config{.model = kind, .accepting = {.max_connections = 2}}, echo());
   std::vector<std::thread> threads;
@@ -72,7 +73,7 @@ BOOST_DATA_TEST_CASE(nobody_waits_for_ever_at_the_limit, data::make(all_models),
   BOOST_TEST(served == 300);
 }
 
-// A client whose address is this one of the loopback's, 127.x.y.z.
+// Returns a client with this loopback address, 127.x.y.z.
 client client_at(const std::string& source, std::uint16_t port) {
   const address at(join_address("127.0.0.1", port)), from(source + ":0");
   file_descriptor fd = testing::socket_for(at);
@@ -81,7 +82,8 @@ client client_at(const std::string& source, std::uint16_t port) {
   return client::over(fd.release());
 }
 
-// Clients of addresses of their own: at 127.0.0.1 other tests may look for a server that had this port before.
+// Clients use addresses of their own: at 127.0.0.1, clients of other tests may still look for a server that had this
+// port.
 BOOST_DATA_TEST_CASE(surplus_connections_of_one_address_are_refused, data::make(all_models), kind) {
   const std::string crowded = "127.0.77.1";
   std::atomic<int> told{0};
@@ -113,13 +115,13 @@ BOOST_DATA_TEST_CASE(the_rate_delays_and_loses_nobody, data::make(all_models), k
   std::vector<client> clients;
   for (int i = 0; i < 21; ++i) clients.emplace_back(srv->port());
   for (client& c : clients) BOOST_TEST(answers(c));
-  // Never sooner than the rate allows; how much later is the machine's affair.
+  // The rate sets the earliest time; the latest time depends on the machine.
   BOOST_TEST((std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(100)));
   BOOST_TEST(srv->statistics().refused == 0u);
 }
 
-// accept() is tried at most once in 10 ms, so its errors count the work that is done in vain; nobody is accepted and
-// dropped; and when descriptors are free it takes one pause, not several, until all are served.
+// accept() is tried at most once in 10 ms, so its errors count the failed attempts. No connection is accepted and
+// dropped. When descriptors are free again, all are served after one pause.
 BOOST_DATA_TEST_CASE(without_descriptors_everybody_waits_and_is_served_later, data::make(all_models), kind) {
   echo_server srv(config{.model = kind}, echo());
   const address at(join_address("127.0.0.1", srv->port()));
@@ -137,7 +139,7 @@ BOOST_DATA_TEST_CASE(without_descriptors_everybody_waits_and_is_served_later, da
     const auto pauses = (std::chrono::steady_clock::now() - begin) / std::chrono::milliseconds(10);
     BOOST_TEST(errors <= static_cast<std::uint64_t>(pauses) + 1);
     BOOST_TEST(srv->statistics().accepted == 1u);
-    BOOST_TEST(answers(before));  // those that are connected notice nothing
+    BOOST_TEST(answers(before));  // existing connections are not affected
   }
   for (file_descriptor& fd : waiting) {
     client c = client::over(fd.release());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// listening_test: several listeners of all kinds at once, and the same address again at once, in all five models.
+// listening_test: several listeners of all kinds at once, and an address that is used again at once, in all five
+// models.
 // ctest: LABELS slow
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -28,7 +29,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// Says who the peer is, then what it sends.
+/// Sends the peer's address, then echoes.
 struct mirror {
   void on_open(connection& c) const { c.write(c.peer_address() + "\n"); }
   void operator()(connection& c, bytes in) const { c.write(in); }
@@ -86,13 +87,13 @@ BOOST_DATA_TEST_CASE(seven_listeners_at_once, data::make(all_combinations), unde
     check_everywhere(under.kind, mirror());
 }
 
-/// Each round leaves a connection that the server has closed, whose port is in TIME_WAIT on the server's side.
+/// Each round leaves a connection that the server has closed first, so its port is in TIME_WAIT on the server's side.
 void start_a_hundred_times(model kind, std::string at) {
   int served = 0;
   for (int i = 0; i < 100; ++i) {
     running<server<mirror>> srv(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
                                 mirror());
-    at = srv->addresses()[0].to_string();  // from now on this port
+    at = srv->addresses()[0].to_string();  // later rounds use this port
     client c = connect(srv->addresses()[0]);
     served += !c.receive_line().empty();
     srv.stop();
@@ -100,7 +101,7 @@ void start_a_hundred_times(model kind, std::string at) {
     c.receive_rest();
     running<server<mirror>> next(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
                                  mirror());
-    served += !connect(next->addresses()[0]).receive_line().empty();  // although the stopped server still exists
+    served += !connect(next->addresses()[0]).receive_line().empty();  // the stopped server still exists
   }
   BOOST_TEST(served == 200);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_test: what a server tells its hook, in all five models; and what it does when it is misused.
+// log_test: the log lines of a server, in all five models; and running a server twice.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -47,7 +47,7 @@ void check_throwing(model kind) {
   client good(srv->port()), bad(srv->port());
   good.send("x");
   BOOST_TEST(good.receive(1) == "x");
-  BOOST_TEST(log.size() == 0U);  // the ordinary course of things is no news
+  BOOST_TEST(log.size() == 0U);  // normal operation logs nothing
   bad.send("t");
   BOOST_TEST(bad.receive_rest().empty());
   BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler has thrown: touched"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// move_to_priority_test: connections that go over to the priority loop: by their first bytes, their address, or when
-// the handler says so; with all that they have, and nothing lost, doubled or reordered.
+// move_to_priority_test: connections migrate to the priority loop: by their first bytes, by their address, or when the
+// handler says so. They take all their state; nothing is lost, doubled or reordered.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -40,7 +40,8 @@ config configuration(model kind) {
           .engine = engine_kind::epoll};
 }
 
-/// By lines: "go" promotes; each is answered by where it was handled, "L" or "o", how many there were, and itself.
+/// Handles lines; "go" migrates to the priority loop. The answer has three parts: "L" on the priority loop or else "o",
+/// the number of lines so far, and the line.
 struct counting_handler {
   int count = 0;
   std::string seen = {};  // not trivially movable
@@ -65,7 +66,7 @@ config with_priority_loop(model kind) {
   return c;
 }
 
-/// "hb" for a heartbeat, anything else is not; a "h" alone is not enough to know.
+/// "hb" is a heartbeat, anything else is not. An "h" alone is undecided.
 struct classifying_handler {
   static connection_class classify(bytes first) {
     if (first == "h") return connection_class::undecided;
@@ -81,7 +82,7 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_model
   std::atomic<int> closed{0};
   running<counting_server> srv(with_priority_loop(kind), counting(&closed));
   client c(srv->port());
-  c.send("a\ngo\nb\nunfin");  // of one batch, with the beginning of the next
+  c.send("a\ngo\nb\nunfin");  // one batch, with the beginning of the next
   BOOST_TEST(c.receive_line() == "o1a");
   BOOST_TEST(c.receive_line() == "o2go");
   BOOST_TEST(c.receive_line() == "o3b");
@@ -89,7 +90,7 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_model
   c.send("ished\nc\n");
   BOOST_TEST(c.receive_line() == "L4unfinished");
   BOOST_TEST(c.receive_line() == "L5c");
-  c.send("go\n");  // it is there already
+  c.send("go\n");  // it is already on the priority loop
   BOOST_TEST(c.receive_line() == "L6go");
   BOOST_TEST(c.receive_line() == "refused");
   BOOST_TEST(srv->statistics().priority.open == 1U);
@@ -99,10 +100,11 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(all_model
   BOOST_TEST(c.receive_rest().empty());
   BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
   BOOST_TEST(closed == 1);
-  BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 0U; }));  // the priority loop hears of it next
+  BOOST_TEST(
+      eventually([&] { return srv->statistics().priority.open == 0U; }));  // the priority loop is notified afterwards
 }
 
-// Requests all the while, and many connections: not one byte is lost, doubled, or in another order.
+// Many connections migrate during requests. No byte is lost, doubled or reordered.
 BOOST_DATA_TEST_CASE(under_way_while_it_moves, data::make(all_models), kind) {
   running<counting_server> srv(with_priority_loop(kind), counting());
   constexpr int connections = 20, lines = 300;
@@ -126,7 +128,7 @@ BOOST_DATA_TEST_CASE(under_way_while_it_moves, data::make(all_models), kind) {
   BOOST_TEST(right);
 }
 
-// Through the registry, by others, who go on sending to the same id meanwhile.
+// Others migrate it through the registry, and keep sending to the same id.
 BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(all_models), kind) {
   running<counting_server> srv(with_priority_loop(kind), counting());
   client c(srv->port());
@@ -161,7 +163,7 @@ BOOST_DATA_TEST_CASE(by_its_first_bytes, data::make(all_models), kind) {
   BOOST_TEST(beat.receive(4) == "Lhb1");
   other.send("data");
   BOOST_TEST(other.receive(5) == "odata");
-  other.send("hb");  // only the first ones count
+  other.send("hb");  // only the first bytes count
   BOOST_TEST(other.receive(3) == "ohb");
   slow.send("h");
   BOOST_TEST(eventually([&] { return srv->statistics().bytes_received >= 10; }));
@@ -170,7 +172,7 @@ BOOST_DATA_TEST_CASE(by_its_first_bytes, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().moved_here == 2U);
 }
 
-// Nothing more comes that could decide it: an ordinary one, whose handler sees what there is.
+// No further byte can decide: it is an ordinary connection, and its handler gets the input so far.
 BOOST_DATA_TEST_CASE(undecided_to_the_end, data::make(all_models), kind) {
   running<server<classifying_handler>> srv(configuration(kind), classifying_handler());
   client c(srv->port());
@@ -190,7 +192,7 @@ BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().priority.open == 1U);
 }
 
-// A full priority loop takes nobody; the connection goes on as it was.
+// A full priority loop accepts no connection. The connection stays where it is.
 BOOST_DATA_TEST_CASE(a_full_priority_loop, data::make(all_models), kind) {
   config c = with_priority_loop(kind);
   c.advanced.priority.max_connections = 1;
@@ -214,7 +216,7 @@ BOOST_DATA_TEST_CASE(without_a_priority_loop, data::make(all_models), kind) {
   BOOST_TEST(c.receive_line() == "refused");
 }
 
-// Stopped while connections are on their way there: each ends once, and nothing is left.
+// The server stops while connections migrate: each ends once, and nothing is left.
 BOOST_DATA_TEST_CASE(stopping_while_they_move, data::make(all_models), kind) {
   for (int round = 0; round < 10; ++round) {
     std::atomic<int> closed{0};

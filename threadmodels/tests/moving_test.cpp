@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// moving_test: connections that change their loop while threads are at work; and the rebalancer that has them do it.
+// moving_test: connections migrate between loops while threads are at work.
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -36,8 +36,8 @@ struct shared_state {
   }
 };
 
-/// By lines: a digit moves to the loop of that number. Each is answered by the loop's number, how many there were, and
-/// itself.
+/// Handles lines; a digit migrates to the loop with that number. The answer has three parts: the loop's number, the
+/// number of lines so far, and the line.
 struct roaming_handler {
   shared_state* all;
   int count = 0;
@@ -76,7 +76,7 @@ std::vector<std::uint64_t> open_on_each(const shared_state& all) {
 BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(looping_models), kind) {
   roaming_service s(configuration(kind));
   client c(s.srv->port());
-  c.send("a\n2\nb\nunfin");  // of one batch, with the beginning of the next
+  c.send("a\n2\nb\nunfin");  // one batch, with the beginning of the next
   BOOST_TEST(c.receive_line() == "0 1 a");
   BOOST_TEST(c.receive_line() == "0 2 2");
   BOOST_TEST(c.receive_line() == "0 3 b");
@@ -84,7 +84,7 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(looping_m
   c.send("ished\n2\n1\n");
   BOOST_TEST(c.receive_line() == "2 4 unfinished");
   BOOST_TEST(c.receive_line() == "2 5 2");
-  BOOST_TEST(c.receive_line() == "refused");  // it is there already
+  BOOST_TEST(c.receive_line() == "refused");  // it is already on that loop
   BOOST_TEST(c.receive_line() == "2 6 1");
   BOOST_TEST(eventually([&] { return s.srv->statistics().moved_here == 2; }));
   c.send("c\n");
@@ -96,7 +96,7 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(looping_m
   BOOST_TEST(s.all.closed == 1);
 }
 
-// Requests all the while, and many connections.
+// Many connections migrate during requests.
 BOOST_DATA_TEST_CASE(under_way_while_they_move, data::make(looping_models), kind) {
   roaming_service s(configuration(kind));
   constexpr int connections = 20, lines = 400;
@@ -121,7 +121,7 @@ BOOST_DATA_TEST_CASE(under_way_while_they_move, data::make(looping_models), kind
   BOOST_TEST(s.srv->statistics().moved_here > 0U);
 }
 
-// Through the registry, by others, who go on sending to the same id meanwhile.
+// Others migrate it through the registry, and keep sending to the same id.
 BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(looping_models), kind) {
   roaming_service s(configuration(kind));
   client c(s.srv->port());
@@ -131,7 +131,7 @@ BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(looping_models), 
   constexpr int messages = 3000;
   std::thread sender([&] {
     for (int n = 0; n < messages; ++n) {
-      while (s.srv->connections().send(id, std::to_string(n) + "\n")) {  // too many under way
+      while (s.srv->connections().send(id, std::to_string(n) + "\n")) {  // too much output is queued: try again
       }
       if (n % 50 == 0)
         (void)s.srv->connections().post(
@@ -147,7 +147,7 @@ BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(looping_models), 
   BOOST_TEST(c.receive_rest().empty());
 }
 
-// Models with one loop for all, or one for each.
+// Models with one loop for all connections, or one for each.
 BOOST_DATA_TEST_CASE(where_there_is_nowhere_to_go,
                      data::make({model::thread_per_connection, model::single_reactor, model::reactor_pool}), kind) {
   roaming_service s(configuration(kind));
@@ -159,7 +159,7 @@ BOOST_DATA_TEST_CASE(where_there_is_nowhere_to_go,
   BOOST_TEST(c.receive_line() == "refused");
 }
 
-// The priority loop is entered by move_to_priority_loop() alone, and left by nobody.
+// Only move_to_priority_loop() leads to the priority loop, and no connection leaves it.
 BOOST_DATA_TEST_CASE(not_from_the_priority_loop_nor_to_it, data::make(looping_models), kind) {
   config cfg = configuration(kind);
   cfg.advanced.priority.without_listener = true;
@@ -205,7 +205,7 @@ BOOST_DATA_TEST_CASE(placement_knows_where_they_are, data::make(looping_models),
   BOOST_TEST(open_on_each(s.all) == (std::vector<std::uint64_t>{6, 2, 2}));
 }
 
-// Whoever has moved is still counted where it comes from, once.
+// A migrated connection still counts once for its address.
 BOOST_DATA_TEST_CASE(limits_move_along, data::make(looping_models), kind) {
   config cfg = configuration(kind);
   cfg.accepting.max_connections_per_address = 2;
@@ -238,7 +238,7 @@ BOOST_DATA_TEST_CASE(stopped_or_drained_while_they_move, data::make(looping_mode
     drains ? s.srv->drain(patience) : s.srv->stop();
     for (client& c : clients) {
       (void)c.receive_rest();
-      c.close();  // or the server waits for it, see linger_timeout
+      c.close();  // otherwise the server waits for it, see linger_timeout
     }
     s.srv.join();
     BOOST_REQUIRE(s.all.closed == 20);

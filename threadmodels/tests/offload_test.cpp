@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// offload_test: which batches a loop runs itself and which go to the pool, and what wrong predictions may cost.
+// offload_test: which batches a loop runs itself, which go to the pool, and what wrong predictions may cost.
 // ctest: LIBS quintet_sequences
 #include "world.hpp"
 
@@ -20,7 +20,7 @@ namespace bdata = boost::unit_test::data;
 
 namespace {
 
-/// Costs a microsecond for each request, and 2 ms where it asks for 'D'; says where it ran.
+/// Takes 1 us for each request, and 2 ms for a 'D'. Answers where it ran: 'l' on the loop, 'p' on the pool.
 struct costly {
   manual_clock** time;
   void operator()(connection& c, bytes in) const {
@@ -34,7 +34,7 @@ struct costly {
 constexpr offload_options adaptive{
     .policy = offload_policy::adaptive, .threshold = 20us, .inline_overrun_ratio = 0.01, .inline_overrun_burst = 3ms};
 
-/// Adaptive, before a pool that is simulated.
+/// An adaptive model with a simulated pool.
 class adaptive_model : public simulated_model {
  public:
   adaptive_model(simulation& sim, std::size_t loops, const offload_options& options)
@@ -90,7 +90,7 @@ BOOST_DATA_TEST_CASE(what_is_cheap_stays, bdata::make({0, 3}), loops) {
   BOOST_TEST(s.statistics().mispredicted == 0U);
 }
 
-// The network brings them in pieces; a thousand of a microsecond each are more than the threshold in any.
+// The requests arrive in pieces. A thousand requests of 1 us each exceed the threshold in any split.
 BOOST_AUTO_TEST_CASE(a_batch_counts_as_a_whole) {
   costly_world s;
   const int client = s.w.connect();
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_prediction_is_made_once_and_forgotten_slowly) {
   BOOST_TEST(then.find('p', forgotten) == std::string::npos);
 }
 
-// The burst of 3 ms is spent with the second overrun; then a hundredth of the time may be lost.
+// The second overrun uses up the burst of 3 ms. Afterwards 1 % of the time may be lost.
 BOOST_AUTO_TEST_CASE(overruns_are_bounded) {
   costly_world s;
   std::vector<int> clients;
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(overruns_are_bounded) {
   BOOST_TEST(s.statistics().offloads_held_back == 2U);
   s.w.sim.advance(90ms);
   BOOST_TEST(s.ask(clients[3], "c") == "p");
-  s.w.sim.advance(20ms);  // 4 ms lost, less 1 % of the 110 ms since: below the burst
+  s.w.sim.advance(20ms);  // 4 ms lost, minus 1 % of the 110 ms since: below the burst
   BOOST_TEST(s.ask(clients[3], "c") == "l");
 }
 
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(over_a_long_time_the_ratio_is_kept) {
   const auto elapsed = std::chrono::duration<double>(s.w.sim.time().now() - begun);
   const double lost = static_cast<double>(s.statistics().mispredicted_ns) * 1e-9;
   BOOST_TEST(lost > 0.003);
-  BOOST_TEST(lost <= 0.003 + 0.002 + 0.01 * elapsed.count());  // the burst, one batch beyond, and the ratio
+  BOOST_TEST(lost <= 0.003 + 0.002 + 0.01 * elapsed.count());  // the burst, one batch beyond it, and the ratio
 }
 
 BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back) {
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back) {
   }
 }
 
-// Time has passed while the batch was run: at a ratio of one all of it may be lost.
+// Time passes while the batch runs. At a ratio of 1, all of it may be lost.
 BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back_after_a_batch_above_the_burst) {
   manual_clock time;
   inline_policy policy(
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_ratio_of_one_holds_nothing_back_after_a_batch_above_the_b
   BOOST_TEST(policy.counters().offloads_held_back.value() == 0U);
 }
 
-// The end of a batch may bring the connection's next one, on the same stack.
+// The end of a batch may start the connection's next batch, on the same stack.
 BOOST_AUTO_TEST_CASE(a_batch_that_brings_another_one_is_accounted_by_itself) {
   using compute = run_adaptive<run_inline>;
   struct batch : work_item {
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(the_longest_batch_and_the_smallest_ratio) {
   work_cost cheap;
   cheap.add(1us);
   for (int i = 0; i < 3; ++i) policy.account(24h * 365);
-  // Not even a year is enough for the burst: no more than the overrun itself counts.
+  // The bucket holds at most a year, which is below the burst at this ratio.
   BOOST_TEST(policy.runs_inline(cheap));
   time.advance(24h * 366);
   BOOST_TEST(policy.runs_inline(cheap));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// options_test: each option that has limits: its default, a wrong value, and the message that names it.
+// options_test: each option with limits: its default, a wrong value, and the message that names it.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -24,16 +24,16 @@ using namespace std::chrono_literals;
 
 void ignore(connection&, bytes) {}
 
-/// One option. `Options` is what a program writes: config, client_config or pool_options.
+/// One option. `Options` is the struct that a program fills in: config, client_config or pool_options.
 template <class Options>
 struct row {
-  std::string message;  // of the wrong value, whole
+  std::string message;  // the whole message for the wrong value
   std::function<bool(const Options&)> has_default;
   std::function<void(Options&)> make_wrong;
   friend std::ostream& operator<<(std::ostream& out, const row& r) { return out << r.message; }
 };
 
-/// `get` finds the option: a function of the options, which returns a reference.
+/// `get` is a function of the options that returns a reference to the option.
 template <class Options, class Get, class Default, class Wrong>
 row<Options> option(Get get, Default usual, Wrong wrong, std::string message) {
   using value = std::remove_reference_t<decltype(get(std::declval<Options&>()))>;

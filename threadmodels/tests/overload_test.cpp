@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// overload_test: what has waited too long for a pool is answered by on_overload, exactly once, and all the rest as
-// ever.
+// overload_test: work that has waited too long for a pool gets on_overload, exactly once. All other work runs as usual.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -35,7 +34,7 @@ config overloaded_soon(model kind) {
                       .offload = {.policy = offload_policy::always}}};
 }
 
-/// "w" waits at the gate; everything is answered by "d" for done, or "o" for overload.
+/// "w" waits at the gate. The answer is "d" for done, or "o" for overload.
 struct waiting_handler {
   gate* holds;
   void operator()(connection& c, bytes in) const {
@@ -45,7 +44,7 @@ struct waiting_handler {
   void on_overload(connection& c, bytes) const { c.write("o"); }
 };
 
-/// Asks until the overload is over: until something was begun that had hardly waited.
+/// Sends requests until the overload ends, when an item has begun after a short wait.
 template <class Server>
 bool ends(client& c, Server& srv) {
   return eventually([&] {
@@ -63,7 +62,7 @@ std::vector<client> connect(std::uint16_t port, std::size_t count) {
 
 }  // namespace
 
-// Nobody will take what waits: the loops tell those who wait. They may ask again, and are told again.
+// No worker will run the queued items, so the loops answer them. Clients may ask again, and get another answer.
 BOOST_DATA_TEST_CASE(all_workers_are_stuck, data::make(pooled_models), kind) {
   gate holds;
   running<server<waiting_handler>> srv(overloaded_soon(kind), waiting_handler{&holds});
@@ -88,11 +87,11 @@ BOOST_DATA_TEST_CASE(all_workers_are_stuck, data::make(pooled_models), kind) {
   BOOST_TEST(ends(others[0], *srv));
 }
 
-// The workers do get on, and give up what is too old when they come to it.
+// The workers make progress, and shed items that have waited too long.
 BOOST_DATA_TEST_CASE(more_than_they_can_do, data::make(pooled_models), kind) {
   struct slow_handler {
     void operator()(connection& c, bytes) const {
-      std::this_thread::sleep_for(2ms);  // this is what takes long, not a wait for something
+      std::this_thread::sleep_for(2ms);  // this is the slow work, not a wait for a condition
       c.write("d");
     }
     static std::size_t on_overload(connection& c, bytes in) {
@@ -112,7 +111,7 @@ BOOST_DATA_TEST_CASE(more_than_they_can_do, data::make(pooled_models), kind) {
   BOOST_TEST(srv->statistics().workers.shed == shed);
 }
 
-// Who has nothing to say to it waits, however long that takes.
+// Batches of a handler without on_overload wait as long as they have to.
 BOOST_DATA_TEST_CASE(without_on_overload_everything_waits, data::make(pooled_models), kind) {
   struct patient_handler {
     gate* holds;
@@ -134,7 +133,7 @@ BOOST_DATA_TEST_CASE(without_on_overload_everything_waits, data::make(pooled_mod
   BOOST_TEST(srv->statistics().workers.shed == 0U);
 }
 
-// Of a batch of messages each is answered; what is incomplete stays.
+// Each message of a batch is answered. An incomplete message stays.
 BOOST_DATA_TEST_CASE(framed_messages, data::make(pooled_models), kind) {
   const auto make = [](gate* holds) { return framed(delimiter("\n"), waiting_handler{holds}); };
   gate holds;
@@ -152,7 +151,7 @@ BOOST_DATA_TEST_CASE(framed_messages, data::make(pooled_models), kind) {
   BOOST_TEST(other.receive(1) == "d");
 }
 
-// Work that comes from loops waits a moment for a thread; with all of them stuck, one after the other is added.
+// Work from loops waits a moment before a thread is added. While all threads are stuck, one after the other is added.
 BOOST_AUTO_TEST_CASE(a_server_grows_for_latency) {
   gate holds;
   config c = overloaded_soon(model::loop_per_thread_pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// own_descriptors_test: loops with tables of descriptors of their own: more connections than the limit lets one have.
+// own_descriptors_test: loops with their own descriptor tables hold more connections than the limit of one table.
 // ctest: EACH_ENGINE RUN_SERIAL
 #include <boost/test/unit_test.hpp>
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr unsigned loops = 3;
 
-/// Of this process, while the object lives.
+/// Sets the descriptor limit of this process while the object lives.
 class descriptor_limit {
  public:
   explicit descriptor_limit(rlim_t limit) {
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_SUITE(tables, *boost::unit_test::enable_if<!thread_sanitizer>())
 
 BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
   constexpr rlim_t limit = 200;
-  constexpr int threads = 4, each = 100;  // 133 for a loop, if they are spread evenly
+  constexpr int threads = 4, each = 100;  // 133 for each loop, if the connections are spread evenly
   const descriptor_limit limited(limit);
   running<server<echo>> srv(with_tables(), echo());
   gate all_are_there;
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
   BOOST_TEST(served == threads * each);
   all_are_there.open();
   for (std::thread& t : users) t.join();
-  BOOST_TEST(served == 2 * threads * each);  // all at once, which is more than the process may have
+  BOOST_TEST(served == 2 * threads * each);  // all at the same time: more than the limit of the process
   static_assert(threads * each > limit);
 }
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(other_threads_reach_the_loops_and_their_connections) {
   for (client& c : clients) BOOST_TEST(c.receive_line() == "news");
 }
 
-// What wakes a loop that waits in Asio is a number, too.
+// A loop that waits in Asio is woken through a descriptor, too.
 BOOST_AUTO_TEST_CASE(other_threads_reach_the_guest_of_a_loop) {
   std::atomic<event_loop*> seen{nullptr};
   struct teller {
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(other_threads_reach_the_guest_of_a_loop) {
 
 BOOST_AUTO_TEST_CASE(who_drains_or_stops_listens_no_more_although_other_tables_have_the_socket) {
   config alone = with_tables();
-  alone.listen = {"127.0.5.1:0"};  // where no other test is
+  alone.listen = {"127.0.5.1:0"};  // an address that no other test uses
   running<server<echo>> srv(alone, echo());
   const address at = srv->addresses().front();
   client one = client::over(quintet::testing::connected_to(at).release());
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(who_drains_or_stops_listens_no_more_although_other_tables_h
   BOOST_TEST(!quintet::testing::can_connect(at));
   config again = with_tables();
   again.listen = {at.to_string()};
-  running<server<echo>> next(again, echo());  // at once, at the same port
+  running<server<echo>> next(again, echo());  // the same port, at once
   client two = client::over(quintet::testing::connected_to(at).release());
   BOOST_TEST(answers(two));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// own_model_test: models and handlers of the user's own plug into basic_server.
+// own_model_test: a user's own models and handlers work in basic_server.
 #include <boost/test/unit_test.hpp>
 
 #include "client.hpp"
@@ -33,7 +33,7 @@ std::string round_trip(client& c, const std::string& text) {
   return c.receive(text.size());
 }
 
-/// The loop that has the fewest connections gets the next one.
+/// Places a connection on the loop that has the fewest.
 class least_connections {
  public:
   explicit least_connections(std::size_t loops) : counts_(std::make_unique<counts>()) {
@@ -73,12 +73,12 @@ class least_connections {
     std::mutex mutex;
     std::map<event_loop*, int> of;
   };
-  std::shared_ptr<counts> counts_;  // a copy of the model, for the test to look at, shares them
+  std::shared_ptr<counts> counts_;  // shared with the copy of the model that the test reads
   std::vector<std::shared_ptr<running_loop>> loops_;
 };
 static_assert(thread_model<least_connections>);
 
-/// The first connection is placed on a loop that does not run before the server stops.
+/// Places connections on a loop that runs only once the server stops.
 class late_loop {
  public:
   late_loop() : late_(std::make_shared<running_loop>(make_default_engine())) {}
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_placement_of_ones_own) {
   BOOST_TEST(placement.numbers() == (std::vector<int>{2, 2, 2}), boost::test_tools::per_element());
 }
 
-// The sixth combination, which has no name: a loop for each connection, and handlers on a pool.
+// A combination without a name: a loop for each connection, and handlers on a pool.
 BOOST_AUTO_TEST_CASE(own_loops_and_a_pool) {
   using sixth = composed_model<on_own_loop, run_pooled>;
   running<basic_server<sixth, echo>> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), echo());
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(own_loops_and_a_pool_stop_while_a_peer_does_not_read) {
   srv.join();
 }
 
-// Neither on_open nor on_close, for a connection whose loop has stopped before it could begin.
+// A connection whose loop stops before its start gets neither on_open nor on_close.
 BOOST_AUTO_TEST_CASE(a_connection_that_comes_too_late_is_never_opened) {
   struct counted {
     std::atomic<int>* calls;

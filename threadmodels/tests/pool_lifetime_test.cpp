@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_lifetime_test: connection pools that go before what they have lent, and before those who wait.
+// pool_lifetime_test: connection pools are destroyed before their leases end, and while coroutines wait in get().
 #include <boost/test/unit_test.hpp>
 
 #include "census.hpp"
@@ -24,13 +24,13 @@ namespace {
 const auto nothing = [](connection&, bytes) {};
 using back_server = running<server<std::remove_const_t<decltype(nothing)>>>;
 
-/// All connections live on one loop, and share what is here.
+/// State shared by all connections, which live on one loop.
 struct shared {
   destination upstream;
   std::optional<connection_pool> pool;
 };
 
-/// What each byte asks for: a lease that this connection keeps; the end of what it keeps; the end of the pool, a new
+/// Executes each byte: "g" gets a lease and keeps it, "r" returns all leases, "d" destroys the pool, "n" makes another
 /// one.
 struct holder {
   shared* all;
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(before_leases_and_waiters) {
     BOOST_TEST(eventually([&] { return front->statistics().bytes_received == 3; }));
     BOOST_TEST(ask(ends, "d") == "d");
     BOOST_TEST(waits.receive(1) == "s");
-    BOOST_TEST(ask(ends, "ng") == "ng");  // another pool, which is not the one that the lease goes back to
+    BOOST_TEST(ask(ends, "ng") == "ng");  // another pool; the lease does not return to this one
     if (i % 2 == 0) {
       BOOST_TEST(ask(keeps, "r") == "r");
       BOOST_TEST(eventually([&] { return back->statistics().closed == 1; }));
@@ -84,12 +84,12 @@ BOOST_AUTO_TEST_CASE(before_leases_and_waiters) {
     if (i % 4 < 2) BOOST_TEST(ask(ends, "d") == "d");
     front.stop();
     front.join();
-    all.pool.reset();  // on another thread than the loop's, which runs no more
+    all.pool.reset();  // on another thread than the loop's, after the loop has stopped
   }
   BOOST_TEST(descriptors_of("") == descriptors);
 }
 
-// While it connects for those who wait.
+// The pool is destroyed while it connects for waiting coroutines.
 BOOST_AUTO_TEST_CASE(while_it_connects) {
   back_server back(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, nothing);
   shared all{back->addresses()[0], {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_order_test: everything submitted to a pool runs, once, in the order of submission.
+// pool_order_test: every submitted item runs once, in the order of submission.
 #include <boost/test/unit_test.hpp>
 
 #include "waiting.hpp"
@@ -27,7 +27,7 @@ class job final : public work_item {
 };
 
 BOOST_AUTO_TEST_CASE(one_worker_runs_all_in_order) {
-  std::vector<int> order;  // by the one worker only, until it has been joined
+  std::vector<int> order;  // only the single worker writes it, until it is joined
   std::deque<job> jobs;
   {
     worker_pool pool({1, 1});
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(as_many_threads_as_wait_and_no_more_than_max) {
   BOOST_TEST(pool.threads() == 1u);
   for (std::size_t i = 1; i <= 4; ++i) {
     pool.submit(jobs.emplace_back([&] { hold.wait(); }));
-    BOOST_REQUIRE(hold.await_waiting(i));  // the first i of them do wait, each in a thread of its own
+    BOOST_REQUIRE(hold.await_waiting(i));  // the first i jobs wait, each on a thread of its own
     BOOST_TEST(pool.threads() == i);
   }
   for (int i = 0; i < 3; ++i) pool.submit(jobs.emplace_back([&] { hold.wait(); }));
@@ -63,13 +63,13 @@ BOOST_AUTO_TEST_CASE(a_minimum_of_none) {
   BOOST_TEST(pool.threads() == 1u);
 }
 
-// Each job submits the next, as connections do that go back and forth.
+// Each job submits the next one, as a connection does whose baton goes back and forth.
 BOOST_AUTO_TEST_CASE(nothing_is_lost_when_many_submit) {
   constexpr int chains = 8, length = 2000;
   worker_pool pool({1, 3});
   std::atomic<int> left{chains};
   std::deque<job> jobs;
-  std::vector<int> done(chains, 0);  // each touched by one job at a time
+  std::vector<int> done(chains, 0);  // each element is used by one job at a time
   for (std::size_t c = 0; c < chains; ++c) {
     jobs.emplace_back([&, c] {
       if (++done[c] < length)
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_lost_when_many_submit) {
   for (const int d : done) BOOST_TEST(d == length);
 }
 
-// Beginning and ending race with workers that leave and come.
+// The start and end of a pool race with workers that start and leave.
 BOOST_AUTO_TEST_CASE(pools_come_and_go) {
   std::atomic<int> ran{0};
   for (int i = 0; i < 300; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_stopping_test: a pool that has grown stops without memory, and what it has counted can be read afterwards.
+// pool_stopping_test: a pool that has grown stops without memory. Its counters can be read afterwards.
 // ctest: NOT_UNDER thread
 #include <quintet/threadmodels/compute/compute.hpp>
 
@@ -14,7 +14,7 @@
 namespace quintet::test {
 namespace {
 
-/// Keeps a worker until it is told to end.
+/// Keeps a worker busy until the test lets it end.
 struct waiting_item : work_item {
   waiting_item() noexcept : work_item(&waiting_item::run) {}
   static void run(work_item& item) noexcept {
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_has_grown_stops_without_memory) {
   waiting_item first, second;
   pooled.run(first);
   first.begun.acquire();
-  pooled.run(second);  // for which there is no thread yet
+  pooled.run(second);  // the pool has no thread for it yet
   second.begun.acquire();
   first.ends.release();
   second.ends.release();

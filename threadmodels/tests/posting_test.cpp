@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// posting_test: what other threads post, and timers, reach a connection's loop whatever its thread is waiting in.
+// posting_test: posts of other threads, and timers, reach a connection's loop, wherever its thread waits.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -27,7 +27,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// Tells the test its connection's loop. Replies with as many bytes as it is asked for.
+/// Tells the test the connection's loop. Answers a number with that many bytes.
 struct publisher {
   std::promise<event_loop*>* loop;
   void on_open(connection& c) const { loop->set_value(&c.loop()); }
@@ -47,7 +47,7 @@ struct fixture {
   client peer;
 };
 
-/// Whether a function posted now runs, on the loop's own thread.
+/// Returns whether a function that is posted now runs, on the loop's own thread.
 bool post_arrives(event_loop& loop) {
   const auto done = std::make_shared<std::promise<bool>>();
   auto result = done->get_future();
@@ -64,7 +64,7 @@ BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_is_silent, data::make(all_mod
   BOOST_TEST(post_arrives(*f.loop));
 }
 
-/// Blocks all signals in the calling thread, and in the threads that it starts, while it lives.
+/// Blocks all signals in the calling thread, and in threads that it starts, while the object lives.
 struct all_signals_blocked {
   all_signals_blocked() {
     sigset_t all{};
@@ -77,7 +77,7 @@ struct all_signals_blocked {
   sigset_t before{};
 };
 
-// As in a program that waits for its signals in one thread.
+// Like a program that waits for signals in one thread.
 BOOST_DATA_TEST_CASE(a_post_and_stop_arrive_where_all_signals_are_blocked, data::make(all_models), kind) {
   const all_signals_blocked blocked;
   fixture f(kind);
@@ -88,7 +88,7 @@ BOOST_DATA_TEST_CASE(a_post_and_stop_arrive_where_all_signals_are_blocked, data:
   f.srv.join();
 }
 
-/// Blocks all signals for good in each of its calls.
+/// Blocks all signals in each call, and leaves them blocked.
 struct blocking_publisher : publisher {
   void operator()(connection& c, bytes in) const {
     sigset_t all{};
@@ -98,7 +98,7 @@ struct blocking_publisher : publisher {
   }
 };
 
-/// Threads that keep all CPUs busy while it lives, so that whoever yields waits for several milliseconds.
+/// Keeps all CPUs busy while it lives, so that a thread that yields waits for several milliseconds.
 class busy_machine {
  public:
   explicit busy_machine(unsigned threads) {
@@ -120,7 +120,7 @@ class busy_machine {
   std::vector<std::thread> threads_;
 };
 
-// What is posted before the peer's next bytes may wait for them; after them the thread is reachable again.
+// A post before the peer's next bytes may wait for them. Afterwards posts reach the thread again.
 void recovers_from_a_handler_that_leaves_signals_blocked(int times) {
   std::promise<event_loop*> opened;
   auto loop = opened.get_future();
@@ -131,26 +131,26 @@ void recovers_from_a_handler_that_leaves_signals_blocked(int times) {
   BOOST_TEST(peer.receive(1) == "x");
   event_loop& at = *loop.get();
   std::atomic<int> ran{0};
-  for (int i = 1; i <= times; ++i) {  // most of them find the thread in recv
+  for (int i = 1; i <= times; ++i) {  // most posts find the thread in recv()
     at.post([&] { ++ran; });
     peer.send("1");
     BOOST_REQUIRE(peer.receive(1) == "x");
     BOOST_REQUIRE(eventually([&] { return ran == i; }));
   }
-  peer = client(srv->port());  // the first one's thread ends its wait
+  peer = client(srv->port());  // the thread of the first connection ends its wait
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_recovers_from_a_handler_that_leaves_signals_blocked) {
   recovers_from_a_handler_that_leaves_signals_blocked(50);
 }
 
-// It must not take thousands of looks to find out that the signal is blocked.
+// The loop must detect the blocked signal without thousands of checks.
 BOOST_AUTO_TEST_CASE(a_thread_recovers_also_on_a_busy_machine) {
   const busy_machine others(4 * std::max(1U, std::thread::hardware_concurrency()));
   recovers_from_a_handler_that_leaves_signals_blocked(5);
 }
 
-// In model 1 the thread is blocked in send, again and again.
+// In model 1 the thread blocks in send(), again and again.
 BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_does_not_read, data::make(all_models), kind) {
   constexpr std::size_t size = 32'000'000;
   fixture f(kind, {.receive_buffer = 16 * 1024});
@@ -168,11 +168,12 @@ BOOST_DATA_TEST_CASE(a_post_arrives_while_the_peer_does_not_read, data::make(all
   BOOST_TEST(f.peer.receive(3) == "xxx");
 }
 
-// Posts race with the thread's way into and out of recv; not one of them is lost, and each thread's keep their order.
+// Posts race with the thread's entry into and exit from recv(). None is lost, and those of each thread keep their
+// order.
 BOOST_DATA_TEST_CASE(posts_from_many_threads_while_bytes_flow, data::make(all_models), kind) {
   constexpr int threads = 3, posts = 2000;
   fixture f(kind);
-  std::vector<int> last(threads, -1);  // touched by the loop's thread only
+  std::vector<int> last(threads, -1);  // used only by the loop's thread
   std::atomic<int> ran{0}, disorder{0};
   std::vector<std::thread> posters;
   for (int t = 0; t < threads; ++t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_loop_test: heartbeats connect to a full server and without free descriptors, in all five models.
+// priority_loop_test: heartbeats reach a full server, and one without free descriptors, in all five models.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -41,7 +41,8 @@ config with_priority_loop(model kind) {
 
 bool answers(client& c) { return c.send("x") && c.receive(1) == "x"; }
 
-/// Connected, answered and closed by the server, with a socket that was made before and stays open.
+/// Returns whether the server accepts, answers and closes a connection of this socket. The socket was made before, and
+/// stays open.
 bool beats(const file_descriptor& with, const address& to) {
   char c = 0;
   return connect(with, to) && ::send(with.get(), "x", 1, MSG_NOSIGNAL) == 1 && ::recv(with.get(), &c, 1, 0) == 1 &&
@@ -79,8 +80,8 @@ BOOST_DATA_TEST_CASE(the_priority_loop_has_a_limit_of_its_own, data::make(all_mo
   BOOST_TEST(answers(third));
 }
 
-// The ordinary port tries for every descriptor that becomes free, and may be faster now and then. A connection that it
-// cannot serve for want of more descriptors leaves one behind, which heartbeats need no reserve for.
+// The ordinary port also tries to get each descriptor that becomes free, and may be faster. If it cannot serve such a
+// connection, because it needs more, it leaves a descriptor that heartbeats can use without the reserve.
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::make(all_models), kind) {
   constexpr std::uint64_t ordinary = 30;
   running<server<echo>> srv(with_priority_loop(kind), echo());
@@ -103,7 +104,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::mak
   BOOST_TEST(answers(heart));
 }
 
-// Those that stay keep what the reserve has given; when they go it is full again.
+// Open connections keep the reserve's descriptors. When they close, the reserve is filled again.
 BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
   config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 3;
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
   for (const file_descriptor& s : sockets) BOOST_TEST(connect(s, at));
   BOOST_TEST(eventually([&] { return srv->statistics().priority.accepted == 4u; }));
   BOOST_TEST(srv->statistics().priority.descriptors_given == 3u);
-  for (const file_descriptor& s : sockets) ::shutdown(s.get(), SHUT_WR);  // each makes room for the one that waits
+  for (const file_descriptor& s : sockets) ::shutdown(s.get(), SHUT_WR);  // each makes room for the waiting one
   BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 1u; }));
   for (const file_descriptor& l : later) BOOST_TEST(beats(l, at));
   BOOST_TEST(srv->statistics().priority.descriptors_given > 4u);
@@ -161,7 +162,7 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
   }
 }
 
-/// Computes for 5 ms for each byte, and says whether it does that ahead of others.
+/// Computes for 5 ms for each byte. Answers 'p' if its thread is preferred, or 'o'.
 struct computing {
   void operator()(connection& c, bytes in) const {
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -175,7 +176,7 @@ struct computing {
   }
 };
 
-// Who floods the priority loop would otherwise keep a CPU from all that others have to do there.
+// A flood of the priority loop would otherwise take a CPU from all other threads on it.
 BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
   running<server<computing>> srv(with_priority_loop(model::single_reactor), computing());
   const auto scheduling = [&] { return srv->statistics().priority.scheduling; };
@@ -188,9 +189,9 @@ BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
     return answers;
   };
   BOOST_TEST(round().size() == flood.size());
-  if (!scheduling().preferred() && !scheduling().held_back) return;  // it may not be
+  if (!scheduling().preferred() && !scheduling().held_back) return;  // the system does not permit it
   BOOST_TEST(eventually([&] { return round().ends_with('o'); }));
-  BOOST_TEST(eventually([&] { return !scheduling().held_back; }));  // the flood has ended
+  BOOST_TEST(eventually([&] { return !scheduling().held_back; }));  // after the end of the flood
   BOOST_TEST(scheduling().preferred());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_memory_test: a heartbeat connects when memory has run out, in all five models.
+// priority_memory_test: a heartbeat connects after memory has run out, in all five models.
 // ctest: EACH_ENGINE
 #include <quintet/base/build/sanitizers.hpp>
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t reserve = 1U << 20U;
 
-/// There is no memory on the priority loop's thread until a block of the reserve's size is freed.
+/// Allocations of the priority loop's thread fail until a block of the reserve's size is freed.
 std::atomic<bool> starving{false};
 std::atomic<int> refused{0};
 
@@ -41,8 +41,8 @@ bool is_priority_thread() {
 }  // namespace quintet::test
 
 #if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
-// The forms for arrays too, as tcmalloc's do not end in these. Not inlined: the compiler would see new and free as a
-// mismatched pair.
+// Defines the array forms too, because those of tcmalloc do not call the single forms. Not inlined: the compiler would
+// see new and free as a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   using namespace quintet::test;
   if (starving && is_priority_thread()) {
@@ -93,7 +93,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_is_no_memory, boost::unit_tes
     BOOST_TEST(refused == 1);
     BOOST_TEST(srv->statistics().priority.memory_given == times);
     heart.close();
-    BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 1u; }));  // and the reserve is there again
+    BOOST_TEST(eventually([&] { return srv->statistics().priority.open == 1u; }));  // now the reserve is filled again
   }
 }
 

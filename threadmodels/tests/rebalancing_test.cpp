@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalancing_test: a skew under load goes away, by connections and by CPU time; and what cannot be rebalanced.
+// rebalancing_test: the rebalancer removes a skew under load, by connections and by CPU time; invalid options are
+// refused.
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
@@ -27,7 +28,7 @@ namespace data = boost::unit_test::data;
 
 constexpr std::array looping_models{model::loop_per_thread, model::loop_per_thread_pool};
 
-/// Answers by what it was sent.
+/// Echoes.
 struct echo {
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
@@ -40,7 +41,7 @@ config configuration(model kind, rebalance_measure by) {
           .advanced = {.rebalance = {.factor = 1.2, .by = by}}};
 }
 
-/// Clients that have a request under way all the time, each on its own connection.
+/// Clients that always have a request outstanding, each on its own connection.
 class load {
  public:
   load(std::uint16_t port, std::size_t count) {
@@ -79,7 +80,7 @@ BOOST_DATA_TEST_CASE(three_to_one_under_load, data::make(looping_models), kind) 
   event_loop &busy = *srv->loops().at(0), &idle = *srv->loops().at(1);
   load clients(srv->port(), connections);
   BOOST_TEST(eventually([&] { return open_on(busy) == connections / 2 && open_on(idle) == connections / 2; }));
-  // Half of the second loop's go to the first one, while they are at work.
+  // Half of the second loop's connections migrate to the first one while they are at work.
   std::size_t moved = 0;
   for (const connection_id id : srv->connections().all())
     moved += !srv->connections().post(id, [&busy, &idle, n = id.slot](connection& c) {
@@ -99,7 +100,7 @@ BOOST_DATA_TEST_CASE(three_to_one_under_load, data::make(looping_models), kind) 
   BOOST_TEST(clients.right());
 }
 
-// As many connections on each loop, but those that do something are all on the same one.
+// Both loops have equally many connections, but all active ones are on the same loop.
 BOOST_DATA_TEST_CASE(by_cpu_time, data::make(looping_models), kind) {
   config c = configuration(kind, rebalance_measure::cpu_time);
   std::atomic<std::size_t> next{0};
@@ -118,7 +119,7 @@ BOOST_DATA_TEST_CASE(by_cpu_time, data::make(looping_models), kind) {
   BOOST_TEST(busy.right());
 }
 
-// ---- What cannot be -------------------------------------------------------------------------------------------------
+// ---- Invalid options ------------------------------------------------------------------------------------------------
 
 template <class Handler>
 std::string refusal(const config& c, Handler h) {

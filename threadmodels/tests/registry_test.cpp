@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// registry_test: many threads that send to, post to and close connections which come and go meanwhile.
+// registry_test: many threads send to, post to and close connections that open and close meanwhile.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -24,7 +24,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// The count is not synchronised: whoever holds the baton may touch it, and nobody else.
+/// The count is not synchronised: only the holder of the baton may use it.
 struct counting {
   std::size_t calls = 0;
   void operator()(connection& c, bytes in) {
@@ -39,7 +39,7 @@ struct counting_coroutine {
   }
 };
 
-/// Sends, posts, broadcasts and closes, to ids of the living and of the dead.
+/// Sends, posts, broadcasts and closes, with ids of open and closed connections.
 void meddle(connection_registry& ids, unsigned seed, std::atomic<bool>& stop, std::atomic<std::size_t>& called) {
   std::mt19937 random(seed);
   std::vector<connection_id> known;
@@ -74,7 +74,7 @@ void meddle(connection_registry& ids, unsigned seed, std::atomic<bool>& stop, st
 
 template <class Handler>
 void run_crowd(model kind) {
-  // Little may be under way, so that threads which do nothing but send cannot drown a loop.
+  // A low limit on queued output: threads that only send must not overload a loop.
   const connection_limits l{.max_output = 100'000, .high_watermark = 50'000, .low_watermark = 20'000};
   running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 3}}, .limits = l},
                                Handler{});
@@ -105,7 +105,7 @@ void run_crowd(model kind) {
 BOOST_DATA_TEST_CASE(meddling_with_callbacks, data::make(all_models), kind) { run_crowd<counting>(kind); }
 BOOST_DATA_TEST_CASE(meddling_with_coroutines, data::make(all_models), kind) { run_crowd<counting_coroutine>(kind); }
 
-// Between the moments at which a loop looks at its inbox, only the first of a burst may wake it.
+// Between two reads of a loop's inbox, only the first post of a burst may wake the loop.
 BOOST_DATA_TEST_CASE(everything_sent_arrives_in_order, data::make(all_models), kind) {
   running<server<counting>> srv(config{.model = kind, .threads = {.loops = 2}}, counting{});
   client c(srv->port());

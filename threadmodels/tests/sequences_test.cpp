@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sequences_test: the random sequences of net/tests/sequences on real threads and sockets, in all five models.
+// sequences_test: the random sequences of net/tests/sequences with real threads and sockets, in all five models.
 // ctest: EACH_ENGINE LIBS quintet_sequences TIMEOUT 300
 #include "sequences/coroutine_program.hpp"
 #include "sequences/number_from.hpp"
@@ -36,12 +36,13 @@ namespace {
 namespace data = boost::unit_test::data;
 using namespace std::chrono_literals;
 
-constexpr std::size_t length = 200;  // of a sequence
+constexpr std::size_t length = 200;  // steps of a sequence
 
-/// Of every second sequence: buffers of the kernel that hold so little that output waits in the library.
+/// Returns the size of the kernel's buffers. In every second sequence they are so small that output waits in the
+/// library.
 int socket_buffer(const setting& s) { return s.seed % 2 == 0 ? 4096 : 0; }
 
-/// Its end of a connection; sends and receives what is possible at once.
+/// The client's end of a connection. Sends and receives what is possible without blocking.
 struct socket_client {
   file_descriptor socket;
   std::atomic<life*> of{nullptr};
@@ -52,7 +53,8 @@ struct socket_client {
   reference_model::received so_far;
 };
 
-/// Lives, clients and what is seen of them. Programs use it from every thread, clients from the test's own.
+/// Stores the lives, the clients and what they have seen. Programs use it from every thread, clients only from the
+/// test's thread.
 class socket_stage final : public stage {
  public:
   explicit socket_stage(const setting& s) : setting_(s) { model_.draining = model_.stopping = true; }
@@ -64,19 +66,19 @@ class socket_stage final : public stage {
   void dawdle(unsigned turns) override {
     if (!event_loop::current()) std::this_thread::sleep_for(turns * 20us);
   }
-  std::uint64_t arrived(const life&) override { return ~std::uint64_t{0}; }  // only the kernel knows
+  std::uint64_t arrived(const life&) override { return ~std::uint64_t{0}; }  // unknown: the bytes are in the kernel
 
-  /// For the server.
+  /// Called by the server's side.
   life& life_of(const address& peer, flavour kind);
   void serves(const std::vector<event_loop*>& loops, const address& at) {
     loops_ = loops;
     address_ = at.to_string();
     port_ = at.port();
   }
-  /// For the test.
+  /// Called by the test's thread.
   void act(const step& s, connection_registry& registry);
   void receive_all();
-  /// The server has ended.
+  /// Checks the results after the server has ended.
   void judge();
 
  private:
@@ -89,8 +91,8 @@ class socket_stage final : public stage {
 
   const setting& setting_;
   std::mutex mutex_;
-  std::deque<life> lives_;                  // under it
-  std::map<std::uint16_t, life*> by_port_;  // under it
+  std::deque<life> lives_;                  // guarded by mutex_
+  std::map<std::uint16_t, life*> by_port_;  // guarded by mutex_
   std::array<socket_client, places> clients_;
   std::vector<event_loop*> loops_;
   std::string address_;
@@ -114,7 +116,7 @@ life& socket_stage::life_of(const address& peer, flavour kind) {
   return l;
 }
 
-// Bound first, so that its life is known when the server has accepted it.
+// Binds first, so that the life of the connection is known when the server accepts it.
 void socket_stage::connect(socket_client& c, const step&) {
   if (c.socket) leave(c, false);
   c.socket = file_descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -158,11 +160,11 @@ void socket_stage::deliver(socket_client& c, std::size_t keeps) {
   if (sent > 0) c.kept_back.erase(0, static_cast<std::size_t>(sent));
 }
 
-// False: there is nothing now, or never again.
+// Returns false if nothing can be received now, or any more.
 bool socket_stage::receive(socket_client& c, std::size_t most) {
-  std::array<char, 64 * 1024> buffer;  // not initialised: filled by the kernel
+  std::array<char, 64 * 1024> buffer;  // not initialised: the kernel fills it
   const ssize_t n = ::recv(c.socket.get(), buffer.data(), std::min(buffer.size(), most), MSG_DONTWAIT);
-  if (n < 0 && errno != EAGAIN && errno != EINTR) c.was_reset = true;  // the next one returns 0
+  if (n < 0 && errno != EAGAIN && errno != EINTR) c.was_reset = true;  // the next recv() returns 0
   if (n == 0) c.at_end = true;
   if (n <= 0) return false;
   life& l = *c.of.load();
@@ -226,7 +228,7 @@ void socket_stage::act(const step& s, connection_registry& registry) {
   if (s.turns > 8) receive_all();
 }
 
-// What was written before an orderly end has come, whole.
+// All bytes written before an orderly end have arrived.
 void socket_stage::judge() {
   for (socket_client& c : clients_) c.reads = true;
   receive_all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// slow_writers_test: handlers that take long in on_writable keep workers busy, and nobody else's output waiting.
+// slow_writers_test: handlers that block in on_writable occupy workers, but do not delay the output of others.
 // ctest: EACH_ENGINE
 #include "client.hpp"
 #include "combination.hpp"
@@ -22,7 +22,7 @@ namespace bdata = boost::unit_test::data;
 
 constexpr std::size_t reply = 1024 * 1024, piece = 16 * 1024;
 
-/// Answers a byte with 1 MiB of it, share by share; after an 's' it waits in on_writable.
+/// Answers a byte with 1 MiB of it, in pieces. After an 's' it waits in on_writable.
 struct download {
   gate* block;
   char letter = 0;

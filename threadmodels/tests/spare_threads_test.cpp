@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spare_threads_test: threads of model 1 that have no connection stay while somebody may need them, and end in time.
+// spare_threads_test: idle threads of model 1 stay for new connections, and surplus ones end in time.
 #include <boost/test/unit_test.hpp>
 
 #include <quintet/net/asio.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t spare = on_own_loop::spare_threads;
 
-/// The threads are real, the main loop is driven by hand.
+/// The threads are real; the test drives the main loop.
 struct fixture {
   explicit fixture(std::size_t max_threads = 4096) : placement(max_threads) {
     main.emplace(make_default_engine(), time);
@@ -43,16 +43,16 @@ struct fixture {
   std::size_t threads() const {
     std::size_t counters = 0;
     placement.each_counters([&](const auto&) { ++counters; });
-    return counters - 1;  // one is of those that are no more
+    return counters - 1;  // one set of counters sums up the ended loops
   }
 
   manual_clock time;
   on_own_loop placement;
-  std::optional<event_loop> main;  // destroyed before what it may have been given
+  std::optional<event_loop> main;  // destroyed before `placement`, whose items it may hold
   std::vector<event_loop*> placed;
 };
 
-/// Runs it on the loop. When this returns the loop has had a turn since.
+/// Runs f() on the loop. The loop completes a turn before this returns.
 template <class F>
 void run_on(event_loop& loop, F f) {
   for (const bool first : {true, false}) {
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(those_that_are_needed_again_stay) {
     f.release_all();
     f.pass(on_own_loop::spare_time);
   }
-  BOOST_TEST(f.threads() == spare + 10);  // two of them idle all the time, as they may
+  BOOST_TEST(f.threads() == spare + 10);  // two were always idle: as spare threads they stay
   f.pass(on_own_loop::spare_time);
   BOOST_TEST(f.threads() == spare);
 }
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(who_is_needed_while_others_end_stays) {
   f.place(spare + 2 * few);
   f.release_all();
   f.pass(on_own_loop::spare_time);
-  f.place(spare + few);  // all that are left
+  f.place(spare + few);  // all remaining threads
   f.release_all();
   f.pass(on_own_loop::ending_interval);
   BOOST_TEST(f.threads() == spare + few);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(they_come_and_go_again_and_again) {
   }
 }
 
-// What a handler has detached from its connection would be destroyed with the loop.
+// Detached work of a handler would be destroyed with the loop.
 BOOST_AUTO_TEST_CASE(those_on_which_something_is_left_stay) {
   fixture f;
   f.place(spare + 3);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(those_on_which_something_is_left_stay) {
   run_on(waits_for_a_timer, [&] { timer = waits_for_a_timer.after(std::chrono::hours(1), [held] {}); });
   f.release_all();
   f.pass(on_own_loop::spare_time);
-  BOOST_TEST(f.threads() == spare);  // three others
+  BOOST_TEST(f.threads() == spare);  // three other threads have ended
   BOOST_TEST(held.use_count() == 3);
   BOOST_TEST(waits_for_a_timer.cancel(timer));
   run_on(waits_in_asio, [&] { asios.reset(); });
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(at_the_limit_the_idle_ones_are_used) {
   BOOST_TEST(f.threads() == 2U);
 }
 
-// As when connections end while the server does: the main loop will not look any more.
+// Connections may end while the server stops: then the main loop does not check any more.
 BOOST_AUTO_TEST_CASE(the_end_may_come_before_the_first_look) {
   fixture f;
   f.place(spare + 2);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(the_end_may_come_before_the_second_look) {
   f.release_all();
   f.placement.stop();
   f.pass(on_own_loop::spare_time);
-  BOOST_TEST(f.threads() == spare + 2);  // which stop() has joined
+  BOOST_TEST(f.threads() == spare + 2);  // stop() has joined them
 }
 
 BOOST_AUTO_TEST_SUITE_END()

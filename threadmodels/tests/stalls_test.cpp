@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stalls_test: the watchdog names what keeps a thread busy, once, and holds its tongue about what only waits.
+// stalls_test: the watchdog reports once what keeps a thread busy, and does not report threads that wait.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -31,9 +31,9 @@ namespace {
 namespace data = boost::unit_test::data;
 using std::chrono::milliseconds;
 
-constexpr milliseconds bound{100};  // so that a thread which a loaded machine holds up for a moment is no stall
+constexpr milliseconds bound{100};  // long enough that a thread preempted on a loaded machine is no stall
 
-/// What a hook was told, kept.
+/// A copy of what the hook got.
 struct told {
   std::string thread, call, function, peer;
   connection_id connection;
@@ -125,7 +125,7 @@ bool contains(const std::vector<std::string>& frames, const std::string& part) {
   return std::ranges::any_of(frames, [&](const auto& f) { return f.find(part) != std::string::npos; });
 }
 
-// Not with what has come first, so that the connection has been called before.
+// Stalls at the second input, so that the handler has been called before.
 void begin_to_stall(client& peer, gate& at, const char* how = "s") {
   peer.send("x");
   BOOST_TEST(peer.receive(1) == "x");
@@ -154,7 +154,7 @@ void check_stalling(const combination& which) {
   BOOST_TEST((first.connection == whose.get_future().get()));
   BOOST_TEST(first.peer.starts_with("127.0.0.1:"));
   BOOST_TEST((first.lasted >= bound));
-  // Of what waits at the gate, and of this program.
+  // The backtrace shows the wait at the gate, and this program.
   BOOST_TEST(contains(first.backtrace, "stalls_test+0x"));
   if (!sanitized) BOOST_TEST(contains(first.backtrace, "pthread_cond_clockwait"));
   BOOST_TEST(log.has("warning: 127.0.0.1:", "is stalled: for "));
@@ -194,8 +194,8 @@ BOOST_DATA_TEST_CASE(each_stall_is_told_of, data::make(all_models), kind) {
   BOOST_TEST(srv->statistics().stalls == 2U);
 }
 
-// The bound goes by several times while connections are open, and their threads wait for input: the witness is another
-// stall, which is told of after that.
+// The bound passes several times while connections are open and their threads wait for input. The test knows by another
+// stall, which is reported afterwards.
 BOOST_DATA_TEST_CASE(waiting_is_no_stall, data::make(all_models), kind) {
   listener_to_stalls stalls;
   const auto handler = [](connection& c, bytes in) { c.write(in); };
@@ -256,7 +256,7 @@ BOOST_DATA_TEST_CASE(what_coroutines_wait_for, data::make(all_models), kind) {
 
 BOOST_AUTO_TEST_CASE(timers_of_the_loop) {
   listener_to_stalls stalls;
-  gate at;  // outlives the server, whose thread may still be in it
+  gate at;  // outlives the server, whose thread may still wait in it
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   running<server<decltype(handler)>> srv(config{.advanced = {.stalls = stalls.options()}}, handler);
   srv->main_loop().after(milliseconds(1), [&] { (void)at.wait(); });
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws) {
   BOOST_TEST(srv->statistics().stalls == 1U);
 }
 
-// A thread that does not let the signal in cannot say what it is at; the rest of the library does not notice.
+// A thread that blocks the signal cannot report its work. The rest of the library is not affected.
 BOOST_AUTO_TEST_CASE(a_thread_that_blocks_the_signal) {
   listener_to_stalls stalls;
   gate at;
@@ -320,7 +320,7 @@ BOOST_DATA_TEST_CASE(nobody_to_tell_nobody_watches, data::make(all_models), kind
     peer.send("x");
     BOOST_TEST(peer.receive(1) == "x");
     if (somebody)
-      BOOST_TEST(eventually([] { return threads_named("qnt-watchdog").size() == 1; }));  // it names itself
+      BOOST_TEST(eventually([] { return threads_named("qnt-watchdog").size() == 1; }));  // the thread sets its own name
     else
       BOOST_TEST(threads_named("qnt-watchdog").empty());
   }

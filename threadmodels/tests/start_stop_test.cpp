@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// start_stop_test: servers that start and stop a thousand times, in every state.
+// start_stop_test: servers start and stop a thousand times, in every state.
 // ctest: LABELS slow TIMEOUT 300 EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -31,7 +31,7 @@ awaitable<> echo_coroutine(stream& s) {
   while (const auto in = co_await s.read()) s.write(*in);
 }
 
-/// Stops in another state each time: before run(), at once, after a connection, in the middle of a conversation.
+/// Stops in a different state each time: before run(), at once, after a connection, during a conversation.
 template <class Handler>
 void start_and_stop(model kind, Handler handler) {
   const std::size_t descriptors = descriptors_of("");
@@ -102,7 +102,7 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
   BOOST_TEST(srv.statistics().closed == 1u);
 }
 
-// statistics() may be asked for at any time, also while the model starts its threads or ends them.
+// statistics() may be called at any time, even while the model starts or ends its threads.
 BOOST_DATA_TEST_CASE(statistics_while_starting_and_stopping, data::make(all_models), kind) {
   for (int i = 0; i < 100; ++i) {
     running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind, .threads = {.loops = 4}}, echo);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// starting_test: servers and clients that begin without enough descriptors or threads: an error, and never the end.
+// starting_test: servers and clients start without enough descriptors or threads. They report an error, and never end
+// the process.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -36,7 +37,7 @@ namespace data = boost::unit_test::data;
 
 const auto echo = [](connection& c, bytes in) { c.write(in); };
 
-/// While it lives, the process can have so many more descriptors.
+/// The process can open `count` more descriptors while this object lives.
 class free_descriptors {
  public:
   explicit free_descriptors(std::size_t count) {
@@ -64,14 +65,14 @@ config every_kind_of_thread(model kind) {
           .threads = {.loops = 3, .workers = {2, 2}}};
 }
 
-/// Whether it has run until it was stopped; the other way out is an exception.
+/// Returns whether the server ran until it was stopped. If not, it has thrown the expected exception.
 bool runs(model kind) {
   try {
     server srv(every_kind_of_thread(kind), echo);
     srv.main_loop().post([&] { srv.stop(); });
     srv.run();
     return true;
-  } catch (const std::system_error& e) {  // boost::system::system_error is another one
+  } catch (const std::system_error& e) {  // boost::system::system_error is not derived from it
     BOOST_TEST((e.code() == std::errc::resource_unavailable_try_again));
   } catch (const boost::system::system_error& e) {
     BOOST_TEST((e.code() == boost::system::errc::too_many_files_open));
@@ -82,7 +83,7 @@ bool runs(model kind) {
 BOOST_DATA_TEST_CASE(a_server_with_too_few_descriptors, data::make(all_models), kind) {
   constexpr std::size_t enough = 60;
   const std::size_t descriptors = descriptors_of("");
-  BOOST_REQUIRE(runs(kind));  // what the process opens once is open
+  BOOST_REQUIRE(runs(kind));  // now the process has opened what it opens only once
   int failed = 0;
   bool ran = false;
   for (std::size_t count = 0; count < enough && !ran; ++count) {
@@ -114,7 +115,7 @@ BOOST_DATA_TEST_CASE(a_client_in_the_background_with_too_few_descriptors, data::
   BOOST_TEST(failed > 0);
 }
 
-/// From now on the calling thread can start no other.
+/// Keeps the calling thread from starting threads. Returns whether the system permits that.
 bool start_no_threads() {
   constexpr std::uint32_t fails = SECCOMP_RET_ERRNO | EAGAIN;
   std::array<sock_filter, 6> program{sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))),
@@ -138,7 +139,7 @@ BOOST_DATA_TEST_CASE(a_server_that_can_start_no_threads, data::make(all_models),
     BOOST_TEST_MESSAGE("this system lets nobody filter system calls");
     return;
   }
-  BOOST_TEST(!ran);  // at least the priority loop has a thread
+  BOOST_TEST(!ran);  // at least the priority loop needs a thread
   BOOST_TEST(eventually(no_server_threads));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// urgent_test: urgent messages are answered while the connection's handler is at work, waits for a pool, or has moved.
+// urgent_test: urgent messages are answered while the handler is at work, its batch waits for a pool, or the connection
+// has migrated.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -20,7 +21,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// Echoes lines; "w" waits at the gate, "go" goes to the priority loop. "!x" is urgent, and answered with "?x".
+/// Echoes lines. "w" waits at the gate, "go" migrates to the priority loop. "!x" is urgent; its answer is "?x".
 struct session {
   gate* holds;
   void operator()(connection& c, bytes message) const {
@@ -78,7 +79,7 @@ BOOST_DATA_TEST_CASE(while_its_batch_waits_for_a_worker, data::make(pooled_model
   running<server<handler_type>> srv(of(kind), lines(holds));
   client first(srv->port()), second(srv->port());
   first.send("w\n");
-  const bool at_work = holds.await_waiting(1);  // with the only worker
+  const bool at_work = holds.await_waiting(1);  // occupies the only worker
   second.send("x\n!1\ny\n");
   const std::string urgent = second.receive(3);
   holds.open();

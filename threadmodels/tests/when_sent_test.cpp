@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// when_sent_test: in all five models and both flavours, whoever asks whether something was sent is told, once.
+// when_sent_test: in all five models and both flavours, each when_sent() gets exactly one notice.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -61,7 +61,7 @@ class journal {
   std::size_t told_before_close_ = 0;
 };
 
-/// Copies and references in turn, each with a notice behind it.
+/// Writes copies and references in turn, each followed by a when_sent().
 void write_all(connection& c, journal& log) {
   const auto shared = std::make_shared<const std::string>(piece, 's');
   for (int i = 0; i < pieces; ++i) {
@@ -82,11 +82,11 @@ struct coroutines {
   journal* log;
   awaitable<> operator()(stream& s) const { return run(s, *log); }
   static awaitable<> run(stream& s, journal& log) {
-    while (co_await s.read()) co_await s.offload([&] { write_all(s, log); });  // on the pool, where there is one
+    while (co_await s.read()) co_await s.offload([&] { write_all(s, log); });  // on the pool, if there is one
   }
 };
 
-/// Returns how many were sent; they come first.
+/// Returns how many pieces were sent. They precede those that failed.
 std::size_t check(const std::vector<journal::entry>& told) {
   BOOST_TEST(told.size() == static_cast<std::size_t>(pieces));
   std::size_t sent = 0;
@@ -116,7 +116,7 @@ void is_reset(model kind) {
   running<server<Handler>> srv(config{.model = kind}, Handler{&log});
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   c.send("x");
-  BOOST_TEST(c.receive(piece).size() == piece);  // the first one has left
+  BOOST_TEST(c.receive(piece).size() == piece);  // the first piece was sent
   c.reset();
   BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
   const auto told = log.told();

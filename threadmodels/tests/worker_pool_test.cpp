@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// worker_pool_test: the pool grows while work waits, shrinks when it is idle, and ends with every thread joined.
+// worker_pool_test: the pool grows while work waits, shrinks when it is idle, and joins every thread at its end.
 #include <quintet/threadmodels/compute/worker_pool.hpp>
 
 #include "waiting.hpp"
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(it_grows_while_work_waits_and_shrinks_when_idle) {
   BOOST_TEST(pool.threads() == 4U);
 }
 
-// Whoever of them is woken, it is those above the minimum who leave.
+// Only as many workers leave as are above the minimum, whichever were woken.
 BOOST_AUTO_TEST_CASE(it_comes_back_to_its_minimum_from_any_load) {
   for (unsigned min = 1; min <= 3; ++min) {
     jobs j;

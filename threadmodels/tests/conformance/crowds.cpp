@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// crowds: many connections at once, and many one after the other.
+// crowds: many connections at once, and many in sequence.
 #include "scenario.hpp"
 
 #include <vector>
@@ -7,7 +7,7 @@
 namespace quintet::test {
 namespace {
 
-/// Spreads connections over loopback addresses, so that a run does not use up the ports of one.
+/// Spreads connections over loopback addresses, so that a run does not use up the ports of one address.
 client_options from_address(std::size_t i) { return {.host = "127.0.0." + std::to_string(1 + i % 100)}; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ending: how connections end, from either side, and what the handlers are told.
+// ending: how either side ends a connection, and what the handlers are told.
 #include "scenario.hpp"
 
 #include <thread>
@@ -69,7 +69,7 @@ QUINTET_SCENARIO(reset_in_the_middle_of_a_large_reply) {
   run.note("good", good.receive_line());
 }
 
-// The server knows of the reset while its handler is still busy for that connection.
+// The server learns of the reset while the connection's handler is still busy.
 QUINTET_SCENARIO(reset_while_the_handler_is_busy) {
   service_host& host = run.serve();
   client bad = host.connect();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// failing: a handler that throws ends its own connection and nothing else, and is counted.
+// failing: a handler that throws ends only its own connection, and is counted.
 #include "scenario.hpp"
 
 namespace quintet::test {
 namespace {
 
-/// One connection fails in the way that `request` asks for, a second one lives on.
+/// One connection fails as `request` asks for; a second connection stays alive.
 void fail_one(scenario_run& run, std::string_view request) {
   service_host& host = run.serve();
   client bad = host.connect(), good = host.connect();

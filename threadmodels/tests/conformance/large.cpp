@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// large: more than fits in a segment, a buffer, or the kernel.
+// large: data that exceeds a segment, a buffer, or the kernel's buffers.
 #include "scenario.hpp"
 
 #include <thread>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t mb = 1024 * 1024;
 
-/// Text in which every place is different.
+/// Returns text whose pieces all differ.
 std::string numbered(std::size_t size) {
   static const std::string all = [] {
     std::string text;
@@ -20,7 +20,7 @@ std::string numbered(std::size_t size) {
   return all.substr(0, size);
 }
 
-/// Sends on a thread of its own, so that the test can read meanwhile.
+/// Sends on a thread of its own, so that the test can read at the same time.
 class sending {
  public:
   sending(client& c, std::string data) : thread_([&c, d = std::move(data)] { c.send(d); }) {}
@@ -59,17 +59,17 @@ QUINTET_SCENARIO(reply_of_16_mb_to_a_slow_reader) {
   service_host& host = run.serve();
   client c = host.connect({.receive_buffer = 16 * 1024});
   c.send("size 16777216\necho end\n");
-  // Nothing is read before the server cannot send any more: until its connection is blocked, or its loop is.
+  // The test reads nothing until the server cannot send more: until its connection or its loop blocks.
   const bool blocks = run.under().kind == model::thread_per_connection;
   BOOST_REQUIRE(eventually([&] { return blocks ? host.statistics().batches >= 1 : host.statistics().sends >= 1; }));
   const std::string reply = c.receive(16 * mb + 1);
   run.note("reply", reply);
   run.note("end", c.receive_line());
-  // One send for each batch would mean that the kernel took all of it at once, and this scenario showed nothing.
+  // With one send for each batch, the kernel would have taken everything at once, and the scenario would show nothing.
   if (!blocks) BOOST_TEST(host.statistics().sends >= 2u);
 }
 
-// What the client may leave unread is bounded by the kernel's buffers and one megabyte of the server's: it fits.
+// The unread data fits into the kernel's buffers and one megabyte of the server.
 QUINTET_SCENARIO(everything_is_written_before_anything_is_read) {
   client c = run.serve().connect();
   std::string requests;
@@ -117,7 +117,7 @@ QUINTET_SCENARIO(message_above_max_input) {
   modest.send("echo before\n");
   run.note("modest", modest.receive_line());
   greedy.send("echo " + std::string(2 * mb, 'x'));
-  greedy.receive_rest();  // orderly or by a reset: both may be, when the peer has sent what nobody reads
+  greedy.receive_rest();  // an orderly end or a reset: both may happen after input that the server does not read
   BOOST_TEST((greedy.ended() != ending::none));
   BOOST_TEST(host.seen().await_closed(1));
   if (!run.under().is_coroutine()) BOOST_TEST(host.seen().reasons().at(0) == make_error_code(errc::message_too_big));
@@ -125,7 +125,8 @@ QUINTET_SCENARIO(message_above_max_input) {
   run.note("modest", modest.receive_line());
 }
 
-// max_input limits what is kept unused, not what arrives at once: a busy connection of short requests is within it.
+// max_input limits unused input, not input that arrives at once. So a busy connection with short requests stays within
+// it.
 QUINTET_SCENARIO(many_short_requests_under_a_low_max_input) {
   client c = run.serve({.limits = {.max_input = 1000}}).connect();
   std::string requests = "delay 2000 first\n", expected = "first\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lasting: what reaches connections from elsewhere, what limits do to them, and how they end when the server drains.
+// lasting: messages from outside, limits, and draining act on open connections.
 #include "scenario.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace quintet::test {
 namespace {
 
-/// Clients whose connections are in the order of the ids, each having been answered once.
+/// Clients in the order of their connections' ids. Each has had one answer.
 struct crowd {
   crowd(service_host& host, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ QUINTET_SCENARIO(closed_from_outside) {
 
 QUINTET_SCENARIO(an_idle_connection) {
   service_host& host = run.serve();
-  crowd c(host, 1);  // answered, so that a slow machine cannot make it idle too early
+  crowd c(host, 1);  // after a reply, so that a slow machine does not make it idle too early
   BOOST_REQUIRE(!host.connections().post(c.ids[0], [](connection& one) {
     connection_limits limits = one.limits();
     limits.idle_timeout = std::chrono::milliseconds(50);

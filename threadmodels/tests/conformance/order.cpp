@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// order: replies in the order of requests, callbacks one at a time, whatever the handlers' delays.
+// order: replies keep the order of requests and callbacks do not overlap, whatever the handlers' delays are.
 #include "scenario.hpp"
 
 #include <random>
@@ -8,7 +8,7 @@
 namespace quintet::test {
 namespace {
 
-/// Requests that take a while, in a random order of lengths that is the same in each run.
+/// Requests of random duration. Each run has the same sequence.
 struct script {
   std::string requests, expected;
 };
@@ -42,7 +42,7 @@ QUINTET_SCENARIO(order_under_random_delays) {
     scripts.push_back(delayed(seed, 60));
     clients.push_back(host.connect());
   }
-  // In pieces, so that input keeps arriving while handlers are busy.
+  // Sends in pieces, so that input arrives while handlers are busy.
   for (std::size_t piece = 0; piece < 20; ++piece) {
     for (std::size_t i = 0; i < clients.size(); ++i) {
       const std::string& all = scripts[i].requests;
@@ -70,9 +70,9 @@ QUINTET_SCENARIO(an_exception_of_dear_work_can_be_caught) {
   for (int i = 0; i < 5; ++i) run.note("reply", c.receive_line());
 }
 
-// What this is about is found by the service in every scenario; here it has something to find.
+// The service looks for overlaps in every scenario; this scenario provokes them.
 QUINTET_SCENARIO(callbacks_never_overlap) {
-  run.leave_out_counts();  // a connection that was reset before it was accepted may never have been opened
+  run.leave_out_counts();  // a connection that is reset before it is accepted may never be opened
   service_host& host = run.serve();
   std::vector<client> clients;
   for (unsigned seed = 1; seed <= 24; ++seed) {

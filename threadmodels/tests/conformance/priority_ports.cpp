@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_ports: the priority port, and flushing early.
+// priority_ports: the priority port, and early flushes.
 #include "scenario.hpp"
 
 #include <vector>
@@ -7,7 +7,7 @@
 namespace quintet::test {
 namespace {
 
-/// How many handlers block when more connections than threads ask for it: all ordinary threads that run handlers.
+/// Returns how many handlers can block at once: the number of ordinary threads that run handlers.
 std::size_t ordinary_threads(model kind, std::size_t connections) {
   switch (kind) {
     case model::thread_per_connection:
@@ -41,7 +41,7 @@ QUINTET_SCENARIO(priority_port_answers_while_all_threads_are_blocked) {
     run.note("heart", heart.receive_line());
     run.note("heart", heart.receive_line());
   }
-  BOOST_TEST(host.block().waiting() == threads);  // it was answered before anybody could go on
+  BOOST_TEST(host.block().waiting() == threads);  // it was answered while all of them still waited
   host.block().open();
   for (client& c : blocked) run.note("blocked", c.receive_line());
 }
@@ -60,7 +60,7 @@ QUINTET_SCENARIO(priority_connections_outlive_nothing) {
   BOOST_TEST(host.statistics().sends_priority == 1u);  // the greeting
 }
 
-// A handler that offloads or runs on the loop can send what it has before it goes on with what is dear.
+// A handler can send its output so far before it begins expensive work.
 QUINTET_SCENARIO(flush_sends_before_the_batch_ends) {
   service_host& host = run.serve();
   client c = host.connect();

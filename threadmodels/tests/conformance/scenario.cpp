@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scenario: registering, and comparing transcripts.
+// scenario: registration, and comparison of transcripts.
 // ctest: EACH_ENGINE
 #include "scenario.hpp"
 
@@ -18,7 +18,7 @@ std::string described(std::string_view data) {
   return std::to_string(data.size()) + " bytes, hash " + std::to_string(std::hash<std::string_view>()(data));
 }
 
-/// The first combination that runs sets what the others must repeat.
+/// The first combination that runs sets the transcript that the others must repeat.
 void compare_with_first(const std::string& scenario, const scenario_run& run) {
   static std::map<std::string, std::string> first;
   const auto [entry, is_first] = first.emplace(scenario, run.transcript());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scenario: a client script that is run against all ten combinations, which must produce the same transcript.
+// scenario: a client script that runs against all ten combinations, which must produce the same transcript.
 #pragma once
 
 #include "service_host.hpp"
@@ -13,22 +13,22 @@
 
 namespace quintet::test {
 
-/// One scenario under one combination: the servers it started, and the transcript.
+/// One scenario under one combination: its servers, and the transcript.
 class scenario_run {
  public:
   explicit scenario_run(combination c) : combination_(c) {}
 
   [[nodiscard]] combination under() const { return combination_; }
-  /// A server of the combination under test. It lives as long as the run.
+  /// Starts a server of the combination under test. It lives as long as the run.
   service_host& serve(const host_options& options = {});
 
-  /// Adds to the transcript. Long data is written as its length and a hash.
+  /// Adds data to the transcript. Long data is written as its length and a hash.
   void note(std::string_view what, std::string_view data = {});
-  /// Notes how the stream has ended, and what came before.
+  /// Adds how the stream has ended, and the bytes before its end.
   void note_rest(std::string_view who, client& c);
-  /// How many connections were opened depends on timing: leave it out of the transcript.
+  /// Leaves the counts of connections out of the transcript, because they depend on timing.
   void leave_out_counts() { counts_ = false; }
-  /// Stops all servers and notes what their handlers have seen. Fails if they have seen what cannot be.
+  /// Stops all servers and adds what their handlers have seen. Fails if they have seen a fault.
   void finish();
   [[nodiscard]] const std::string& transcript() const { return transcript_; }
 
@@ -40,8 +40,8 @@ class scenario_run {
   bool finished_ = false;
 };
 
-/// Waits until so many connections have closed, and checks why. Coroutines are not told the reason, so only callbacks
-/// are asked.
+/// Waits until `count` connections have closed, and checks why. Coroutines do not learn the reason, so it checks
+/// callbacks only.
 void check_reasons(const scenario_run& run, service_host& host, const std::vector<error_code>& expected);
 
 using scenario_body = void (*)(scenario_run&);

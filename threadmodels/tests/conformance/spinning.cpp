@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spinning: what loops do that look for work before they sleep is what all others do.
+// spinning: loops that spin before they sleep behave like all others.
 #include "scenario.hpp"
 
 namespace quintet::test {

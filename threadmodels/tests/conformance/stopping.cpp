@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// stopping: stop() ends everything, from anywhere, in any state; run() returns when nothing is left.
+// stopping: stop() ends everything, from anywhere and in any state. run() returns when nothing is left.
 #include "scenario.hpp"
 
 #include <atomic>
@@ -73,7 +73,7 @@ QUINTET_SCENARIO(stop_from_inside_a_handler) {
   check_that_all_were_stopped(run, host);
 }
 
-// The reply of 64 MB cannot leave: in the blocking model the connection's thread waits in send.
+// The reply of 64 MB cannot be sent. In the blocking model, the connection's thread waits in send().
 QUINTET_SCENARIO(stop_while_a_peer_does_not_read) {
   service_host& host = run.serve();
   client lazy = host.connect({.receive_buffer = 16 * 1024});
@@ -88,7 +88,7 @@ QUINTET_SCENARIO(stop_while_handlers_are_busy) {
   service_host& host = run.serve();
   std::vector<client> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(host.connect());
-  BOOST_REQUIRE(host.seen().await_opened(3));  // before any of them blocks the loop that has to open the others
+  BOOST_REQUIRE(host.seen().await_opened(3));  // before one of them blocks the loop that must open the others
   for (client& c : clients) c.send("block\necho lost\n");
   BOOST_REQUIRE(host.block().await_waiting(1));
   host.stop();
@@ -98,7 +98,7 @@ QUINTET_SCENARIO(stop_while_handlers_are_busy) {
   check_that_all_were_stopped(run, host);
 }
 
-// Connections that arrive while the server stops are opened and closed, or never opened; nothing in between.
+// Connections that arrive while the server stops are either opened and closed, or never opened.
 QUINTET_SCENARIO(stop_while_connections_arrive) {
   run.leave_out_counts();
   for (int round = 0; round < 20; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// talking: requests and replies, however the bytes are cut.
+// talking: requests and replies, however the byte stream is cut.
 #include "scenario.hpp"
 
 #include <numeric>
@@ -54,7 +54,7 @@ QUINTET_SCENARIO(several_requests_and_a_tail_in_one_segment) {
   run.note("third", c.receive_line());
 }
 
-// The server has received the first part before the second is sent, so the handler does see both parts.
+// The server receives the first part before the second is sent, so the handler sees both parts.
 QUINTET_SCENARIO(bytes_split_at_every_boundary) {
   service_host& host = run.serve();
   const std::string message = "echo alpha\nraw 5\nb\nt\na" + std::string("echo gamma\n");

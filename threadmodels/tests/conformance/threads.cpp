@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// threads: on which thread a connection's callbacks run, and how connections are spread over loops.
+// threads: on which threads the callbacks of a connection run, and how connections are spread over loops.
 #include "scenario.hpp"
 
 #include "running.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t connections = 10;
 
-/// Many connections that all say something several times, and stay open until the end.
+/// Many connections that all send several requests, and stay open until the end.
 const std::deque<visit>& talk(scenario_run& run) {
   service_host& host = run.serve({.service = {.greeting = true}});
   std::vector<client> clients;
@@ -48,7 +48,7 @@ std::string_view name_of_loop_threads(model kind) {
 
 }  // namespace
 
-// Callbacks of models 1, 2 and 4 and all coroutines: always on the thread of the connection's loop.
+// In models 1, 2 and 4, and for all coroutines, callbacks run on the thread of the connection's loop.
 QUINTET_SCENARIO(callbacks_are_on_the_thread_they_belong_to) {
   const bool on_loop = run.under().is_coroutine() || !run.under().is_pooled();
   for (const visit& v : talk(run)) {
@@ -59,7 +59,7 @@ QUINTET_SCENARIO(callbacks_are_on_the_thread_they_belong_to) {
   }
 }
 
-// What is dear runs on the pool in models 3 and 5, and where the connection lives in 1, 2 and 4.
+// Expensive work runs on the pool in models 3 and 5, and on the connection's thread in models 1, 2 and 4.
 QUINTET_SCENARIO(dear_work_is_on_the_pool_where_there_is_one) {
   for (const visit& v : talk(run)) {
     const std::size_t cheap = run.under().is_coroutine() && run.under().is_pooled() ? 10 : 0;  // "echo b"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// awaiting: what a handler waits for besides its peer: a pool, timers, Asio's clients, sockets of a connection pool.
+// awaiting: handlers wait for a pool, timers, Asio's clients, and sockets of a connection pool.
 #include "scenario.hpp"
 
 #include <quintet/net/asio.hpp>
@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-std::uint16_t upstream_port = 0;  // of the scenario that runs
+std::uint16_t upstream_port = 0;  // port of the current scenario
 
 struct upstream : connection_pool {
   explicit upstream(event_loop& loop) : connection_pool(loop, "127.0.0.1:" + std::to_string(upstream_port)) {}
@@ -90,12 +90,12 @@ awaitable<> serve(stream& s) {
     co_await execute(s, std::string(line->substr(0, line->size() - 1)));
 }
 
-/// The callbacks' part: functions of the loop that tell the connection by its id. They run without the baton.
+/// For callbacks: functions of the loop that send to the connection by its id. They run without the baton.
 struct waiting_callback {
   counted seen;
   void operator()(connection& c, bytes verb) const {
     const auto tell = [id = c.id(), &registry = c.registry(), token = counted()]() noexcept {
-      while (!tried(registry, id)) {  // or the peer would wait
+      while (!tried(registry, id)) {  // without a retry, the peer would wait for ever
       }
     };
     if (verb == "after")

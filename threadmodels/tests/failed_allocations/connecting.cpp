@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connecting: connections that a server accepts, and those that a client begins.
+// connecting: connections that a server accepts, and connections that a client opens.
 #include "scenario.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -19,7 +19,7 @@ awaitable<> echo_coroutine(stream& s) {
   while (const auto in = co_await s.read()) s.write(*in);
 }
 
-/// Connections that come while an allocation fails: one of them may be refused.
+/// Opens connections while an allocation fails. One of them may be refused.
 unsigned run(const surroundings& where, injection& faults) {
   config c = config_for(where);
   c.accepting = {.max_connections = 100, .max_connections_per_address = 50};
@@ -74,7 +74,7 @@ struct asking_coroutine {
   awaitable<> operator()(stream& s) const { return ask(s, *all); }
 };
 
-/// Links of a client that connects again: each gets its answer, or is over.
+/// Links of a client that reconnects: each one gets its answer, or is closed.
 unsigned run_client(const surroundings& where, injection& faults) {
   const upstream_echo behind;
   client_context seen;
@@ -94,7 +94,7 @@ unsigned run_client(const surroundings& where, injection& faults) {
         here.connect("127.0.0.1:" + std::to_string(behind.port()));
         ++links;
       } catch (const std::bad_alloc&) {
-        // This link does not exist.
+        // connect() threw, so there is no link.
       }
     }
     const auto deadline = std::chrono::steady_clock::now() + peer_patience;

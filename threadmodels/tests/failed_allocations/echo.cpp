@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// echo: frames, pipelined and in parts, a reply that waits, and a malformed frame.
+// echo: pipelined and partial frames, a reply that waits, and a malformed frame.
 #include "scenario.hpp"
 
 #include <quintet/net/framed.hpp>
@@ -21,7 +21,7 @@ std::string frame_of(std::string_view text) {
   return whole += text;
 }
 
-/// One piece of a large reply: copied, handed over or shared, in turn.
+/// Writes one piece of a large reply: copied, moved or shared, in turn.
 void write_piece(connection& c, std::size_t left) {
   const std::size_t number = left / piece_size;
   std::string piece(piece_size, 'l');
@@ -75,7 +75,7 @@ awaitable<> echo_coroutine(stream& s) {
   }
 }
 
-/// Whole frames, one in two parts, and one for which the input buffer has to grow.
+/// Sends whole frames, a frame in two parts, and a frame for which the input buffer has to grow.
 void send_in_parts(peer& p) {
   const std::string small = frame_of("small"), long_one = frame_of(std::string(100'000, 'p'));
   p.send(small + small + small + small.substr(0, 6));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// failed_allocations: one allocation of a server fails, wherever it is made: at most one connection ends, and nothing
-// else happens. With QUINTET_LONG=1: each allocation of each scenario, everywhere; otherwise each place once. With
-// QUINTET_FAIL_AT="a part of a frame's name": the places below that function alone.
+// failed_allocations: one allocation of a server fails, at any place. At most one connection ends, and nothing else
+// happens. QUINTET_LONG=1 tests each allocation of each scenario everywhere; otherwise each place is tested once.
+// QUINTET_FAIL_AT="part of a function name" tests only the places below that function.
 // ctest: LIBS -rdynamic TIMEOUT 300 NOT_UNDER thread
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -23,7 +23,8 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-/// All of them on epoll. On the other engines, if time matters, a model with one loop and one with several.
+/// Returns whether the model is tested on the engine. Short runs test all models on epoll only; on the other engines,
+/// they test one model with one loop and one with several.
 bool is_wanted(model kind, engine_kind engine) {
   return is_long() || engine == engine_kind::epoll || kind == model::single_reactor ||
          kind == model::loop_per_thread_pool;
@@ -38,7 +39,8 @@ std::vector<surroundings> all_surroundings() {
 }
 const std::vector<surroundings> everywhere = all_surroundings();
 
-/// Of each scenario everywhere together: in one place the same run may find its buffers in a cache each time.
+/// Sums the trials of a scenario over all surroundings. In a single one, each repetition may find its buffers in a
+/// cache.
 struct tally {
   unsigned trials = 0, silent = 0;
 };
@@ -47,7 +49,7 @@ std::map<std::string, tally>& trials_of() {
   return counted;
 }
 
-/// QUINTET_FAIL_AT="a part of a frame's name": only allocations below that function fail.
+/// QUINTET_FAIL_AT="part of a function name": only allocations below that function fail.
 std::string_view chosen_place() {
   const char* const place = std::getenv("QUINTET_FAIL_AT");
   return place ? place : "";

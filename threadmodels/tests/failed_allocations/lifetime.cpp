@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// lifetime: a server that is made, runs, drains or stops while an allocation fails. Its constructor and run() may
-// throw.
+// lifetime: a server is made, runs, drains or stops while an allocation fails. Its constructor and run() may throw.
 #include "scenario.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -24,7 +23,7 @@ awaitable<> echo_coroutine(stream& s) {
   if (s.draining()) s.write("bye");
 }
 
-/// Calls f() as a thread of the server does. False: it has thrown.
+/// Calls f() as a thread of the server does. Returns false if it throws.
 template <class F>
 bool succeeds(F f) {
   const as_server_thread here_too;
@@ -36,7 +35,7 @@ bool succeeds(F f) {
   }
 }
 
-/// How many of the two connections got no answer, if the server has started and run() has not thrown.
+/// Returns how many of the two connections got no answer; 0 if the constructor or run() has thrown.
 template <class Handler>
 unsigned live(const config& c, Handler handler, injection& faults, bool drains) {
   using server_type = server<Handler>;
@@ -71,7 +70,7 @@ unsigned run(const surroundings& where, injection& faults) {
                       [&](auto handler) { return live(config_for(where), handler, faults, true); });
 }
 
-/// The same with threads, loops and tables that a server has only when it is told to.
+/// The same with the threads, loops and tables that only options add.
 unsigned run_options(const surroundings& where, injection& faults) {
   config c = config_for(where);
   c.listen.push_back({"127.0.0.1:0", {.priority = true}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// registry: connections that reach others by their ids, change their limits, move, and write in every way.
+// registry: connections that reach others by id, change their limits, migrate, and use every kind of write.
 #include "scenario.hpp"
 #include "waiting.hpp"
 
@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t places = 4;
 
-/// What the connections of a server share.
+/// The state that the connections of a server share.
 struct table {
   std::mutex mutex;
   std::array<connection_id, places> ids;
   std::vector<event_loop*> loops;
-  std::atomic<unsigned> asked{0}, told{0};  // by when_sent()
+  std::atomic<unsigned> asked{0}, told{0};  // calls of when_sent(), and their notices
 
   connection_id at(char digit) {
     const std::lock_guard lock(mutex);
@@ -31,11 +31,11 @@ struct table {
   }
 };
 
-/// The protocol: a line is answered by "ok <line>", or by "no <line>" where the library has refused it.
+/// The protocol: the answer to a line is "ok <line>", or "no <line>" if the library has refused it.
 class commands {
  public:
   explicit commands(table& all) noexcept : all_(&all) {}
-  /// "cast" is answered by "to <count>". The line "expect" is not for here.
+  /// The answer to "cast" is "to <count>". This function does not handle the line "expect".
   void execute(connection& c, bytes line) {
     const bytes verb = line.substr(0, line.find(' '));
     const char which = line.back();
@@ -139,7 +139,7 @@ struct registry_coroutine {
   awaitable<> operator()(stream& s) const { return serve(s, *all); }
 };
 
-/// "ok ..." or "no ...": true or false; nothing once the connection has ended.
+/// Returns true for "ok ...", false for "no ...", and nothing if the connection has ended.
 std::optional<bool> say(peer& p, const std::string& line) {
   if (!p.send(line + "\n")) return std::nullopt;
   const auto reply = p.line();
@@ -153,12 +153,12 @@ struct peers_by_number {
   [[nodiscard]] unsigned lost() const {
     return static_cast<unsigned>(std::ranges::count_if(peers, [](const peer& p) { return !p.alive(); }));
   }
-  /// What the first one asks for reaches the peer `to`, unless somebody was lost on the way.
+  /// Checks that the first peer's request reaches the peer `to`, unless one of the two is lost.
   void reach(const std::string& line, std::size_t to, std::string_view text) {
     if (!peers[0].alive() || !peers[to].alive()) return;
     if (say(peers[0], line) == true) peers[to].expect(text);
   }
-  /// As many connections as the broadcast says get it. Which of them, and when, is not known.
+  /// Checks that as many connections as the broadcast says get it. Which ones, and when, is not defined.
   void reach_all() {
     std::size_t expected = 0, got = 0;
     if (!peers[0].send("cast\n")) return;

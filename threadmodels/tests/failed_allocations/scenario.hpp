@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scenario: what runs while one allocation fails, in which surroundings, and what must hold afterwards.
+// scenario: the code that runs while one allocation fails, its surroundings, and the checks afterwards.
 #pragma once
 
 #include "combination.hpp"
@@ -26,7 +26,7 @@ inline std::ostream& operator<<(std::ostream& out, const surroundings& s) {
   return out << s.under << '/' << to_string(s.engine);
 }
 
-/// One allocation of the server's threads may fail between begin() and end(). What is outside runs undisturbed.
+/// Between begin() and end(), one allocation of the server's threads may fail. Outside, none fails.
 class injection {
  public:
   virtual void begin() = 0;
@@ -36,7 +36,7 @@ class injection {
   ~injection() = default;
 };
 
-/// The calling thread is a server's thread for as long as this object lives: its allocations may fail.
+/// Treats the calling thread as a thread of the server while this object lives: its allocations may fail.
 class as_server_thread {
  public:
   as_server_thread() noexcept;
@@ -48,7 +48,7 @@ class as_server_thread {
   bool before_;
 };
 
-/// Returns how many connections were lost. Throws for everything else that went wrong.
+/// run() returns how many connections were lost. It throws for every other error.
 struct scenario {
   std::string_view name;
   unsigned (*run)(const surroundings& where, injection& faults);
@@ -56,7 +56,7 @@ struct scenario {
 extern const scenario echo_scenario, registry_scenario, moving_scenario, awaiting_scenario, accepting_scenario,
     client_scenario, lifetime_scenario, options_scenario;
 
-/// A member of every handler and of every function that is handed over: shows what has not been destroyed.
+/// A member of every handler and of every function passed to the library: counts those not destroyed.
 struct counted {
   counted() noexcept { ++alive; }
   counted(const counted&) noexcept { ++alive; }
@@ -67,7 +67,7 @@ struct counted {
 
 [[nodiscard]] config config_for(const surroundings& where);
 
-/// A server, and two connections that exist before an allocation fails and take no part in what happens.
+/// A server and two witness connections. They exist before an allocation fails, and do nothing meanwhile.
 template <class Handler>
 class stage {
  public:
@@ -81,7 +81,7 @@ class stage {
   }
   server<Handler>* operator->() noexcept { return server_.operator->(); }
   [[nodiscard]] peer connect(int receive_buffer = 0) { return peer(server_->port(), receive_buffer); }
-  /// Afterwards: the witnesses answer, and a new connection too.
+  /// Checks that the witnesses and a new connection get answers.
   void check() {
     for (peer& p : witnesses_)
       if (!p.ask(question_, answer_)) throw std::runtime_error("a connection that had no part in it was lost");
@@ -95,7 +95,7 @@ class stage {
   std::vector<peer> witnesses_;
 };
 
-/// f(handler) with the one of the combination's flavour.
+/// Calls f() with the handler of the combination's flavour.
 template <class Callback, class Coroutine, class F>
 unsigned with_flavour(const surroundings& where, Callback callback, Coroutine coroutine, F f) {
   return where.under.is_coroutine() ? f(std::move(coroutine)) : f(std::move(callback));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// trials: a child process makes them, and its parent starts another one where it has crashed or hangs.
+// trials: a child process runs them. If it crashes or hangs, its parent starts another one.
 #include "trials.hpp"
 
 #include "failing_new.hpp"
@@ -33,14 +33,14 @@ struct trial {
   std::array<char, 200> fault{};
 };
 
-/// What the child tells its parent.
+/// The state that the child shares with its parent.
 struct progress {
   allocation_sites sites;
   std::atomic<std::size_t> current{0}, planned{0}, dropped{0};
   std::atomic<bool> prepared{false};
   std::array<trial, most_trials> trials;
   call_stack ended_at;
-  std::array<char, 200> fault{};  // of the process as a whole
+  std::array<char, 200> fault{};  // a fault that no single trial has
 };
 
 void put(std::array<char, 200>& into, std::string_view text) noexcept {
@@ -63,13 +63,13 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
-progress* told = nullptr;  // for the signal handler
+progress* told = nullptr;  // used by the signal handler
 
 void note_end(int) {
-  told->ended_at.capture();  // the signal's default action ends the process now
+  told->ended_at.capture();  // then the default action of the signal ends the process
 }
 void watch_for_the_end() {
-  if constexpr (sanitized) return;  // it says more
+  if constexpr (sanitized) return;  // the sanitizer reports more
   for (const int s : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE}) {
     struct sigaction action{};
     action.sa_handler = &note_end;
@@ -78,7 +78,7 @@ void watch_for_the_end() {
   }
 }
 
-/// Without the frames of this test and of the C library.
+/// Leaves out the frames of this test and of the C library.
 std::vector<std::string> readable(const call_stack& stack) {
   auto frames = describe_stack(stack.addresses());
   std::erase_if(frames, [](const std::string& frame) {
@@ -111,7 +111,7 @@ class child {
   }
 
  private:
-  /// Runs that are not disturbed: what is made once is made in them, and the places become known.
+  /// Runs the scenario without failures. That makes what is made once, and finds the places that allocate.
   void prepare() {
     armed recording([this] { allocations.record(progress_.sites); });
     std::uint64_t most = 0;
@@ -125,7 +125,7 @@ class child {
     if (!progress_.prepared) plan(static_cast<std::size_t>(most));
     progress_.prepared = true;
   }
-  /// On a thread of its own, so that a stack is the same while places are recorded and while they fail.
+  /// Runs on a thread of its own, so that stacks are the same when places are recorded and when they fail.
   unsigned perform(injection& faults) {
     unsigned lost = 0;
     std::exception_ptr thrown;
@@ -174,7 +174,7 @@ class child {
     now.fired = allocations.fired();
     if (const std::string left = remains(); !left.empty() && now.fault[0] == 0) put(now.fault, left);
   }
-  /// What has not been given back. Threads that have just ended need a moment.
+  /// Returns what has leaked. Waits a moment for threads that have just ended.
   std::string remains() {
     settle();
     std::string left;
@@ -204,8 +204,8 @@ class child {
   std::ptrdiff_t descriptors_ = 0;
 };
 
-// Of Asio, and not to be had back from here: where an io_context cannot be given the services that it begins with
-// (Boost 1.88), the constructor of its base loses the registry of the services.
+// A leak in Asio that this library cannot prevent (Boost 1.88). If io_context has no memory for its first services, the
+// constructor of its base loses the registry of services.
 bool is_known_of_asio(const std::string& what, const std::vector<std::string>& failed_at) {
   return what == "leak: 1 blocks" && std::ranges::any_of(failed_at, [](const std::string& frame) {
            return frame.starts_with("boost::asio::config_from_concurrency_hint::make");
@@ -223,7 +223,7 @@ void add(trial_report& report, std::string what, const call_stack& failed_at, co
   report.findings.push_back({std::move(what), failed, readable(ended_at)});
 }
 
-/// The status of the child; or it has been killed, since it made no progress.
+/// Returns the status of the child. Kills it and returns nothing if it makes no progress.
 std::optional<int> wait_for(forked& c, const progress& p) {
   for (;;) {
     const bool prepared = p.prepared;

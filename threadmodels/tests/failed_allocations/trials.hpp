@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// trials: a scenario again and again, each time with another allocation that fails, in a process of its own.
+// trials: repeats a scenario, each time with another allocation that fails, in a process of its own.
 #pragma once
 
 #include "scenario.hpp"
@@ -10,26 +10,26 @@
 
 namespace quintet::test {
 
-/// Which allocations fail.
+/// Selects the allocations that fail.
 struct trial_options {
-  bool every_one = false;    ///< the n-th, for all n; else the first of each place in the program that allocates
-  int burst = 1;             ///< so many in a row
-  std::string_view at = {};  ///< with a text: only at stacks of which a frame contains it
+  bool every_one = false;    ///< the n-th, for all n; otherwise the first one of each place that allocates
+  int burst = 1;             ///< how many fail in a row
+  std::string_view at = {};  ///< if not empty: only at stacks with a frame that contains it
 };
 
-/// One defect, and in how many trials it was seen.
+/// One defect, and the number of trials that have shown it.
 struct finding {
   std::string what;                    ///< "lost 2 connections", "killed by signal 11", ...
-  std::vector<std::string> failed_at;  ///< the stack of the allocation that failed, innermost first
-  std::vector<std::string> ended_at;   ///< of the thread that has ended the process, if one has
+  std::vector<std::string> failed_at;  ///< stack of the failed allocation, innermost first
+  std::vector<std::string> ended_at;   ///< stack of the thread that has ended the process, if any
   unsigned trials = 1;
 };
 
 struct trial_report {
-  unsigned trials = 0;      ///< in which an allocation failed
-  unsigned harmless = 0;    ///< of these: no connection was lost
-  unsigned silent = 0;      ///< in which none failed: the stack, or the n-th allocation, did not come again
-  std::size_t dropped = 0;  ///< allocations of places beyond those that there is room for: never tried
+  unsigned trials = 0;      ///< trials with a failed allocation
+  unsigned harmless = 0;    ///< of these, trials that lost no connection
+  unsigned silent = 0;      ///< trials without a failure: the stack, or the n-th allocation, did not occur again
+  std::size_t dropped = 0;  ///< allocations that were never tried, because the table of places was full
   std::vector<finding> findings;
 };
 

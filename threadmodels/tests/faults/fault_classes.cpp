@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// fault_classes: the table, and what the trap does for each kind.
+// fault_classes: the table, and the action of the trap for each kind.
 #include "fault_classes.hpp"
 
 #include <quintet/base/build/sanitizers.hpp>
@@ -17,16 +17,16 @@
 namespace quintet::test {
 namespace {
 
-// io_uring receives, accepts and waits without a system call for each.
+// io_uring receives, accepts and waits without one system call each.
 bool not_in_a_ring(combination under, engine_kind engine) {
   return engine != engine_kind::uring || under.kind == model::thread_per_connection;
 }
 bool accepted_by_call(combination, engine_kind engine) { return engine != engine_kind::uring; }
-// In model 1 only the loop that accepts has one, and it watches nothing after its start.
+// In model 1 only the accepting loop has an epoll set, and it adds nothing to the set after its start.
 bool has_interests(combination under, engine_kind engine) {
   return engine != engine_kind::uring && under.kind != model::thread_per_connection;
 }
-// ThreadSanitizer blocks all signals where it maps a thread's stack: a trap that cannot be delivered ends the process.
+// ThreadSanitizer blocks all signals while it maps a thread's stack. A trap that cannot be delivered ends the process.
 constexpr bool stacks_can_be_trapped = !thread_sanitizer;
 bool starts_threads(combination under, engine_kind) {
   return stacks_can_be_trapped && under.kind == model::thread_per_connection;
@@ -92,7 +92,7 @@ std::vector<fault_class> of_loops() {
 const fault_class* current = nullptr;
 fault_control* control = nullptr;
 
-/// Which calls get a fault depends on the seed and on their number.
+/// The seed and the number of the call decide which calls get a fault.
 bool is_chosen() noexcept {
   std::uint64_t x = control->calls.fetch_add(1) + control->seed * 0x9e3779b97f4a7c15U;
   x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
@@ -100,18 +100,19 @@ bool is_chosen() noexcept {
   return (x ^ x >> 31U) % current->one_in == 0;
 }
 
-/// Calls of the same number that mean something else.
+/// Returns whether a call is meant. Other calls have the same number but another purpose.
 bool matters(const trapped_call& call) noexcept {
   // Asio wakes a thread in epoll_wait by changing the interest in its eventfd.
   if (call.number == SYS_epoll_ctl)
     return call.arguments[1] == (current->kind == fault_kind::late ? EPOLL_CTL_MOD : EPOLL_CTL_ADD);
-  if (call.number == SYS_write) return call.arguments[2] == 8;  // an eventfd's
-  // A thread's stack: without one, pthread_create returns EAGAIN. It blocks all signals when it calls clone().
+  if (call.number == SYS_write) return call.arguments[2] == 8;  // the size of a write to an eventfd
+  // A thread's stack: without it, pthread_create() returns EAGAIN. Its clone() cannot be trapped: it blocks all
+  // signals.
   if (call.number == SYS_mmap) return (call.arguments[3] & MAP_STACK) != 0;
   return true;
 }
 
-/// The descriptor of the connection that the call is for; -1: the call is for none.
+/// Returns the descriptor of the call's connection; -1 if it has none.
 int descriptor_of(const trapped_call& call) noexcept {
   switch (call.number) {
     case SYS_recvfrom:
@@ -125,7 +126,7 @@ int descriptor_of(const trapped_call& call) noexcept {
   }
 }
 
-/// In a signal handler: by a system call of its own, and without memory.
+/// Runs in a signal handler: uses only an untrapped system call, and allocates nothing.
 void note_hit(const trapped_call& call) noexcept {
   sockaddr_in peer{};
   socklen_t size = sizeof peer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// faults: servers whose system calls fail, under load: no reply is wrong, none is missing from a connection that lives,
-// and a fault costs one connection at most. With QUINTET_LONG=1: on each engine, in both flavours, and for longer. With
-// QUINTET_FAULT="recv EINTR", a name of the table: that class alone.
+// faults: system calls of servers fail under load. No reply is wrong, none is missing on a living connection, and a
+// fault ends at most one connection. QUINTET_LONG=1 tests each engine in both flavours, and for longer.
+// QUINTET_FAULT="recv EINTR" tests only that class of the table.
 // ctest: TIMEOUT 300 RUN_SERIAL
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -52,16 +52,16 @@ awaitable<> echo_coroutine(stream& s) {
     if (write_message(s, frames, *message)) co_return;
 }
 
-/// What the server's process and the test share.
+/// The state that the server's process and the test share.
 struct shared_state {
   fault_control faults;
   std::atomic<int> port{0};
   std::atomic<bool> stop{false};
 };
 
-constexpr int refused = 3;  // exit status: the constructor or run() has thrown
+constexpr int refused = 3;  // exit status: the constructor or run() threw
 
-/// Wakes a server's main loop again and again, and stops it when the test says so.
+/// Wakes a server's main loop every 2 ms, and stops it when the test says so.
 class waker {
  public:
   explicit waker(shared_state& state) : thread_([this, &state] { run(state); }) {}
@@ -71,7 +71,7 @@ class waker {
   }
   waker(const waker&) = delete;
   waker& operator=(const waker&) = delete;
-  /// None: the server goes.
+  /// Sets the server to wake. nullptr: the server is about to be destroyed.
   template <class Server>
   void set(Server* srv) {
     const std::lock_guard lock(mutex_);
@@ -93,12 +93,12 @@ class waker {
   std::thread thread_;
 };
 
-/// On a thread whose calls are trapped.
+/// Runs a server. The calls of this thread are trapped.
 template <class Handler>
 int serve(const config& c, Handler handler, shared_state& state, bool fails_at_start) try {
   waker wakes(state);
   state.faults.active = fails_at_start;
-  bool goes = false;  // outlives the server, whose destructor runs what is posted
+  bool goes = false;  // outlives the server, whose destructor runs posted functions
   server<Handler> srv(c, handler);
   srv.main_loop().post([&]() noexcept { state.port = goes ? 0 : srv.port(); });
   wakes.set(&srv);
@@ -133,8 +133,8 @@ struct row {
   std::string_view name;
   std::uint64_t injected = 0;
   load_result seen = {};
-  std::uint64_t stray = 0;   // connections that were lost without a fault of their own
-  std::string skipped = {};  // why it was not run
+  std::uint64_t stray = 0;   // connections lost without a fault of their own
+  std::string skipped = {};  // why the class was not run
 };
 std::vector<row> table;
 
@@ -147,8 +147,8 @@ void add(row& sum, const row& more) {
   sum.stray += more.stray;
 }
 
-/// Connections that were lost although no fault has touched them. A fault whose call names no connection, such as the
-/// start of a thread, accounts for one of them.
+/// Counts lost connections that no fault has touched. A fault whose call names no connection, such as the start of a
+/// thread, accounts for one of them.
 std::uint64_t count_strays(const load_result& seen, const fault_control& faults) {
   const std::size_t hits = std::min(faults.hits.load(), fault_control::most_hits);
   const auto was_hit = [&](std::uint16_t port) {
@@ -159,7 +159,7 @@ std::uint64_t count_strays(const load_result& seen, const fault_control& faults)
   return untouched - std::min(untouched, faults.elsewhere.load());
 }
 
-/// Stops the server's process again and again, as a debugger or a suspended machine does.
+/// Stops the server's process for 200 ms, like a debugger or a suspended machine.
 void stop_for_a_while(const forked& server, fault_control& faults) {
   ::kill(server.pid(), SIGSTOP);
   std::this_thread::sleep_for(200ms);
@@ -191,7 +191,7 @@ load_result make_load(const fault_class& what, const forked& server, shared_stat
   return clients.result();
 }
 
-/// One server, from its start to its end. Returns nothing more where it was refused to start.
+/// Runs one server from start to end. Reports no replies if the server refuses to start.
 row run_once(const fault_class& what, combination under, engine_kind engine, std::uint64_t first) {
   const shared_object<shared_state> state;
   state->faults.fail_first = first;
@@ -227,7 +227,7 @@ row run_class(const fault_class& what, combination under, engine_kind engine) {
   return sum;
 }
 
-/// False: the class does not exist there.
+/// Returns false if the class does not apply there.
 bool check(const fault_class& what, combination under, engine_kind engine, row& sum) {
   if (what.applies && !what.applies(under, engine)) return false;
   const row r = run_class(what, under, engine);
@@ -246,12 +246,12 @@ bool check(const fault_class& what, combination under, engine_kind engine, row& 
   return true;
 }
 
-// A ring's faults have no other place.
+// Faults of a ring exist only in its engine.
 bool is_wanted(const fault_class& what, engine_kind engine) {
   return is_long() || engine == engine_kind::epoll || what.name.find("ring") != what.name.npos;
 }
 
-/// Why the class was run nowhere. "The kernel refuses" comes before "no model": it may be repaired.
+/// Returns why the class was not run at all. A refusal by the kernel is reported first, because it can be repaired.
 std::string reason_to_skip(const fault_class& what) {
   std::string why = "no model has such a call here";
   for (const engine_kind engine : built_engines())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// load: sockets that do not block, and poll.
+// load: non-blocking sockets and poll.
 #include "load.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// load: clients of an echo of frames that check every reply, count what they lose, and come again.
+// load: clients of a frame echo. They check every reply, count lost connections, and connect again.
 #pragma once
 
 #include <quintet/base/build/sanitizers.hpp>
@@ -14,21 +14,21 @@ namespace quintet::test {
 
 struct load_options {
   std::size_t connections = 20;
-  std::size_t largest = 20'000;  ///< bytes of a message
-  int receive_buffer = 0;        ///< of each socket; 0: the system's. With one, it reads slowly
-  unsigned exchanges = 5;        ///< of a connection; then it closes, and another one begins
+  std::size_t largest = 20'000;  ///< largest message, in bytes
+  int receive_buffer = 0;        ///< SO_RCVBUF of each socket, which also reads slowly; 0: the system default
+  unsigned exchanges = 5;        ///< after so many exchanges a connection closes, and another one begins
   std::uint64_t seed = 1;
 };
 
 struct load_result {
   std::uint64_t replies = 0, lost = 0, corrupt = 0, stalls = 0;
-  std::vector<std::uint16_t> lost_ports;  ///< of the clients whose connections were lost
+  std::vector<std::uint16_t> lost_ports;  ///< client ports of the lost connections
 };
 
 /// A connection that makes no progress for this long has stalled.
 inline constexpr std::chrono::seconds longest_wait{sanitized ? 20 : 5};
 
-/// On one thread, in turns.
+/// Runs on one thread, in turns.
 class load {
  public:
   load(std::uint16_t port, const load_options& options);
@@ -38,7 +38,7 @@ class load {
 
   /// Sends, receives and checks for some milliseconds.
   void turn();
-  /// Begins nothing new, and waits for the replies that are still to come.
+  /// Sends no new requests, and waits for the outstanding replies.
   void finish();
   [[nodiscard]] const load_result& result() const noexcept { return result_; }
 

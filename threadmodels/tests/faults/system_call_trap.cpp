@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// system_call_trap: the filter, the signal handler, and the one place from which trapped calls are allowed.
+// system_call_trap: the filter, the signal handler, and the only address from which trapped calls pass.
 #include "system_call_trap.hpp"
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 #if defined(__x86_64__)
 
-// (number, arguments): the call is made at one address, which the filter lets through.
+// Takes (number, arguments). The call is made at one address, which the filter lets through.
 asm(R"(
   .text
   .globl quintet_untrapped_call
@@ -61,7 +61,7 @@ using program = std::vector<sock_filter>;
 void load_word(program& p, std::size_t offset) {
   p.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)));
 }
-/// The next `skip` instructions are left out unless the word is `value`.
+/// Skips the next `skip` instructions unless the loaded word is `value`.
 void skip_unless(program& p, std::uint32_t value, std::uint8_t skip) {
   p.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip));
 }

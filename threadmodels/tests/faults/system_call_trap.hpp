@@ -13,21 +13,20 @@ struct trapped_call {
   std::array<long, 6> arguments;
 };
 
-/// Makes the call, from a place that is not trapped. An error is negative.
+/// Makes the call from an address that is not trapped. Returns the kernel's result: an error is negative.
 long untrapped(long number, const std::array<long, 6>& arguments) noexcept;
 
-/// What the call returns, as the kernel gives it: an error is negative. It runs in a signal handler, on the thread that
-/// calls, and makes the call itself by untrapped(), or does not.
+/// Returns the result of a trapped call in the kernel's form: an error is negative. Runs in a signal handler on the
+/// calling thread. It may make the call itself with untrapped().
 using trap_function = long (*)(const trapped_call& call) noexcept;
 
-/// Whether trap_calls() works here: Linux on x86-64, and seccomp is permitted.
+/// Returns whether trap_calls() works: on Linux x86-64, if seccomp is permitted.
 [[nodiscard]] bool can_trap() noexcept;
 
-/// From now on the calls with these numbers, of this thread and of those that it starts, go to `f` instead of to the
-/// kernel: by a seccomp filter (SECCOMP_RET_TRAP) and SIGSYS. That reaches system calls that the library makes without
-/// the C library too. The filter cannot be removed. Start threads that must stay untrapped before this call, or from
-/// another thread. There is one `f` in a process. A thread that has blocked SIGSYS must not make such a call. Throws
-/// std::system_error.
+/// Redirects the calls with these numbers from the kernel to `f`, in this thread and in threads that it starts. A
+/// seccomp filter (SECCOMP_RET_TRAP) and SIGSYS do it, so system calls that bypass the C library are trapped too. The
+/// filter cannot be removed. Start threads that must stay untrapped before this call, or from another thread. A process
+/// has one `f`. A thread that has blocked SIGSYS must not make such a call. Throws std::system_error.
 void trap_calls(std::span<const long> numbers, trap_function f);
 
 }  // namespace quintet::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// close_while_sending: after close(), or the end of the coroutine, input is discarded, also while output still waits.
+// close_while_sending: after close(), or the end of the coroutine, input is discarded, even while output waits.
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
@@ -17,11 +17,11 @@
 
 namespace {
 
-// How much the kernel takes while nobody reads depends on the machine. Of these replies one leaves something to wait in
-// the server, but less than makes it stop reading, for any amount up to 4.5 MiB.
+// The amount that the kernel takes while nobody reads depends on the machine. For any amount up to 4.5 MiB, one of
+// these replies leaves output in the server, but too little to stop its reading.
 const std::vector<std::size_t> reply_sizes{768 << 10, 1536 << 10, 2304 << 10, 3072 << 10, 3840 << 10, 4608 << 10};
 
-// A connection whose receive buffer is small, so that the server's reply has to wait.
+// Opens a connection with a small receive buffer, so that the server's reply has to wait.
 quintet::file_descriptor connect_to(std::uint16_t port) {
   quintet::file_descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int small = 4096;
@@ -63,7 +63,7 @@ void check(const Handler& handler, const std::atomic<int>& batches, quintet::mod
   BOOST_CHECK_EQUAL(batches - before, 1);
 }
 
-// make(reply, batches) gives the handler.
+// make(reply, batches) returns the handler.
 template <class Make>
 void check_all(const Make& make) {
   std::atomic<int> batches{0};

@@ -15,11 +15,11 @@
 
 namespace quintet::test {
 
-/// Threads by name, without the number at its end: "qnt-loop-" to 2. Only those whose name begins with `prefix`.
+/// Counts threads by name without the number at its end, such as "qnt-loop-": 2. Only names that begin with `prefix`.
 inline std::map<std::string, std::size_t> threads_named(std::string_view prefix) {
   std::map<std::string, std::size_t> count;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream file(task.path() / "comm");  // a thread that has just ended has none
+    std::ifstream file(task.path() / "comm");  // a thread that has just ended has no such file
     std::string name;
     if (!std::getline(file, name) || !name.starts_with(prefix)) continue;
     name.erase(name.find_last_not_of("0123456789") + 1);
@@ -28,10 +28,10 @@ inline std::map<std::string, std::size_t> threads_named(std::string_view prefix)
   return count;
 }
 
-/// By name, since a sanitizer may have threads of its own.
+/// Returns whether no thread has a server's name. A sanitizer may have threads of its own.
 inline bool no_server_threads() { return threads_named("qnt-").empty() && threads_named(run_thread_name).empty(); }
 
-/// Open descriptors of which /proc/self/fd says that they are `kind`: "anon_inode:[eventpoll]".
+/// Counts open descriptors whose link in /proc/self/fd begins with `kind`, such as "anon_inode:[eventpoll]".
 inline std::size_t descriptors_of(std::string_view kind) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

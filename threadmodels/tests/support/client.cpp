@@ -28,7 +28,7 @@ void set(int fd, int level, int option, const T& value) {
     throw std::system_error(errno, std::generic_category(), "setsockopt");
 }
 
-/// Once a signal has interrupted connect(), the socket goes on by itself. Returns an errno value.
+/// After a signal has interrupted connect(), the kernel goes on connecting. Waits for the end; returns an errno value.
 int result_of_connecting(int fd) {
   pollfd until{.fd = fd, .events = POLLOUT, .revents = 0};
   int ready = 0;
@@ -71,7 +71,7 @@ client::client(std::uint16_t port, const client_options& options)
   address.sin_port = htons(port);
   if (::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr) != 1) throw std::runtime_error("no address");
   if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    // An io_uring of a loop that this thread once ran may go only now, and interrupts it.
+    // This thread may have run a loop with an io_uring. Its late release can interrupt connect().
     if (errno == EINTR) errno = result_of_connecting(fd_);
     if (errno != 0) throw std::system_error(errno, std::generic_category(), "connect");
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: a blocking socket of the test's side. It knows nothing of the library that it tests.
+// client: a blocking socket for tests. It uses nothing of the library under test.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace quintet::test {
 
 struct client_options {
-  int receive_buffer = 0;  ///< SO_RCVBUF, set before connecting; 0: the system's
+  int receive_buffer = 0;  ///< SO_RCVBUF, set before connecting; 0: the system default
   std::string host = "127.0.0.1";
 };
 
@@ -18,7 +18,7 @@ struct client_options {
 enum class ending { none, orderly, reset };
 std::string_view to_string(ending e);
 
-/// Throws std::runtime_error when it cannot connect, and when nothing happens for as long as the tests' patience lasts.
+/// Throws std::system_error if it cannot connect, and std::runtime_error if nothing happens during `patience`.
 class client {
  public:
   explicit client(std::uint16_t port, const client_options& options = {});
@@ -28,15 +28,15 @@ class client {
   client& operator=(client&& other) noexcept;
   ~client();
 
-  /// False: the peer has closed the connection before all of it was taken.
+  /// Returns false if the peer has closed the connection before it took all of `data`.
   bool send(std::string_view data);
-  /// Exactly so many bytes, or fewer when the stream ends before.
+  /// Returns exactly `count` bytes, or fewer if the stream ends before.
   std::string receive(std::size_t count);
-  /// Fills `whole`, without allocating; false when the stream ends before. Not to be mixed with the other functions.
+  /// Fills `whole` without allocating. Returns false if the stream ends before. Do not mix it with the other functions.
   bool receive_into(std::string& whole);
-  /// Up to the next line end, which is not returned; what there is when the stream ends before.
+  /// Returns the bytes before the next line end, or what there is when the stream ends.
   std::string receive_line();
-  /// Up to the end of the stream.
+  /// Returns the bytes up to the end of the stream.
   std::string receive_rest();
   [[nodiscard]] ending ended() const noexcept { return ended_; }
 

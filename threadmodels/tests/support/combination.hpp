@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// combination: a threading model and a handler flavour: what every behaviour is checked for.
+// combination: a threading model and a handler flavour. Each behaviour is tested in all combinations.
 #pragma once
 
 #include <quintet/threadmodels/model.hpp>
@@ -17,7 +17,7 @@ inline std::ostream& operator<<(std::ostream& out, model m) { return out << to_s
 
 namespace quintet::test {
 
-/// Whether batches (callbacks) or offloaded work (coroutines) run on a pool.
+/// Returns whether batches (callbacks) or offloaded work (coroutines) run on a pool.
 [[nodiscard]] constexpr bool is_pooled(model kind) {
   return kind == model::reactor_pool || kind == model::loop_per_thread_pool;
 }
@@ -37,7 +37,7 @@ struct combination {
 inline std::string to_string(flavour f) { return f == flavour::callback ? "callback" : "coroutine"; }
 inline std::ostream& operator<<(std::ostream& out, combination c) { return out << c.kind << '/' << to_string(c.style); }
 
-/// All ten, the flavours of a model next to each other.
+/// All ten; the flavours of a model are next to each other.
 inline constexpr std::array<combination, 2 * all_models.size()> all_combinations = [] {
   std::array<combination, 2 * all_models.size()> all{};
   std::size_t n = 0;

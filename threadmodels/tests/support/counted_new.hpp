@@ -15,11 +15,11 @@
 
 namespace quintet::test {
 
-inline std::atomic<std::size_t> allocations{0};  ///< ever
-inline std::atomic<std::size_t> heap_bytes{0};   ///< now, as footprint() says
+inline std::atomic<std::size_t> allocations{0};  ///< since the program began
+inline std::atomic<std::size_t> heap_bytes{0};   ///< allocated now, measured by footprint()
 
-/// In whole units of 16 bytes, which is with the word that glibc keeps before each, and which tcmalloc does not have.
-/// tcmalloc allocates while it answers for the first time; that is nobody's.
+/// Returns the size rounded up to 16 bytes. For glibc that includes its word before each block; tcmalloc has none.
+/// tcmalloc allocates while it answers for the first time; that allocation is not counted.
 inline std::size_t footprint(void* memory) noexcept {
   static thread_local bool asking = false;
   if (asking) return 0;
@@ -35,8 +35,8 @@ inline boost::test_tools::assertion_result can_count(boost::unit_test::test_unit
 }  // namespace quintet::test
 
 #if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
-// The forms for arrays too, as tcmalloc's do not end in these. Not inlined: the compiler would see new and free as a
-// mismatched pair.
+// Defines the array forms too, because those of tcmalloc do not call the single forms. Not inlined: the compiler would
+// see new and free as a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = std::malloc(size == 0 ? 1 : size);
   if (!memory) throw std::bad_alloc();

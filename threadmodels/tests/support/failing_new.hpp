@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// failing_new: operator new that fails where a test wants it to. For one source file of a test program.
+// failing_new: operator new that fails on a test's command. For one source file of a test program.
 #pragma once
 
 #include <array>
@@ -34,13 +34,13 @@ struct call_stack {
   }
 };
 
-/// The places that allocate: each call stack once. It may live in memory that processes share.
+/// The places that allocate, each call stack once. May live in memory that processes share.
 struct allocation_sites {
   static constexpr std::size_t most = 4096;
   std::array<call_stack, most> stacks;
   std::array<std::uint64_t, most> hashes{};
   std::size_t size = 0;
-  std::size_t dropped = 0;  // allocations of other places, for which there was no room
+  std::size_t dropped = 0;  // allocations of further places, for which there was no room
 
   void add(const call_stack& stack) noexcept {
     const std::uint64_t hash = stack.hash();
@@ -55,7 +55,7 @@ struct allocation_sites {
   }
 };
 
-/// The allocations of all threads that are not spared. A test arms it, runs a scenario and disarms it.
+/// Decides which allocations fail, for all threads that are not spared. A test arms it, runs a scenario and disarms it.
 class failing_allocations {
  public:
   /// Fails nothing. Adds each place that allocates to `sites`.
@@ -63,23 +63,23 @@ class failing_allocations {
     sites_ = &sites;
     arm_with(mode::record, 0, 0);
   }
-  /// Fails the n-th allocation from now on, from 1, and the `burst - 1` that follow it.
+  /// Fails the n-th allocation from now on, counted from 1, and the `burst - 1` allocations after it.
   void fail_number(std::uint64_t n, int burst) noexcept { arm_with(mode::number, n, burst); }
-  /// Fails the first allocation from now on whose call stack has this hash, and the `burst - 1` that follow it.
+  /// Fails the first allocation from now on whose call stack has this hash, and the `burst - 1` allocations after it.
   void fail_site(std::uint64_t hash, int burst) noexcept { arm_with(mode::site, hash, burst); }
   void disarm() noexcept { mode_.store(mode::off); }
 
-  /// Allocations since it was armed.
+  /// Returns the number of allocations since it was armed.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_.load(); }
-  /// Whether an allocation has failed since it was armed, and where.
+  /// Returns whether an allocation has failed since it was armed; failed_at() returns its stack.
   [[nodiscard]] bool fired() const noexcept { return fired_.load(); }
   [[nodiscard]] const call_stack& failed_at() const noexcept { return failed_at_; }
-  /// The same is put there, before the allocation fails; until it is armed again.
+  /// Stores that stack in `where` too, before the allocation fails. Ends when it is armed again.
   void report_to(call_stack* where) noexcept { report_to_ = where; }
-  /// Blocks of memory that exist now, of all threads, spared or not.
+  /// Returns the number of blocks allocated now, by all threads, spared or not.
   [[nodiscard]] std::int64_t blocks() const noexcept { return blocks_.load(); }
 
-  /// While it lives, the allocations of this thread do not fail and are not counted (or do, with `false`).
+  /// Spares the calling thread while it lives: its allocations do not fail and are not counted. `false`: the opposite.
   class spare {
    public:
     explicit spare(bool on = true) noexcept : before_(spared) { spared = on; }
@@ -90,10 +90,10 @@ class failing_allocations {
    private:
     bool before_;
   };
-  /// Of this thread, from now on. Returns what it was.
+  /// Spares the calling thread from now on, or not. Returns the previous value.
   static bool set_spared(bool on) noexcept { return std::exchange(spared, on); }
 
-  /// For operator new.
+  /// For operator new: returns whether the allocation must fail.
   [[nodiscard]] bool fails() noexcept {
     if (spared || mode_.load(std::memory_order_relaxed) == mode::off) return false;
     const spare while_looking;
@@ -212,7 +212,7 @@ inline void release(void* memory) noexcept {
   quintet::test::detail::release(memory);
 }
 
-/// Asio's frames and the rings' buffers come from here.
+/// Asio allocates its frames and the rings their buffers with it.
 extern "C" [[gnu::noinline]] void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
   if (quintet::test::allocations.fails()) return nullptr;
   void* memory = nullptr;

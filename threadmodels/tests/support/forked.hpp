@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// forked: a part of a test that runs in a process of its own, so that its crash is a result and not the test's end.
+// forked: runs a part of a test in a child process, so that a crash there is a result.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 
 namespace quintet::test {
 
-/// An object that this process shares with the children that it forks. T needs no destructor.
+/// An object in memory shared with the children that this process forks. Its destructor is not called.
 template <class T>
 class shared_object {
  public:
@@ -37,7 +37,8 @@ class shared_object {
   T* object_;
 };
 
-/// Runs f() in a child, which then ends. The calling process must have one thread. The child dies with its parent.
+/// Runs f() in a child process, whose exit status is its result. The calling process must have one thread. The child
+/// dies with its parent.
 class forked {
  public:
   template <class F>
@@ -45,12 +46,13 @@ class forked {
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ > 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (const int s : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS}) std::signal(s, SIG_DFL);  // not Boost.Test's
+    for (const int s : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS})
+      std::signal(s, SIG_DFL);  // not the handlers of Boost.Test
     int status = 99;
     try {
       status = f();
     } catch (...) {
-      // The status says it.
+      // The exit status reports it.
     }
     ::_exit(status);
   }
@@ -59,7 +61,7 @@ class forked {
   forked& operator=(const forked&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// The status of waitpid, when the child has ended.
+  /// Returns the status of waitpid() once the child has ended.
   std::optional<int> ended() noexcept {
     if (!status_) {
       int status = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// journal: a log hook that keeps what it was told, as text.
+// journal: a log hook that stores its events as text.
 #pragma once
 
 #include <quintet/base/log.hpp>
@@ -21,7 +21,7 @@ class journal {
       lines_.push_back(std::string(to_string(e.level)) + ": " + to_string(e));
     };
   }
-  /// A line that begins with the first and contains the second.
+  /// Returns whether a line begins with `begin` and contains `part`.
   bool has(const std::string& begin, const std::string& part) const {
     const std::lock_guard lock(mutex_);
     return std::ranges::any_of(

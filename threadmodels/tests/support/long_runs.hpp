@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// long_runs: whether a test may take as long as it needs, as in scripts/ci/long, or has to keep to what a change can
-// wait for.
+// long_runs: whether a test may take long, as in scripts/ci/long, or must be short enough for each change.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +7,7 @@
 
 namespace quintet::test {
 
-/// The environment says QUINTET_LONG=1.
+/// Returns whether the environment has QUINTET_LONG=1.
 inline bool is_long() {
   const char* const text = std::getenv("QUINTET_LONG");
   return text && std::string_view(text) == "1";

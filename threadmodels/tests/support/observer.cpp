@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// observer: keeping the handlers' log.
+// observer: records what the handlers see.
 #include "observer.hpp"
 
 #include <pthread.h>

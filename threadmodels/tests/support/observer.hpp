@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// observer: what the handlers of a server have seen, and what must never be seen.
+// observer: records what the handlers of a server see, and detects what they must never see.
 #pragma once
 
 #include "waiting.hpp"
@@ -27,19 +27,19 @@ struct sightings {
   [[nodiscard]] std::set<std::string> names() const;
 };
 
-/// One connection, as its handler saw it. Not synchronised on purpose, but for `inside`: whoever holds the baton may
-/// write, so ThreadSanitizer reports two threads that hold it at once.
+/// One connection, as its handler saw it. Only `inside` is synchronised. Only the holder of the baton may write the
+/// rest, so ThreadSanitizer reports two threads that hold it at once.
 struct visit {
   std::size_t number = 0;  ///< in the order of opening
   std::atomic<bool> inside{false};
   bool closed = false;
   std::size_t requests = 0;
   sightings callbacks;  ///< the handler, or the coroutine itself
-  sightings work;       ///< what was dear: the batch, or what the coroutine offloaded
-  error_code reason;    ///< callbacks only: a coroutine is not told
+  sightings work;       ///< expensive work: the batch, or what the coroutine offloaded
+  error_code reason;    ///< callbacks only: a coroutine does not learn it
 };
 
-/// [any thread] Faults are what no handler may ever see: callbacks that overlap, one before on_open or after on_close.
+/// [any thread] A fault is what no handler may see: callbacks that overlap, or one before on_open or after on_close.
 class observer {
  public:
   visit& opened();
@@ -51,9 +51,9 @@ class observer {
   [[nodiscard]] std::size_t opened_count() const;
   [[nodiscard]] std::size_t closed_count() const;
   [[nodiscard]] std::vector<std::string> faults() const;
-  /// Of the connections that have closed, in the order of closing.
+  /// Returns why connections have closed, in the order of closing.
   [[nodiscard]] std::vector<error_code> reasons() const;
-  /// To be looked at when the server has stopped.
+  /// Call it only after the server has stopped.
   [[nodiscard]] const std::deque<visit>& visits() const { return visits_; }
 
  private:
@@ -64,7 +64,7 @@ class observer {
   std::vector<std::string> faults_;
 };
 
-/// For as long as a handler runs.
+/// Marks a handler as running, for as long as this object lives.
 class presence {
  public:
   presence(observer& o, visit* v);

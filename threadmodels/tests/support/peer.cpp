@@ -117,7 +117,7 @@ std::optional<std::string> peer::line() {
 bool peer::expect(std::string_view text) {
   while (buffer_.size() < text.size()) {
     if (receive_more(text)) continue;
-    buffer_.clear();  // a part of an answer
+    buffer_.clear();  // a partial answer
     return false;
   }
   if (!buffer_.starts_with(text))

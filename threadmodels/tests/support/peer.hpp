@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peer: a client whose connection may end at any moment; waits that take too long are an error of the server.
+// peer: a client whose connection may end at any moment. A wait that takes too long is an error of the server.
 #pragma once
 
 #include <quintet/base/build/sanitizers.hpp>
@@ -18,21 +18,21 @@ inline constexpr std::chrono::seconds peer_patience{sanitized ? 30 : 5};
 
 class peer {
  public:
-  /// `give_up`: looked at while it waits; true ends the connection.
+  /// `give_up`: polled during a wait in receive; true ends the connection.
   explicit peer(std::uint16_t port, int receive_buffer = 0, std::function<bool()> give_up = {});
   peer(peer&& other) noexcept;
   peer& operator=(peer&&) = delete;
   ~peer();
 
-  /// False: the connection has ended.
+  /// Returns false if the connection has ended.
   bool send(std::string_view data);
-  /// Exactly so many bytes; nothing when the stream has ended before.
+  /// Returns exactly `count` bytes; nothing if the stream ends before.
   std::optional<std::string> receive(std::size_t count);
-  /// Up to the next line end, without that.
+  /// Returns the next line without its end; nothing if the stream ends before.
   std::optional<std::string> line();
-  /// Receives as many bytes as `text` has; throws if they are others. False: the stream has ended before.
+  /// Receives as many bytes as `text` has, and throws if they differ. Returns false if the stream ends before.
   bool expect(std::string_view text);
-  /// Sends, and expects the answer.
+  /// Sends the question, and expects the answer.
   bool ask(std::string_view question, std::string_view answer) { return send(question) && expect(answer); }
   /// Discards what arrives until the stream ends.
   void await_end();
@@ -49,7 +49,7 @@ class peer {
   std::function<bool()> give_up_;
 };
 
-/// Echoes on a thread of its own, without a part of the library and without an allocation that fails.
+/// An echo server with a thread of its own. It uses nothing of the library, and its allocations do not fail.
 class upstream_echo {
  public:
   upstream_echo();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// running: a server that runs on a thread of its own for as long as the object lives.
+// running: runs a server on a thread of its own for as long as the object lives.
 #pragma once
 
 #include <quintet/net/loop/loop_thread.hpp>
@@ -11,7 +11,7 @@
 
 namespace quintet::test {
 
-/// The thread that calls run() has this name, as the census sees it.
+/// The name of the thread that calls run(); see census.hpp.
 inline constexpr const char* run_thread_name = "test-run";
 
 template <class Server>
@@ -31,7 +31,7 @@ class running {
   Server* operator->() noexcept { return &server_; }
   Server& operator*() noexcept { return server_; }
   void stop() noexcept { server_.stop(); }
-  /// Waits for run() to return, and throws what it threw.
+  /// Waits for run() to return, and rethrows its exception.
   void join() {
     if (thread_.joinable()) thread_.join();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

@@ -24,7 +24,7 @@ bytes after_first_word(bytes text) {
   return space == bytes::npos ? bytes() : text.substr(space + 1);
 }
 
-/// Bytes that tell where a piece is missing or twice: numbered blocks.
+/// Returns numbered blocks, so that a test finds where a piece is missing or doubled.
 std::string pattern(std::size_t size) {
   static const std::string block(1000, '-');
   std::string result;
@@ -150,7 +150,7 @@ void callback_service::on_close(connection& c, error_code why) {
 
 namespace {
 
-/// However the coroutine ends.
+/// Closes the session however the coroutine ends.
 struct at_end {
   session& what;
   stream& on;

@@ -14,11 +14,11 @@
 namespace quintet::test {
 
 struct service_options {
-  bool greeting = false;              ///< "hello" when a connection opens
-  bool close_after_greeting = false;  ///< and nothing else
-  int throw_in_open_of = -1;          ///< the number of a connection, from 0
+  bool greeting = false;              ///< sends "hello" when a connection opens
+  bool close_after_greeting = false;  ///< closes the connection after the greeting
+  int throw_in_open_of = -1;          ///< number of the connection whose on_open throws, from 0; -1: none
   bool throw_at_close = false;
-  std::size_t max_request = 64 * 1024 * 1024;  ///< a coroutine keeps its unused input itself, so it sets the limit too
+  std::size_t max_request = 64 * 1024 * 1024;  ///< for coroutines: they keep unused input themselves
 };
 
 /// Shared by all connections of a server.
@@ -35,29 +35,29 @@ struct answer {
   bool flush = false;
 };
 
-/// What both flavours share: the protocol, without any input or output. A request is a line:
+/// The protocol, without input and output; both flavours use it. A request is a line:
 ///
 ///   echo X         X
 ///   raw N          followed by N bytes of any kind, which are the reply
 ///   count          how many requests this connection has made
 ///   size N         N bytes and a line end
-///   delay N X      X, after a sleep of N microseconds           (dear)
-///   block          "unblocked", when the test opens the gate     (dear)
-///   sum N          1 + ... + N                                   (dear)
+///   delay N X      X, after a sleep of N microseconds           (expensive)
+///   block          "unblocked", when the test opens the gate    (expensive)
+///   sum N          1 + ... + N                                  (expensive)
 ///   throw          an exception leaves the handler
-///   throw-dear     an exception leaves what is dear              (dear)
-///   catch-dear     the same, caught: "caught ..."                (dear)
+///   throw-dear     an exception leaves the expensive part       (expensive)
+///   catch-dear     the same, caught: "caught ..."               (expensive)
 ///   stop           stops the server
-///   flush          nothing, but what was written so far is sent
+///   flush          no reply, but what was written so far is sent
 ///   quit           "bye", and the connection is closed
 class session {
  public:
   explicit session(service_context& c) noexcept : context_(&c) {}
 
-  /// Throws when the options say so. Returns the greeting.
+  /// Throws if the options say so. Returns the greeting.
   answer open(bool on_loop);
   void close(error_code why, bool on_loop);
-  /// The length of the first request if all of it is there, else 0. Remembers how far it has looked.
+  /// Returns the length of the first request if it is complete, else 0. Stores how far it has searched.
   std::size_t complete(bytes unread);
   [[nodiscard]] static bool is_dear(bytes request);
   [[nodiscard]] answer reply_to(bytes request, bool on_loop);

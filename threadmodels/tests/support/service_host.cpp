@@ -11,7 +11,7 @@
 namespace quintet::test {
 namespace {
 
-/// stop() before run(), when that is asked for.
+/// Calls stop() before run() if `stop_now` is true.
 template <class Handler>
 class prepared_server : public server<Handler> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// service_host: a running server of the test service, whatever its model and flavour.
+// service_host: a running server of the test service, for any model and flavour.
 #pragma once
 
 #include "client.hpp"
@@ -19,7 +19,7 @@ namespace quintet::test {
 inline constexpr unsigned host_loops = 2;
 inline constexpr worker_limits host_workers{2, 4};
 
-/// What tests vary; the rest is the same for all.
+/// The options that tests vary.
 struct host_options {
   service_options service = {};
   bool with_priority_port = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// waiting: how tests wait: for a condition, never for a time; the time limits only end a test that has failed.
+// waiting: tests wait for conditions, never for a time. Time limits only end a test that has failed.
 #pragma once
 
 #include <chrono>
@@ -10,24 +10,24 @@
 
 namespace quintet::test {
 
-/// Long enough for a loaded machine under a sanitizer; whoever waits this long reports a failure.
+/// Long enough for a loaded machine under a sanitizer. A wait that reaches it is a failure.
 constexpr std::chrono::seconds patience{60};
 
-/// Waits for a condition that nobody announces (a counter of the server, the kernel's list of threads).
+/// Polls a condition that has no notification, such as a counter of the server or the kernel's list of threads.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition holds) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!holds()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::microseconds(100));  // between two looks, not in place of one
+    std::this_thread::sleep_for(std::chrono::microseconds(100));  // only between two polls
   }
   return true;
 }
 
-/// Where handlers wait until the test lets them go on.
+/// Handlers wait at the gate until the test opens it.
 class gate {
  public:
-  /// False: nobody opened it.
+  /// Returns false if the gate was not opened in time.
   bool wait() {
     std::unique_lock lock(mutex_);
     ++waiting_;
