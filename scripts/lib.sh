@@ -34,8 +34,8 @@ step() {
   printf '    %s: %d s\n' "$what" $((SECONDS - begun))
 }
 
-# attempt <name> <command...>: a step whose failure does not end the script; sets `attempted` to the status. Callers test
-# that afterwards: within `attempt ... || ...` or an if, bash would continue after the command's first failure.
+# attempt <name> <command...>: a step whose failure does not end the script; sets `attempted` to the status. Callers
+# test that afterwards: within `attempt ... || ...` or an if, bash would continue after the command's first failure.
 attempt() {
   set +e
   (set -e; step "$@")
