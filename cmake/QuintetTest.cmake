@@ -11,7 +11,7 @@ target_compile_features(quintet_test_main PUBLIC cxx_std_20)
 target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quintet_build PRIVATE quintet_warnings)
 
 # Under a sanitizer clang would spend most of its time on optimising the assertions of Boost.Test, so tests are not
-# optimised; the library is. Not with g++, whose coroutines overflow the stack without optimisation.
+# optimised, but the library is. g++ still optimises tests: without that, its coroutines overflow the stack.
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(quintet_test_main PUBLIC -O0)
 endif()

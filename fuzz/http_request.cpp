@@ -72,8 +72,8 @@ class client {
 
 }  // namespace
 
-// The first byte chooses limits, the second byte is the plan of the cuts. The stream always ends with an end of all
-// fields, because depending on the cuts Beast finds a mistake in a field at once or only at the end of the fields.
+// The first byte chooses limits, the second byte is the plan of the cuts. The stream always ends with an empty line:
+// depending on the cuts, Beast finds a mistake in a field at once or only at the end of all fields.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte(), plan = in.byte();

@@ -22,7 +22,8 @@ struct manners {
   static constexpr int attempts = 3;  ///< to give a valid name
 };
 
-/// [any thread] Shared by all connections. Keeps ids, not connections, so an entry may outlive its connection.
+/// Shared by all connections, whose handlers may run on several threads. Keeps ids, not connections: a broadcast does
+/// not reach an id whose connection has closed.
 class room {
  public:
   explicit room(std::size_t most) : most_(most) {}

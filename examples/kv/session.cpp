@@ -36,7 +36,7 @@ void write_bulk(replies& c, store::value found) {
   c.write("\r\n");
 }
 
-// Echoes bytes of the client within a line. CR and LF become blanks, so that they cannot end the line.
+// Writes bytes of the client within a line. CR and LF become blanks, so that they cannot end the line.
 void write_quoted(replies& c, bytes text) {
   c.write("'");
   for (char ch : text) {
@@ -170,8 +170,8 @@ bool execute(store& data, request r, replies& c) {
   return true;
 }
 
-// The session keeps postponed requests. The connection would keep them too, but would offer them again only when more
-// input arrives, so a client that has sent all of its requests would wait forever.
+// The session keeps postponed requests. The connection would offer them again only when more input arrives, so a client
+// that has sent all of its requests would wait forever.
 std::size_t session::operator()(quintet::connection& c, bytes in) {
   if (!put_off_.empty()) {
     put_off_.erase(0, std::exchange(put_off_used_, 0));

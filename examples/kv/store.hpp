@@ -96,7 +96,7 @@ class store {
   };
   static std::size_t cost(bytes key, bytes of) noexcept { return key.size() + of.size() + entry_cost; }
 
-  // The caller must hold the lock. Afterwards `fresh` is the replaced value, if there was one.
+  // The caller must hold the lock. On success `fresh` becomes the replaced value, if there was one.
   bool put(shard& s, bytes key, value& fresh) {
     const auto found = s.values.find(key);
     const std::size_t before = found == s.values.end() ? 0 : cost(key, *found->second);
