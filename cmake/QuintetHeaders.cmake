@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # QuintetHeaders: copies the public headers, and those that they include, to DESTINATION/{base,net,threadmodels}.
-# A script, of `cmake --install`: cmake -DSOURCE_DIR=<Quintet> -DDESTINATION=<folder of the headers> -P QuintetHeaders.cmake
+# A script for `cmake --install`: cmake -DSOURCE_DIR=<Quintet> -DDESTINATION=<headers' folder> -P QuintetHeaders.cmake
 cmake_minimum_required(VERSION 3.20)
 
 file(GLOB headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/base/*.hpp ${SOURCE_DIR}/base/framing/*.hpp ${SOURCE_DIR}/net/*.hpp

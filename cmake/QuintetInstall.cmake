@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetInstall: what `cmake --install` copies, and how others find it: find_package(quintet) and quintet.pc.
+# QuintetInstall: the files that `cmake --install` copies, with the packages for find_package(quintet) and pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets)
-# The public headers and what they include (doc/reference.md), as they are when they are installed.
+# The public headers (doc/reference.md) and the headers that they include, found at installation time.
 install(CODE "
   set(SOURCE_DIR [[${PROJECT_SOURCE_DIR}]])
   get_filename_component(DESTINATION [[${CMAKE_INSTALL_INCLUDEDIR}/quintet]] ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")")
@@ -14,7 +14,7 @@ install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir})
 
 configure_package_config_file(cmake/quintetConfig.cmake.in ${PROJECT_BINARY_DIR}/quintetConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-# 0.2 does not replace 0.1, nor 2.0 1.0: the same promise as SOVERSION makes.
+# 0.2 is not compatible with 0.1, nor 2.0 with 1.0: the same rule as for SOVERSION.
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(compatibility SameMinorVersion)
 else()
@@ -24,7 +24,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/quintetConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/quintetConfig.cmake ${PROJECT_BINARY_DIR}/quintetConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# The layers that are libraries, those that need others first: the order in which a static link wants them.
+# The layers that are libraries, dependent ones first, in the order that a static link needs.
 set(QUINTET_PC_LIBS "")
 foreach(layer threadmodels net base)
   get_target_property(type quintet_${layer} TYPE)

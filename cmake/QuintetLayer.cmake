@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetLayer: what the library's layers have in common.
+# QuintetLayer: the functions that define a layer of the library.
 
-# Before 1.0 a minor release may break what was compiled against the last one; from 1.0 only a major one does.
+# Before 1.0 a minor release may change the ABI; from 1.0 only a major release may.
 function(quintet_set_library_properties target)
   if(PROJECT_VERSION_MAJOR EQUAL 0)
     set(soversion 0.${PROJECT_VERSION_MINOR})
@@ -9,14 +9,14 @@ function(quintet_set_library_properties target)
     set(soversion ${PROJECT_VERSION_MAJOR})
   endif()
   set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
-    INSTALL_RPATH "$ORIGIN"  # installed side by side, wherever that is
-    DEFINE_SYMBOL "")  # nothing asks for it, so that a shared library is linked of the same objects as a static one
+    INSTALL_RPATH "$ORIGIN"  # the libraries are installed in one folder
+    DEFINE_SYMBOL "")  # not needed; without it, shared and static libraries use the same objects
 endfunction()
 
-# quintet_add_layer(<name> LIBS ... [WITHOUT folder...] [TEST_LIBS target...] [PRECOMPILE header...]): library quintet_<name> of the sources in the
-# current directory and its folders, but for those named, included as <quintet/<name>/...>, and its tests. A layer without
-# a .cpp is an interface library. With QUINTET_PRECOMPILE the headers are read once for the library's sources, and once for
-# its tests.
+# quintet_add_layer(<name> LIBS ... [WITHOUT folder...] [TEST_LIBS target...] [PRECOMPILE header...])
+# Adds the library quintet_<name>, included as <quintet/<name>/...>, and its tests. Its sources are those of the current
+# directory and its folders, except the folders after WITHOUT. A layer without a .cpp is an interface library. With
+# QUINTET_PRECOMPILE the headers are compiled once for the library's sources, and once for its tests.
 function(quintet_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;WITHOUT;TEST_LIBS;PRECOMPILE")
   set(target quintet_${name})

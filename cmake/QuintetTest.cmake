@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetTest: how test executables are made of the sources beside each layer.
+# QuintetTest: the functions that make tests from the tests/ folder of each layer.
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS unit_test_framework)
 
-# Boost.Test's main function, compiled once: its included form would cost eight seconds a test.
+# Boost.Test's main function, compiled once: its header-only form would cost eight seconds per test.
 set(test_main ${PROJECT_BINARY_DIR}/test_main.cpp)
 file(CONFIGURE OUTPUT ${test_main} CONTENT "#define BOOST_TEST_MODULE quintet\n#include <boost/test/unit_test.hpp>\n")
 add_library(quintet_test_main STATIC EXCLUDE_FROM_ALL ${test_main})
@@ -10,14 +10,15 @@ target_compile_definitions(quintet_test_main PUBLIC BOOST_TEST_DYN_LINK)
 target_compile_features(quintet_test_main PUBLIC cxx_std_20)
 target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quintet_build PRIVATE quintet_warnings)
 
-# Under a sanitizer clang would spend most of its time on optimising what Boost.Test makes of assertions. The library is
-# optimised there as elsewhere. Not with g++, whose coroutines use up the stack without it.
+# Under a sanitizer clang would spend most of its time on optimising the assertions of Boost.Test, so tests are not
+# optimised, but the library is. g++ still optimises tests: without that, its coroutines overflow the stack.
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(quintet_test_main PUBLIC -O0)
 endif()
 
-# quintet_precompile_for_tests(<layer> LIBS target... HEADERS header...): what the layer's tests begin with, read once for
-# all of them. An executable, since what is compiled for one (-fPIE) cannot read what was compiled for a library (-fPIC).
+# quintet_precompile_for_tests(<layer> LIBS target... HEADERS header...): compiles the headers that the layer's tests
+# begin with once for all of them. The target is an executable, because executables (-fPIE) cannot use the precompiled
+# headers of a library (-fPIC).
 function(quintet_precompile_for_tests layer)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBS;HEADERS")
   set(source ${PROJECT_BINARY_DIR}/${layer}_test_headers.cpp)
@@ -28,16 +29,16 @@ function(quintet_precompile_for_tests layer)
     <chrono> <functional> <future> <map> <memory> <span> <string> <thread> <vector> ${arg_HEADERS})
 endfunction()
 
-# Ends with 77 where the kernel refuses an engine, so that its tests are skipped.
+# Exits with status 77 if the kernel refuses an engine, so that its tests are skipped.
 add_executable(quintet_engine_check EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tests/engine_check.cpp)
 target_link_libraries(quintet_engine_check PRIVATE quintet::net quintet_warnings)
 
 # quintet_add_test(<name> SOURCES file... [LIBS target...] [LABELS label...] [TIMEOUT seconds] [RUN_SERIAL])
-# One test executable on Boost.Test, registered with ctest under the label of its layer and the labels given.
-# Sources may add to that by a line of their own:  // ctest: LABELS conformance TIMEOUT 300 RUN_SERIAL LIBS fmt::fmt
-# Also as <name>.<engine>, on every engine that is not the default:  // ctest: EACH_ENGINE
-# Like LIBS, but without one of them there is no such test:  // ctest: OPTIONAL_LIBS spdlog::spdlog
-# Not under a sanitizer whose own definitions exclude the test's:  // ctest: NOT_UNDER thread
+# Adds one executable on Boost.Test, registered with ctest under the label of its layer and the given labels.
+# Sources may add options by a line of their own:  // ctest: LABELS conformance TIMEOUT 300 RUN_SERIAL LIBS fmt::fmt
+# Also as <name>.<engine>, on every other engine:  // ctest: EACH_ENGINE
+# Like LIBS, but the test is left out if one is missing:  // ctest: OPTIONAL_LIBS spdlog::spdlog
+# Not under a sanitizer whose definitions collide with the test's:  // ctest: NOT_UNDER thread
 function(quintet_add_test name)
   set(own_options)
   set(each_engine OFF)
@@ -75,11 +76,11 @@ function(quintet_add_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} quintet_test_main quintet_warnings)
   get_filename_component(layer ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  if(TARGET quintet_${layer}_test_headers AND NOT own_LIBS AND NOT own_OPTIONAL_LIBS)  # these may define what changes them
+  if(TARGET quintet_${layer}_test_headers AND NOT own_LIBS AND NOT own_OPTIONAL_LIBS)  # libraries may change them
     target_precompile_headers(${name} REUSE_FROM quintet_${layer}_test_headers)
   endif()
-  # What went wrong is on the output; which test case it was in, even when it hung, is in the log beside the program, in
-  # another format: Boost.Test has one log for each.
+  # Errors go to the output. The log beside the program names each test case, even one that hangs. It has another
+  # format, because Boost.Test allows one log per format.
   add_test(NAME ${name} COMMAND ${name} --color_output=no
                                 --logger=HRF,error,stdout:XML,test_suite,${CMAKE_CURRENT_BINARY_DIR}/${name}.log)
   quintet_set_test_properties(${name} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ${arg_RUN_SERIAL})
@@ -107,7 +108,7 @@ function(quintet_set_test_properties name)
   if(QUINTET_SANITIZE OR QUINTET_COVERAGE)
     math(EXPR arg_TIMEOUT "5 * ${arg_TIMEOUT}")
   endif()
-  # A handler that waits for its test is no news, and a test of what is in the log must not find it there.
+  # No stall reports: handlers that wait for their test are normal, and tests of log output must not find them there.
   set_tests_properties(${name} PROPERTIES LABELS "${layer};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
                                           ENVIRONMENT QUINTET_STALL_BOUND=0)
   if(arg_RUN_SERIAL)
@@ -115,11 +116,11 @@ function(quintet_set_test_properties name)
   endif()
 endfunction()
 
-# quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): the tests of the current directory, found by their names.
+# quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): adds the current directory's tests by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
 #   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
-#   tests/<unit>_test.sh       run by bash with the build tree as its argument; exit status 77: skipped; "# ctest: RUN_SERIAL"
-#   tests/support/             helpers: an include directory, and a static library where it has sources
+#   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL"
+#   tests/support/             helpers: an include directory, and a static library if it has sources
 function(quintet_add_tests_here)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS;PRECOMPILE")
   get_filename_component(layer ${CMAKE_CURRENT_SOURCE_DIR} NAME)

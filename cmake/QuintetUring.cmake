@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetUring: is there a liburing (2.3 or newer) for the engine of that name?
+# QuintetUring: looks for liburing, 2.3 or newer, which the uring engine needs.
 include(CheckCXXSourceCompiles)
 find_path(QUINTET_LIBURING_INCLUDE_DIR liburing.h)
 find_library(QUINTET_LIBURING_LIBRARY NAMES uring)

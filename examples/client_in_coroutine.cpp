@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_in_coroutine: a gateway. The handler awaits an Asio client on its connection's own loop, with a time limit.
+// client_in_coroutine: a gateway whose handler awaits an Asio client on the connection's own loop, with a time limit.
 #include "common/options.hpp"
 
 #include <quintet/net/asio.hpp>
@@ -23,7 +23,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-/// An ordinary Asio client, which knows nothing of Quintet: sends a line, returns the line that comes back.
+/// An ordinary Asio client, independent of Quintet: sends a line and returns the answer line.
 class line_client {
  public:
   explicit line_client(const asio::any_io_executor& on) : socket_(on) {}
@@ -57,8 +57,8 @@ struct gateway {
   example::endpoint upstream{"127.0.0.1", "7009"};
   std::size_t limit_ms = 200;
 
-  // Each connection has a client of its own, which lives in this coroutine. A peer that does not read its answers is
-  // asked for no further line: what it may leave unread is bounded, and for how long is send_timeout's.
+  // Each connection has a client of its own, which lives in this coroutine. The gateway reads no further line from a
+  // peer that does not read its answers, so unread output is bounded. send_timeout bounds the wait.
   quintet::awaitable<> operator()(quintet::stream& s) const {
     line_client client(s.get_executor());
     while (auto line = co_await s.read_until("\n")) {
@@ -68,7 +68,7 @@ struct gateway {
   }
 
  private:
-  // While this waits, the loop serves its other connections.
+  // The loop serves its other connections while this coroutine waits.
   quintet::awaitable<std::string> forward(quintet::stream& s, line_client& client, std::string line) const {
     using namespace asio::experimental::awaitable_operators;
     std::string failure;
@@ -80,7 +80,7 @@ struct gateway {
     } catch (const boost::system::system_error& e) {
       failure = e.what();
     }
-    client.reset();  // what is still to come would be taken for the answer to the next line
+    client.reset();  // a late answer would be taken for the answer to the next line
     co_return "error: " + failure + "\n";
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// echo: sends back what it receives. The handler is a function; the threading model is one word on the command line.
+// echo: sends back all input. The handler is a function; the threading model is one word on the command line.
 #include "common/options.hpp"
 
 int main(int argc, char** argv) {

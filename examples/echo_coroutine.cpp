@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// echo_coroutine: the same service as echo, as a coroutine that is written for one connection.
+// echo_coroutine: the same service as echo, with one coroutine per connection.
 #include "common/options.hpp"
 
 #include <quintet/net/stream.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// echo_static: the same service as echo, with a threading model that is a type: the program contains no other.
+// echo_static: the same service as echo, with the threading model as a type; no other model is compiled in.
 #include "common/options.hpp"
 
 #include <quintet/threadmodels/models.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// embed: two servers in a program that has a loop of its own: one is driven by that loop, the other has its threads.
+// embed: two servers in a program with a loop of its own. That loop drives one; the other has its own threads.
 #include "common/options.hpp"
 
 #include <quintet/net/file_descriptor.hpp>
@@ -24,7 +24,7 @@ namespace {
   throw boost::system::system_error(errno, boost::system::system_category(), what);
 }
 
-/// What the program is there for, and knows nothing of Quintet: it counts the ticks of a clock.
+/// The program's own work, independent of Quintet: counts the ticks of a clock.
 class business {
  public:
   explicit business(std::size_t tick_ms) : clock_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
@@ -42,10 +42,10 @@ class business {
 
  private:
   quintet::file_descriptor clock_;
-  std::uint64_t ticks_ = 0;  // of the program's thread, as all that it owns
+  std::uint64_t ticks_ = 0;  // only for the program's thread
 };
 
-/// Answers each line with the number of ticks. Driven by the program's loop, it runs on its thread: it needs no lock.
+/// Answers each line with the number of ticks. Needs no lock: the program's loop runs it on the program's thread.
 struct report {
   const business* of;
   std::size_t operator()(quintet::connection& c, quintet::bytes in) const {
@@ -56,7 +56,7 @@ struct report {
   }
 };
 
-/// Runs a server on a thread of its own.
+/// Runs a server on a thread of its own. The destructor stops the server.
 template <class Server>
 class in_background {
  public:
@@ -74,7 +74,7 @@ class in_background {
   }
   in_background(const in_background&) = delete;
   in_background& operator=(const in_background&) = delete;
-  /// Until it has stopped, or drained. Throws what run() has thrown.
+  /// Waits until the server has stopped or drained. Rethrows an exception of run().
   void join() {
     thread_.join();
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -86,7 +86,7 @@ class in_background {
   std::thread thread_;
 };
 
-/// The program's own loop. In each turn it waits for what it watches itself and for the server, whichever comes first.
+/// The program's own loop. Each turn waits for the program's own descriptor and for the server's, in one poll().
 template <class Server>
 void run_until_finished(business& own, Server& driven) {
   quintet::event_loop& loop = driven.main_loop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// address: any text is an address or refused; addresses of text and of the system survive the way there and back.
+// address: any text is parsed or refused; addresses from text and from the system survive a round trip.
 #include <quintet/net/names/address.hpp>
 
 #include "fuzz.hpp"
@@ -36,7 +36,7 @@ std::optional<T> parsed(bytes text) {
 
 const sockaddr_in6& ipv6(const address& a) { return *reinterpret_cast<const sockaddr_in6*>(a.data()); }
 
-/// A text may name an IPv6 address that maps an IPv4 one. Its system form is the IPv4 address.
+/// Checks a copy through the system's form. A text may name an IPv4-mapped IPv6 address; its copy is the IPv4 address.
 void check_copy(const address& a) {
   const address copy(a.data(), a.size());
   if (a.type() == address::kind::ipv6 && IN6_IS_ADDR_V4MAPPED(&ipv6(a).sin6_addr)) {
@@ -70,7 +70,8 @@ void check_text(bytes text) {
   }
 }
 
-/// Whether the parser takes the text of `a`, which the system may have given. Relative paths have no such text.
+/// Returns whether the parser accepts the text of `a`, which may come from the system. Relative paths have no such
+/// text.
 bool has_text(const address& a) {
   constexpr std::size_t longest_name = sizeof(sockaddr_un::sun_path) - 1;  // "/path" or "@name"
   const std::string_view path = a.path();
@@ -81,7 +82,7 @@ bool has_text(const address& a) {
   return a.is_ip();
 }
 
-/// A scope without an interface has no name, so that the text loses it.
+/// A scope id without an interface has no name, so the text loses it.
 void check_scope(const address& a, const address& again) {
   const bool is_named = a.host().find('%') != std::string::npos;
   const auto scope = ipv6(a).sin6_scope_id;
@@ -106,7 +107,7 @@ std::vector<address> of_family(const std::vector<address>& all, address::kind fa
   return found;
 }
 
-/// The families take turns as long as there are two. Within a family the order does not change.
+/// Checks that families alternate while both have addresses, and that the order within a family stays the same.
 void check_interleaving(fuzz::input in) {
   std::vector<address> candidates;
   while (!in.empty() && candidates.size() < 20) {
@@ -128,7 +129,7 @@ void check_interleaving(fuzz::input in) {
 
 }  // namespace
 
-// '#' begins the system's form of an address, '%' a list of candidates; anything else is a text.
+// '#' begins the system's form of an address, '%' begins a list of candidates; other inputs are texts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const bytes in = fuzz::input(data, size).rest();
   if (in.starts_with('#'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// framing: all codecs: a stream in one piece and in many gives the same messages, the same error, the same bytes used.
+// framing: for all codecs, a stream gives the same messages, error and used bytes in one piece and in many.
 #include "fuzz.hpp"
 
 #include <quintet/base/framing/checked.hpp>
@@ -27,7 +27,7 @@ struct outcome {
   bool operator==(const outcome&) const = default;
 };
 
-/// The receiving side. A patient one parses only when as much has arrived as the codec has asked for.
+/// The receiving side. A patient receiver parses only after the codec's requested size has arrived.
 template <class Codec>
 class receiver {
  public:
@@ -38,7 +38,7 @@ class receiver {
     unused_.append(more);
     if (!patient_ || unused_.size() >= needed_) unused_.erase(0, parse(unused_));
   }
-  /// All of the stream, where it lies.
+  /// Parses the whole stream without a copy.
   void receive_in_place(bytes all) { parse(all); }
   outcome result() {
     got_.within = within_message(wire_);
@@ -111,7 +111,7 @@ outcome check_stream(const Codec& wire, bytes stream, std::uint8_t plan) {
   return expected;
 }
 
-/// The input is messages, each after its length.
+/// Takes messages from the input, each after a length byte, and checks that they are received as sent.
 template <class Codec>
 void check_messages(const Codec& wire, fuzz::input in, std::uint8_t plan) {
   std::vector<std::string> messages;
@@ -163,7 +163,8 @@ constexpr std::array<check_function, 18> checks{
 
 }  // namespace
 
-// A small letter chooses a codec for a stream, a capital one the same codec for messages. Then the plan of the cuts.
+// The first byte chooses a codec: a lowercase letter for a stream, an uppercase one for messages. The second byte is
+// the plan of the cuts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte();

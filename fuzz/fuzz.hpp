@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// fuzz: what all targets share: decisions taken from an input, cuts of a stream, and the end at a broken promise.
+// fuzz: the code shared by all targets: decisions from an input, cuts of a stream, and an abort at a broken promise.
 #pragma once
 
 #include <quintet/base/bytes.hpp>
@@ -12,20 +12,20 @@
 #include <random>
 #include <vector>
 
-/// A target is one source that defines this function. libFuzzer calls it with inputs of its own; replay.cpp calls it
+/// Each target is one source that defines this function. libFuzzer calls it with generated inputs; replay.cpp calls it
 /// with the files of the target's corpus.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace quintet::fuzz {
 
-/// Ends the program if a promise is broken, so that libFuzzer keeps the input.
+/// Aborts if a promise is broken, so that libFuzzer keeps the input.
 inline void require(bool holds, const char* promise) {
   if (holds) return;
   std::fprintf(stderr, "broken promise: %s\n", promise);
   std::abort();
 }
 
-/// Takes decisions from the front of the bytes that libFuzzer has made. An empty input decides for zeros.
+/// Takes decisions from the front of an input. An empty input gives zeros.
 class input {
  public:
   explicit input(bytes all) noexcept : rest_(all) {}
@@ -37,7 +37,7 @@ class input {
     rest_.remove_prefix(1);
     return first;
   }
-  /// At most `size` bytes.
+  /// Removes and returns at most `size` bytes.
   bytes take(std::size_t size) noexcept {
     const bytes taken = rest_.substr(0, size);
     rest_.remove_prefix(taken.size());
@@ -50,7 +50,7 @@ class input {
   bytes rest_;
 };
 
-/// Pieces of a stream in order. One plan always gives the same pieces; every thirty-second plan gives single bytes.
+/// Splits a stream into pieces. A plan always gives the same pieces; every thirty-second plan gives single bytes.
 inline std::vector<bytes> cut(bytes stream, std::uint8_t plan) {
   std::minstd_rand random(plan + 1U);
   std::vector<bytes> pieces;
@@ -67,7 +67,7 @@ template <class F>
 void for_each_cut(bytes stream, std::uint8_t plan, F f) {
   constexpr std::size_t short_stream = 24;
   f(cut(stream, plan));
-  if (stream.size() > short_stream) return;  // with longer ones libFuzzer finds the plan that matters
+  if (stream.size() > short_stream) return;  // for longer streams libFuzzer finds the relevant plan
   for (std::size_t at = 1; at < stream.size(); ++at) f(std::vector<bytes>{stream.substr(0, at), stream.substr(at)});
 }
 

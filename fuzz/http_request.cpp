@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// http_request: a stream of HTTP requests in one piece and in many is read alike, and refused for the same reason.
+// http_request: a stream of HTTP requests gives the same requests and the same refusal in one piece and in many.
 #include "fuzz.hpp"
 
 #include "http_hello/request_reader.hpp"
@@ -16,7 +16,7 @@ using progress = request_reader::progress;
 
 struct request {
   bool get = false, head = false, old = false, keep = false;
-  std::size_t end = 0;  // of the stream up to here
+  std::size_t end = 0;  // offset in the stream
   bool operator==(const request&) const = default;
 };
 struct reading {
@@ -24,7 +24,7 @@ struct reading {
   int status = 0;
 };
 
-/// A header that is too long and has another mistake may be refused for either.
+/// Compares two results. A header that is too long and has another mistake may be refused for either reason.
 bool agree(const reading& a, const reading& b) {
   const auto is_limit = [](int status) { return status == 414 || status == 431; };
   return a.requests == b.requests && (a.status != 0) == (b.status != 0) &&
@@ -72,8 +72,8 @@ class client {
 
 }  // namespace
 
-// The first byte chooses limits, the second one is the plan of the cuts. An end of all fields comes behind the rest,
-// because Beast finds a mistake in them at once or at their end, whichever the cuts allow.
+// The first byte chooses limits, the second byte is the plan of the cuts. The stream always ends with an empty line:
+// depending on the cuts, Beast finds a mistake in a field at once or only at the end of all fields.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte(), plan = in.byte();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// message_buffer: a buffer and an envelope under any order of operations hold what a string would.
+// message_buffer: after any sequence of operations, a buffer and an envelope hold the same bytes as a string.
 #include "fuzz.hpp"
 
 #include <quintet/base/framing/envelope.hpp>
@@ -56,7 +56,7 @@ void step(pair_of_buffers& a, pair_of_buffers& b, fuzz::input& in) {
       a.real = std::move(taken);
       break;
     }
-    case 6:  // of itself
+    case 6:  // appends a part of itself
       if (a.model.size() > 2000) break;
       a.real.append(a.real.data().substr(a.real.size() / 2));
       a.model.append(std::string(a.model, a.model.size() / 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// moving: a connection that changes its loop at any byte of its input answers as one that never moved.
+// moving: a connection that migrates at any byte of its input replies like one that never moved.
 #include "fuzz.hpp"
 
 #include <quintet/net/basic_server.hpp>
@@ -16,7 +16,8 @@ namespace {
 using namespace quintet;
 using fuzz::require;
 
-/// By lines; the state is their count. A line that is one digit moves its connection from within the handler.
+/// Answers lines; the state is the beginnings of all lines. A line of one digit moves the connection from within the
+/// handler.
 struct line_handler {
   const std::vector<event_loop*>* loops;
   std::string seen = {};
@@ -45,7 +46,7 @@ struct line_handler {
   }
 };
 
-/// By messages, each answered by a line. One that begins with '!' is urgent if `Urgent`.
+/// Answers each message by a line. If `Urgent`, a message that begins with '!' is urgent.
 template <class Codec, bool Urgent>
 struct message_handler {
   std::size_t count = 0;
@@ -66,7 +67,7 @@ struct message_handler {
   }
 };
 
-/// Lines that begin with '!' first: an urgent reply overtakes others.
+/// Moves lines that begin with '!' to the front, because an urgent reply may overtake others.
 std::string urgent_first(const std::string& all) {
   std::string urgent, others;
   for (std::size_t at = 0, end; (end = all.find('\n', at)) != std::string::npos; at = end + 1)
@@ -94,7 +95,7 @@ std::string expected(Codec wire, bytes in) {
   return urgent_first(out);
 }
 
-/// A server on a simulated network, and one client of it.
+/// A server on a simulated network, and one client.
 template <class Handler>
 class world {
  public:
@@ -120,7 +121,7 @@ class world {
     require(sim_.network().open_handles() == 0, "every handle is closed");
   }
 
-  /// Sends the pieces, with moves between them that the plan decides.
+  /// Sends the pieces and returns all replies. The plan decides the moves between pieces.
   std::string converse(const std::vector<bytes>& pieces, std::uint8_t plan) {
     std::minstd_rand random(plan + 1U);
     std::string all;
@@ -181,7 +182,8 @@ constexpr std::array<check_function, 6> checks{
 
 }  // namespace
 
-// A small letter chooses a handler that works on its loop, a capital one the same on a pool. Then the seed.
+// The first byte chooses a handler: a lowercase letter runs it on its loop, an uppercase one on a pool. The second byte
+// is the seed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte(), seed = in.byte();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// option_texts: names, numbers, sizes, durations and lists of options: taken within their limits, or refused.
+// option_texts: names, numbers, sizes, durations and lists of options are parsed within their limits, or refused.
 #include "fuzz.hpp"
 
 #include "benchmarks/options.hpp"
@@ -25,7 +25,7 @@ namespace {
 using namespace quintet;
 using fuzz::require;
 
-/// What `parse` makes of it, or nothing if it is refused with a sentence.
+/// Returns the result of `parse`, or nothing if it throws a usage_error with a text.
 template <class Parse>
 auto parsed(Parse parse) -> std::optional<decltype(parse())> {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy_header: headers of the PROXY protocol: an answer holds whatever arrives behind it, and survives being written.
+// proxy_header: a PROXY header gives the same result whatever follows it, and survives a round trip.
 #include "fuzz.hpp"
 
 #include "proxy/proxy_protocol.hpp"
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t used = read.result == outcome::whole ? read.used : in.size();
   require(used <= in.size(), "a header is a part of the input");
   require(used <= std::max(longest_v1, 16 + longest_payload) || read.result == outcome::malformed, "headers are short");
-  header_reading before;  // First result that is not `incomplete`.
+  header_reading before;  // the first result that is not `incomplete`
   for (std::size_t n = 1; n <= in.size() && before.result == outcome::incomplete; ++n)
     before = read_header(in.substr(0, n));
   require(same(before, read), "cuts change nothing");

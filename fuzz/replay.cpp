@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// replay: runs a target over the files of its corpus, without libFuzzer: what was found once is a test for ever.
+// replay: runs a target over the files of its corpus, without libFuzzer, as a regression test.
 #include "fuzz.hpp"
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// In a block of just its size, so that a sanitizer sees a read beyond the end.
+/// Returns the file's bytes in an allocation of exactly their size, so that a sanitizer sees a read beyond the end.
 std::vector<std::uint8_t> content_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::vector<std::uint8_t> content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   for (const auto& entry : std::filesystem::directory_iterator(argv[1]))
     if (entry.is_regular_file()) files.insert(entry.path());
   for (const auto& file : files) {
-    std::printf("%s\n", file.filename().c_str());  // the last one named is the one that ended the program
+    std::printf("%s\n", file.filename().c_str());  // after an abort, the last name is the failing input
     std::fflush(stdout);
     const std::vector<std::uint8_t> content = content_of(file);
     LLVMFuzzerTestOneInput(content.data(), content.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resp: requests of the Redis protocol: what has arrived decides, not how it was cut; limits hold.
+// resp: requests of the Redis protocol give the same result however the stream is cut, and limits hold.
 #include "fuzz.hpp"
 
 #include "kv/resp.hpp"
@@ -69,7 +69,7 @@ class client {
 
 }  // namespace
 
-// The first byte chooses limits, and whether a long word comes first; the second one is the plan of the cuts.
+// The first byte chooses limits, and whether a long word comes first. The second byte is the plan of the cuts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte(), plan = in.byte();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// urgent_frames: a stream cut anywhere gives each urgent frame exactly once, and everything else in order.
+// urgent_frames: a stream, cut anywhere, gives each urgent frame exactly once, and everything else in order.
 #include <quintet/net/connection/urgent_frames.hpp>
 
 #include "fuzz.hpp"
@@ -19,7 +19,7 @@ namespace {
 using namespace quintet;
 using fuzz::require;
 
-/// What begins with '!' is urgent; the reply is the message itself, with a line end.
+/// A message that begins with '!' is urgent. The reply is the message with a line end.
 struct handler {
   static bool is_urgent(bytes message) { return message.starts_with('!'); }
   static void on_urgent(urgent_reply& reply, bytes message) {
@@ -33,9 +33,9 @@ struct parts {
   unsigned answered = 0;
 };
 
-constexpr std::size_t longest_urgent = 4096;  // of a frame whose length is known before it is there
+constexpr std::size_t longest_urgent = 4096;  // bytes of a frame whose codec knows the length in advance
 
-/// All of the stream at once, by the plainest code.
+/// Returns the expected result by simple code over the whole stream.
 template <class Codec>
 parts expected_of(Codec wire, bytes stream) {
   parts out;
@@ -83,7 +83,7 @@ void check(const Codec& wire, bytes stream, std::uint8_t plan, detail::urgent_fi
   fuzz::for_each_cut(stream, plan, compare);
 }
 
-/// The input is messages, each after its length of one byte. 255 means a long message.
+/// Returns a stream of the input's messages, each after a length byte. 255 means a long message.
 template <class Codec>
 std::string framed_messages(const Codec& wire, fuzz::input in) {
   std::string stream;
@@ -134,7 +134,8 @@ constexpr std::array<check_function, 7> checks{
 
 }  // namespace
 
-// A small letter chooses a codec for a stream, a capital one the same codec for messages. Then the plan of the cuts.
+// The first byte chooses a codec: a lowercase letter for a stream, an uppercase one for messages. The second byte is
+// the plan of the cuts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static simulation world(1);
   static detail::urgent_findings found(world.make_loop());

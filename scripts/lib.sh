@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# lib: what scripts/compare, scripts/test and .ci/run have in common. Sourced, with $0 the script that does so.
+# lib: functions shared by scripts/*, scripts/ci/* and .ci/run, which source it.
 set -euo pipefail
-exec < /dev/null  # nothing here asks; a tool that would must fail instead of hang
+exec < /dev/null  # a tool that asks a question must fail instead of hang
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -9,19 +9,19 @@ started=$SECONDS
 
 fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# reject_option <option> <program>: before anything is built; the program would say so only afterwards.
+# reject_option <option> <program>: reports an unknown option before the build; the program could do so only afterwards.
 reject_option() {
   printf '%s: %s: is an option neither of this script nor of %s; see --help\n' "${0##*/}" "$1" "$2" >&2
   exit 2
 }
 
-# step <what> <command...>: says what it does before, and how long it took after.
-# The script ends with the command's status if that fails.
+# step <name> <command...>: prints the name, runs the command, prints its time.
+# If the command fails, the script exits with its status.
 step() {
   local what=$1 begun=$SECONDS status
   shift
   printf '\n==> %s\n' "$what"
-  set +e  # not `|| status=$?`: within that, a function would go on after its first failure
+  set +e  # not `|| status=$?`, within which a function would continue after its first failure
   (set -e; "$@")
   status=$?
   set -e
@@ -34,17 +34,17 @@ step() {
   printf '    %s: %d s\n' "$what" $((SECONDS - begun))
 }
 
-# attempt <what> <command...>: a step whose failure does not end the script; its status is in `attempted`. Callers test
-# that afterwards: within `attempt ... || ...`, or an if, bash would go on after the first failure of the command.
+# attempt <name> <command...>: a step whose failure does not end the script; sets `attempted` to the status. Callers
+# test that afterwards: within `attempt ... || ...` or an if, bash would continue after the command's first failure.
 attempt() {
   set +e
   (set -e; step "$@")
-  # shellcheck disable=SC2034  # the caller's to read
+  # shellcheck disable=SC2034  # callers read it
   attempted=$?
   set -e
 }
 
-# How many compilers at once: one a core, and 1.5 GB of memory for each.
+# Prints the number of parallel compilers: one per core, with 1.5 GB of memory each.
 jobs() {
   local cores memory
   cores=$(nproc)
@@ -53,14 +53,14 @@ jobs() {
   echo "${QUINTET_JOBS:-$((cores < memory ? cores : memory))}"
 }
 
-# quietly <log> <command...>: the output goes to a file, of which the end is shown when the command fails.
+# quietly <log> <command...>: writes the output to a file, and prints the end of the file if the command fails.
 quietly() {
   local log=$1
   shift
   "$@" > "$log" 2>&1 || { tail -n 25 "$log" >&2; return 1; }
 }
 
-# The highest 1.NN of at least 81 for which libboost1.NN-dev is installed, or else can be.
+# Prints the highest NN, at least 81, for which libboost1.NN-dev is installed, or else available.
 boost_version() {
   local versions
   versions=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'libboost1.*-dev' 2> /dev/null |
@@ -69,7 +69,7 @@ boost_version() {
   sort -n <<< "$versions" | tail -n 1
 }
 
-# packages <groups>: the names in scripts/packages.txt of these groups, those that no group insists on with their '?'.
+# packages <groups>: prints the groups' names in scripts/packages.txt. Names that are only optional keep their '?'.
 packages() {
   local nn
   nn=$(boost_version)
@@ -90,7 +90,7 @@ as_root() {
   if ((EUID == 0)); then "$@"; else sudo "$@"; fi
 }
 
-# install_packages <groups>: what is missing of them, from the distribution's packages.
+# install_packages <groups>: installs the groups' missing packages from the distribution.
 install_packages() {
   local missing package wanted=()
   command -v apt-get dpkg-query > /dev/null ||
@@ -102,7 +102,7 @@ install_packages() {
   mkdir -p build
   export DEBIAN_FRONTEND=noninteractive
   as_root apt-get update -q > build/apt.log 2>&1 || echo "    the package lists could not be refreshed (build/apt.log); those at hand have to do"
-  for package in $(missing_packages "$@"); do  # once more: only now is it known which Boost there is
+  for package in $(missing_packages "$@"); do  # again, because the version of Boost is only known now
     if can_be_had "${package#\?}"; then
       wanted+=("${package#\?}")
     elif [[ $package == \?* ]]; then
@@ -113,7 +113,7 @@ install_packages() {
   done
   ((${#wanted[@]})) || return 0
   echo "    installing ${wanted[*]}"
-  # Removing nothing: Debian 12's Boost 1.74 excludes 1.81, and someone may need it.
+  # --no-remove: Debian 12's Boost 1.74 conflicts with 1.81, and the user may need it.
   quietly build/apt.log as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends --no-remove "${wanted[@]}" || {
     is_installed libboost1.74-dev && echo 'Boost 1.74 is installed, and excludes the newer one: apt-get remove libboost1.74-dev' >&2
@@ -121,7 +121,7 @@ install_packages() {
   }
 }
 
-# require_tools: with --no-install, what is missing is named at once and not by the first thing that breaks.
+# require_tools: with --no-install, names a missing tool at once instead of at the first failure.
 require_tools() {
   local tool
   for tool in cmake ninja; do
@@ -136,7 +136,7 @@ require_tool() {
   command -v "$program" > /dev/null || fail "$program is not installed: apt-get install $*"
 }
 
-# configure <preset> [option...]: in build/<preset>; `cmake` says a lot, of which only failures are of interest.
+# configure <preset> [option...]: configures build/<preset>. Shows the output of `cmake` only after a failure.
 configure() {
   local preset=$1
   shift
@@ -150,14 +150,14 @@ build() {
   cmake --build --preset "$preset" --parallel "$(jobs)" "$@"
 }
 
-# Of each test that was skipped, as a whole or in part, the reason: it names what is missing, and the package to install.
+# Prints why tests were skipped, as a whole or in part. Each reason names the missing package.
 tell_skipped() {
   awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
        /^skipped: / && !told[test $0]++ { printf "%s    %s: %s", lines++ ? "" : "\nSkipped here:\n", test, $0 "\n" }' "$1"
 }
 
-# run_tests <preset> [option of ctest...]: of each that failed, also the last that its log (QuintetTest.cmake) has.
-# Two at a time more than there are cores: most tests wait half of their time.
+# run_tests <preset> [option of ctest...]: runs tests and prints the end of each failed test's log (QuintetTest.cmake).
+# Runs two tests more at a time than jobs(), because most tests wait half of their time.
 run_tests() {
   local preset=$1 name log status=0
   shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// buffer_cache_test: buffers go round, empty; large ones and too many go back to the allocator.
+// buffer_cache_test: storage is recycled, and is empty when it is reused; large and surplus storage is freed.
 #include <quintet/base/memory/buffer_cache.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@
 namespace quintet {
 namespace {
 
-/// Where the bytes of an equipped buffer lie: the same place is the same storage.
+/// Returns the address of an empty buffer's bytes. Equal addresses mean equal storage.
 const void* place_of(cached_buffer& b) {
   b.append("x");
   const char* place = b.data().data();
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(taking_back_what_has_none_is_harmless) {
   BOOST_TEST(!b.has_storage());
 }
 
-// One connection's bytes must never leave by another one.
+// Bytes of one connection must never be sent on another one.
 BOOST_AUTO_TEST_CASE(what_was_left_in_it_is_gone) {
   buffer_cache cache;
   cached_buffer failed, next;
@@ -103,11 +103,11 @@ BOOST_AUTO_TEST_CASE(a_buffer_that_has_grown_large_is_not_kept) {
   cache.recycle(large);
   BOOST_TEST(!large.has_storage());
   cache.allocate(next);
-  next.append(std::string(buffer_cache::initial_capacity, 'y'));  // fits; what is above would have to grow
+  next.append(std::string(buffer_cache::initial_capacity, 'y'));  // fits in new storage
   BOOST_TEST(next.size() == buffer_cache::initial_capacity);
 }
 
-// As many as are kept come back from the cache, and no more.
+// The cache keeps spare_buffers buffers, and no more.
 BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
   constexpr std::size_t many = buffer_cache::spare_buffers + 10;
   buffer_cache cache;
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
   std::set<const char*> places;
   for (cached_buffer& b : buffers) {
     cache.allocate(b);
-    b.append(std::string(buffer_cache::largest_kept, 'x'));  // unlike a new one
+    b.append(std::string(buffer_cache::largest_kept, 'x'));  // larger than new storage
     places.insert(b.data().data());
   }
   BOOST_TEST(places.size() == many);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
   for (cached_buffer& b : holders) {
     cache.allocate(b);
     const void* before = place_of(b);
-    b.append(std::string(buffer_cache::initial_capacity + 1, 'y'));  // moves only one that is new
+    b.append(std::string(buffer_cache::initial_capacity + 1, 'y'));  // moves the bytes only in new storage
     recycled += b.data().data() == before;
   }
   BOOST_TEST(recycled == buffer_cache::spare_buffers);

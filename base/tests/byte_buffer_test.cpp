@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_buffer_test: what is appended at the back comes out at the front, whatever moves in between.
+// byte_buffer_test: bytes appended at the back are read at the front, whatever moves in between.
 #include <quintet/base/memory/byte_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(what_was_reserved_is_filled_without_moving) {
   b.append("0123456789");
   b.consume(4);
   b.reserve(1000);
-  BOOST_TEST(b.capacity() == 1000u);  // as asked for: it is meant to be all
+  BOOST_TEST(b.capacity() == 1000u);  // exactly as requested, without doubling
   BOOST_TEST(b.data() == "456789");
   const char* const place = b.data().data();
   b.append(std::string(994, 'x'));
@@ -80,17 +80,17 @@ BOOST_AUTO_TEST_CASE(reserving_what_is_there_changes_nothing) {
   BOOST_TEST((b.data().data() == place));
 }
 
-// Who announces much and sends little costs little.
+// A peer that announces much and sends little costs little memory.
 BOOST_AUTO_TEST_CASE(room_for_what_is_announced_follows_what_has_come) {
   constexpr std::size_t much = 64 * 1024 * 1024, first = byte_buffer::announced_room;
   byte_buffer small(16), b(16);
   small.reserve_announced(10, 20);
-  BOOST_TEST(small.capacity() == 16u);  // there is room for what comes
+  BOOST_TEST(small.capacity() == 16u);  // has room for 10 bytes
   small.append("0123456789");
   small.reserve_announced(10, 20);
   BOOST_TEST(small.capacity() == 20u);
   small.append("0123456789");
-  small.reserve_announced(100, 20);  // more has come than was announced
+  small.reserve_announced(100, 20);  // more has arrived than was announced
   BOOST_TEST(small.capacity() == 120u);
   std::size_t moved = 0;
   while (b.size() < much) {
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(what_is_put_into_the_space_is_there_once_it_is_committed) {
   BOOST_TEST(b.space().size() == 2u);
 }
 
-// The consumed front is used before the storage grows.
+// The buffer reuses its consumed front before it grows.
 BOOST_AUTO_TEST_CASE(a_short_queue_stays_small) {
   byte_buffer b(64);
   b.append("ab");
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(swapping_exchanges_everything) {
   BOOST_TEST(b.capacity() == 32u);
 }
 
-// Against a string that does the same.
+// Compares with a string after each operation.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_a_string) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_chain_test: what is appended comes out in order, whatever the chunks; memory follows the bytes.
+// byte_chain_test: bytes are read in the order in which they were appended, and memory use follows their number.
 #include <quintet/base/memory/byte_chain.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(splicing_moves_what_is_large_and_copies_what_is_small) {
   BOOST_TEST(place_of(chain) == moved);
 }
 
-// A peer that does not read, and many batches of a few bytes: they must not take a chunk each.
+// As with a peer that does not read: many batches of a few bytes must not take a chunk each.
 BOOST_AUTO_TEST_CASE(many_small_ones_share_chunks) {
   chunk_cache spare;
   byte_chain chain;
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(many_small_ones_share_chunks) {
   BOOST_TEST(chain.gather(pieces) <= 2 * 1'000'000 / byte_chain::chunk_size);
 }
 
-// Though they would fit into the last chunk.
+// Even if they would fit into the last chunk.
 BOOST_AUTO_TEST_CASE(splicing_copies_no_references) {
   chunk_cache spare;
   byte_chain chain, more;
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(splicing_copies_no_references) {
   BOOST_TEST(shared.use_count() == 1);
 }
 
-// What was equipped for copies that did not come would hold a chunk for each reference that waits.
+// An unused chunk, allocated for copies, must not stay in the chain with each waiting reference.
 BOOST_AUTO_TEST_CASE(splicing_takes_no_empty_chunk_along) {
   chunk_cache spare;
   byte_chain chain, more;
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(what_is_allocated_in_advance_is_used_and_kept) {
   BOOST_TEST((first == second));
 }
 
-// As a connection does it: batches join what waits, and the kernel takes a part of it. Every byte says where it stands.
+// As a connection does: appends batches to waiting output, and the kernel takes a part. Each byte shows its position.
 BOOST_AUTO_TEST_CASE(a_million_writes_and_sends_lose_and_move_nothing) {
   const std::string period = pattern(251);  // a prime
   const std::string endless = [&] {
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_million_writes_and_sends_lose_and_move_nothing) {
   BOOST_TEST(sent > 100'000'000U);
 }
 
-// Against a string, by chance.
+// Compares random operations with those of a string.
 BOOST_AUTO_TEST_CASE(any_order_of_operations_is_that_of_a_string) {
   std::mt19937 random(7);
   const auto up_to = [&](std::size_t most) { return random() % (most + 1); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// clock_test: deadlines that lie beyond the end of time.
+// clock_test: deadlines, exact within the range of time_point and clamped beyond it.
 #include <quintet/base/clock.hpp>
 
 #include <boost/test/unit_test.hpp>

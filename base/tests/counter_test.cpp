@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(it_counts) {
   BOOST_TEST(c.value() == (std::uint64_t{1} << 40) + 42);
 }
 
-// ThreadSanitizer would report the reading; that values never go back is checked here.
+// Checks that values never decrease. ThreadSanitizer would report a data race.
 BOOST_AUTO_TEST_CASE(readers_see_it_grow) {
   constexpr std::uint64_t target = 200'000;
   counter c;

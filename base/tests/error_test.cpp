@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// error_test: every reason has a text of its own, and compares as error codes do.
+// error_test: every reason has its own text, and compares like other error codes.
 #include <quintet/base/error.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -38,14 +38,14 @@ constexpr std::array all_reasons{errc::end_of_stream,
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;
   for (const errc e : all_reasons) {
-    const error_code ec = e;  // by itself, as everywhere in the library
+    const error_code ec = e;  // implicit, as everywhere in the library
     BOOST_TEST(ec.message() != "unknown error");
     texts.insert(ec.message());
   }
   BOOST_TEST(texts.size() == all_reasons.size());
   BOOST_TEST(error_code(errc::message_too_big).message() ==
              "a message is longer than allowed, or unused input than max_input");
-  // One more than there is: a reason that is added must be added here.
+  // The number after the last reason is unknown: a new reason must be added to all_reasons.
   const error_code none(static_cast<int>(all_reasons.size()) + 1, quintet_category());
   BOOST_TEST(none.message() == "unknown error");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// frame_cache_test: a thread gets its blocks back, of the right size class; blocks may die on other threads.
+// frame_cache_test: a thread reuses its blocks by size class; other threads may release them.
 #include <quintet/base/memory/frame_cache.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using blocks = std::vector<std::pair<void*, std::size_t>>;
 
-/// Fills what it was given, so that a block that is too small, or handed out twice, shows under a sanitizer or below.
+/// Allocates and fills a block. A sanitizer reports a block that is too small; the tests see one handed out twice.
 void* filled(std::size_t size, int with) {
   void* frame = frame_cache::allocate(size);
   std::memset(frame, with, size);
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(the_block_released_last_comes_back_first) {
 }
 
 BOOST_AUTO_TEST_CASE(sizes_of_one_class_share_blocks) {
-  void* a = filled(129, 1);  // 129 to 192 are one class
+  void* a = filled(129, 1);  // sizes 129 to 192 are one class
   frame_cache::release(a, 129);
   void* b = filled(192, 2);
   BOOST_TEST((a == b));
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(more_than_are_kept_may_be_released) {
   }
 }
 
-// Frames are made on one thread and end on another, which may end before the first.
+// Frames are created on one thread and destroyed on another, which may end before the first.
 BOOST_AUTO_TEST_CASE(blocks_may_be_released_by_another_thread) {
   for (int round = 0; round < 20; ++round) {
     blocks here, there;
@@ -88,10 +88,10 @@ BOOST_AUTO_TEST_CASE(blocks_may_be_released_by_another_thread) {
     other.join();
     for (const auto& [frame, size] : there) frame_cache::release(frame, size);
   }
-  BOOST_TEST_PASSPOINT();  // AddressSanitizer sees what is lost or freed twice
+  BOOST_TEST_PASSPOINT();  // AddressSanitizer reports leaks and double frees
 }
 
-// After the thread's own lists are gone: other thread-locals may hold frames until then.
+// Other thread-locals may release frames after the thread's own lists have been destroyed.
 BOOST_AUTO_TEST_CASE(a_block_may_be_released_while_its_thread_ends) {
   struct late {
     void* frame = nullptr;
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_block_may_be_released_while_its_thread_ends) {
     }
   };
   std::thread([] {
-    thread_local late before_the_lists;  // made first, so destroyed last
+    thread_local late before_the_lists;  // constructed first, so destroyed last
     before_the_lists.frame = nullptr;
     before_the_lists.frame = filled(100, 1);
   }).join();

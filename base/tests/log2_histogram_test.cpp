@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(percentiles_of_one_to_a_thousand) {
   BOOST_TEST(s.max == 1000u);
   BOOST_TEST(s.percentile(50) == 511u);
   BOOST_TEST(s.percentile(25) == 255u);
-  BOOST_TEST(s.percentile(99) == 1000u);  // not 1023: there was none above
+  BOOST_TEST(s.percentile(99) == 1000u);  // not 1023: no larger value was recorded
   BOOST_TEST(s.percentile(100) == 1000u);
   BOOST_TEST(s.percentile(0) == 1u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_test: events reach the hook as they are, and no hook does harm.
+// log_test: events reach the hook unchanged; a hook may be absent, or may throw.
 #include <quintet/base/log.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rate_limit_test: so many a second, and a burst.
+// rate_limit_test: a rate per second, and a burst.
 #include <quintet/base/rate_limit.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// Takes what there is to take.
+/// Takes all that the limit allows at `now`. Returns the count.
 int take_all(rate_limit& limit, time_point now, int most = 10'000) {
   int taken = 0;
   for (; taken < most && limit.wait(now) == duration::zero(); ++taken) limit.take(now);
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(a_burst_then_the_rate) {
   BOOST_TEST(take_all(limit, begin + milliseconds(99)) == 0);
   BOOST_TEST(take_all(limit, begin + milliseconds(100)) == 1);
   BOOST_TEST(take_all(limit, begin + milliseconds(400)) == 3);
-  BOOST_TEST(take_all(limit, begin + std::chrono::hours(1)) == 5);  // a bucket does not overflow
+  BOOST_TEST(take_all(limit, begin + std::chrono::hours(1)) == 5);  // the bucket holds at most the burst
 }
 
 BOOST_AUTO_TEST_CASE(without_a_burst_a_second_of_them) {

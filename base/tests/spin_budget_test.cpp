@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spin_budget_test: when it spins and for how long, by a clock that moves with every look.
+// spin_budget_test: when a thread spins and for how long, by a clock that each look advances.
 #include <quintet/base/error.hpp>
 #include <quintet/base/work/spin_budget.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr duration budget = 100us, look = 1us;
 
-/// A spin whose `which` look finds something (0: none does).
+/// Runs spins in which look number `which` finds something (0: none does).
 struct spinner {
   outcome spin(unsigned which, duration sleep = 1h, duration each = look) {
     unsigned looks = 0;
@@ -30,7 +30,7 @@ struct spinner {
   }
   outcome pays() { return spin(20); }
   outcome fails() { return spin(0); }
-  /// Until it has spun, what the one spin does: how many sleeps went without.
+  /// Repeats a spin until it is not skipped. Returns the number of skips.
   unsigned skipped_until(unsigned which) {
     unsigned skipped = 0;
     while (spin(which) == outcome::skipped) ++skipped;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(it_looks_until_something_comes) {
 BOOST_AUTO_TEST_CASE(it_looks_no_longer_than_its_budget_and_the_sleep) {
   spinner s;
   BOOST_TEST((s.fails() == outcome::in_vain));
-  BOOST_TEST((s.lasted == look + budget));  // the clock is asked after the first look
+  BOOST_TEST((s.lasted == look + budget));  // the clock is read after the first look
   BOOST_TEST((s.spin(0, 30us) == outcome::in_vain));
   BOOST_TEST((s.lasted == look + 30us));
 }
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_is_there_already_asks_no_clock_and_says_nothing) {
   while (s.spins.spin(s.time, 1h, [] { return true; }) == outcome::skipped) {
   }
   for (int i = 0; i < 100; ++i)
-    BOOST_TEST((s.spins.spin(s.time, 1h, [] { return true; }) == outcome::ready));  // and not that it pays again:
+    BOOST_TEST((s.spins.spin(s.time, 1h, [] { return true; }) == outcome::ready));  // does not count as paid
   BOOST_TEST((s.fails() == outcome::in_vain));
   BOOST_TEST((s.fails() == outcome::skipped));
 }
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(what_comes_while_it_was_held_up_has_not_paid) {
   spinner s;
   BOOST_TEST((s.spin(2, 1h, 10ms) == outcome::interrupted));
   BOOST_TEST(spin_budget::found(outcome::interrupted));
-  while (s.spin(2, 1h, 10ms) != outcome::skipped) {  // another thread has the CPU: it gives up
+  while (s.spin(2, 1h, 10ms) != outcome::skipped) {  // another thread has the CPU, so it stops spinning
   }
 }
 
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(in_vain_it_skips_more_and_more_sleeps_up_to_a_bound) {
   spinner s;
   unsigned before_it = 0;
   while (s.fails() != outcome::skipped) ++before_it;
-  BOOST_TEST(before_it <= 8u);  // tries at the full price
+  BOOST_TEST(before_it <= 8u);  // spins of the whole budget
   (void)s.skipped_until(0);
   unsigned last = 1;
   for (int i = 0; i < 20; ++i) {
@@ -136,5 +136,5 @@ BOOST_AUTO_TEST_CASE(when_it_pays_again_it_recovers) {
   unsigned sleeps = 0;
   for (unsigned in_a_row = 0; in_a_row < 20; ++sleeps) in_a_row = s.pays() == outcome::paid ? in_a_row + 1 : 0;
   BOOST_TEST(sleeps < 3 * spin_budget::most_skips);
-  for (int i = 0; i < 3; ++i) BOOST_TEST((s.fails() == outcome::in_vain));  // a few do no harm
+  for (int i = 0; i < 3; ++i) BOOST_TEST((s.fails() == outcome::in_vain));  // a few failures cause no skip
 }

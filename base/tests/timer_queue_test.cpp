@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// timer_queue_test: timers fire in the order of their deadlines, and may do anything to each other when they do.
+// timer_queue_test: timers fire in the order of their deadlines, and may start, cancel or destroy each other then.
 #include <quintet/base/work/timer_queue.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_CASE(in_the_order_of_deadlines, fixture) {
   add(2, 20);
   BOOST_TEST((queue.next() == at(10)));
   BOOST_TEST(queue.expire(at(9)) == 0u);
-  BOOST_TEST(queue.expire(at(10)) == 1u);  // due at the very moment
+  BOOST_TEST(queue.expire(at(10)) == 1u);  // a timer fires at its exact deadline
   BOOST_TEST((queue.next() == at(20)));
   BOOST_TEST(queue.expire(at(100)) == 2u);
   BOOST_TEST(queue.empty());
@@ -63,7 +63,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_knows_its_state, fixture) {
   BOOST_TEST((t.deadline() == at(10)));
   queue.expire(at(10));
   BOOST_TEST(!t.pending());
-  t.cancel();  // harmless
+  t.cancel();  // has no effect
   BOOST_TEST(!t.pending());
 }
 
@@ -83,7 +83,7 @@ BOOST_FIXTURE_TEST_CASE(starting_again_moves_it, fixture) {
   queue.start(t, at(30));
   BOOST_TEST((queue.next() == at(20)));
   BOOST_TEST(queue.expire(at(29)) == 1u);
-  queue.start(t, at(5));  // earlier, and in the past
+  queue.start(t, at(5));  // an earlier deadline, in the past
   BOOST_TEST(queue.expire(at(29)) == 1u);
   check({2, 1});
 }
@@ -103,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(one_may_cancel_another_that_is_due_too, fixture) {
   simple canceller([this] { timers.back().cancel(); });
   queue.start(canceller, at(10));
   add(1, 10);
-  add(2, 10);  // the last one
+  add(2, 10);  // the one to cancel
   BOOST_TEST(queue.expire(at(10)) == 2u);
   check({1});
 }
@@ -122,7 +122,7 @@ BOOST_FIXTURE_TEST_CASE(one_may_destroy_itself, fixture) {
   std::unique_ptr<simple> self;
   self = std::make_unique<simple>([&] {
     fired.push_back(7);
-    std::unique_ptr<simple>* where = &self;  // what was captured goes with it
+    std::unique_ptr<simple>* where = &self;  // captured references are destroyed with the timer
     where->reset();
   });
   queue.start(*self, at(10));
@@ -131,7 +131,7 @@ BOOST_FIXTURE_TEST_CASE(one_may_destroy_itself, fixture) {
   check({7});
 }
 
-// Else a timer that starts itself again at once would keep its loop for ever.
+// Otherwise a timer that restarts itself at once would block its loop forever.
 BOOST_FIXTURE_TEST_CASE(one_that_starts_itself_again_waits_for_the_next_call, fixture) {
   int count = 0;
   std::unique_ptr<simple> t;
@@ -141,7 +141,7 @@ BOOST_FIXTURE_TEST_CASE(one_that_starts_itself_again_waits_for_the_next_call, fi
   });
   queue.start(*t, at(0));
   add(1, 5);
-  BOOST_TEST(queue.expire(at(10)) == 2u);  // the other one was not starved either
+  BOOST_TEST(queue.expire(at(10)) == 2u);  // the other timer fires, too
   BOOST_TEST(count == 1);
   BOOST_TEST(queue.expire(at(10)) == 1u);
   BOOST_TEST(count == 2);
@@ -158,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(one_may_start_another, fixture) {
   check({2});
 }
 
-// Against a sorted list.
+// Compares with a sorted list.
 BOOST_AUTO_TEST_CASE(random_operations_agree_with_a_sorted_list) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -167,8 +167,7 @@ BOOST_AUTO_TEST_CASE(random_operations_agree_with_a_sorted_list) {
     std::vector<std::size_t> fired;
     std::deque<simple> timers;
     for (std::size_t i = 0; i < count; ++i) timers.emplace_back([&fired, i] { fired.push_back(i); });
-    std::vector<std::pair<time_point, std::size_t>>
-        expected;  // deadline, timer; by deadline, then in the order of starting
+    std::vector<std::pair<time_point, std::size_t>> expected;  // deadline and timer, sorted by deadline, then by start
     const auto forget = [&](std::size_t i) { std::erase_if(expected, [i](const auto& e) { return e.second == i; }); };
     int now = 0;
     for (int step = 0; step < 1000; ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// work_item_test: queues that keep the order, lose nothing, and survive what the items do.
+// work_item_test: queues keep the order, lose nothing, and allow items to destroy or requeue themselves.
 #include <quintet/base/work/work_item.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -28,7 +28,7 @@ class job final : public work_item {
   std::function<void(job&)> function_;
 };
 
-/// Runs as one thing, then as another.
+/// Runs one function, then another one.
 class two_faced final : public work_item {
  public:
   explicit two_faced(std::vector<int>& log) : work_item(&two_faced::first, &two_faced::leave), log_(log) {}
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_fifo_is_first_in_first_out) {
   for (int i = 0; i < 3; ++i) queue.push(jobs.emplace_back([](job&) {}));
   BOOST_TEST(!queue.empty());
   BOOST_TEST((queue.pop() == &jobs[0]));
-  queue.push(jobs[0]);  // at the end again
+  queue.push(jobs[0]);  // again, at the end
   BOOST_TEST((queue.pop() == &jobs[1]));
   BOOST_TEST((queue.pop() == &jobs[2]));
   BOOST_TEST((queue.pop() == &jobs[0]));
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(an_item_may_destroy_itself) {
   BOOST_TEST(destroyed == 3);
 }
 
-// Each producer's items arrive in its order and exactly once; what a producer wrote before is seen by the consumer.
+// Each producer's items arrive in order and exactly once. The consumer sees all writes before the push.
 BOOST_AUTO_TEST_CASE(many_producers_one_consumer) {
   constexpr std::size_t producers = 4;
   constexpr int each = 20'000;
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(many_producers_one_consumer) {
     bool in_order = false;
   };
   mpsc_inbox inbox;
-  std::vector<int> seen(producers, -1);  // by the consumer only
+  std::vector<int> seen(producers, -1);  // only the consumer uses it
   std::vector<std::deque<message>> messages(producers);
   std::atomic<std::size_t> finished{0};
   std::vector<std::thread> threads;

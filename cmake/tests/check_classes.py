@@ -13,9 +13,9 @@ import cpp_outline
 
 MOST_FUNCTIONS, MOST_FLAGS = 60, 12
 
-# Class: functions and flags that it may have, because ...
+# Class: allowed functions and flags, and the reason.
 WAIVED = {
-    'connection_facts': (0, 22),  # no states: the arguments of next_step(), each a row of the table in doc/design.md
+    'connection_facts': (0, 22),  # not states but arguments of next_step(), each a row of the table in doc/design.md
 }
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check_docs <compiler> <include directory>: every piece of C++ in README.md and doc/ compiles, every link leads somewhere, every errc is explained, and what is quoted from a file is what the file says.
+# check_docs <compiler> <include directory>: in README.md and doc/, every piece of C++ compiles, every link has a
+# target, every errc is explained, and quotations from files are exact.
 # shellcheck disable=SC2016
 set -euo pipefail
 compiler=$1 include=$2
@@ -9,8 +10,8 @@ failed=0
 documents=(README.md)
 while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md' | sort)
 
-# A piece with an #include is a file of its own. The others of a document follow each other in one namespace; those of all
-# documents are in one file, after this.
+# A piece with an #include is a file of its own. The other pieces of a document share one namespace; all documents share
+# one file, after this prelude.
 cat > "$work/prelude.hpp" << 'END'
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
@@ -56,19 +57,19 @@ find "$work" -name '*.cpp' -print0 | sort -z | xargs -0 -P 2 -I{} bash -c \
   '"$compiler" -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -DBOOST_ASIO_NO_DEPRECATED -I"$include" -fsyntax-only "$1"' \
   _ {} || failed=1
 
-# The piece after <!-- quoted: PATH --> is that file, from the piece's first line to the end.
+# The piece after <!-- quoted: PATH --> must equal the end of that file.
 while IFS=: read -r document line path; do
   piece=$(awk -v from="$line" 'NR > from && /^```/ {if (inside++) exit; next} inside' "$document")
   [[ $piece == "$(tail -n "$(wc -l <<< "$piece")" "$path")" ]] ||
     { echo "$document:$line: the piece after this line is not the end of $path" >&2; failed=1; }
 done < <(grep -HnE '^<!-- quoted: .* -->$' "${documents[@]}" | sed -E 's/^([^:]+):([0-9]+):<!-- quoted: (.*) -->$/\1:\2:\3/')
 
-# Every reason has its row in doc/errors.md.
+# Every reason must have a row in doc/errors.md.
 for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' base/error.hpp); do
   grep -q "^| \`$reason\` |" doc/errors.md || { echo "doc/errors.md: nothing about errc::$reason" >&2; failed=1; }
 done
 
-# anchors <file>: what GitHub makes of its headings.
+# anchors <file>: prints the anchors that GitHub makes from the headings.
 anchors() {
   sed -nE '/^```/,/^```/d; s/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
 }

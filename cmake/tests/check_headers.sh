@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# check_headers <compiler> <include directory>: every header compiles alone, and Asio comes in only by the headers made for that.
-# A header with a source of its own, which includes it first, has been compiled alone by the build: that takes a second
-# for each of them less.
+# check_headers <compiler> <include directory>: every header compiles alone, and only the headers for Asio include Asio.
+# A header that its own source includes first was compiled alone by the build, and is only scanned: that saves a second
+# for each of them.
 set -euo pipefail
 compiler=$1 include=$2
 
-# Who wants Asio asks for it; it costs whoever compiles it five seconds a file.
+# The headers that may include Asio. All others must not, because Asio costs five seconds per compiled file.
 asio_headers=" net/asio.hpp net/loop/asio.hpp net/loop/asio_guest.hpp net/loop/executor.hpp \
 net/connection_pool.hpp net/client/connection_pool.hpp "
 
 check() {
   local header=$1 dependencies
-  # -M with -fsyntax-only: what it includes, and whether it compiles, in one run. Twice: it must guard itself.
+  # -MD with -fsyntax-only lists the includes and compiles in one run. Included twice, to test the include guard.
   local how=(-fsyntax-only -MD -MF /dev/stdout)
   [[ $(grep -m 1 '^#include' "${header%.hpp}.cpp" 2> /dev/null) == "#include \"${header##*/}\"" ]] && how=(-M)
   dependencies=$(printf '#include <quintet/%s>\n#include <quintet/%s>\n' "$header" "$header" |

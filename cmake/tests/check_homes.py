@@ -14,7 +14,7 @@ import cpp_outline
 
 SMALL = 12
 
-# Class and source of its functions that the rule does not allow, to be mended where these files are next divided.
+# Class and source that break rule 1; to be corrected when these files are next divided.
 WAIVED = {
     ('uring_engine', 'net/engine/uring/completions.cpp'),
     ('uring_engine', 'net/engine/uring/sending.cpp'),
@@ -38,7 +38,7 @@ class homes:
         """`files`: path and text of each."""
         self.texts = dict(files)
         self.waived, self.unused = waived, set(waived)
-        self.declared = collections.defaultdict(set)  # class: files with one of this name that is in no other class
+        self.declared = collections.defaultdict(set)  # class: files with a class of this name outside of other classes
         self.outlines = {}
         for path, text in self.texts.items():
             try:
@@ -50,7 +50,7 @@ class homes:
                     self.declared[found.name.replace('<>', '')].add(path)
 
     def complaints(self):
-        topics = collections.defaultdict(dict)  # of a class and its header: sources with a topic
+        topics = collections.defaultdict(dict)  # class and header: its sources with a topic
         for path, outline in self.outlines.items():
             for found in outline.functions:
                 name = next((scope for scope in found.scopes if scope in self.declared), None)

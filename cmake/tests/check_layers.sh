@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers: a folder includes only itself and the folders before it in this list, by relative paths; base no Asio.
+# check_layers: a folder includes only itself and folders before it in the list, by relative paths. base: no Asio.
 set -euo pipefail
 
 # Bottom-up. The root of net forwards to its folders, for users: nothing in the library includes it.
@@ -13,7 +13,7 @@ complain() { printf '%s\n' "$*" >&2; failed=1; }
 declare -A rank
 for i in "${!folders[@]}"; do rank[${folders[i]}]=$i; done
 
-# Each include of the library's own: <file>:<line>:<path>.
+# Reads each include of a library header: <file>:<line>:<path>.
 while IFS=: read -r file line path; do
   from=${file%/*} target=$(realpath --relative-to=. --canonicalize-missing "${file%/*}/$path")
   to=${target%/*}
@@ -24,7 +24,7 @@ while IFS=: read -r file line path; do
 done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' base net threadmodels --include='*.hpp' --include='*.cpp' |
   grep -vE '^[a-z]+/tests/' | sed -E 's/^([^:]+):([0-9]+):[^"]*"([^"]*)".*/\1:\2:\3/')
 
-# forbid <directory> <pattern of an include's path> <why>
+# forbid <directory> <pattern of an include's path> <pattern of excepted files> <message>
 forbid() {
   local found
   [[ -d $1 ]] || return 0

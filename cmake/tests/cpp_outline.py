@@ -16,7 +16,7 @@ from cpp_tokens import not_understood, tokens_of
 LAYERS = ('base', 'net', 'threadmodels')
 
 DECISIONS = {'if', 'for', 'while', 'case', 'catch', '?', '&&', '||', 'and', 'or'}
-# What has parentheses of its own, and is no parameter list.
+# Words whose parentheses are no parameter list.
 NOT_PARAMETERS = {'alignas', 'decltype', 'explicit', 'noexcept', 'requires', '__attribute__', 'sizeof'}
 SPECIFIERS = {'static', 'inline', 'constexpr', 'const', 'mutable', 'extern', 'thread_local', 'constinit'}
 CLASS_KEYS = {'class', 'struct', 'union'}
@@ -25,13 +25,13 @@ CLOSING = {'(': ')', '[': ']', '{': '}'}
 
 @dataclass
 class function:
-    name: str  # of a member defined outside of its class: the last part
-    scopes: list  # the classes (or namespaces) that the definition names before it
+    name: str  # without scopes
+    scopes: list  # the classes (or namespaces) that the definition names before the name
     line: int
     last: int = 0
     complexity: int = 1
     defined: bool = False
-    removed: bool = False  # = default or = delete
+    removed: bool = False  # `= default` or `= delete`
     member_of: object = None
 
     def full_name(self):
@@ -46,7 +46,7 @@ class class_:
     name: str
     line: int
     outer: object = None
-    functions: list = field(default_factory=list)  # declared in its body, also when defined there
+    functions: list = field(default_factory=list)  # declared or defined in its body
     flags: int = 0
 
     def full_name(self):
@@ -218,7 +218,7 @@ class outline:
                 made = class_(name, self.tokens[at].line, inside)
                 self.classes.append(made)
             else:
-                made = inside  # what has no name belongs to what is around it
+                made = inside  # members of an unnamed class belong to the class around it
             self.scope(brace + 1, last - 1, made)
         return self.after_semicolon(last)
 

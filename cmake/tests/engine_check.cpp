@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_check: can tests use the engine that QUINTET_ENGINE names? Exit status 77, that of a skipped test: no.
+// engine_check: exits with 77, the status of a skipped test, if tests cannot use the engine that QUINTET_ENGINE names.
 #include <quintet/net/engine/make_engine.hpp>
 
 #include <cstdio>
@@ -16,8 +16,8 @@
 namespace {
 
 constexpr unsigned mebibyte = 1U << 20U;
-// A ring takes 132 KiB, all processes of a user share one limit, and the kernel gives back what a ring had some time
-// after its end: tests that make loops by the hundred need more than are there at a time.
+// A ring takes 132 KiB, and all processes of a user share one limit. The kernel releases a ring's memory some time
+// after its end. So tests that make hundreds of loops need more than the rings that exist at a time.
 constexpr rlim_t locked_memory_of_tests = 64 * rlim_t{mebibyte};
 
 bool has_capability(unsigned which) {
@@ -26,7 +26,7 @@ bool has_capability(unsigned which) {
   return ::syscall(SYS_capget, &header, sets) == 0 && (sets[which / 32].effective >> (which % 32) & 1U) != 0;
 }
 
-/// All that the user may lock, in bytes, when that is too little.
+/// Returns the bytes that the user may lock if they are too few for the tests, else nothing.
 std::optional<rlim_t> too_little_locked_memory() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur >= locked_memory_of_tests) return std::nullopt;

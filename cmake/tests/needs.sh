@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# needs: how a test says which program it lacks, and which package of Debian and Ubuntu has it. Sourced.
+# needs: skips a test that lacks a program, and names the package of Debian and Ubuntu that has it. Sourced.
 
-# needs <program>...: ends with 77, which ctest takes for skipped, where one of them is not installed.
+# needs <program>...: exits with 77, which ctest reports as skipped, if a program is not installed.
 needs() {
   local program package
   for program; do

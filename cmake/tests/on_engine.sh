@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# on_engine: runs a test with an engine as the automatic one. Skipped (77) where this kernel refuses the engine.
+# on_engine: runs a test with an engine as the default one. Skips it (77) if the kernel refuses the engine.
 # Usage: on_engine.sh <engine> <quintet_engine_check> <test> [argument...]
 set -eu
 export QUINTET_ENGINE=$1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// chat: what one says, all others read. A reader that is stuck is closed, and harms nobody.
+// chat: each line of one client is sent to all others. A client that does not read is closed and delays nobody.
 #include "chat/room.hpp"
 #include "common/options.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// room: a line from one becomes one broadcast to the others.
+// room: broadcasts a line of one guest to all others.
 #include "chat/room.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace example::chat {
 
 namespace {
 
-/// What a guest says is shown by terminals, which would obey control characters.
+/// Replaces control characters, which the terminals of other guests would obey.
 std::string printable(quintet::bytes text) {
   std::string shown(text);
   std::ranges::replace_if(shown, [](unsigned char ch) { return ch < ' ' || ch == 0x7F; }, '?');
@@ -31,7 +31,7 @@ void room::leave(quintet::connection_id who) {
   std::erase(present_, who);
 }
 
-// The lock is held for a copy of ids, not while anything is sent.
+// Holds the lock only while the ids are copied, not while anything is sent.
 void room::say(quintet::connection& from, const std::string& line) {
   std::vector<quintet::connection_id> others;
   {
@@ -52,7 +52,7 @@ guest::guest(room& r, const manners& m) noexcept
 
 void guest::on_open(quintet::connection& c) { c.write("your name?\n"); }
 
-// After close() no line comes any more.
+// The library delivers no line after close().
 void guest::operator()(quintet::connection& c, quintet::bytes text) {
   if (text.ends_with('\r')) text.remove_suffix(1);  // telnet
   if (text == "/quit") return c.close();
@@ -61,7 +61,7 @@ void guest::operator()(quintet::connection& c, quintet::bytes text) {
   room_->say(c, name_ + ": " + printable(text) + "\n");
 }
 
-// One warning, not one for each line: an answer to each line would be output for a guest that does not read.
+// Warns once, not for each line: a guest that does not read would collect the warnings as output.
 bool guest::is_too_fast(quintet::connection& c) {
   const quintet::time_point now = c.loop().time().now();
   if (lines_.wait(now) > quintet::duration::zero()) {
@@ -85,7 +85,7 @@ void guest::introduce(quintet::connection& c, std::string name) {
   }
   name_ = std::move(name);
   auto limits = c.limits();
-  limits.idle_timeout = idle_;  // a guest may just listen
+  limits.idle_timeout = idle_;  // a guest may only listen
   c.set_limits(limits);
   c.write("welcome, there are " + std::to_string(room_->size()) + " of us\n");
   room_->say(c, name_ + " has come\n");

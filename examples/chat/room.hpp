@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// room: who is in it, and what is said to all of them.
+// room: the list of guests, and the handler of one guest.
 #pragma once
 
 #include <quintet/base/rate_limit.hpp>
@@ -13,24 +13,24 @@
 
 namespace example::chat {
 
-/// What a guest may do. A line costs the server as many sends as there are guests, so both numbers have a limit.
+/// Limits of a guest. A line costs the server one send per guest, so both numbers are limited.
 struct manners {
-  std::size_t guests = 256;           ///< in the room; one more is turned away
-  std::size_t lines_per_second = 5;   ///< of one guest; the room does not hear what exceeds them
-  std::size_t burst = 20;             ///< lines that a guest may say at once after a silence
-  std::size_t idle_s = 3600;          ///< seconds without a line to or from a guest, until the guest is sent away
-  static constexpr int attempts = 3;  ///< at a name
+  std::size_t guests = 256;           ///< in the room; further ones are refused
+  std::size_t lines_per_second = 5;   ///< of one guest; further lines are dropped
+  std::size_t burst = 20;             ///< lines that a guest may send at once after a silence
+  std::size_t idle_s = 3600;          ///< seconds without a line to or from a guest, until the connection is closed
+  static constexpr int attempts = 3;  ///< to give a valid name
 };
 
-/// Shared by all connections, in whatever thread their handlers run. It keeps ids, not connections: one that has closed
-/// is simply not reached any more.
+/// Shared by all connections, whose handlers may run on several threads. Keeps ids, not connections: a broadcast does
+/// not reach an id whose connection has closed.
 class room {
  public:
   explicit room(std::size_t most) : most_(most) {}
-  /// False: it is full.
+  /// Adds a connection. Returns false if the room is full.
   [[nodiscard]] bool enter(quintet::connection& c);
   void leave(quintet::connection_id who);
-  /// To everybody but the one who says it.
+  /// Sends `line` to everybody except `from`.
   void say(quintet::connection& from, const std::string& line);
   [[nodiscard]] std::size_t size() const;
 
@@ -40,7 +40,7 @@ class room {
   std::vector<quintet::connection_id> present_;
 };
 
-/// A line is said to all others; the first line is the name. "/quit" leaves.
+/// The first line is the name; each later line is sent to all others. "/quit" closes the connection.
 class guest {
  public:
   guest(room& r, const manners& m) noexcept;
@@ -57,7 +57,7 @@ class guest {
   room* room_;
   std::chrono::seconds idle_;
   quintet::rate_limit lines_;
-  bool warned_ = false;  // since the guest was too fast
+  bool warned_ = false;  // since the last accepted line
   int attempts_ = 0;
   std::string name_;  // empty: not in the room
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// options: strict parsing; every complaint names the option and says what is allowed.
+// options: strict parsing; every error message names the option and the allowed values.
 #include "options.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -93,7 +93,7 @@ endpoint parse_endpoint(const std::string& text) {
 struct command_line::parser {
   parser(std::string program, const std::string& description) : name(std::move(program)), app(description, name) {}
 
-  // The text of the option goes through parse(), and a complaint names the option.
+  // Adds an option whose text parse() converts. The error message names the option.
   template <class T, class Parse>
   void add(const std::string& option, T& into, Parse parse, const std::string& help, const std::string& placeholder) {
     const auto assign = [option, &into, parse](const std::string& text) {
@@ -106,20 +106,20 @@ struct command_line::parser {
     app.add_option_function<std::string>(names(option), assign, help)->type_name(placeholder);
     allow(option);
   }
-  // One that may come several times, each time with one value.
+  // Adds an option that may be given several times, each time with one value.
   void add_list(const std::string& option, std::vector<std::string>& into, const std::string& help,
                 const std::string& placeholder) {
     app.add_option(names(option), into, help)->type_name(placeholder)->allow_extra_args(false);
     allow(option);
   }
   void allow(const std::string& option) { allowed += (allowed.empty() ? "" : ", ") + option; }
-  // As CLI11 wants them: "-w,--loops".
+  // Returns the names in CLI11's form: "-w,--loops".
   [[nodiscard]] std::string names(const std::string& option) const {
     const auto found = letters.find(option);
     return found == letters.end() ? option : std::string("-") + found->second + "," + option;
   }
 
-  // --port and --address say together what the config's first listener is; --listen replaces it.
+  // --port and --address together define the config's first listener; --listen replaces it.
   void add_listening(quintet::config& c) {
     config = &c;
     const quintet::address given(c.listen.front().at);
@@ -134,7 +134,7 @@ struct command_line::parser {
     add_list("--listen", listen, "in place of --address and --port, once or several times; unix:/path works too",
              "ADDRESS");
   }
-  // Sockets that the parent process has opened come before everything that the command line says.
+  // Sockets opened by the parent process take precedence over the command line.
   void settle_listening() const {
     if (!config) return;
     if (auto inherited = quintet::inherited_listeners(); !inherited.empty()) {
@@ -171,7 +171,7 @@ struct command_line::parser {
   std::map<std::string, char> letters;
   std::vector<named_destinations> other_servers;
   CLI::App app;
-  quintet::config* config = nullptr;  // of a server, if there is one
+  quintet::config* config = nullptr;  // null without server()
   std::string host;
   std::uint16_t port = 0;
   std::optional<std::uint16_t> priority_port;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spdlog_hook: what the library has to say, to a logger of spdlog.
+// spdlog_hook: passes the library's log events to a logger of spdlog.
 #pragma once
 
 #include <quintet/base/log.hpp>
@@ -25,7 +25,7 @@ inline spdlog::level::level_enum to_spdlog(severity s) noexcept {
   return spdlog::level::err;
 }
 
-/// The hook is called by several threads: the logger's sinks must be of spdlog's kinds that end in _mt.
+/// Returns a log hook. Several threads call it, so the logger must use spdlog's sinks that end in _mt.
 inline log_hook spdlog_hook(std::shared_ptr<spdlog::logger> logger) {
   return [logger = std::move(logger)](const log_event& event) {
     const auto level = to_spdlog(event.level);

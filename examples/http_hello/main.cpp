@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// http_hello: 64 bytes over HTTP/1.1, on Boost.Beast's parser, for curl, wrk and ab.
+// http_hello: serves 64 bytes over HTTP/1.1, with Boost.Beast's parser, for curl, wrk and ab.
 #include "session.hpp"
 
 #include "common/options.hpp"

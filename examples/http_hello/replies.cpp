@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// replies: the object of 64 bytes, and what is said instead of it.
+// replies: the object of 64 bytes, and the error replies.
 #include "replies.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// replies: every answer that there is, put together when the server starts, so that a request costs one copy.
+// replies: all possible replies, built when the server starts, so that a request costs one copy.
 #pragma once
 
 #include "request_reader.hpp"
@@ -10,20 +10,20 @@
 
 namespace http_hello {
 
-/// Shared by all connections, and never changed.
+/// Shared by all connections; immutable.
 class replies {
  public:
   replies();
 
-  /// To a whole request: the object, or that there is nothing but GET and HEAD. `keep`: the connection goes on.
+  /// Returns the reply to a whole request: the object, or 405 unless GET or HEAD. `keep`: the connection stays open.
   [[nodiscard]] bytes to(const request_reader& r, bool keep) const;
-  /// To one that was refused; the connection is over.
+  /// Returns the reply to a refused request. The caller must close the connection.
   [[nodiscard]] bytes refusal(int status) const;
 
   static constexpr bytes go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
  private:
-  // What the Connection field has to say: nothing in HTTP/1.1 that goes on.
+  // Forms of the Connection field: absent if an HTTP/1.1 connection stays open.
   enum { keep_1_1, keep_1_0, closing, kinds };
 
   std::array<std::string, kinds> object_, not_allowed_;

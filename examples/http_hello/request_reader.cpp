@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// request_reader: what of a request is looked at, and which mistakes have which status.
+// request_reader: the checked parts of a request, and the status of each error.
 #include "request_reader.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -12,14 +12,14 @@ using boost::beast::http::error;
 
 namespace {
 
-// "0\r\n\r\n": no chunked body has less to come. Beast asserts that it is not offered less, once it has seen the 0.
+// "0\r\n\r\n" is the shortest rest of a chunked body. Once Beast has seen the 0, it asserts that it gets no less.
 constexpr std::size_t least_chunked = 5;
 
-// Whether all of a chunk's line is there; of the last chunk all of the trailer too. Where Beast wants more than that, a
-// string in the chunk's extension does not end in its line. Beast would look for its end however far, and each time
-// count the chunk against the limit of the body.
+// Returns whether a chunk's line is complete; for the last chunk, whether its trailer is complete too. If Beast needs
+// more than that, a string in the chunk's extension does not end in its line. Beast would search for its end without
+// limit, and count the chunk against the body limit each time.
 bool has_complete_line_of_chunk(bytes in) {
-  if (in.starts_with("\r\n")) in.remove_prefix(2);  // of the chunk before
+  if (in.starts_with("\r\n")) in.remove_prefix(2);  // of the previous chunk
   const bool is_last = in.find_first_not_of('0') >= in.find_first_not_of("0123456789abcdefABCDEF");
   return in.find(is_last ? "\r\n\r\n" : "\r\n") != in.npos;
 }
@@ -31,7 +31,7 @@ request_reader::request_reader(const limits& l) : header_limit_(l.header) {
   body_limit(l.body);
 }
 
-// Beast returns after the header, and after each piece of a body.
+// Loops because Beast returns after the header and after each piece of a body.
 request_reader::progress request_reader::read(bytes in, std::size_t& used) {
   error_code ec;
   bytes rest = in;
@@ -55,14 +55,14 @@ request_reader::progress request_reader::read(bytes in, std::size_t& used) {
   return is_done() ? progress::whole : progress::incomplete;
 }
 
-// Beast looks at the size of what it is offered, and forgets what it has used: a header that comes line by line would
-// have no limit.
+// Beast limits only the bytes of one call, not those already used: a header that arrives line by line would have no
+// limit.
 void request_reader::check_header(std::size_t unread, error_code& ec) const {
   if (ec && ec != error::need_more) return;
   if (header_bytes_ + (is_header_done() ? 0 : unread) > header_limit_) ec = error::header_limit;
 }
 
-// Beast may leave the request line unused until it has seen the end of all fields.
+// Beast may not use the request line before all fields have arrived, so `unread` is searched for its end.
 int request_reader::status_for(error_code ec, bytes unread) const {
   if (ec == error::header_limit) return version_ == 0 && unread.find('\n') == unread.npos ? 414 : 431;
   if (ec == error::body_limit) return 413;
@@ -84,7 +84,7 @@ void request_reader::on_request_impl(verb method, string_view, string_view, int 
 void request_reader::on_field_impl(field name, string_view, string_view value, error_code& ec) {
   if (name == field::host) ++hosts_;
   if (name == field::expect) awaits_continue_ = boost::beast::iequals(value, "100-continue");
-  // Another coding than chunked, or another one after it: where that body would end nobody knows.
+  // A coding other than chunked, or a coding after it: the end of such a body is unknown.
   if (name == field::transfer_encoding && !chunked()) ec = error::bad_transfer_encoding;
 }
 

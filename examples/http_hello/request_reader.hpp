@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// request_reader: one HTTP request after another through Boost.Beast's parser, of which only what the answer depends on
-// is kept.
+// request_reader: reads one HTTP request with Boost.Beast's parser and keeps only what the reply depends on.
 #pragma once
 
 #include <quintet/base/bytes.hpp>
@@ -14,34 +13,34 @@ namespace http_hello {
 
 using quintet::bytes;
 
-/// What a client may ask of the server before it is refused.
+/// Limits of a request; a larger one is refused.
 struct limits {
   std::size_t header = 8 * 1024;  ///< bytes of the request line and all fields
-  std::size_t body = 64 * 1024;   ///< bytes of a body, which is read and thrown away
+  std::size_t body = 64 * 1024;   ///< bytes of a body, which is read and discarded
 };
 
-/// Reads one request. Beast's own parser keeps every field in a container; this one hears of each field and allocates
-/// nothing. It cannot be used again: make another one for the next request.
+/// Reads one request. Beast's own parser stores every field in a container; this one allocates nothing. It cannot be
+/// reused: create another one for the next request.
 class request_reader final : private boost::beast::http::basic_parser<true> {
  public:
   explicit request_reader(const limits& l);
 
   enum class progress {
-    incomplete,  ///< what was not used is to be offered again, with more behind it
-    whole,       ///< the request is there, its body included
-    refused,     ///< status() says why; nobody knows where the next request begins
+    incomplete,  ///< offer the unused bytes again, followed by more
+    whole,       ///< the request is complete, including its body
+    refused,     ///< status() says why; the start of the next request is unknown
   };
-  /// Takes what it can use from the front of `in`, and adds the count to `used`.
+  /// Uses bytes from the front of `in`, and adds their count to `used`.
   progress read(bytes in, std::size_t& used);
 
-  // After `whole`, and true of a refused one as far as it was read.
+  // After `whole`; after `refused` for the part that was read.
   [[nodiscard]] bool is_get() const noexcept { return method_ == boost::beast::http::verb::get; }
   [[nodiscard]] bool is_head() const noexcept { return method_ == boost::beast::http::verb::head; }
   [[nodiscard]] bool is_http_1_0() const noexcept { return version_ == 10; }
   using basic_parser::keep_alive;
   // After `refused`: 400, 413, 414, 431 or 505.
   [[nodiscard]] int status() const noexcept { return status_; }
-  /// After `incomplete`: whether the client waits for "100 Continue". True once.
+  /// After `incomplete`: returns whether the client waits for "100 Continue". Returns true once.
   [[nodiscard]] bool take_continue() noexcept;
 
  private:
@@ -67,7 +66,7 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   std::size_t header_limit_;
   std::size_t header_bytes_ = 0;  // used so far
   verb method_ = verb::unknown;
-  int version_ = 0;  // 10, 11; 0: the request line is still to come
+  int version_ = 0;  // 10 or 11; 0: the request line has not been read
   int status_ = 0;
   unsigned hosts_ = 0;
   bool awaits_continue_ = false;

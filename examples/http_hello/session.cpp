@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: requests in turn, and what ends a connection.
+// session: answers requests in order, and decides when a connection ends.
 #include "session.hpp"
 
 #include <chrono>
 
 namespace http_hello {
 
-// A client that may still be sending is given time to read the reply, also with --linger 0.
+// A client that may still be sending gets time to read the reply, even with --linger 0.
 std::size_t session::end(quintet::connection& c, bytes in, bytes reply, bool more_may_come) {
   c.write(reply);
   if (auto limits = c.limits(); more_may_come && limits.linger_timeout == quintet::duration::zero()) {
@@ -23,7 +23,7 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
   for (std::size_t used = 0; used < in.size();) {
     switch (reader_->read(in.substr(used), used)) {
       case request_reader::progress::incomplete:
-        c.mark_incomplete(has_ended_one);  // the reader uses pieces of headers and bodies
+        c.mark_incomplete(has_ended_one);  // the reader consumes partial headers and bodies
         if (reader_->take_continue()) c.write(replies::go_on);
         return used;
       case request_reader::progress::refused:

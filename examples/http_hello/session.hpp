@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: the handler of one client: every whole request in the batch is answered, and the answers leave together.
+// session: the handler of one client. It answers every whole request in the batch; the replies leave together.
 #pragma once
 
 #include "replies.hpp"
@@ -15,7 +15,7 @@ namespace http_hello {
 class session {
  public:
   session(const replies& all, const limits& l) : replies_(all), limits_(l) { reader_.emplace(limits_); }
-  /// Of one that has read nothing yet: what a server copies for each connection.
+  /// Creates a session with a new reader, for a server that copies its handler for each connection.
   session(const session& other) : session(other.replies_, other.limits_) {}
 
   std::size_t operator()(quintet::connection& c, bytes in);
@@ -25,10 +25,10 @@ class session {
 
   const replies& replies_;
   limits limits_;
-  std::optional<request_reader> reader_;  // of the request that is being read
+  std::optional<request_reader> reader_;  // of the current request
 };
 
-/// Input that must be kept for a connection so that what `limits` allow fits.
+/// Returns a `max_input` that fits every request within `l`.
 [[nodiscard]] constexpr std::size_t max_input(const limits& l) noexcept { return l.header + 128 * 1024; }
 
 }  // namespace http_hello

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// keyed_hash: XXH3 with a secret of the process's own; not with a seed, from which XXH3 only derives a secret of 64
-// bits.
+// keyed_hash: XXH3 with a random secret per process. A seed would give a secret of only 64 bits.
 #include "keyed_hash.hpp"
 
 #define XXH_INLINE_ALL
@@ -16,7 +15,8 @@ namespace kv {
 namespace {
 
 using secret_bytes = std::array<unsigned char, XXH3_SECRET_DEFAULT_SIZE>;
-static_assert(XXH3_SECRET_DEFAULT_SIZE >= XXH3_SECRET_SIZE_MIN && XXH3_SECRET_DEFAULT_SIZE <= 256);  // of getentropy()
+// The limit of getentropy() is 256 bytes.
+static_assert(XXH3_SECRET_DEFAULT_SIZE >= XXH3_SECRET_SIZE_MIN && XXH3_SECRET_DEFAULT_SIZE <= 256);
 
 secret_bytes draw() {
   secret_bytes drawn{};

@@ -8,8 +8,8 @@
 
 namespace kv {
 
-/// [any thread] XXH3, 64 bits, with a secret that the process draws from the system when it starts. With a hash that
-/// clients can compute, one client could fill one bucket with all of its keys, so that each lookup compares them all.
+/// [any thread] Returns XXH3, 64 bits, with a secret that the process draws from the system at its start. With a
+/// predictable hash, a client could put all of its keys into one bucket, so that each lookup compares them all.
 [[nodiscard]] std::uint64_t keyed_hash(quintet::bytes key) noexcept;
 
 }  // namespace kv

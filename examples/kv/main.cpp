@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv: a small server of the Redis protocol: keys and values in memory, for redis-cli and redis-benchmark.
+// kv: a small server of the Redis protocol with keys and values in memory, for redis-cli and redis-benchmark.
 #include "session.hpp"
 
 #include "common/options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resp: the parser. Its complaints are those of Redis 7, so that clients and their tests know them.
+// resp: the parser. Its error texts are those of Redis 7, so that clients and their tests know them.
 #include "resp.hpp"
 
 #include <charconv>
@@ -67,7 +67,7 @@ outcome request_parser::parse_bulk() {
   return outcome::request;
 }
 
-// A line of a prefix (checked by the caller) and a number; nothing in `into` when it is no number.
+// Reads a line of a prefix (checked by the caller) and a number. Leaves `into` empty if it is no number.
 outcome request_parser::parse_length(char prefix, std::optional<std::int64_t>& into) {
   const bytes line = in_.substr(position_, limits::line);
   const std::size_t end = line.find('\r');
@@ -91,8 +91,8 @@ outcome request_parser::parse_inline() {
   return outcome::request;
 }
 
-// Words between blanks; 'single' and "double" quotes hold blanks together. Unlike Redis this knows no escapes, since
-// arguments are views of what was received.
+// Splits words at blanks outside of 'single' and "double" quotes. Returns false for unbalanced quotes. Unlike Redis
+// this knows no escapes, because arguments are views of the input.
 bool request_parser::split_words(bytes line) {
   for (;;) {
     while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);

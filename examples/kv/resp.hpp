@@ -15,7 +15,7 @@ namespace kv {
 
 using quintet::bytes;
 
-/// What a client may ask of the server's memory. Sizes are refused when they are announced, before their bytes arrive.
+/// Limits of a request's memory. Too large sizes are refused when they are announced, before their bytes arrive.
 struct limits {
   std::size_t arguments = 1024;               ///< of one request
   std::size_t bulk = 1024 * 1024;             ///< bytes of one argument
@@ -24,25 +24,25 @@ struct limits {
 };
 
 enum class outcome {
-  request,     ///< one whole request; it may be without arguments, and is then to be ignored
-  incomplete,  ///< the beginning of one: offer it again with more behind it
-  malformed,   ///< error() says why; the connection cannot go on, since nobody knows where the next request begins
+  request,     ///< one whole request; ignore it if it has no arguments
+  incomplete,  ///< a partial request: offer it again, followed by more
+  malformed,   ///< error() says why; close the connection, as the start of the next request is unknown
 };
 
-/// Has no memory of earlier calls: the same bytes give the same answer however they were split when they arrived.
-/// Allocates only while the list of arguments, or the text of an error, is longer than any before it.
+/// Keeps no state between calls: the result does not depend on how the bytes were split on arrival. Allocates only if
+/// the list of arguments, or an error text, is longer than all earlier ones.
 class request_parser {
  public:
   request_parser() = default;
   explicit request_parser(const limits& l) : limits_(l) {}
 
-  /// Looks at the first request in `in`.
+  /// Parses the first request in `in`.
   outcome parse(bytes in);
 
   // After outcome::request. The arguments are views of `in`.
   [[nodiscard]] std::span<const bytes> arguments() const noexcept { return arguments_; }
   [[nodiscard]] std::size_t used() const noexcept { return position_; }
-  // After outcome::malformed: as Redis says it, without "-ERR ".
+  // After outcome::malformed: Redis's text, without "-ERR ".
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
 
  private:
@@ -61,7 +61,7 @@ class request_parser {
   std::string error_;
 };
 
-/// A whole number written as Redis writes it: no plus sign, no leading zeros, no blanks.
+/// Returns a whole number in Redis's form: no plus sign, no leading zeros, no blanks. Returns nothing otherwise.
 [[nodiscard]] std::optional<std::int64_t> to_integer(bytes text) noexcept;
 
 }  // namespace kv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: from requests to replies. Small replies are copied into the connection's buffer; a large value is shared.
+// session: carries out requests. Small replies are copied into the connection's buffer; stored values are shared.
 #include "session.hpp"
 
 #include <algorithm>
@@ -29,14 +29,14 @@ void write_bulk(replies& c, bytes value) {
   c.write("\r\n");
 }
 
-// Without a copy, so that a value is in memory once, whoever is to be sent it.
+// Sends a stored value without a copy, so that the value is in memory once for all clients.
 void write_bulk(replies& c, store::value found) {
   write_number(c, '$', static_cast<std::int64_t>(found->size()));
   c.write(std::move(found));
   c.write("\r\n");
 }
 
-// The client's own bytes within a line: none of them may end it.
+// Writes bytes of the client within a line. CR and LF become blanks, so that they cannot end the line.
 void write_quoted(replies& c, bytes text) {
   c.write("'");
   for (char ch : text) {
@@ -100,7 +100,7 @@ bool equal_ignoring_case(bytes a, bytes lower) noexcept {
   return a.size() == lower.size() && std::equal(a.begin(), a.end(), lower.begin(), same);
 }
 
-// What redis-benchmark asks before it begins: this store is never saved.
+// redis-benchmark asks this before it begins. The store is never saved.
 void config(store&, request r, replies& c) {
   if (!equal_ignoring_case(r[1], "get")) return reply(c, "-ERR only CONFIG GET is known here\r\n");
   if (r.size() < 3) return reply(c, "-ERR wrong number of arguments for 'config|get' command\r\n");
@@ -109,7 +109,7 @@ void config(store&, request r, replies& c) {
   c.write("*0\r\n");
 }
 
-// What redis-cli asks when it is interactive, to help with typing: there is nothing to tell.
+// redis-cli asks this when it is interactive, for its hints. The reply is an empty list.
 void command(store&, request, replies& c) { c.write("*0\r\n"); }
 
 void quit(store&, request, replies& c) {
@@ -136,7 +136,7 @@ constexpr std::array<known_command, 10> commands{{
     {"quit", 1, any, quit},
 }};
 
-// As Redis says it: enough of the arguments to recognise them.
+// Replies as Redis does, with enough of the arguments to recognise them.
 void unknown(request r, replies& c) {
   constexpr std::size_t shown = 128;
   c.write("-ERR unknown command ");
@@ -170,8 +170,8 @@ bool execute(store& data, request r, replies& c) {
   return true;
 }
 
-// The connection keeps what is unused, but offers it again only when more arrives: a client that has sent all of its
-// requests would wait for ever. So what is put off is kept here.
+// The session keeps postponed requests. The connection would offer them again only when more input arrives, so a client
+// that has sent all of its requests would wait forever.
 std::size_t session::operator()(quintet::connection& c, bytes in) {
   if (!put_off_.empty()) {
     put_off_.erase(0, std::exchange(put_off_used_, 0));
@@ -195,12 +195,12 @@ void session::carry_out_put_off(quintet::connection& c) {
     std::string().swap(put_off_);
     put_off_used_ = 0;
   } else if (!made.full) {
-    c.mark_incomplete(made.any);  // for the connection nothing is left
+    c.mark_incomplete(made.any);  // the connection itself holds no unused input
   }
   c.count_kept_input(put_off_.capacity());
 }
 
-// Whether the client reads is asked after each 16 KiB of replies, not after each reply.
+// Checks writable() after each 16 KiB of replies, not after each reply.
 session::progress session::carry_out(quintet::connection& c, bytes in) {
   constexpr std::size_t between_looks = 16 * 1024;
   replies to(c);

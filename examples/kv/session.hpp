@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// session: the handler of one client: every whole request in the batch is carried out, and the replies leave together.
-// It stops while the client does not read its replies.
+// session: the handler of one client. It carries out every whole request in the batch; the replies leave together.
+// It pauses while the client does not read its replies.
 #pragma once
 
 #include "resp.hpp"
@@ -15,7 +15,7 @@
 
 namespace kv {
 
-/// Where replies go. It counts them.
+/// Writes replies to a connection and counts their bytes.
 class replies {
  public:
   explicit replies(quintet::connection& to) noexcept : to_(to) {}
@@ -40,7 +40,7 @@ class session {
  public:
   session(store& data, const limits& l) : store_(data), parser_(l) {}
 
-  /// Returns how much of `in` it used: all but the beginning of a request whose end is still to come.
+  /// Returns the number of bytes used: all of `in` except an incomplete request at its end.
   std::size_t operator()(quintet::connection& c, bytes in);
   void on_writable(quintet::connection& c);
 
@@ -55,20 +55,20 @@ class session {
 
   store& store_;
   request_parser parser_;
-  std::string put_off_;  // requests that came while the client did not read
+  std::string put_off_;  // requests received while the client did not read
   std::size_t put_off_used_ = 0;
 };
 
-/// Carries out one request and writes its reply. Arguments: the command's name and what follows it; at least one.
-/// False when it was the connection's last (QUIT).
+/// Carries out one request and writes its reply. `arguments`: at least one, the command's name. Returns false if the
+/// request was the connection's last (QUIT).
 bool execute(store& data, std::span<const bytes> arguments, replies& to);
 
-/// Input that must be kept for a connection so that a request of the largest size fits.
+/// Returns a `max_input` that fits the largest request.
 [[nodiscard]] constexpr std::size_t max_input(const limits& l) noexcept {
   return l.request + l.arguments * 32 + 256 * 1024;
 }
 
-/// Output that a connection must be allowed so that the largest reply fits behind what may wait before it.
+/// Returns a `max_output` that fits the largest reply behind output up to the high watermark.
 [[nodiscard]] constexpr std::size_t max_output(const limits& l, std::size_t high_watermark) noexcept {
   return high_watermark + l.request + 256 * 1024;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// store: keys and values in shards, each under a lock of its own, since handlers of several threads share it.
+// store: keys and values in shards, each with its own lock, because handlers of several threads share the store.
 #pragma once
 
 #include "keyed_hash.hpp"
@@ -22,18 +22,17 @@
 
 namespace kv {
 
-/// Values do not change but are replaced, so that a reader needs the lock only to take hold of one: writing a reply may
-/// wait for a slow client, and nobody else should wait with it.
-/// [any thread]
+/// [any thread] Values are immutable and replaced as a whole, so a reader needs the lock only to copy a pointer. A
+/// reply to a slow client therefore delays nobody else.
 class store {
  public:
   using value = quintet::shared_bytes;
 
-  /// `most`: bytes of all keys and values together, each entry with `entry_cost` bytes more.
+  /// `most`: limit of the bytes of all keys and values, plus `entry_cost` bytes per entry.
   explicit store(std::size_t most = SIZE_MAX) noexcept : most_(most) {}
   static constexpr std::size_t entry_cost = 128;
 
-  /// The value, or nullptr.
+  /// Returns the value, or nullptr.
   [[nodiscard]] value get(bytes key) {
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
@@ -41,12 +40,12 @@ class store {
     return found == s.values.end() ? nullptr : found->second;
   }
 
-  /// False: that would exceed what the store may hold, and nothing happens.
+  /// Stores a value. Returns false, without a change, if the store's limit would be exceeded.
   bool set(bytes key, bytes to) {
     value fresh = std::make_shared<const std::string>(to);
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
-    return put(s, key, fresh);  // the old value goes after the lock has been given back
+    return put(s, key, fresh);  // the old value is destroyed after the lock is released
   }
 
   bool erase(bytes key) {
@@ -59,9 +58,9 @@ class store {
     return true;
   }
 
-  /// Bytes of all entries, as the limit counts them.
+  /// Returns the bytes of all entries, counted as for the limit.
   [[nodiscard]] std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
-  /// Keys in the fullest bucket of all: what a lookup compares at most.
+  /// Returns the number of keys in the fullest bucket, the maximum of comparisons in a lookup.
   [[nodiscard]] std::size_t fullest_bucket() {
     std::size_t most = 0;
     for (shard& s : shards_) {
@@ -72,7 +71,7 @@ class store {
   }
 
   enum class increment_error { none, not_a_number, overflow, store_full };
-  /// Adds one to a number, which is 0 when the key is new.
+  /// Adds one to a number, which is 0 if the key is new. Returns the new number, or an error.
   std::pair<std::int64_t, increment_error> increment(bytes key) {
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
@@ -86,7 +85,7 @@ class store {
   }
 
  private:
-  /// Finds by a view, without making a string of it.
+  /// Allows lookups by a view, without a std::string.
   struct hash {
     using is_transparent = void;
     std::size_t operator()(bytes key) const noexcept { return keyed_hash(key); }
@@ -97,7 +96,7 @@ class store {
   };
   static std::size_t cost(bytes key, bytes of) noexcept { return key.size() + of.size() + entry_cost; }
 
-  // With the lock. `fresh` is what was there before.
+  // The caller must hold the lock. On success `fresh` becomes the replaced value, if there was one.
   bool put(shard& s, bytes key, value& fresh) {
     const auto found = s.values.find(key);
     const std::size_t before = found == s.values.end() ? 0 : cost(key, *found->second);
@@ -112,14 +111,14 @@ class store {
     }
     return true;
   }
-  // What makes an entry smaller is always possible.
+  // A change that does not make an entry larger always succeeds.
   bool hold(std::size_t more, std::size_t less) noexcept {
     const std::size_t held = held_.fetch_add(more - less, std::memory_order_relaxed) + more - less;
     if (more <= less || held <= most_) return true;
     held_.fetch_sub(more - less, std::memory_order_relaxed);
     return false;
   }
-  // By the hash's upper bits: the lower ones choose the bucket within the shard.
+  // Uses the hash's upper bits; the lower ones choose the bucket within the shard.
   shard& shard_of(bytes key) noexcept { return shards_[hash()(key) >> 58]; }
 
   const std::size_t most_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// command: options to a config, and what cannot go together.
+// command: turns options into a config, and refuses combinations that make no sense.
 #include "proxy/command.hpp"
 
 #include "common/options.hpp"
@@ -29,15 +29,15 @@ struct headers {
 
 void set_relay_limits(command& c, const numbers& n) {
   auto& limits = c.config.limits;
-  // A relay knows of no messages, and in some protocols the server speaks first.
+  // A relay does not know messages, and in some protocols the server sends first.
   limits.first_byte_timeout = limits.message_timeout = quintet::duration::zero();
   limits.min_receive_rate = 0;
-  // Never reached: a connection above its watermark is not read from, and the windows bound what waits, but for what an
-  // engine has received before it was told to pause. Of io_uring's buffers that is up to 4 MiB.
+  // Never reached: the windows bound the waiting output, except for input that an engine received before the pause.
+  // With io_uring's buffers, that is up to 4 MiB.
   limits.high_watermark = limits.max_output = 8 * (c.relaying.window + kib * kib);
   c.relaying.limits = limits;
   c.relaying.socket = c.config.listen.front().socket;
-  if (c.relaying.accept_proxy)  // until the header is there; nor may it come to a halt
+  if (c.relaying.accept_proxy)  // these apply until the header is complete
     limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// command: the command line: Fastsocket's demo server's eight options by names of today, and those of the proxy.
+// command: the command line: the eight options of Fastsocket's demo server under new names, and those of the proxy.
 #pragma once
 
 #include "proxy/service.hpp"
@@ -12,12 +12,12 @@ namespace example::proxy {
 
 struct command {
   quintet::config config = quintet::config::public_defaults({"127.0.0.1:7080"});
-  settings relaying;  ///< without upstreams it is a server of one page
+  settings relaying;  ///< without upstreams the program serves one page
   std::string log;    ///< a file; empty: standard error
   bool verbose = false, debug = false, keep_alive = false;
 };
 
-/// Ends the program after --help, and when something is wrong.
+/// Parses the command line. Ends the program after --help, and after an error.
 [[nodiscard]] command parse(int argc, const char* const* argv);
 
 }  // namespace example::proxy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ends: from a client's first byte to its upstream, and what is counted on the way.
+// ends: the PROXY header of a client, the search for its upstream, and the counters.
 #include "proxy/ends.hpp"
 
 #include "proxy/upstreams.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::memory_order_relaxed); }
 
-/// It is given up: nothing was sent, and nothing will be.
+/// Closes a client for which no upstream was found. Nothing has been sent to it.
 void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
                  quintet::error_code why) {
   count(all.counts.given_up);
@@ -46,7 +46,7 @@ std::size_t client_end::operator()(connection& c, quintet::bytes in) {
   return in.size();
 }
 
-// What stands behind the header belongs to the upstream.
+// Bytes behind the header belong to the upstream.
 std::size_t client_end::read_header(connection& c, quintet::bytes in) {
   if (c.closing()) return in.size();
   const header_reading header = proxy::read_header(in);
@@ -62,7 +62,8 @@ std::size_t client_end::read_header(connection& c, quintet::bytes in) {
   return in.size();
 }
 
-// In thread_per_connection the client's loop serves nobody else: then the main one connects, and the model places.
+// In thread_per_connection the client's loop serves only the client. Then the main loop connects, and the model places
+// the upstream's connection.
 void client_end::find_upstream(connection& c) {
   c.pause_reading();
   relay_ = std::make_shared<relay>(*all_, c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ends: the handlers of a relay's two connections: of the client, and of the upstream that was found for it.
+// ends: the handlers of a relay's two connections, to the client and to its upstream.
 #pragma once
 
 #include "proxy/relay.hpp"
@@ -10,13 +10,13 @@
 
 namespace example::proxy {
 
-/// Both ends, until the last of them has gone.
+/// Both ends of a relay; lives until the last of them is destroyed.
 struct relay {
   relay(service& all, quintet::connection& client);
 
   const std::shared_ptr<relay_end> client, upstream;
   const quintet::connection_id client_id;
-  const quintet::event_loop* const loop_of_client;  // to compare with: it may be gone
+  const quintet::event_loop* const loop_of_client;  // only compared: the loop may be destroyed
 };
 
 class client_end {
@@ -33,13 +33,13 @@ class client_end {
   void find_upstream(quintet::connection& c);
 
   service* all_;
-  quintet::connection_ends ends_;  // of the connection, or as the header says
-  std::shared_ptr<relay> relay_;   // none before the header has come
+  quintet::connection_ends ends_;  // of the connection, or from the header
+  std::shared_ptr<relay> relay_;   // null until the header has been read
 };
 
 class upstream_end {
  public:
-  /// `header`: of the PROXY protocol, to be sent first.
+  /// `header`: a PROXY header, sent before everything else.
   upstream_end(service& all, std::shared_ptr<relay> r, std::string header) noexcept
       : all_(&all), relay_(std::move(r)), header_(std::move(header)) {}
 

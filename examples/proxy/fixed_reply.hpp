@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// fixed_reply: the server mode: whatever is read is answered by the same page of HTTP, without looking at it.
+// fixed_reply: the handler of the server mode: answers any input with the same HTTP page, without parsing.
 #pragma once
 
 #include <quintet/net/connection.hpp>

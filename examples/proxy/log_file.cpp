@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_file: a time, a severity and a sentence.
+// log_file: writes a line of time, severity and text.
 #include "proxy/log_file.hpp"
 
 #include <array>

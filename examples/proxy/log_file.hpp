@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_file: what the server and the relays have to say, a line each, to a file or to standard error.
+// log_file: log events of the server and the relays, one line each, to a file or to standard error.
 #pragma once
 
 #include <quintet/base/log.hpp>
@@ -13,7 +13,7 @@ namespace example::proxy {
 
 class log_file {
  public:
-  /// Appends. An empty path: standard error. Throws config_error.
+  /// Opens a file to append to; an empty path means standard error. Throws config_error if the file cannot be opened.
   log_file(const std::string& path, quintet::severity least);
 
   /// [any thread]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy: a TCP relay with the PROXY protocol, or a server of one page; what Fastsocket's demo server does, in any
-// model.
+// proxy: a TCP relay with the PROXY protocol, or a server of one page, like Fastsocket's demo server, in any model.
 #include "proxy/command.hpp"
 #include "proxy/ends.hpp"
 #include "proxy/fixed_reply.hpp"
@@ -17,7 +16,7 @@ namespace {
 
 using namespace example::proxy;
 
-/// Prints as long as the server's main loop runs.
+/// Prints statistics while the server's main loop runs.
 template <class Server>
 void report_each_second(Server& server, const command& c, const totals* relays) {
   if (!c.verbose) return;
@@ -37,8 +36,8 @@ void serve_page(const command& c) {
   example::serve("proxy", c.config, server);
 }
 
-/// Listens no more, and gives relays the time of a drain to end by themselves: what a client has asked is answered by
-/// somebody else, of whom the server knows nothing. Then it drains.
+/// Stops listening and gives relays `drain_time` to finish, then drains. An immediate drain would cut replies off: the
+/// server cannot know whether an upstream still owes one.
 template <class Server>
 void begin_to_end(Server& server, service& all) {
   all.draining.store(true);
@@ -52,7 +51,7 @@ void begin_to_end(Server& server, service& all) {
 }
 
 void serve_relays(const command& c) {
-  service all;  // before the server, whose connections use it to their end
+  service all;  // before the server, whose connections use it until they are destroyed
   all.options = c.relaying;
   all.log = c.config.log;
   const auto make = [&all](const quintet::connection_ends& ends) { return client_end(all, ends); };

@@ -39,7 +39,7 @@ address ip(int family, const void* octets, std::uint16_t port_in_net_order) {
 
 // ---- Version 1 ------------------------------------------------------------------------------------------------------
 
-/// Up to the next blank, which is taken too; there must be one.
+/// Removes a word and the blank behind it from `line`. Returns nothing if the word is empty or no blank follows.
 std::optional<bytes> word(bytes& line) {
   const auto blank = line.find(' ');
   if (blank == bytes::npos || blank == 0) return std::nullopt;
@@ -90,7 +90,7 @@ header_reading read_line(bytes in) {
 std::uint8_t octet(bytes in, std::size_t at) { return static_cast<std::uint8_t>(in[at]); }
 std::size_t length(bytes in, std::size_t at) { return std::size_t{octet(in, at)} << 8U | octet(in, at + 1); }
 
-/// CRC-32C (RFC 3720, B.4) of each octet.
+/// CRC-32C (RFC 3720, B.4) of each octet value.
 constexpr std::array<std::uint32_t, 256> crc_table = [] {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < table.size(); ++i) {
@@ -100,18 +100,18 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
   return table;
 }();
 
-/// With zeros for the four bytes at `hole`.
+/// Returns the CRC-32C of `in`, with zeros for the four bytes at `hole`.
 std::uint32_t checksum(bytes in, std::size_t hole) {
   std::uint32_t crc = ~0U;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::uint32_t next = i - hole < 4 ? 0U : octet(in, i);  // below `hole` the difference is a large number
+    const std::uint32_t next = i - hole < 4 ? 0U : octet(in, i);  // below `hole` the difference wraps around
     crc = crc >> 8U ^ crc_table[(crc ^ next) & 0xFFU];
   }
   return ~crc;
 }
 
-/// Each a type, a length, and so many bytes; together they fill what is left of the header. One of them may be a
-/// checksum: each is of the whole header, so a client could make the server compute hundreds.
+/// Checks the extensions, which fill the rest of the header: each has a type, a length and a value. Allows one
+/// checksum: each covers the whole header, so a client could make the server compute hundreds.
 bool are_extensions_valid(bytes header, std::size_t at) {
   constexpr std::uint8_t type_crc = 3;
   bool has_checksum = false;
@@ -143,7 +143,7 @@ header_reading read_block(bytes in) {
   if (in.size() < fixed_part) return {};
   const std::size_t size = length(in, 14);
   if (size > longest_payload) return malformed;
-  // Of streams: none, IPv4, IPv6, Unix.
+  // Families of streams: none, IPv4, IPv6, Unix.
   std::size_t addresses = 0;
   switch (octet(in, 13)) {
     case 0x00:
@@ -161,7 +161,7 @@ header_reading read_block(bytes in) {
       return malformed;
   }
   const bool talks_for_itself = octet(in, 12) == 0x20;
-  if (talks_for_itself && size < addresses) addresses = 0;  // which are to be ignored
+  if (talks_for_itself && size < addresses) addresses = 0;  // LOCAL: the addresses are ignored
   if (size < addresses) return malformed;
   if (in.size() < fixed_part + size) return {};
   const bytes header = in.substr(0, fixed_part + size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy_protocol: the header by which a proxy tells the server behind it who the client is, versions 1 and 2.
+// proxy_protocol: the header with which a proxy tells the server behind it the client's address, versions 1 and 2.
 #pragma once
 
 #include <quintet/base/bytes.hpp>
@@ -21,17 +21,18 @@ inline constexpr std::size_t longest_payload = 2048;  ///< bytes of addresses an
 struct header_reading {
   enum class outcome : std::uint8_t { incomplete, whole, malformed };
   outcome result = outcome::incomplete;
-  std::size_t used = 0;  ///< bytes of a whole one
-  /// Nothing: the proxy talks for itself, or does not know, or the client has no IP address.
+  std::size_t used = 0;  ///< bytes of a whole header
+  /// Nothing: the proxy connects for itself (LOCAL), or the client's address is unknown or no IP address.
   std::optional<quintet::connection_ends> ends = {};
 };
 
-/// What stands at the beginning of `in`. Strict: what the specification does not allow is malformed, and what exceeds
-/// the limits is so before it has arrived; extensions of version 2 are skipped, but for a checksum, which is verified
-/// and may come once.
+/// Parses the header at the beginning of `in`. Strict: a violation of the specification is malformed, and a header
+/// above the limits is malformed before it has arrived. Extensions of version 2 are skipped, except for a checksum: it
+/// is verified if the header has addresses, and may occur once.
 [[nodiscard]] header_reading read_header(quintet::bytes in);
 
-/// Empty for none. Without addresses of one family of IP it says that they are unknown.
+/// Returns a header, or an empty string for `none`. The header says "unknown" unless both addresses are of one IP
+/// family.
 [[nodiscard]] std::string make_header(proxy_version version, const quintet::connection_ends& ends);
 
 }  // namespace example::proxy

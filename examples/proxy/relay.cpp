@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// relay: bytes, ends and room travel from one end to the other as messages of the registry.
+// relay: the ends exchange bytes, ends of streams and window updates through the registry.
 #include "proxy/relay.hpp"
 
 #include <utility>
@@ -26,15 +26,15 @@ void relay_end::forward(connection& c, quintet::bytes in) {
     early_.append(in);
 }
 
-// The one copy there is; what is short is merged with what waits.
+// registry().send() makes the only copy, and merges short input with waiting output.
 void relay_end::send(connection& c, quintet::bytes in) {
-  if (c.registry().send(other_, in)) return c.close();  // it has gone
+  if (c.registry().send(other_, in)) return c.close();  // the other connection has closed
   forwarded_ += in.size();
   if (forwarded_ - asked_ >= window_ / 2) ask_when_sent(c);
   if (forwarded_ - left_ >= window_) c.pause_reading();
 }
 
-// When more than half a window is on its way there is always somebody who will tell.
+// Requests a notification for each half window, so that one is always outstanding while reading is paused.
 void relay_end::ask_when_sent(connection& c) {
   asked_ = forwarded_;
   const auto failed =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// relay: two connections whose input is each other's output, with half-close and back-pressure in each direction alone.
+// relay: two connections whose input is each other's output. Half-close and back-pressure work per direction.
 #pragma once
 
 #include "proxy/service.hpp"
@@ -13,21 +13,20 @@
 
 namespace example::proxy {
 
-/// One of the two, and the direction that begins there. Only with the baton of its own connection; the other one
-/// reaches it by connection_registry::post(). Its connection reads on while less than a window of what it has received
-/// waits to be sent at the other end, whatever the other direction does: overflow_policy::pause would stop a connection
-/// from reading because its own peer does not read.
+/// [baton] One end, and the direction that begins there. The other end uses connection_registry::post() to call it.
+/// Its connection reads while less than a window of its input waits to be sent at the other end. Each direction has its
+/// own window: overflow_policy::pause would stop a connection's input because its own peer does not read.
 class relay_end : public std::enable_shared_from_this<relay_end> {
  public:
   relay_end(std::size_t window, std::atomic<std::uint64_t>& sent) noexcept : window_(window), sent_(sent) {}
 
-  /// Before this what comes is kept. `header`: what the other one is to send first.
+  /// Connects this end to the other and forwards input kept until now. `header`: sent first by the other connection.
   void join(quintet::connection& c, quintet::connection_id other, std::shared_ptr<relay_end> its_end,
             std::string header = {});
   void forward(quintet::connection& c, quintet::bytes in);
   /// The peer has finished sending.
   void read_eof(quintet::connection& c);
-  /// Its connection is over: the other one sends what it has, and ends.
+  /// Its connection has closed: the other one sends its waiting output and closes.
   void closed(quintet::connection& c);
 
  private:
@@ -41,7 +40,7 @@ class relay_end : public std::enable_shared_from_this<relay_end> {
   std::atomic<std::uint64_t>& sent_;
   quintet::connection_id other_;
   std::shared_ptr<relay_end> other_end_;  // until closed()
-  std::string early_;                     // came before other_ was there
+  std::string early_;                     // input received before join()
   std::uint64_t forwarded_ = 0, asked_ = 0, left_ = 0;
   bool finished_ = false, other_finished_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// report: differences of two samples, in words.
+// report: formats the differences of two samples.
 #include "proxy/report.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// report: what --verbose prints each second: one line for all, and one for each loop.
+// report: the statistics that --verbose prints each second: one line in total, and one for each loop.
 #pragma once
 
 #include "proxy/service.hpp"
@@ -12,14 +12,15 @@
 
 namespace example::proxy {
 
-/// A moment of the counters.
+/// A snapshot of the counters.
 struct sample {
   std::uint64_t requests = 0;  ///< clients relayed; or, in server mode, reads answered
   std::vector<quintet::loop_statistics> loops;
   std::uint64_t accepted = 0, accepted_locally = 0;
 };
 
-/// A sample of a server. `each_loop`: its loops are there from the beginning; else they are summed up.
+/// Takes a sample of a server. `each_loop`: one entry for each loop, for models with a fixed set of loops; else one
+/// sum.
 template <class Server>
 sample take_sample(const Server& server, const totals* relays, bool each_loop) {
   const auto all = server.statistics();
@@ -35,7 +36,7 @@ sample take_sample(const Server& server, const totals* relays, bool each_loop) {
   return s;
 }
 
-/// Of the second between two samples. `relays`: of the proxy mode.
+/// Returns the lines for the time between two samples. `relays`: null in server mode.
 [[nodiscard]] std::string lines_between(const sample& before, const sample& now, const totals* relays);
 
 }  // namespace example::proxy

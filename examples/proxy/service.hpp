@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// service: what all relays of a proxy share: settings, counts, and the door to the server that they are connections of.
+// service: the state that all relays of a proxy share: settings, counters, and access to the server.
 #pragma once
 
 #include "proxy/proxy_protocol.hpp"
@@ -21,38 +21,38 @@ class upstream_end;
 
 struct settings {
   std::vector<quintet::destination> upstreams;
-  std::size_t pool = 0;             ///< connections to each upstream that each loop has made in advance
-  std::size_t window = 256 * 1024;  ///< bytes of each direction that one end has received and the other not yet sent
-  bool accept_proxy = false;        ///< clients begin with a header of the PROXY protocol
+  std::size_t pool = 0;             ///< connections to each upstream that each loop makes in advance
+  std::size_t window = 256 * 1024;  ///< bytes of each direction that are received but not yet sent
+  bool accept_proxy = false;        ///< clients begin with a PROXY header
   proxy_version send = proxy_version::none;
-  quintet::duration connect_timeout = std::chrono::seconds(3);  ///< of each upstream that is tried
-  quintet::socket_options socket = {};                          ///< of upstreams' connections, as clients have them
-  quintet::connection_limits limits = {};  ///< of both ends; the server's own are those of a client with a header
+  quintet::duration connect_timeout = std::chrono::seconds(3);  ///< per attempt
+  quintet::socket_options socket = {};     ///< of connections to upstreams, equal to those of clients
+  quintet::connection_limits limits = {};  ///< of both ends; until a PROXY header is read, the server's limits apply
 };
 
-/// Changed once or twice in the life of a relay, and once for some hundred kilobytes.
+/// Relaxed counters, shared by all loops: a relay changes them only a few times, and once per half window.
 struct totals {
-  std::atomic<std::uint64_t> clients{0};       ///< that have come
-  std::atomic<std::uint64_t> open{0};          ///< of these
-  std::atomic<std::uint64_t> relays{0};        ///< that have got an upstream
-  std::atomic<std::uint64_t> local{0};         ///< of these: on the loop of the client
-  std::atomic<std::uint64_t> warm{0};          ///< of these: over a connection that was there
-  std::atomic<std::uint64_t> failures{0};      ///< upstreams that were tried in vain
-  std::atomic<std::uint64_t> given_up{0};      ///< clients for whom no upstream was left
-  std::atomic<std::uint64_t> bad_headers{0};   ///< clients whose header was malformed, or did not come
-  std::atomic<std::uint64_t> to_upstreams{0};  ///< bytes that were passed on
+  std::atomic<std::uint64_t> clients{0};       ///< accepted
+  std::atomic<std::uint64_t> open{0};          ///< clients now
+  std::atomic<std::uint64_t> relays{0};        ///< clients that have got an upstream
+  std::atomic<std::uint64_t> local{0};         ///< relays with both ends on one loop
+  std::atomic<std::uint64_t> warm{0};          ///< upstream connections taken from the pool
+  std::atomic<std::uint64_t> failures{0};      ///< failed attempts to connect
+  std::atomic<std::uint64_t> given_up{0};      ///< clients closed because they got no upstream
+  std::atomic<std::uint64_t> bad_headers{0};   ///< clients whose PROXY header was malformed or missing
+  std::atomic<std::uint64_t> to_upstreams{0};  ///< bytes forwarded
   std::atomic<std::uint64_t> to_clients{0};
 };
 
-/// Outlives the server.
+/// Must outlive the server.
 struct service {
   settings options;
   totals counts;
   quintet::log_hook log;
-  std::atomic<std::uint64_t> next_upstream{0};  ///< in turn
+  std::atomic<std::uint64_t> next_upstream{0};  ///< for round robin
   std::atomic<bool> draining{false};
   quintet::event_loop* main = nullptr;
-  /// server::attach(). The last is called when the connection has no place, with the reason.
+  /// Calls server::attach(). The last argument is called with the reason if the connection is refused.
   std::function<void(quintet::event_loop* near, int handle, upstream_end, std::function<void(quintet::error_code)>)>
       attach;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// upstreams: attempts one after the other, and shelves of connections that nobody has used yet.
+// upstreams: tries upstreams one after the other, and keeps pools of unused connections.
 #include "proxy/upstreams.hpp"
 
 #include <cerrno>
@@ -10,7 +10,7 @@
 namespace example::proxy {
 namespace {
 
-/// The server has not closed it. It may have said something already.
+/// Returns whether the peer has not closed the connection. Input may have arrived already.
 bool is_open(int handle) noexcept {
   char byte = 0;
   const auto n = ::recv(handle, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -24,12 +24,12 @@ upstreams::~upstreams() {
     for (const unused& u : s.ready) loop_.io().close(u.handle);
 }
 
-// The loop makes it, and knows of no service.
+// event_loop::use() constructs this object without a service, so the first connect() sets it.
 void upstreams::begin(service& all) {
   if (std::exchange(all_, &all)) return;
   shelves_.resize(all.options.upstreams.size());
   if (all.options.pool == 0) return;
-  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // the client that is here goes first
+  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // after the current client's attempt
   loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
 }
 
@@ -95,7 +95,7 @@ void upstreams::look_after_shelves() {
   }
 }
 
-// One that cannot be reached is tried again when the shelves are looked after.
+// A failed attempt is repeated by the next look_after_shelves().
 void upstreams::fill(std::size_t upstream) {
   shelf& s = shelves_[upstream];
   if (all_->draining.load(std::memory_order_relaxed) || loop_.stopping()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// upstreams: connecting to one server of several, in turn, on the loop that asks; some connections are made in advance.
+// upstreams: connects a loop to one of several servers, round robin; some connections are made in advance.
 #pragma once
 
 #include "proxy/service.hpp"
@@ -13,11 +13,11 @@
 
 namespace example::proxy {
 
-/// One for each loop (event_loop::use). A relay knows nothing of the protocol and cannot tell when a connection could
-/// serve a second client, so what is kept is only what was never used.
+/// One for each loop (event_loop::use). Pools only connections that were never used: a relay does not know the
+/// protocol, so it cannot tell when a connection could serve a second client.
 class upstreams {
  public:
-  /// A handle, which is the caller's; or why there is none, after all upstreams were tried.
+  /// Receives a handle, which the callee owns, or the error of the last upstream after all have failed.
   using done_function = std::function<void(quintet::error_code failed, int handle)>;
 
   explicit upstreams(quintet::event_loop& loop) noexcept : loop_(loop) {}
@@ -25,13 +25,13 @@ class upstreams {
   upstreams(const upstreams&) = delete;
   upstreams& operator=(const upstreams&) = delete;
 
-  /// [loop]
+  /// [loop] Connects to the next upstream, or takes a connection from its pool. Calls `done` once.
   void connect(service& all, done_function done);
 
  private:
-  static constexpr std::chrono::seconds keeps_for{20};  ///< most servers close a silent connection later
+  static constexpr std::chrono::seconds keeps_for{20};  ///< most servers keep a silent connection longer
   struct attempt {
-    std::size_t next = 0, left = 0;  // upstream, and how many are still to be tried
+    std::size_t next = 0, left = 0;  // index of the next upstream, and the number of untried ones
     done_function done;
     std::optional<quintet::connector> connecting;
   };
@@ -40,7 +40,7 @@ class upstreams {
     quintet::time_point since;
   };
   struct shelf {
-    std::deque<unused> ready;  // the oldest first
+    std::deque<unused> ready;  // oldest first
     std::list<std::optional<quintet::connector>> connecting;
   };
   using attempt_list = std::list<attempt>;
@@ -56,7 +56,7 @@ class upstreams {
   quintet::event_loop& loop_;
   service* all_ = nullptr;
   attempt_list attempts_;
-  std::deque<shelf> shelves_;  // by upstream
+  std::deque<shelf> shelves_;  // one per upstream
 };
 
 }  // namespace example::proxy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// demo: blocking clients, a clock, and a table.
+// demo: measures with blocking clients and prints a table.
 #include "demo.hpp"
 
 #include "query.hpp"
@@ -38,7 +38,7 @@ class client {
     if (!fd_ || ::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot connect");
   }
-  /// Sends a line, waits for the line that comes back, returns how long that took.
+  /// Sends a line, waits for the answer line, and returns the time that it took.
   milliseconds ask(const std::string& query) {
     const auto begun = clock::now();
     const std::string line = query + "\n";
@@ -54,7 +54,7 @@ class client {
   quintet::file_descriptor fd_;
 };
 
-// Pings every few milliseconds until told to stop; keeps the worst.
+// Pings every few milliseconds until finish(), which returns the longest round trip.
 class pinger {
  public:
   explicit pinger(std::uint16_t port)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// slow_query: like a database: some queries wait, some compute. Here the threading model decides who waits for whom.
+// slow_query: like a database: some queries wait, some compute. The threading model decides which clients they delay.
 #include "demo.hpp"
 #include "query.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// query: sleeping, spinning and answering.
+// query: parses queries; sleeps, spins and answers.
 #include "query.hpp"
 
 #include <charconv>
@@ -22,7 +22,7 @@ std::optional<milliseconds> to_duration(bytes text) noexcept {
   return milliseconds(value);
 }
 
-// The time for which this thread has had a core: a computation takes as much of that however many compete.
+// Returns this thread's CPU time, which a computation needs regardless of competing threads.
 std::chrono::nanoseconds computed() noexcept {
   timespec t{};
   (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -56,7 +56,7 @@ std::size_t session::operator()(quintet::connection& c, bytes in) const {
   std::size_t used = 0;
   for (std::size_t end; (end = in.find('\n', used)) != in.npos; used = end + 1)
     c.write(answer(in.substr(used, end - used)));
-  return used;  // the beginning of a line comes again, with more behind it
+  return used;  // an incomplete line is offered again, followed by more
 }
 
 }  // namespace slow_query

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// query: a language of three queries, two of which take their time, and the handler that answers them.
+// query: a language of three queries, two of them slow, and the handler that answers them.
 #pragma once
 
 #include <quintet/net/connection.hpp>
@@ -9,11 +9,11 @@
 
 namespace slow_query {
 
-/// "ping"; "sleep MS": a query that waits, for a disk or another server; "spin MS": one that computes. At most ten
-/// seconds. Returns when it is done, with a line. Blocks the thread that calls it: that is the point.
+/// Carries out a query and returns the answer line. "ping"; "sleep MS" waits, as for a disk or another server;
+/// "spin MS" computes. At most ten seconds. Blocks the calling thread on purpose.
 [[nodiscard]] std::string answer(quintet::bytes query);
 
-/// Queries are lines. The thread model decides on which thread this blocks, and thereby who waits with it.
+/// Answers queries, one per line. The thread model decides which thread this blocks, and so which clients are delayed.
 struct session {
   std::size_t operator()(quintet::connection& c, quintet::bytes in) const;
 };

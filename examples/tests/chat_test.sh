@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# chat_test <build tree>: in each model, what one says all others read; a reader that is stuck harms nobody. And each
-# limit of a guest ends or silences one that exceeds it.
+# chat_test <build tree>: in each model, all others read a guest's lines, and a guest that does not read delays nobody.
+# Each limit of a guest closes or silences a guest that exceeds it.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# expect <descriptor> <line>: the next line that comes from there.
+# expect <descriptor> <line>: the next line from the descriptor must be <line>.
 expect() {
   local line
   read -r -t 20 -u "$1" line || fail "$model: nothing came instead of '$2'"
@@ -26,15 +26,15 @@ for model in "${models[@]}"; do
   expect 5 'welcome, there are 2 of us'
   expect 4 'bob has come'
 
-  exec 6<> "/dev/tcp/127.0.0.1/$port"  # enters, and never reads
+  exec 6<> "/dev/tcp/127.0.0.1/$port"  # enters the room, and never reads
   printf 'stuck\n' >&6
   expect 4 'stuck has come'
   expect 5 'stuck has come'
-  # Ann speaks no faster than Bob reads, until the stuck one has a megabyte waiting.
+  # Ann writes no faster than Bob reads, until a megabyte of output waits for the stuck guest.
   gone=''
   for ((spoken = 0; spoken < 10000 && !${#gone}; spoken += 50)); do
     printf '%s' "$speech" >&4
-    heard=$(timeout 20 head -c "${#said}" <&5; echo .)  # by the bytes: reading lines is slow in bash
+    heard=$(timeout 20 head -c "${#said}" <&5; echo .)  # by bytes, because bash reads lines slowly
     if [[ $heard == *'stuck has gone'* ]]; then
       gone=yes
       heard=${heard%.}$(timeout 20 head -c $((${#farewell} + 1)) <&5; echo .)
@@ -46,16 +46,16 @@ for model in "${models[@]}"; do
   expect 4 'stuck has gone'
   exec 6<&-
 
-  stop  # with a goodbye
+  stop  # the guests are told
   expect 4 'the server is going down'
   expect 5 'the server is going down'
   exec 4<&- 5<&-
 done
 
-# ---- What a stranger may do -----------------------------------------------------------------------------------------
+# ---- Limits of a guest ----------------------------------------------------------------------------------------------
 
 model='limits'
-# conversation <printf format>: all lines that come back until the server closes.
+# conversation <printf format>: prints all lines of the reply until the server closes.
 conversation() { talk "$port" "$1" 20 2> /dev/null | tr '\n' '|'; }
 is() { [[ $2 == "$1" ]] || fail "'$2' came instead of '$1'"; }
 too_long=$(printf '%0200d' 0)
@@ -63,7 +63,7 @@ too_long=$(printf '%0200d' 0)
 start chat --max-guests 2 --max-per-address 3 --max-line 100 --lines-per-second 1 --burst 30 --idle-timeout-s 600
 is 'your name?|a name has 1 to 32 characters|a name has 1 to 32 characters|a name has 1 to 32 characters|' \
   "$(conversation '\n\n\n\nann\n')"
-is 'your name?|' "$(conversation "$too_long\\n")"  # longer than a line may be
+is 'your name?|' "$(conversation "$too_long\\n")"  # longer than --max-line
 exec 4<> "/dev/tcp/127.0.0.1/$port" 5<> "/dev/tcp/127.0.0.1/$port"
 expect 4 'your name?'
 expect 5 'your name?'
@@ -74,10 +74,10 @@ expect 5 'welcome, there are 2 of us'
 expect 4 'bob has come'
 is 'your name?|the room is full|' "$(conversation 'eve\n')"
 
-# Of 1,000 lines at once Ann hears those of a burst, and what has been allowed since; Bob is told once for each silence.
+# Of 1,000 lines at once Ann receives a burst, and the lines that the rate allows meanwhile. Bob is warned once.
 for ((i = 0; i < 1000; ++i)); do printf 'line\n'; done >&5
 expect 5 'too fast: nobody hears you'
-printf '\e[2Jred\n/quit\n' >&4  # Ann's terminal code, as Bob sees it, and her end
+printf '\e[2Jred\n/quit\n' >&4  # Bob must see Ann's terminal code as text, then her end
 expect 5 'ann: ?[2Jred'
 expect 5 'ann has gone'
 heard=$(timeout 20 cat <&4 | grep -c '^bob: line$')

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# embed_test <build tree>: both servers of embed answer in each model, the program goes on with its work, SIGTERM drains both.
+# embed_test <build tree>: in each model both servers of embed answer while the program works, and SIGTERM drains both.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# reports: the port of the server inside of the program's loop, from the second line that it has printed.
+# reports: sets report_port, the port of the server inside the program's loop, from the second line of the output.
 reports() {
   local i line
   for ((i = 0; i < 500; ++i)); do
@@ -32,9 +32,9 @@ for model in "${models[@]}"; do
   [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail "$model: no echo"
   ticks
   first=$count
-  until ticks && ((count > first)); do sleep 0.02; done  # it works, also while nobody asks
+  until ticks && ((count > first)); do sleep 0.02; done  # the program works without requests too
 
-  # Both have a client when the signal comes; each has its answer, and both are closed.
+  # Both servers have a client when the signal arrives. Each client has its answer; both are closed.
   exec 6<> "/dev/tcp/127.0.0.1/$port" 7<> "/dev/tcp/127.0.0.1/$report_port"
   echo hello >&6 && read -r -t 10 answer <&6 && [[ $answer == hello ]] || fail "$model: no echo"
   echo >&7 && read -r -t 10 answer <&7 && [[ $answer == *ticks ]] || fail "$model: no report"
@@ -49,7 +49,7 @@ for model in "${models[@]}"; do
   refuses "$port" && refuses "$report_port" || fail "$model: somebody listens"
 done
 
-# A port that is in use, of the one or of the other.
+# A port in use, of either server.
 start embed --report-port 0
 reports
 for options in "--port $port --report-port 0" "--port 0 --report-port $report_port"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# http_hello_curl_test <build tree>: under each model http_hello serves curl, and answers byte for byte what it is sent.
+# http_hello_curl_test <build tree>: under each model http_hello serves curl and answers hand-written requests.
 # shellcheck disable=SC2016 source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 needs curl
@@ -7,7 +7,7 @@ needs curl
 object='Hello from Quintet: one handler, five threading models, no lock'
 ask() { curl --silent --show-error --max-time 10 "$@"; }
 
-# status <expected> <request, as printf writes it>: of each reply; the server closes after the last.
+# status <expected> <printf format of requests>: checks the status of each reply. The server closes after the last.
 status() {
   local got
   got=$(talk "$port" "$2" 10 | tr -d '\r' | sed -n 's,^HTTP/1.1 \([0-9]*\) .*,\1,p' | tr '\n' ' ')
@@ -19,7 +19,7 @@ by_curl() {
   [[ $(ask "$url") == "$object" ]] || fail 'curl: not the object'
   out=$(ask --head "$url" | tr -d '\r')
   [[ $out == 'HTTP/1.1 200 OK'*'Content-Length: 64'* && $out != *Connection* ]] || fail "curl --head: $out"
-  # One connection for three requests, one for each where it is to be closed.
+  # Three requests use one connection. With "close", and in HTTP/1.0, each request uses its own.
   [[ $(ask -o /dev/null -o /dev/null -o /dev/null -w '%{num_connects} ' "$url" "$url" "$url") == '1 0 0 ' ]] ||
     fail 'a connection is not kept'
   [[ $(ask -H 'Connection: close' -o /dev/null -o /dev/null -w '%{num_connects} ' "$url" "$url") == '1 1 ' ]] ||
@@ -36,7 +36,7 @@ by_curl() {
 by_hand() {
   local get='GET / HTTP/1.1\r\nHost: a\r\n' last='Connection: close\r\n\r\n' long
   status '200 200 200' "$get\\r\\n$get\\r\\n$get$last"
-  status '200' "$get$last$get\\r\\n"  # what comes behind the last is not looked at
+  status '200' "$get$last$get\\r\\n"  # a request behind the last is ignored
   status '200' 'GET / HTTP/1.0\r\n\r\n'
   status '200 200' 'HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n'
   status '405 200' "DELETE / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n$get$last"
@@ -61,7 +61,7 @@ start http_hello --linger 0
 by_curl
 stop
 
-# A request that does not get on is given up.
+# A request that makes no progress is closed.
 start http_hello --patience 1
 [[ -z $(talk "$port" 'GET / HTTP/1.1\r\n' 10) ]] || fail 'half a request was answered'
 stop

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// http_hello_test: requests are read alike however they are cut, have limits in every part, and cost no memory.
+// http_hello_test: requests give the same result however they are split, have limits in every part, and allocate
+// nothing.
 #include "costs.hpp"
 
 #include "http_hello/session.hpp"
@@ -18,10 +19,10 @@ struct reading {
   progress outcome = progress::incomplete;
   std::size_t used = 0;  // bytes of the input
   bool keep = false;
-  int status = 0;  // of what was refused
+  int status = 0;  // of a refused request
 };
 
-// Offers each piece behind what was left of those before, as a connection does.
+// Offers each piece behind the unused rest of earlier ones, as a connection does.
 struct client {
   explicit client(const limits& l = {}) : reader(l) {}
 
@@ -57,7 +58,7 @@ void check_whole(bytes request, bool keep) {
     BOOST_TEST_CONTEXT("'" << request << "' in pieces of " << size) {
       const reading got = read_in_pieces(std::string(request) + "GET / HTTP/1.1\r\n", size);
       BOOST_TEST((got.outcome == progress::whole));
-      BOOST_TEST(got.used == request.size());  // what follows is the next request's
+      BOOST_TEST(got.used == request.size());  // the rest belongs to the next request
       BOOST_TEST(got.keep == keep);
     }
   }
@@ -91,7 +92,7 @@ BOOST_AUTO_TEST_CASE(mistakes) {
   check_refused("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400);
   check_refused("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505);
   check_refused("PRI * HTTP/2.0\r\n\r\n", 505);
-  // Where a body ends must not be a matter of opinion.
+  // The end of a body must be unambiguous.
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=\"\r\nhello\r\n0\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0;a=\"\r\n\r\n", 400);
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(every_part_has_a_limit) {
   std::string many = "GET / HTTP/1.1\r\nHost: a\r\n";
   for (int i = 0; i < 20; ++i) many += "X: y\r\n";
   check_refused(many, 431, small);
-  // Also where all of it that has come was used before more comes.
+  // The limit also holds if the reader uses each piece before the next one arrives.
   client c(small);
   BOOST_TEST((c.send("GET / HTTP/1.1\r\nX") == progress::incomplete));
   int lines = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv_costs_test: what a request costs a warm kv server, in every model: no memory, one receive and one send, or less.
+// kv_costs_test: in every model, a warm kv server allocates nothing for a request and needs at most one receive and one
+// send.
 #include "costs.hpp"
 
 #include "kv/session.hpp"
@@ -21,7 +22,7 @@ BOOST_AUTO_TEST_CASE(answering_does_not_allocate) {
   costs::check_no_allocation(kv::session(store, {}), exchanges);
 }
 
-// Of requests that come `pipelined` at a time on each of 100 connections: receives and sends, for each of them.
+// Returns receives and sends per request, for requests sent `pipelined` at a time on each of 100 connections.
 double completions(quintet::model m, quintet::bytes request, int pipelined) {
   constexpr int rounds = 10;
   std::string requests, replies;
@@ -37,12 +38,12 @@ double completions(quintet::model m, quintet::bytes request, int pipelined) {
   for (int i = 0; i < 100; ++i) clients.push_back(connect_to(server.port()));
   for (const auto& fd : clients) ask(fd.get(), rounds, requests, replies);
   server.stop();
-  running.join();  // all is counted then
+  running.join();  // completes the counters
   const auto counted = server.statistics();
   return static_cast<double>(counted.receives + counted.sends) / (100.0 * rounds * pipelined);
 }
 
-// In servers that read an array line by line each line completes on its own: two more for each request.
+// A server that reads arrays line by line would need two completions more for each request.
 BOOST_AUTO_TEST_CASE(a_request_is_one_receive_and_one_send) {
   for (const quintet::model m : quintet::all_models) {
     BOOST_TEST_CONTEXT(quintet::to_string(m)) {

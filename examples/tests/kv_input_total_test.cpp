@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv_input_total_test: requests that kv keeps for clients that read late count for max_input_total. In a simulation.
+// kv_input_total_test: requests that kv keeps for slow readers count toward max_input_total. Simulated.
 // ctest: LIBS quintet::testing
 #include "../../net/tests/support/world.hpp"
 
@@ -35,7 +35,7 @@ const std::string set_ended = std::string(10'000, 'v') + "\r\n";
 
 }  // namespace
 
-// The session keeps what it has put off, and the request behind it as far as it has arrived.
+// The session keeps postponed requests and the incomplete request behind them.
 BOOST_DATA_TEST_CASE(requests_that_are_put_off_are_bounded, bdata::make(shapes), s) {
   kv::store store;
   store.set("large", std::string(mib, 'x'));
@@ -48,12 +48,12 @@ BOOST_DATA_TEST_CASE(requests_that_are_put_off_are_bounded, bdata::make(shapes),
     if (!w.ended(clients.back())) BOOST_TEST((replies == times(3, large_reply)));
   }
   const auto closed = std::ranges::count_if(clients, [&w](int c) { return w.ended(c); });
-  BOOST_TEST(closed >= 7);  // three fit, where no memory is taken in advance
+  BOOST_TEST(closed >= 7);  // at most three clients fit
   BOOST_TEST(closed < 10);
   for (const int c : clients) w.sim.network().shutdown_send(c);
   w.sim.run_until_quiet();
   const int modest = w.connect();
-  for (int i = 0; i < 10; ++i) {  // what is carried out is given back
+  for (int i = 0; i < 10; ++i) {  // memory of finished requests is released
     BOOST_TEST((w.converse(modest, times(3, get_large) + set_begun) == times(3, large_reply)));
     BOOST_TEST(w.converse(modest, set_ended) == "+OK\r\n");
   }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# kv_redis_test <build tree>: under each model kv answers byte for byte as it should, and serves Redis's own tools.
+# kv_redis_test <build tree>: under each model kv sends the expected replies byte for byte, and serves Redis's tools.
 # shellcheck disable=SC2016 source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 needs redis-cli redis-benchmark
 
-# same <request> <reply>, as printf writes them. Each conversation ends with the server closing the connection: after
-# QUIT, which is added, or after an error of the protocol.
+# same <request> <reply> [closes]: both are printf formats. The server ends each conversation: after QUIT, which this
+# function adds, or with `closes` after the request itself.
 same() {
   local got expected quit='*1\r\n$4\r\nQUIT\r\n' bye='+OK\r\n'
   [[ ${3:-} != closes ]] || quit='' bye=''

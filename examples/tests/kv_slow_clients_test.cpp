@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv_slow_clients_test: clients of kv that ask for much and read nothing, or late, in each model.
+// kv_slow_clients_test: clients of kv that request much and read nothing, or late, in each model.
 // ctest: TIMEOUT 120 EACH_ENGINE
 #include "kv_requests.hpp"
 #include "peers.hpp"
@@ -29,7 +29,7 @@ namespace {
 namespace bdata = boost::unit_test::data;
 using example::test::peer;
 
-/// The most memory that this process has had, in bytes.
+/// Returns the peak memory of this process, in bytes.
 std::size_t peak() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -38,7 +38,7 @@ std::size_t peak() {
   return 0;
 }
 
-/// kv with its default limits but for the send timeout, and a value of 1 MiB in it, "large".
+/// Runs kv with default limits except for the send timeout, and with a value "large" of 1 MiB.
 class running_server {
  public:
   running_server(quintet::model m, std::chrono::seconds send_timeout)
@@ -66,17 +66,17 @@ class running_server {
     return c;
   }
 
-  std::atomic<int> timeouts_{0}, others_{0};  // before the server, which counts
+  std::atomic<int> timeouts_{0}, others_{0};  // before the server, which changes them until its end
   kv::store store_;
   quintet::server<kv::session> server_;
   std::thread thread_;
 };
 
-// 8 clients ask for 25 MiB each, by some hundred bytes, and read nothing. A reply is not in memory but for the value
-// that it shares with the store, and of each connection a watermark and one reply are counted, not 25.
+// 8 clients request 25 MiB each with some hundred bytes, and read nothing. Replies share the store's value, and each
+// connection counts a watermark and one reply, not 25.
 BOOST_DATA_TEST_CASE(who_asks_and_does_not_read_holds_little_and_is_closed, bdata::make(quintet::all_models), m) {
   const running_server kv(m, std::chrono::seconds(1));
-  kv.connect().send("PING\r\n");  // what the first connection needs is there
+  kv.connect().send("PING\r\n");  // allocates the memory for a first connection
   const std::size_t before = peak();
   constexpr int greedy = 8;
   std::vector<peer> clients;
@@ -95,13 +95,13 @@ BOOST_DATA_TEST_CASE(who_asks_and_does_not_read_holds_little_and_is_closed, bdat
   BOOST_TEST((other.receive(large_reply.size()) == large_reply));
 }
 
-// What is put off is not forgotten: not when the client has sent all of it before, nor its end.
+// Postponed requests are carried out, even if the client has already sent everything, or has half-closed.
 BOOST_DATA_TEST_CASE(who_reads_late_gets_every_reply, bdata::make(quintet::all_models) * bdata::make({false, true}), m,
                      half_closes) {
   const running_server kv(m, std::chrono::seconds(60));
   peer client = kv.connect();
   const std::string requests = "SET n 0\r\n" + times(25, get_large + "INCR n\r\n") + times(5000, "PING\r\n");
-  client.send(requests + "ECHO la");  // the last one comes in two parts
+  client.send(requests + "ECHO la");  // the last request arrives in two parts
   for (int i = 0; i < 25; ++i) {
     if (i == 0) BOOST_TEST(client.receive(5) == "+OK\r\n");
     BOOST_TEST_REQUIRE((client.receive(large_reply.size()) == large_reply));

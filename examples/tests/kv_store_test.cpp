@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv_store_test: what clients may do to the store of kv: no choice of keys makes lookups slow.
+// kv_store_test: no choice of keys makes lookups in kv's store slow, and the store keeps its limit.
 #include "kv/store.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// ---- libstdc++'s std::hash of strings: Murmur with a constant seed, run backwards -----------------------------------
+// ---- The inverse of libstdc++'s std::hash of strings: Murmur with a constant seed -----------------------------------
 
 constexpr std::uint64_t mul = 0xc6a4a7935bd1e995U, seed = 0xc70f6907U;
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t mixed(std::uint64_t word) { return shift_mix(word * mul)
 constexpr std::uint64_t unmixed(std::uint64_t data) { return shift_mix(data * inverse_of(mul)) * inverse_of(mul); }
 static_assert(mul * inverse_of(mul) == 1 && unmixed(mixed(12345)) == 12345);
 
-// The second word undoes what the first has done, so that the hashes of all these keys are equal.
+// The second word cancels the first, so that the hashes of all these keys are equal.
 std::string colliding_key(std::uint64_t n) {
   const std::uint64_t after_first = ((seed ^ 16 * mul) ^ mixed(n)) * mul;
   const std::uint64_t words[2] = {n, unmixed(after_first)};
@@ -34,7 +34,7 @@ std::string colliding_key(std::uint64_t n) {
   return key;
 }
 
-// Some thousand keys over 64 shards: by chance no bucket has more than a handful.
+// With some thousand keys in 64 shards, a random bucket has only a few.
 constexpr std::size_t key_count = 8192, handful = 12;
 
 BOOST_AUTO_TEST_CASE(keys_of_one_hash_do_not_share_a_bucket) {
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(keys_of_one_hash_do_not_share_a_bucket) {
 }
 
 BOOST_AUTO_TEST_CASE(similar_keys_do_not_share_a_bucket) {
-  for (const std::size_t padding : {0U, 5U, 100U, 300U}) {  // XXH3 has a way of its own for each of these lengths
+  for (const std::size_t padding : {0U, 5U, 100U, 300U}) {  // XXH3 has a separate code path for each of these lengths
     kv::store store;
     for (std::size_t n = 0; n < key_count; ++n) store.set(std::string(padding, 'x') + std::to_string(n), "value");
     BOOST_TEST(store.fullest_bucket() <= handful);
@@ -61,9 +61,9 @@ BOOST_AUTO_TEST_CASE(the_store_holds_no_more_than_it_may) {
   BOOST_TEST(store.held() == most);
   BOOST_TEST(!store.set("a", ""));
   BOOST_TEST((store.increment("a").second == kv::store::increment_error::store_full));
-  BOOST_TEST(!store.set("0", value + "v"));  // nor may one of them grow
+  BOOST_TEST(!store.set("0", value + "v"));  // an entry must not grow
   BOOST_TEST(*store.get("0") == value);
-  BOOST_TEST(store.set("0", "1"));  // it may change, and become smaller
+  BOOST_TEST(store.set("0", "1"));  // an entry may become smaller
   BOOST_TEST((store.increment("0").first == 2));
   BOOST_TEST(!store.erase("a"));
   for (int i = 0; i < 10; ++i) BOOST_TEST(store.erase(std::to_string(i)));

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-# lib: starting an example on a port that the system picks, talking to it, ending it. Sourced with $1, the build tree.
+# lib: starts an example on a port that the system picks, talks to it, stops it. Sourced with $1, the build tree.
 set -euo pipefail
 examples=$1/examples
 work=$(mktemp -d)
@@ -14,7 +14,7 @@ fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 # shellcheck source=cmake/tests/needs.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../cmake/tests/needs.sh"
 
-# start <example> [option...]: sets server_pid and port (and priority_port, when it has one).
+# start <example> [option...]: sets server_pid, port and priority_port (empty without one).
 start() {
   : > "$work/announced"
   "$examples/$1" --port 0 "${@:2}" > "$work/announced" 2> "$work/errors" &
@@ -29,7 +29,7 @@ start() {
   port=${BASH_REMATCH[1]} priority_port=${BASH_REMATCH[3]:-}
 }
 
-# stop [signal]: it must end within ten seconds, with exit status 0 and nothing to say.
+# stop [signal]: the server must exit within ten seconds, with status 0 and no output on standard error.
 stop() {
   local i status=0
   kill -"${1:-TERM}" "$server_pid"
@@ -44,7 +44,7 @@ stop() {
   [[ ! -s $work/errors ]] || fail "printed: $(cat "$work/errors")"
 }
 
-# talk <port> <printf format>: sends it and prints what comes back until the server closes, or for a second.
+# talk <port> <printf format> [seconds]: sends the text and prints the reply until the server closes. Default: 1 second.
 talk() {
   exec 3<> "/dev/tcp/127.0.0.1/$1"
   # shellcheck disable=SC2059

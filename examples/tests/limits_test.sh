@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# limits_test <build tree>: by default every example that serves limits what strangers can make it keep and wait for.
+# limits_test <build tree>: every example has default limits for the time and memory that a client can cost it.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 times='first_byte_ms idle_ms send_ms message_ms'
 amounts='max_input max_output max_input_total max_output_total max_connections'
-most=$((16 << 30))  # bytes; what is above this is no limit
+most=$((16 << 30))  # bytes; a larger value is no limit
 
-# limited <who> <line> <limits>: each of them is there, is not zero and has an end.
+# limited <program> <line> <limits>: the line must contain each limit, above zero and at most $most.
 limited() {
   local name
   for name in $3; do
@@ -16,7 +16,7 @@ limited() {
   done
 }
 
-# starts <servers> <expected limits> <example> [option...]: with these options it announces such limits of each server.
+# starts <servers> <limits> <example> [option...]: the example must announce these limits for each of its servers.
 starts() {
   start "${@:3}" --show-limits
   local i line announced=()
@@ -35,6 +35,6 @@ for example in echo echo_coroutine echo_static kv chat http_hello slow_query cli
 done
 starts 1 "$times $amounts" time --count 0 --interval-ms 60000
 starts 2 "$times $amounts" embed --report-port 0
-# A relay knows of no messages, and in some protocols the server speaks first.
+# A relay does not know messages, and in some protocols the server sends first.
 starts 1 "idle_ms send_ms $amounts" proxy --upstream 127.0.0.1:1
 starts 1 "$times $amounts" proxy --upstream 127.0.0.1:1 --accept-proxy

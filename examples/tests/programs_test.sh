@@ -3,7 +3,7 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# refused <expected text> <example> [option...]: exit status 2 and one line.
+# refused <text> <example> [option...]: the example must print one line with <text>, and exit with status 2.
 refused() {
   local status=0 out
   out=$(timeout 10 "$examples/$2" "${@:3}" 2>&1) || status=$?
@@ -44,7 +44,7 @@ for model in "${models[@]}"; do
     stop
   done
 done
-# --listen in place of --address and --port.
+# --listen replaces --address and --port.
 start echo --address 10.0.0.1 --listen 127.0.0.1:0
 [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo --listen: no echo'
 stop
@@ -53,7 +53,7 @@ start echo_static
 stop INT
 
 too_long=$(printf '%070000d' 0)
-# A gateway in each model, before a server that is too slow for one of three queries.
+# A gateway in each model, in front of a server that is too slow for one of four queries.
 for model in "${models[@]}"; do
   start slow_query --model thread_per_connection
   upstream_pid=$server_pid upstream_port=$port
@@ -69,7 +69,7 @@ done
 out=$(timeout 60 "$examples/slow_query" --demo) || fail 'slow_query --demo'
 [[ $(grep -cE '^[a-z_]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$' <<< "$out") == 10 ]] || fail "slow_query --demo printed $out"
 
-# A client and its server in one program, until they have talked enough, or are interrupted.
+# A client and its server in one program, until the count is reached, or a signal interrupts them.
 for model in "${models[@]}"; do
   out=$(timeout 20 "$examples/time" --port 0 --model "$model" --count 3 --interval-ms 1) || fail "time: $model"
   [[ $(grep -cE '^[123]: round trip [0-9.]+ ms, its clock is [+-][0-9.]+ ms ahead$' <<< "$out") == 3 ]] || fail "time printed $out"

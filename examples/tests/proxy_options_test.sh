@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# proxy_options_test <build tree>: Fastsocket's eight letters, in both modes of the proxy; its log and its statistics.
+# proxy_options_test <build tree>: Fastsocket's eight short options in both modes of the proxy; log and statistics.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 needs curl
 
 ask() { curl --silent --show-error --max-time 10 "$@"; }
-# connects <expected> <port>: for two requests, one after the other.
+# connects <expected> <port>: checks the number of connections for each of two requests in sequence.
 connects() {
   local got
   got=$(ask -o /dev/null -o /dev/null -w '%{num_connects} ' "http://127.0.0.1:$2/" "http://127.0.0.1:$2/")
   [[ $got == "$1 " ]] || fail "connections for two requests: '$got' and not '$1'"
 }
-# says <pattern>: a line of what it prints, sooner or later.
+# says <pattern>: waits until a line of the program's output matches.
 says() {
   local i
   for ((i = 0; i < 500; ++i)); do

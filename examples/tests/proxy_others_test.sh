@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# proxy_others_test <build tree>: the proxy before and behind HAProxy and nginx, with the PROXY protocol in both
+# proxy_others_test <build tree>: the proxy in front of and behind HAProxy and nginx, with the PROXY protocol in both
 # directions.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -12,8 +12,8 @@ end_others() {
 }
 trap 'end_others; cleanup' EXIT
 
-# free_ports <variable...>: below those that the system picks, and nobody listens there. Another program may take one
-# before it is used; then what wants it does not start.
+# free_ports <variable...>: sets each to an unused port below the ephemeral range. Another program may take the port
+# before its use; then the server for it does not start.
 plain_port='' proxied_port='' front_port='' v1_port='' v2_port='' behind_port=''
 last_port=$((20000 + RANDOM % 12000))
 free_ports() {
@@ -49,7 +49,7 @@ CONF
   others+=($!)
   await_port "$3"
 }
-# Behind: it says whom it takes for the client; with the protocol, whom the header names.
+# nginx behind the proxy: replies with the client's address, as seen by the socket or as named by the PROXY header.
 start_nginx_behind() {
   free_ports plain_port proxied_port
   run_nginx behind "
@@ -59,13 +59,14 @@ start_nginx_behind() {
       location / { return 200 \"\$proxy_protocol_addr \$proxy_protocol_server_port\n\"; }
     }" "$plain_port"
 }
-# Before the port $2.
+# start_nginx_before <directory> <port>: nginx in front of the port.
 start_nginx_before() {
   free_ports front_port
   run_nginx "$1" "server { listen 127.0.0.1:$front_port; location / { proxy_pass http://127.0.0.1:$2; } }" "$front_port"
 }
 
-# HAProxy before the port $1, with the protocol of version 1 and of 2; and behind, where it says whom a header names.
+# start_haproxy <port>: HAProxy in front of the port, with headers of versions 1 and 2. Also behind the proxy: there it
+# replies with the addresses of the header.
 start_haproxy() {
   free_ports v1_port v2_port behind_port
   cat > "$work/haproxy.cfg" << CONF
@@ -101,9 +102,9 @@ answers() {
 }
 
 start_nginx_behind
-start_haproxy 1  # before nobody
+start_haproxy 1  # nothing listens on port 1
 for model in "${models[@]}"; do
-  # Header out: the server behind sees the client's address, not the proxy's, and the port that it has called.
+  # Header out: the server behind sees the client's address, not the proxy's, and the port that the client called.
   for option in --send-proxy --send-proxy-v2; do
     start proxy --model "$model" --upstream "127.0.0.1:$proxied_port" "$option"
     answers "127.0.0.5 $port" "$port" --interface 127.0.0.5
@@ -116,12 +117,12 @@ done
 
 others_before=${#others[@]}
 for model in "${models[@]}"; do
-  # Header in, from HAProxy, and out again: what HAProxy's client was is what nginx sees.
+  # Header in, from HAProxy, and out again: nginx sees the address of HAProxy's client.
   start proxy --model "$model" --accept-proxy --send-proxy-v2 --upstream "127.0.0.1:$proxied_port"
   start_haproxy "$port"
   answers "127.0.0.6 $v1_port" "$v1_port" --interface 127.0.0.6
   answers "127.0.0.6 $v2_port" "$v2_port" --interface 127.0.0.6
-  # Without a header there is no way in.
+  # A client without a header is refused.
   ! ask "http://127.0.0.1:$port/" > /dev/null 2>&1 || fail 'a client without a header was served'
   stop
   # nginx on both sides.

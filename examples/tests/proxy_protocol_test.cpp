@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy_protocol_test: headers of the PROXY protocol as others write them, and as nobody should.
+// proxy_protocol_test: valid headers of the PROXY protocol, as other proxies write them, and malformed ones.
 #include "proxy/proxy_protocol.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
@@ -38,7 +38,7 @@ void check_ends(const header_reading& read, const std::string& peer, const std::
   BOOST_TEST(read.ends->local.to_string() == local);
 }
 
-/// The same result for each way to cut it: incomplete until it is whole, and then not a byte too many.
+/// Checks that each prefix of the header is incomplete, and that the whole header uses exactly its own bytes.
 void check_every_cut(const std::string& header) {
   for (std::size_t n = 0; n < header.size(); ++n)
     BOOST_TEST((read_header(header.substr(0, n)).result == outcome::incomplete), "of " << n << " bytes");
@@ -106,10 +106,10 @@ BOOST_AUTO_TEST_CASE(a_block_of_version_2) {
   const std::string six(15, '\0');
   check_ends(read_header(v2(0x21, 0x21, six + "\x01" + six + "\x02" + std::string("\0\x01\0\x02", 4))), "[::1]:1",
              "[::2]:2");
-  check_every_cut(v2(0x20, 0x00, ""));                     // LOCAL: the proxy's own check of our health
-  check_every_cut(v2(0x20, 0x11, "whatever"));             // of which the rest is to be ignored
-  check_every_cut(v2(0x21, 0x00, "whatever"));             // AF_UNSPEC: the same
-  check_every_cut(v2(0x21, 0x31, std::string(216, '/')));  // a Unix socket's client
+  check_every_cut(v2(0x20, 0x00, ""));                                       // LOCAL: the proxy's health check
+  check_every_cut(v2(0x20, 0x11, "whatever"));                               // LOCAL: the rest is ignored
+  check_every_cut(v2(0x21, 0x00, "whatever"));                               // AF_UNSPEC: the same
+  check_every_cut(v2(0x21, 0x31, std::string(216, '/')));                    // a Unix socket's client
   check_every_cut(v2(0x21, 0x11, block_4 + std::string("\xE0\0\x01x", 4)));  // with an extension
 }
 
@@ -133,7 +133,7 @@ BOOST_DATA_TEST_CASE(blocks_that_nobody_should_write,
   BOOST_TEST((read_header(header).result == outcome::malformed));
 }
 
-// Bit by bit, and not by a table.
+// Computes CRC-32C bit by bit, without a table.
 std::uint32_t crc_of(const std::string& text) {
   std::uint32_t crc = ~0U;
   for (const char c : text) {
@@ -149,7 +149,7 @@ void put_checksum(std::string& header, std::size_t at, std::uint32_t crc) {
   for (unsigned i = 0; i < 4; ++i) header[at + i] = static_cast<char>(crc >> (24U - 8U * i));
 }
 
-// Of HAProxy 2.6 with proxy-v2-options crc32c: the checksum is that of the header with zeros in its place.
+// As HAProxy 2.6 with proxy-v2-options crc32c: the checksum covers the header with zeros in the checksum's place.
 BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
   std::string header = v2(0x21, 0x11, block_4 + checksum_of_zeros);
   put_checksum(header, header.size() - 4, crc_of(header));
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_checksum_is_verified) {
   BOOST_TEST((read_header(header).result == outcome::malformed));
 }
 
-/// x of matrix * x = constant, over bits; column i is what bit i of x does. Bits that may be anything are zero.
+/// Solves matrix * x = constant over bits; column i is the effect of bit i of x. Free bits of x are zero.
 std::uint32_t solve(const std::array<std::uint32_t, 32>& columns, std::uint32_t constant) {
   std::array<std::uint64_t, 32> rows{};
   for (unsigned row = 0; row < 32; ++row) {
@@ -181,13 +181,13 @@ std::uint32_t solve(const std::array<std::uint32_t, 32>& columns, std::uint32_t 
   return x;
 }
 
-// A CRC is linear in each bit, so a client can solve for checksums that are right together; each would cost the server
-// a pass over the header. Here two: each is that of the header with the other in its place.
+// A CRC is linear in each bit, so a client can compute several checksums that are all valid; each would cost the server
+// a pass over the header. Here there are two, and each covers the header with the other one in it.
 BOOST_AUTO_TEST_CASE(a_second_checksum_is_refused_also_when_both_are_right) {
   std::string header = v2(0x21, 0x11, block_4 + checksum_of_zeros + checksum_of_zeros);
   const std::size_t second = header.size() - 4, first = second - 7;
   const std::uint32_t base = crc_of(header);
-  const auto effect = [&](std::size_t at, std::uint32_t value) {  // on the checksum, of this value at this place
+  const auto effect = [&](std::size_t at, std::uint32_t value) {  // of the value at this place, on the checksum
     std::string changed = header;
     put_checksum(changed, at, value);
     return crc_of(changed) ^ base;
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_can_be_read) {
              "PROXY TCP4 10.0.0.1 127.0.0.1 1 2\r\n");
   BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:12345"), address("127.0.0.1:80")}) ==
               v2(0x21, 0x11, block_4)));
-  // Of two families, of none: unknown.
+  // Addresses of two families, or of no IP family, are sent as unknown.
   for (const char* local : {"[::1]:80", "unix:@name"}) {
     BOOST_TEST(make_header(proxy_version::v1, {address("10.0.0.1:1"), address(local)}) == "PROXY UNKNOWN\r\n");
     BOOST_TEST((make_header(proxy_version::v2, {address("10.0.0.1:1"), address(local)}) == v2(0x21, 0x00, "")));
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(what_is_written_can_be_read) {
   BOOST_TEST(make_header(proxy_version::none, {}).empty());
 }
 
-// A sanitizer looks on. What is refused once stays refused, whatever comes behind it.
+// Run under a sanitizer. A refused header stays refused, whatever follows it.
 BOOST_AUTO_TEST_CASE(headers_with_random_mistakes) {
   std::mt19937 random(1);
   const std::vector<std::string> good{"PROXY TCP4 1.2.3.4 5.6.7.8 9 10\r\n", "PROXY TCP6 ::1 ::2 9 10\r\n",

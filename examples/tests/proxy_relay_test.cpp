@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// proxy_relay_test: what a client and its upstream see of the proxy between them, in each model: nothing.
+// proxy_relay_test: in each model, the proxy is transparent to a client and its upstream.
 // ctest: TIMEOUT 300 EACH_ENGINE
 #include "peers.hpp"
 #include "program.hpp"
@@ -36,20 +36,19 @@ namespace bdata = boost::unit_test::data;
 
 constexpr std::size_t kib = 1024, mib = 1024 * kib;
 
-/// In each direction. For a long run: QUINTET_RELAY_MIB=1024 build/release/examples/examples_proxy_relay_test
+/// Bytes in each direction. For a long run: QUINTET_RELAY_MIB=1024 build/release/examples/examples_proxy_relay_test
 std::size_t volume() {
   const char* const asked = std::getenv("QUINTET_RELAY_MIB");
   return (asked ? std::stoul(asked) : quintet::sanitized ? 16 : 64) * mib;
 }
 
-/// KiB: two windows, what each loop keeps for the next time, and with io_uring the buffers that the kernel receives
-/// into.
+/// KiB: two windows, the buffer caches of each loop, and with io_uring the receive buffers of the kernel.
 std::size_t most_memory() {
   const char* const engine = std::getenv("QUINTET_ENGINE");
   return (engine && std::string_view(engine) == "uring" ? 32 : 8) * kib;
 }
 
-/// The same bytes again for the same seed, in pieces of any size.
+/// Generates pseudo-random bytes: equal for equal seeds, in pieces of any size.
 class noise {
  public:
   explicit noise(unsigned seed) : random_(seed) {}
@@ -81,7 +80,7 @@ struct pair {
   pair(const program& proxy, listening& behind) : client(peer::connected_to(proxy.port())), upstream(behind.accept()) {}
 };
 
-/// One direction of a relay: the reader goes on only when the writer finds everything on the way to it full.
+/// One direction of a relay. The reader waits until the writer finds all buffers between them full.
 struct slow_direction {
   std::atomic<bool> full{false};
   bool same = true;
@@ -97,7 +96,7 @@ struct slow_direction {
       same &= to.send(all.next(64 * kib), [this] { set_full(true); });
     }
     to.finish_sending();
-    set_full(true);  // it reads to the end
+    set_full(true);  // the reader reads the rest
   }
   [[nodiscard]] bool read(peer& from, unsigned seed, std::size_t count) {
     noise expected(seed);
@@ -142,7 +141,7 @@ BOOST_DATA_TEST_CASE(each_direction_ends_by_itself, bdata::make(quintet::all_mod
   peer& second = upstream_first ? ends.client : ends.upstream;
   first.send("question");
   first.finish_sending();
-  BOOST_TEST(second.receive_rest() == "question");  // and the end
+  BOOST_TEST(second.receive_rest() == "question");  // and end of stream
   const std::string answer = noise(3).next(3 * mib);
   auto answering = std::async(std::launch::async, [&] {
     second.send(answer);
@@ -151,8 +150,8 @@ BOOST_DATA_TEST_CASE(each_direction_ends_by_itself, bdata::make(quintet::all_mod
   BOOST_TEST((first.receive_rest() == answer));
 }
 
-// The client reads nothing before it has written everything, and the upstream does both at once. Without a proxy they
-// get on. Not in thread_per_connection, where a thread that waits in send() does not receive.
+// The client reads nothing before it has written everything, and the upstream does both at once. This works without a
+// proxy, too. Not in thread_per_connection, where a thread that waits in send() does not receive.
 BOOST_DATA_TEST_CASE(one_direction_does_not_wait_for_the_other,
                      bdata::make({quintet::model::single_reactor, quintet::model::reactor_pool,
                                   quintet::model::loop_per_thread, quintet::model::loop_per_thread_pool}),
@@ -184,7 +183,7 @@ BOOST_DATA_TEST_CASE(upstreams_take_turns_and_one_that_is_gone_is_passed_over, b
     BOOST_TEST(ends.client.receive(4) == "here");
   };
   serve(first);
-  serve(third);  // the turn of the second
+  serve(third);  // in place of the second, which is closed
   serve(third);
   serve(first);
   first.close();
@@ -204,7 +203,7 @@ BOOST_DATA_TEST_CASE(connections_made_in_advance_are_used_once, bdata::make(quin
     client.finish_sending();
     BOOST_TEST(next->receive_rest().empty());
   }
-  peer gone = behind.accept(), kept = behind.accept();  // two more, in the place of those
+  peer gone = behind.accept(), kept = behind.accept();  // two new ones in their place
   {
     const peer closes = std::move(gone);
   }
@@ -224,14 +223,14 @@ BOOST_DATA_TEST_CASE(what_is_no_header_is_closed_and_no_upstream_is_bothered, bd
   BOOST_TEST(is_closed("GET / HTTP/1.0\r\n\r\n"));
   BOOST_TEST(is_closed("PROXY TCP4 1.2.3.4 5.6.7.8 1 65536\r\n"));
   BOOST_TEST(is_closed(std::string("PROXY TCP4 ") + std::string(100, '1')));
-  BOOST_TEST(is_closed(""));                // nothing ever comes
-  BOOST_TEST(is_closed("PROXY TCP4 1.2"));  // nor the rest
+  BOOST_TEST(is_closed(""));                // nothing is sent
+  BOOST_TEST(is_closed("PROXY TCP4 1.2"));  // the rest is never sent
   peer good = peer::connected_to(proxy.port());
   good.send("PROXY UNKNOWN\r\nhello");
-  BOOST_TEST(behind.accept().receive(5) == "hello");  // the first that the upstream gets to see
+  BOOST_TEST(behind.accept().receive(5) == "hello");  // the first bytes that reach the upstream
 }
 
-/// A file that nobody else has, gone with this object.
+/// A temporary file; the destructor removes it.
 struct log_of_proxy {
   std::string path = (std::filesystem::temp_directory_path() / "quintet-proxy-XXXXXX").string();
   log_of_proxy() {
@@ -246,8 +245,8 @@ struct log_of_proxy {
   }
 };
 
-// With no idle timeout: the send timeout ends a relay one of whose peers never reads. The other peer sees the end, and
-// the log says which limit it was.
+// The send timeout ends a relay if one of its peers never reads, even without an idle timeout. The other peer is closed
+// too, and the log names the limit.
 BOOST_DATA_TEST_CASE(a_peer_that_never_reads_is_closed_by_the_send_timeout,
                      bdata::make(quintet::all_models) * bdata::make({false, true}), m, upstream_reads) {
   const log_of_proxy log;
@@ -258,9 +257,9 @@ BOOST_DATA_TEST_CASE(a_peer_that_never_reads_is_closed_by_the_send_timeout,
     peer& writer = upstream_reads ? ends.upstream : ends.client;
     peer& never_reads = upstream_reads ? ends.client : ends.upstream;
     const std::string piece = noise(6).next(64 * kib);
-    while (writer.send(piece)) {  // until the buffers on the way are full, and then the relay has ended
+    while (writer.send(piece)) {  // the buffers between fill up; then the relay ends
     }
-    (void)never_reads.receive_rest();  // comes to an end
+    (void)never_reads.receive_rest();  // returns at the end of the stream
   }
   proxy.signal(SIGTERM);
   BOOST_TEST(proxy.wait() == 0);
@@ -274,13 +273,13 @@ BOOST_DATA_TEST_CASE(a_signal_lets_relays_end, bdata::make(quintet::all_models),
   ends.client.send("question");
   BOOST_TEST(ends.upstream.receive(8) == "question");
   proxy.signal(SIGTERM);
-  // Nobody is let in any more, and who is in gets an answer, however late.
+  // New clients are refused, and open ones still get their answer.
   for (bool refused = false; !refused;) try {
       peer late = peer::connected_to(proxy.port());
     } catch (const std::runtime_error&) {
       refused = true;
     }
-  behind.close();  // with those that were let in meanwhile
+  behind.close();  // and the connections of clients accepted meanwhile
   ends.upstream.send("answer");
   ends.upstream.finish_sending();
   BOOST_TEST(ends.client.receive_rest() == "answer");

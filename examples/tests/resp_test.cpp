@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resp_test: whole and malformed requests, however they are split when they arrive.
+// resp_test: whole and malformed requests give the same result however they are split on arrival.
 #include "kv/resp.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -15,8 +15,8 @@ using list = std::vector<std::string>;
 
 constexpr kv::limits small{.arguments = 4, .bulk = 10, .request = 24};
 
-// Feeds a parser as a connection does: the unused tail is offered again with more behind it. Keeps requests as
-// "[name argument ...]" and, at last, "!error" or "..." for an incomplete rest.
+// Feeds a parser as a connection does: offers the unused rest again, followed by more. Records requests as
+// "[name argument ...]", and at the end "!error", or "..." for an incomplete rest.
 class feeder {
  public:
   explicit feeder(const kv::limits& l) : parser_(l) {}
@@ -53,7 +53,7 @@ list whole(bytes input, const kv::limits& l = small) {
   return f.result();
 }
 
-// The same result in one piece, in two pieces however they are cut, and byte by byte.
+// Checks that the result is the same in one piece, in any two pieces, and byte by byte.
 void check(bytes input, const list& expected, const kv::limits& l = small) {
   BOOST_TEST_CONTEXT("input: " << input) {
     BOOST_TEST(whole(input, l) == expected, boost::test_tools::per_element());

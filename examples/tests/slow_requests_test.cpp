@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// slow_requests_test: requests that come byte by byte end by message_timeout, wherever in them the handler has used
-// what came before. In a simulation: time is the test's.
+// slow_requests_test: message_timeout ends requests that arrive byte by byte, wherever the handler has used earlier
+// bytes. Runs in a simulation with simulated time.
 // ctest: LIBS quintet::testing
 #include "http_hello/session.hpp"
 #include "kv/session.hpp"
@@ -25,7 +25,7 @@ namespace {
 namespace bdata = boost::unit_test::data;
 using namespace std::chrono_literals;
 
-/// Public defaults, with 2 s for a message and in addition the time at 1 KiB a second.
+/// Public defaults, with 2 s for a message plus the time for its bytes at 1 KiB per second.
 quintet::connection_limits patient_for_2_s() {
   auto limits = quintet::config::public_defaults().limits;
   limits.message_timeout = 2s;
@@ -33,7 +33,7 @@ quintet::connection_limits patient_for_2_s() {
   return limits;
 }
 
-/// One client of a server with this handler.
+/// A simulated server with this handler, and one client.
 template <class Handler>
 class world_of_one {
  public:
@@ -62,7 +62,7 @@ class world_of_one {
     world_.network().send(client_, data);
     world_.run_until_quiet();
   }
-  /// Reads as fast as it is written.
+  /// Receives until nothing more is sent.
   std::string receive() {
     std::string all;
     for (std::string some; !(some = world_.network().receive(client_)).empty(); world_.run_until_quiet()) all += some;
@@ -70,7 +70,7 @@ class world_of_one {
   }
   [[nodiscard]] bool is_open() const { return reasons_.empty(); }
   [[nodiscard]] bool was_closed_by(quintet::errc limit) const { return reasons_.size() == 1 && reasons_[0] == limit; }
-  /// How many pieces it takes, one each 1.5 s, until it is closed; at most 100.
+  /// Sends a piece each 1.5 s until the connection is closed. Returns the number of pieces; at most 100.
   int drip(std::string_view piece) {
     int count = 0;
     for (; count < 100 && is_open(); ++count) {
@@ -117,7 +117,7 @@ BOOST_DATA_TEST_CASE(a_request_that_drips_is_closed_in_its_header_and_in_its_bod
   BOOST_TEST(http.was_closed_by(quintet::errc::message_timeout));
 }
 
-// Each batch ends within a body, and begins with the end of another one: nobody is slow.
+// Each batch begins with the end of a body and ends within the next body, but no single request is slow.
 BOOST_AUTO_TEST_CASE(requests_that_overlap_batches_are_no_long_one) {
   http_world http;
   const std::string head = post + "Content-Length: 10\r\n\r\n";
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(requests_that_overlap_batches_are_no_long_one) {
   BOOST_TEST(http.is_open());
 }
 
-// The rate is the limit, and not the time alone: 60,000 bytes in 30 s are above 1 KiB a second.
+// The rate counts, not only the time: 60,000 bytes in 30 s are above 1 KiB per second.
 BOOST_AUTO_TEST_CASE(a_body_that_comes_steadily_is_answered) {
   http_world http;
   http.send(post + "Content-Length: 60000\r\n\r\n");
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_body_that_comes_steadily_is_answered) {
   }
   BOOST_TEST(http.is_open());
   BOOST_TEST(http.receive().starts_with("HTTP/1.1 405 "));
-  http.pass(10s);  // the message has ended, and its time with it
+  http.pass(10s);  // the message has ended, and so has its timeout
   BOOST_TEST(http.is_open());
   http.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   BOOST_TEST(http.receive().starts_with("HTTP/1.1 200 "));
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_kv_that_drips_is_closed) {
   BOOST_TEST(kv.was_closed_by(quintet::errc::message_timeout));
 }
 
-// The session has taken the request's beginning together with those that it put off.
+// The session keeps the request's beginning together with the postponed requests.
 BOOST_AUTO_TEST_CASE(a_request_of_kv_that_drips_behind_others_that_were_put_off_is_closed) {
   kv_world kv;
   kv.send("GET large\r\nGET large\r\nGET large\r\n" + echo);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# socket_activation_test <build tree>: sockets that systemd has opened, TCP and Unix, are served by the examples as they are.
+# socket_activation_test <build tree>: the examples serve TCP and Unix sockets that systemd has opened.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 needs systemd-socket-activate redis-cli
 
 sockets=0
-# Starting it takes a port that is free now; another program may take it first, so there are several tries.
+# activate <command...>: starts it on a random port and a Unix socket. Retries, because the port may be in use.
 activate() {
   local try i
   for try in 1 2 3 4 5; do
@@ -23,7 +23,7 @@ activate() {
   fail "systemd-socket-activate does not start: $(cat "$work/errors")"
 }
 
-# end: the activator has become the server by now; the files of its sockets are its parent's, and stay.
+# end: stops the server, which the activator has become by exec. The socket files belong to the parent and must stay.
 end() {
   kill -TERM "$server_pid"
   wait "$server_pid" || fail "exit status $?: $(cat "$work/errors")"
@@ -40,7 +40,7 @@ for model in "${models[@]}"; do
   end
 done
 
-# A socket that is named "priority" is the priority loop; a process that the variables do not mean ignores them.
+# A socket named "priority" is served by the priority loop. A process with another pid ignores the variables.
 activate --fdname=web:priority "$examples/echo"
 [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo: no echo'
 grep -qF ", priority unix:$socket" "$work/announced" || fail "no priority loop: $(cat "$work/announced")"
@@ -48,7 +48,7 @@ end
 LISTEN_PID=1 LISTEN_FDS=1 start echo
 stop
 
-# What contradicts the protocol is said in one line.
+# A violation of the protocol is reported in one line.
 status=0
 out=$(bash -c 'LISTEN_PID=$$ LISTEN_FDS=many exec "$0"' "$examples/echo" 2>&1) || status=$?
 [[ $status == 2 && $out == "echo: LISTEN_FDS: 'many'"* && $out != *$'\n'* ]] || fail "status $status: $out"

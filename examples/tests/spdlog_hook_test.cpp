@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spdlog_hook_test: severities and texts arrive in spdlog, and what its logger does not want is not formatted.
+// spdlog_hook_test: severities and texts arrive in spdlog, and events below the logger's level are not formatted.
 // ctest: OPTIONAL_LIBS spdlog::spdlog
 #include "common/spdlog_hook.hpp"
 

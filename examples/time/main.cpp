@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// time: a server that answers each line with its time, and a client of its own that asks and prints the round trips.
+// time: a server that answers each line with its time, and a client in the same program that measures round trips.
 #include "common/options.hpp"
 
 #include <quintet/net/asio.hpp>
@@ -25,7 +25,7 @@ std::int64_t now_ns() {
   return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-/// A line in, the time out.
+/// Answers each line with the time in nanoseconds since 1970.
 struct time_server {
   void operator()(quintet::connection& c, quintet::bytes) const { c.write(std::to_string(now_ns()) + "\n"); }
 };
@@ -45,7 +45,7 @@ struct pinger {
         }
         if (!co_await ask(s, round_trips)) break;
       }
-    } catch (const boost::system::system_error&) {  // the pause was cut short: we are stopped
+    } catch (const boost::system::system_error&) {  // stopping the client has cut the pause short
     }
     report(round_trips);
     done();

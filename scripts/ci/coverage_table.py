@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# coverage_table: gcovr's summary by folders, and whether it is below the floor.
+# coverage_table: prints gcovr's summary by folder, and fails below the floor.
 # Usage: coverage_table.py SUMMARY FLOOR_OF_LINES FLOOR_OF_BRANCHES [--files]
 import collections
 import json
@@ -8,7 +8,7 @@ import sys
 
 KINDS = ("line", "branch")
 NAMES = {"line": "lines", "branch": "branches"}
-INCLUDED = "include/quintet/"  # headers are found by way of links in the build tree
+INCLUDED = "include/quintet/"  # headers are found through links in the build tree
 
 
 def percent(covered, total):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# tidy_groups: several sources in one, for clang-tidy, which spends nearly all of its time on the headers that they share.
+# tidy_groups: joins sources for clang-tidy, which spends nearly all of its time on the headers that they share.
 # Usage: tidy_groups.py BUILD_DIRECTORY OUTPUT_DIRECTORY REGEX
-# Writes sources that include those that match REGEX and are compiled alike, and a compile_commands.json for them. A source
-# whose names collide with those of others stays alone.
+# Writes groups: sources that include several sources that match REGEX and have equal options. Writes their
+# compile_commands.json, too. A source whose names collide with those of others stays alone.
 import json
 import pathlib
 import re
@@ -39,7 +39,7 @@ def colliding(directory, options, sources):
     command = ["clang++-19", "-fsyntax-only", "-ferror-limit=0", "-w", *options, "-x", "c++", "-"]
     read = subprocess.run(command, cwd=directory, input=text_of(sources), capture_output=True, text=True, check=False)
     found, line = set(), 0
-    for text in read.stderr.splitlines():  # which include it was is said where it is another than before
+    for text in read.stderr.splitlines():  # the compiler names the include only when it changes
         if included := re.match(r"In file included from <stdin>:(\d+):", text):
             line = int(included[1])
         elif re.search(r": (fatal )?error: ", text):
@@ -65,7 +65,7 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("group_*.cpp"):
         old.unlink()
-    how = {}  # a source that is compiled twice: by the shorter command
+    how = {}  # for a source that is compiled twice, the shorter command
     for entry in json.loads((build / "compile_commands.json").read_text()):
         if pattern.search(entry["file"]):
             way = (entry["directory"], options_of(entry))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// delimiter: texts of any length, also such that overlap themselves; nothing is searched twice.
+// delimiter: delimiters of any length, including self-overlapping ones; no byte is searched twice.
 #include <quintet/base/framing/delimiter.hpp>
 
 #include "support.hpp"
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(a_message_is_as_long_as_the_limit_and_no_longer) {
   BOOST_TEST(refusal(wire, over) == errc::message_too_big);
   BOOST_TEST(parse_once(wire, over + "\r\n").error == errc::message_too_big);
   BOOST_TEST(parse_once(wire, just + "\r").is == frame::state::incomplete);
-  BOOST_TEST(parse_once(wire, just + "xx").error == errc::message_too_big);  // wherever it is, it is too late
+  BOOST_TEST(parse_once(wire, just + "xx").error == errc::message_too_big);  // no delimiter can follow in time
   BOOST_TEST(parse_once(wire, std::string(100'000, 'x')).error == errc::message_too_big);
   check_every_cut(delimiter("\n", 0), "\n\n", {"", ""});
 }
@@ -48,13 +48,14 @@ BOOST_AUTO_TEST_CASE(an_empty_one_cannot_be) { BOOST_CHECK_THROW(delimiter(""), 
 BOOST_AUTO_TEST_CASE(what_would_not_arrive_as_one_message_is_refused) {
   BOOST_TEST(refusal(delimiter("\n"), "one\ntwo") == errc::malformed_message);
   BOOST_TEST(refusal(delimiter("\r\n"), "\r\n") == errc::malformed_message);
-  BOOST_TEST(refusal(delimiter("aa"), "a") == errc::malformed_message);  // "aaa" is "" and the beginning of the next
+  BOOST_TEST(refusal(delimiter("aa"), "a") == errc::malformed_message);  // "aaa" would parse as "" and a rest "a"
   BOOST_TEST(refusal(delimiter("abab"), "xab") == errc::malformed_message);
   BOOST_TEST(!refusal(delimiter("abab"), "xa"));
   BOOST_TEST(!refusal(delimiter("\r\r\n"), "x\r"));
 }
 
-// Every text of up to 7 letters over {a, b}: wrap() refuses exactly those messages that would not come out again.
+// All messages of up to 6 letters and delimiters of up to 4 over {a, b}: wrap() refuses exactly the messages that would
+// not arrive as sent.
 BOOST_AUTO_TEST_CASE(what_is_accepted_arrives_and_what_is_refused_would_not) {
   std::vector<std::string> words{""};
   for (std::size_t i = 0; words[i].size() < 6; ++i)
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(what_was_searched_is_not_searched_again) {
   }
   in += "\r\r\n";
   BOOST_TEST(s.find(in, "\r\r\n") == in.size() - 3);
-  BOOST_TEST(s.seen() == 0U);  // the next is another message
+  BOOST_TEST(s.seen() == 0U);  // the next search is for another message
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_begins_anew) {

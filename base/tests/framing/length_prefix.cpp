@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// length_prefix: every width, both orders, varints; limits are checked before anything is awaited.
+// length_prefix: all widths, both byte orders, varints; limits are checked before the message arrives.
 #include <quintet/base/framing/length_prefix.hpp>
 
 #include "support.hpp"
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_message_is_as_long_as_the_limit_and_no_longer, P
   BOOST_TEST(refusal(small, over) == errc::message_too_big);
   const std::string stream = framed_as(larger, over);
   const std::string header = stream.substr(0, stream.size() - over.size());
-  BOOST_TEST(parse_once(small, header).error == errc::message_too_big);  // not a byte of it has arrived
+  BOOST_TEST(parse_once(small, header).error == errc::message_too_big);  // no byte of the message has arrived
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_is_64_kib_by_default) {
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_narrow_prefix_cannot_say_more_than_it_has_bytes_for) {
   BOOST_TEST(refusal(big<2>(), std::string(65'536, 'x')) == errc::message_too_big);
 }
 
-// Nothing overflows: a sum with the header's length would be small.
+// Lengths must not overflow: the sum with the header's length would wrap to a small number.
 BOOST_AUTO_TEST_CASE(absurd_lengths_are_refused_at_once) {
   const std::size_t any = std::numeric_limits<std::size_t>::max();
   BOOST_TEST(parse_once(big<8>(), raw({0x10, 0, 0, 0, 0, 0, 0, 0})).error == errc::message_too_big);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// message_buffer: headers come before what is there without moving it; envelopes know their bounds.
+// message_buffer: headers are prepended without moving the payload; envelopes check their bounds.
 #include <quintet/base/framing/message_buffer.hpp>
 
 #include <quintet/base/framing/checked.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// random: many messages with random cuts come out as they went in; random bytes harm nobody.
+// random: many messages with random cuts arrive as sent; random bytes only cause errors within the limits.
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/base/framing/chunked.hpp>
 #include <quintet/base/framing/delimiter.hpp>
@@ -18,13 +18,13 @@ using namespace quintet::testing;
 
 namespace {
 
-constexpr int messages = 20'000;  // of each codec
+constexpr int messages = 20'000;  // per codec
 
 class dice {
  public:
   explicit dice(std::uint64_t seed) : random_(seed) {}
   std::size_t up_to(std::size_t most) { return std::uniform_int_distribution<std::size_t>(0, most)(random_); }
-  /// Mostly short.
+  /// Returns a random length, mostly a short one.
   std::size_t length() { return up_to(9) == 0 ? up_to(2000) : up_to(40); }
   std::string text(std::size_t size, bytes alphabet) {
     std::string out(size, '\0');
@@ -41,7 +41,7 @@ class dice {
   std::mt19937_64 random_;
 };
 
-/// `make` gives a message that may be sent, `wrap` its frames.
+/// `make` returns a message that may be sent; `wrap` returns its frames.
 template <class Codec, class Make, class Wrap>
 void check_random_messages(std::uint64_t seed, const Codec& wire, Make make, Wrap wrap) {
   dice d(seed);
@@ -73,12 +73,12 @@ void feed_noise(std::uint64_t seed, const Codec& wire, std::size_t max_frame) {
   for (int stream = 0; stream < 2'000; ++stream) {
     receiver<Codec> r(wire);
     for (int piece = 0; piece < 20; ++piece) {
-      // Small numbers are likelier to be lengths and flags than any bytes are.
+      // Small numbers are more likely to be valid lengths and flags than random bytes.
       if (!r.receive(d.up_to(1) ? d.noise(d.length()) : d.text(d.length(), bytes("\0\1\2\3\r\n\x80", 7)))) {
         BOOST_REQUIRE(r.error.failed());
         break;
       }
-      BOOST_REQUIRE(r.needed <= max_frame);  // the most that a connection is asked to keep
+      BOOST_REQUIRE(r.needed <= max_frame);  // the limit of what a connection must keep
       BOOST_REQUIRE(r.unused().size() < max_frame);
     }
     for (const std::string& m : r.messages) BOOST_REQUIRE(m.size() <= max_frame);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(messages_come_out_of_prefixes) {
 BOOST_AUTO_TEST_CASE(messages_come_out_of_fixed_lengths) {
   check_random_messages(4, fixed_length<16>(), [](dice& d) { return d.noise(16); });
 }
-// Of few letters, so that beginnings of the delimiter are everywhere.
+// The messages have few letters, so that they contain many beginnings of the delimiter.
 BOOST_AUTO_TEST_CASE(messages_come_out_of_delimiters) {
   const delimiter wire("\r\r\n");
   check_random_messages(5, wire, [&](dice& d) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// support: messages through codecs: framed, cut into pieces, and taken out again, as a connection does it.
+// support: sends messages through codecs as a connection does: frames them, cuts the stream, and parses it.
 #pragma once
 
 #include <quintet/base/framing/chunked.hpp>
@@ -38,13 +38,13 @@ error_code refusal(const Codec& wire, bytes message) {
   return wire.wrap(e);
 }
 
-/// The receiving side: what is unused is offered again with more behind it.
+/// The receiving side: offers unused bytes again, followed by more.
 template <class Codec>
 class receiver {
  public:
   explicit receiver(Codec wire) : wire_(std::move(wire)) {}
 
-  /// False: what has arrived is no message.
+  /// Parses `more` behind the unused bytes. Returns false, with `error` set, if the input is malformed.
   bool receive(bytes more) {
     unused_ += more;
     std::size_t used = 0;
@@ -56,7 +56,7 @@ class receiver {
         return false;
       }
       if (f.is == frame::state::incomplete) {
-        BOOST_REQUIRE(f.size > in.size());  // or it would be called again for nothing
+        BOOST_REQUIRE(f.size > in.size());  // else the codec would be called again without new input
         needed = f.size;
         break;
       }
@@ -80,7 +80,7 @@ class receiver {
   std::string unused_;
 };
 
-/// One after the other, in one piece, in two at every place, and byte by byte.
+/// Checks a stream of several messages in one piece, in any two pieces, and byte by byte.
 template <class Codec>
 void check_every_cut(const Codec& wire, const std::string& stream, const std::vector<std::string>& expected) {
   for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
@@ -102,7 +102,7 @@ void check_round_trip(const Codec& wire, const std::vector<std::string>& message
   check_every_cut(wire, stream, messages);
 }
 
-/// Of one input alone.
+/// Parses one input with a copy of the codec.
 template <class Codec>
 frame parse_once(Codec wire, bytes in) {
   return wire.parse(in);

@@ -14,7 +14,7 @@
 using namespace quintet;
 using namespace quintet::testing;
 
-// Its messages cannot hold every byte, so that nothing can be put into them.
+// A delimiter is not transparent: its messages cannot hold every byte, so other codecs cannot wrap it.
 static_assert(codec<delimiter> && !transparent_codec<delimiter>);
 static_assert(transparent_codec<checked<varint_prefix>> && wrapping_codec<chunked<checked<length_prefix<2>>>>);
 
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(messages_come_out_however_they_are_cut) {
 BOOST_AUTO_TEST_CASE(each_flipped_bit_is_noticed) {
   const checked wire(varint_prefix{});
   const std::string good = framed_as(wire, "a message");
-  for (std::size_t bit = 8; bit < good.size() * 8; ++bit) {  // behind the length
+  for (std::size_t bit = 8; bit < good.size() * 8; ++bit) {  // after the length byte
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
     BOOST_TEST(parse_once(wire, bad).error == errc::bad_checksum);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(each_direction_is_asked_for) {
   const chunked sends(length_prefix<1>(10), {.send = true}), receives(length_prefix<1>(10), {.receive = true});
   BOOST_TEST(receives.wrap_all(two_frames, [](const envelope&) {}) == errc::message_too_big);
   BOOST_TEST(refusal(receives, two_frames) == errc::message_too_big);
-  BOOST_TEST(refusal(sends, two_frames) == errc::message_too_big);  // not as one
+  BOOST_TEST(refusal(sends, two_frames) == errc::message_too_big);  // not in one frame
   receiver refuses(sends), takes(receives);
   BOOST_TEST(refuses.receive(in_frames(receives, one_frame)));
   BOOST_TEST(!refuses.receive(in_frames(sends, two_frames)));
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_copy_begins_anew) {
     BOOST_TEST(fresh->parse(bytes("\2\0y", 3)).message == "y");
   }
 }
-// As a connection does that goes to another loop in the middle of a message.
+// A connection that migrates within a message moves its codec.
 BOOST_AUTO_TEST_CASE(a_moved_one_goes_on) {
   chunked first(length_prefix<1>(10), both);
   BOOST_TEST(first.parse("\2\1x").is == frame::state::taken);

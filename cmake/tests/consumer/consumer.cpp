@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// consumer: starts and stops a server in each of the five models, from an installed Quintet.
+// consumer: starts and stops a server in each of the five models, with an installed Quintet.
 #include <quintet/threadmodels/server.hpp>
 
 #include <cstdio>

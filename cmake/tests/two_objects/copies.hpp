@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// copies: where a test gets two copies of the library from.
+// copies: provides a test with two copies of the library.
 #pragma once
 
 #include "copy.hpp"
@@ -8,18 +8,18 @@
 
 namespace quintet::test {
 
-/// Both are there for as long as it lives.
+/// Two copies of the library, valid while this object lives.
 class copies {
  public:
   copies();
 
-  /// Whether the two share their functions, as objects that the program is linked with do unless they hide them.
+  /// Whether the copies share functions. Linked objects do, unless they hide their symbols.
   static const bool share_functions;
   const copy* left = nullptr;
   const copy* right = nullptr;
 
  private:
-  std::shared_ptr<void> second_, first_;  // what has been opened; not closed in the reverse order
+  std::shared_ptr<void> second_, first_;  // opened objects; closed in the order of opening
 };
 
 }  // namespace quintet::test

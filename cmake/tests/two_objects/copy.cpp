@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// copy: a server and a client in a shared object. COPY_ENTRY is the function that this one exports, COPY_NAME its name.
+// copy: a server and a client in a shared object. COPY_ENTRY is its exported function, COPY_NAME is the copy's name.
 #include "copy.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -20,7 +20,7 @@ using namespace quintet;
 constexpr std::chrono::seconds deadline{60};
 constexpr int questions = 50;
 
-/// A coroutine that offloads, so that frames, batons and buffers travel between the threads of this copy.
+/// A coroutine that offloads, so that frames, batons and buffers move between the threads of this copy.
 awaitable<> answer(stream& s) {
   std::string rest;
   while (const auto in = co_await s.read()) {
@@ -45,7 +45,7 @@ void run(void* server, int signal) {
   of(server).run();
 }
 
-/// Asks, and asks again when the answer has come.
+/// Sends a question after each answer, and counts the right answers.
 struct asking {
   std::string begin;
   std::atomic<int>* right;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// copy: what a shared object with a Quintet of its own offers to the program that loads it.
+// copy: the interface of a shared object with its own Quintet, for the program that loads it.
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -11,18 +11,18 @@ namespace quintet::test {
 /// A table of functions, so that the program needs no symbol of the library.
 struct copy {
   const char* name;
-  /// A server that answers each line with the name of its copy and the line. Throws std::exception.
+  /// Makes a server that answers each line with the name of its copy and the line. Throws std::exception.
   void* (*make)(const char* model);
-  /// On the calling thread, until it has drained, or on the first of these signals (0: none).
+  /// Runs the server on the calling thread until it has drained. `signal` starts a drain (0: no signal).
   void (*run)(void* server, int signal);
   std::uint16_t (*port)(void* server);
   void (*drain)(void* server);
   void (*destroy)(void* server);
-  /// A client of this copy, which asks so many times in a row; whether each answer began with this.
+  /// Runs a client of this copy, which asks 50 questions in sequence. Returns whether each answer began with `begin`.
   bool (*call)(const char* model, std::uint16_t port, const char* begin);
-  /// Calls the function within a loop of this copy, which knows before and afterwards that it is the current one.
+  /// Calls `f` within a loop of this copy. Returns whether that loop was the current one before and after the call.
   bool (*within)(void (*f)(void* with), void* with);
-  /// Errors of this copy, and where its category is.
+  /// Returns an error of this copy, and the address of its category.
   boost::system::error_code (*error)(int value);
   const void* (*category)();
 };

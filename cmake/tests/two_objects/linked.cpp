@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// linked: two copies that the program is linked with.
+// linked: the copies in two shared objects that the program is linked with.
 #include "copies.hpp"
 
 namespace quintet::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// opened: two copies that the program opens, and closes again.
+// opened: the copies in two shared objects that the program opens and closes with dlopen and dlclose.
 #include "copies.hpp"
 
 #include <stdexcept>

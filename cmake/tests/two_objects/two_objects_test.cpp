@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// two_objects_test: two shared objects, each with a Quintet of its own, serve in one process at once.
+// two_objects_test: two shared objects, each with its own Quintet, serve in one process at once.
 #include "client.hpp"
 #include "copies.hpp"
 #include "waiting.hpp"
@@ -21,7 +21,7 @@ namespace {
 const std::vector<const char*> models{"thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread",
                                       "loop_per_thread_pool"};
 
-/// A server of one copy, with a thread of the program's.
+/// Runs a server of one copy on a thread of the program.
 class serving {
  public:
   serving(const copy& c, const char* model, int signal = 0)
@@ -61,7 +61,7 @@ std::size_t entries_of(const char* directory) {
 
 }  // namespace
 
-// Each with another model; a client of each copy talks to the server of the other.
+// Tests all pairs of models. A client of each copy talks to the server of the other copy.
 BOOST_AUTO_TEST_CASE(both_serve_at_once_under_all_models) {
   const copies both;
   for (std::size_t i = 0; i < models.size() * models.size(); ++i) {
@@ -107,12 +107,12 @@ BOOST_AUTO_TEST_CASE(each_knows_its_own_loop) {
   BOOST_TEST(in.right);
 }
 
-// A signal each; then one that both have asked for, of which the last one to ask is told.
+// Each copy has its own signal; then both register for one signal, which goes to the last one that registered.
 BOOST_AUTO_TEST_CASE(signals_go_to_whom_they_are_for) {
   const copies both;
   {
     serving left(*both.left, models[3], SIGUSR1), right(*both.right, models[2], SIGUSR2);
-    BOOST_TEST(ask(left.port()) == "left hello");  // it runs, and so has asked for its signal
+    BOOST_TEST(ask(left.port()) == "left hello");  // it runs, so it has registered for its signal
     BOOST_TEST(ask(right.port()) == "right hello");
     ::kill(::getpid(), SIGUSR2);
     right.join();
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(signals_go_to_whom_they_are_for) {
   left.join();
 }
 
-// Closed while a thread lives on that has run a server of each, and may have something of theirs to destroy.
+// The objects are closed while a thread lives that has run a server of each, and may have thread-local state of both.
 BOOST_AUTO_TEST_CASE(opened_and_closed_again_and_again) {
   const std::size_t descriptors = entries_of("/proc/self/fd"), threads = entries_of("/proc/self/task");
   for (int i = 0; i < 20; ++i) {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(opened_and_closed_again_and_again) {
     last.join();
   }
   BOOST_TEST(entries_of("/proc/self/fd") == descriptors);
-  // The kernel wakes who joins a thread a little before it takes the thread off its list.
+  // The kernel wakes a joining thread shortly before it removes the ended thread from its list.
   BOOST_TEST(eventually([&] { return entries_of("/proc/self/task") == threads; }));
 }
 

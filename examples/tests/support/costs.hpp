@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// costs: what a request costs a warm server, counted from outside. It replaces operator new: for one source of a
-// program.
+// costs: counts the allocations of a warm server per request. Replaces operator new, so only one source of a program
+// may include it.
 #pragma once
 
 #include <quintet/base/memory/byte_buffer.hpp>
@@ -26,7 +26,7 @@ inline std::atomic<long> allocations{0};  // in all threads
 
 }  // namespace costs
 
-// Not inlined: g++ 12 would complain of new and free where it sees through one of the two only.
+// Not inlined: g++ 12 would warn of a mismatch of new and free if it inlined only one of the operators.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++costs::allocations;
   if (void* p = std::malloc(size)) return p;
@@ -51,7 +51,7 @@ inline quintet::file_descriptor connect_to(std::uint16_t port) {
   return fd;
 }
 
-// Allocates nothing itself while the answers are as expected.
+// Sends requests and checks the replies. Allocates nothing while the replies are as expected.
 inline void ask(int fd, int times, quintet::bytes request, quintet::bytes reply) {
   std::array<char, 1024> received{};
   BOOST_REQUIRE_LE(reply.size(), received.size());
@@ -67,12 +67,12 @@ inline void ask(int fd, int times, quintet::bytes request, quintet::bytes reply)
   }
 }
 
-// Of a server with this handler, in every model: answers to requests like earlier ones take no memory.
+// Checks in every model that a server with this handler allocates nothing for requests like earlier ones.
 template <class Handler>
 void check_no_allocation(const Handler& handler, std::span<const exchange> exchanges) {
   for (const quintet::model m : quintet::all_models) {
     BOOST_TEST_CONTEXT(quintet::to_string(m)) {
-      // All of them by the same way: what takes another one for the first time may need a buffer for it.
+      // The fixed policy sends all requests along one path: the first use of another path may allocate a buffer.
       quintet::server server({.listen = {"127.0.0.1:0"},
                               .model = m,
                               .threads = {.workers = {2, 2}, .offload = {.policy = quintet::offload_policy::always}}},

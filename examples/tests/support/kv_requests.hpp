@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// kv_requests: requests for a large value of kv, and the replies to them.
+// kv_requests: requests for a large value of kv, and their replies.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,6 @@ inline std::string times(int count, const std::string& text) {
   return all;
 }
 
-/// For a store in which `large` has a value of one MiB, of `x`.
+/// Expects a store in which the value of `large` is one MiB of `x`.
 inline const std::string get_large = "*2\r\n$3\r\nGET\r\n$5\r\nlarge\r\n";
 inline const std::string large_reply = "$" + std::to_string(mib) + "\r\n" + std::string(mib, 'x') + "\r\n";

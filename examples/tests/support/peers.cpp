@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers: sockets of the kernel, with a patience of a minute.
+// peers: blocking socket calls with a timeout of one minute.
 #include "peers.hpp"
 
 #include <algorithm>

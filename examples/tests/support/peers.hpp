@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// peers: blocking sockets at both sides of a program under test. They know nothing of the library.
+// peers: blocking sockets at both sides of a program under test, independent of the library's connections.
 #pragma once
 
 #include <quintet/net/file_descriptor.hpp>
@@ -12,23 +12,24 @@
 
 namespace example::test {
 
-/// Throws std::runtime_error when nothing happens for a minute.
+/// Throws std::runtime_error after a minute without progress.
 class peer {
  public:
   explicit peer(quintet::file_descriptor fd);
   static peer connected_to(std::uint16_t port);
 
-  /// False: the other side has closed. `overflow_policy`: before it waits for room.
+  /// Sends all of `data`. Returns false if the other side has closed. Calls `overflow_policy` before each wait for
+  /// room.
   bool send(std::string_view data, const std::function<void()>& overflow_policy = {});
-  /// Up to so many bytes; nothing at the end of the stream.
+  /// Receives at most `most` bytes; none at the end of the stream.
   std::string receive_some(std::size_t most);
-  /// Fewer when the stream ends before.
+  /// Receives `count` bytes; fewer if the stream ends.
   std::string receive(std::size_t count);
   std::string receive_rest();
   void finish_sending();
   /// Waits for a reset, without reading.
   void await_reset() const;
-  /// 127.0.0.1's port of this side.
+  /// Returns this side's port.
   [[nodiscard]] std::uint16_t port() const;
 
  private:
@@ -37,11 +38,11 @@ class peer {
 
 class listening {
  public:
-  /// On 127.0.0.1.
+  /// Listens on 127.0.0.1, on a port that the system picks.
   listening();
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   peer accept();
-  /// Nobody answers there any more.
+  /// Stops listening.
   void close() { fd_.reset(); }
 
  private:

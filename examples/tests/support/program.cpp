@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// program: posix_spawn, a pipe, and /proc.
+// program: starts a process with posix_spawn, reads its output from a pipe, and its memory from /proc.
 #include "program.hpp"
 
 #include <csignal>

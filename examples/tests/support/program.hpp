@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// program: an example as a process of its own, from its announcement to its exit status.
+// program: runs an example as a child process.
 #pragma once
 
 #include <quintet/net/file_descriptor.hpp>
@@ -13,10 +13,11 @@
 
 namespace example::test {
 
-/// Beside the test's own executable. Killed when the object goes, unless it has ended. Throws std::runtime_error.
+/// An example in the directory of the test's executable. The destructor kills it unless wait() was called. Throws
+/// std::runtime_error.
 class program {
  public:
-  /// `--port 0` is added; returns when it has announced its port.
+  /// Starts the program with `--port 0` and `options`. Returns after the program has announced its port.
   program(const std::string& name, std::vector<std::string> options);
   ~program();
   program(const program&) = delete;
@@ -24,9 +25,9 @@ class program {
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   void signal(int number) const noexcept;
-  /// Its exit status; -1: a signal has ended it.
+  /// Waits for the end. Returns the exit status, or -1 after a signal.
   int wait();
-  /// The most memory that it has had, in KiB.
+  /// Returns the program's peak memory, in KiB.
   [[nodiscard]] std::size_t peak_kib() const;
 
  private:
