@@ -2,8 +2,8 @@
 // options.hpp: parses command-line values strictly. Errors say which values are allowed.
 #pragma once
 
-#include <quintet/net/options/engine_kind.hpp>
 #include <quintet/net/options/listen_options.hpp>
+#include <quintet/net/options/loop_options.hpp>
 #include <quintet/threadmodels/compute/thread_options.hpp>
 
 #include <chrono>

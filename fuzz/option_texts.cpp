@@ -5,8 +5,8 @@
 #include "benchmarks/options.hpp"
 
 #include <quintet/net/options/advanced_options.hpp>
-#include <quintet/net/options/engine_kind.hpp>
 #include <quintet/net/options/listen_options.hpp>
+#include <quintet/net/options/loop_options.hpp>
 #include <quintet/threadmodels/compute/thread_options.hpp>
 #include <quintet/threadmodels/model.hpp>
 #include <quintet/threadmodels/placement/idle_cpus.hpp>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../net/loop/thread_model.hpp"
-#include "../net/options/engine_kind.hpp"
+#include "../net/options/loop_options.hpp"
 #include "compute/model_statistics.hpp"
 #include "compute/thread_options.hpp"
 #include "model.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // buffer_cache_test: storage is recycled, and is empty when it is reused; large and surplus storage is freed.
-#include <quintet/base/memory/buffer_cache.hpp>
+#include <quintet/base/memory/byte_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
 

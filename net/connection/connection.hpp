@@ -4,7 +4,6 @@
 
 #include "../../base/memory/byte_chain.hpp"
 #include "connection_core.hpp"
-#include "send_notices.hpp"
 
 #include <concepts>
 #include <cstdint>

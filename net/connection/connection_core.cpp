@@ -4,6 +4,7 @@
 
 #include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
+#include "../watch/activity.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_extras.hpp"
@@ -159,9 +160,9 @@ void connection_core::keep_unread(bytes unused) noexcept try {
   out_of_memory();
 }
 
-activity::scope connection_core::calling(callback what, const std::type_info* type) const noexcept {
+callback_scope connection_core::calling(callback what, const std::type_info* type) const noexcept {
   if (constants_.is_watched) host_.watchdog->watch_this_thread();
-  return activity::scope(what, &id_, type ? type : &handler_type());
+  return callback_scope(what, &id_, type ? type : &handler_type());
 }
 
 void connection_core::report_exception() const noexcept {

@@ -4,8 +4,6 @@
 
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
-#include "../watch/activity.hpp"
-#include "connection_handoff.hpp"
 #include "connection_input.hpp"
 #include "connection_output.hpp"
 #include "session_interface.hpp"
@@ -15,9 +13,19 @@
 #include <memory>
 #include <typeinfo>
 
+namespace quintet {
+
+enum class callback : std::uint8_t;
+class callback_scope;
+
+}  // namespace quintet
+
 namespace quintet::detail {
 
+class connection_core;
 struct connection_facts;
+/// [loop] Handles a returned baton where the fast path does not apply. Defined by connection_handoff.
+void run_slow_return(connection_core& c) noexcept;
 enum class step : std::uint8_t;
 
 /// The loop owns the socket side: the handle, the queue, pending input. The holder of the baton owns the data side:
@@ -55,7 +63,7 @@ class connection_core : public session_interface, public loop_member, public wor
     if (used < arrived.size()) [[unlikely]]
       keep_unread(arrived.substr(used));
     if (!loop_flags_.only_baton_out() || !baton_flags_.none()) [[unlikely]]
-      return connection_handoff::returned_slowly(*this);
+      return run_slow_return(*this);
     loop_flags_.handoff.baton_out = false;
     output_.send_piece(*this, [this](engine::send_result sent) noexcept { keep_sending(sent); });
   }
@@ -74,7 +82,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// [baton] In a catch block: logs the current exception.
   void report_exception() const noexcept;
   /// [baton] Shows the watchdog, if there is one, which callback this thread runs, until the result is destroyed.
-  [[nodiscard]] activity::scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
+  [[nodiscard]] callback_scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
   /// [baton] After run_close(): schedules destruction. connection_handoff calls it unless the session keeps the baton.
   void close_is_done() noexcept;
   /// [baton, loop] Returns all input, unread and pending. Without memory the connection ends.

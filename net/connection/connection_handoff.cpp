@@ -4,6 +4,7 @@
 #include "connection_handoff.hpp"
 
 #include "../loop/post_batch.hpp"
+#include "../watch/activity.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
 #include "connection_extras.hpp"
@@ -24,7 +25,7 @@ connection_core& with_baton(work_item& item) noexcept {
 // The scope ends before the baton is returned: the connection may be destroyed then.
 void call_guarded(connection_core& c, callback what, void (session_interface::*run)()) noexcept {
   c.guarded([&] {
-    const activity::scope now = c.calling(what);
+    const callback_scope scope = c.calling(what);
     (c.*run)();
   });
 }
@@ -103,7 +104,7 @@ void connection_handoff::on_handoff(work_item& item) noexcept {
 }
 
 [[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
-  const activity::scope now = c.calling(callback::input);
+  const callback_scope scope = c.calling(callback::input);
   run_guarded_batch(c);
 }
 
@@ -146,7 +147,7 @@ void connection_handoff::calls(work_item& item) noexcept {
   std::size_t done = 0;
   while (const std::unique_ptr<connection_message> message = c.baton_extras_->calls.pop()) {
     c.guarded([&] {
-      const activity::scope now = c.calling(callback::message);
+      const callback_scope scope = c.calling(callback::message);
       message->run(c.as_connection());
     });
     done += message->cost_;
@@ -179,7 +180,7 @@ void connection_handoff::drain(work_item& item) noexcept {
 void connection_handoff::close(work_item& item) noexcept {
   connection_core& c = with_baton(item);
   if (c.is_open_) {
-    const activity::scope now = c.calling(callback::on_close);
+    const callback_scope scope = c.calling(callback::on_close);
     c.run_close(c.reason());
   }
   if (!c.is_open_ || !c.constants_.keeps_baton) c.close_is_done();
@@ -203,18 +204,18 @@ void connection_handoff::returned(work_item& item) noexcept {
   c.baton_flags_.output.quantum_used = false;
   if (c.input_.has_storage() && !c.baton_flags_.input.has_unread) {
     c.input_.recycle(c);
-    // If the handler reported input of its own, returned_slowly() charges it.
+    // If the handler reported input of its own, run_slow_return() charges it.
     if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_flags_.handoff.has_changes) [[unlikely]] {
-      c.loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to returned_slowly()
+      c.loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to run_slow_return()
       c.fail_if(c.input_.charge(c));
       c.loop_flags_.handoff.baton_out = false;
     }
   }
   if (c.is_idle_but_for_slow_path()) return c.fail_if(c.output_.send_built(c));
-  returned_slowly(c);
+  run_slow_return(c);
 }
 
-void connection_handoff::returned_slowly(connection_core& c) noexcept {
+void run_slow_return(connection_core& c) noexcept {
   if (c.loop_flags_.handoff.counts_as_writer) c.loop_.fair_work().count_finished();
   c.loop_flags_.handoff.baton_out = c.loop_flags_.handoff.counts_as_writer = false;
   c.baton_flags_.output.quantum_used = false;
@@ -226,7 +227,7 @@ void connection_handoff::returned_slowly(connection_core& c) noexcept {
   if (const end_reason why = find_failure(c, threw)) return c.fail(why.code());
   c.loop_flags_.output.partial_message = false;
   const bool may_keep_more = c.baton_flags_.handoff.has_changes;
-  end_of_batch(c);
+  connection_handoff::end_of_batch(c);
   if (c.has_ended()) return;
   if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed off at once
   if (c.has_ended()) return;

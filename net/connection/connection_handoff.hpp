@@ -18,8 +18,9 @@ struct connection_handoff {
   static void deliver(connection_core& c) noexcept;
   /// Asks the thread model to run a step.
   static void hand_off(connection_core& c, work_item::function step) noexcept;
-  /// Handles a returned baton on the slow path.
-  static void returned_slowly(connection_core& c) noexcept;
+
+  /// Puts into force what the handler asked for in its batch, and sends its output.
+  static void end_of_batch(connection_core& c) noexcept;
 
   // ---- [baton] ----
 
@@ -53,7 +54,6 @@ struct connection_handoff {
   static void run_guarded_batch(connection_core& c) noexcept;
   static void run_watched_batch(connection_core& c) noexcept;
   static void note_batch_cost(connection_core& c, duration took) noexcept;
-  static void end_of_batch(connection_core& c) noexcept;
 };
 
 }  // namespace quintet::detail

@@ -2,7 +2,7 @@
 // connection_input: a connection's unused input, and whether the engine reads more.
 #pragma once
 
-#include "../../base/memory/buffer_cache.hpp"
+#include "../../base/memory/byte_buffer.hpp"
 #include "connection_context.hpp"
 
 #include <cstddef>

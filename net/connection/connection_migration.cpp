@@ -2,6 +2,7 @@
 // connection_migration: from one loop to another.
 #include "connection_migration.hpp"
 
+#include "../watch/activity.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -103,7 +104,7 @@ bool connection_migration::classify(connection_core& c) noexcept {
   const bytes first = c.input_.batch(c);
   connection_class chosen = connection_class::ordinary;
   c.guarded([&] {
-    const activity::scope now = c.calling(callback::input);
+    const callback_scope scope = c.calling(callback::input);
     chosen = c.run_classify(first);
   });
   if (c.baton_flags_.handoff.handler_failed) {

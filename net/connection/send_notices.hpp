@@ -2,39 +2,12 @@
 // send_notices: functions that wait until the output written before them has been sent.
 #pragma once
 
-#include "../../base/error.hpp"
-
-#include <boost/intrusive/list.hpp>
+#include "connection_output.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <typeinfo>
-#include <utility>
 
 namespace quintet {
-
-/// One function, behind connection::when_sent().
-class send_notice : public boost::intrusive::list_base_hook<> {
- public:
-  virtual ~send_notice() = default;
-
- private:
-  friend class send_notices;
-  virtual void call(error_code why) = 0;
-  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // type of the function
-  std::uint64_t position_ = 0;                                            // number of bytes that must be sent first
-};
-
-template <class F>
-class send_notice_of final : public send_notice {
- public:
-  explicit send_notice_of(F f) : function_(std::move(f)) {}
-
- private:
-  void call(error_code why) override { function_(why); }
-  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(F); }
-  F function_;
-};
 
 /// In the order of requests, which is the order of their positions. No thread affinity of its own.
 class send_notices {

@@ -2,6 +2,8 @@
 // stream: the coroutine's side of the baton.
 #include "stream.hpp"
 
+#include "connection_handoff.hpp"
+
 namespace quintet {
 
 // The root of the chain: every result of the user's coroutine ends here.
@@ -22,7 +24,7 @@ void stream::run_open() noexcept {
   } catch (...) {  // no memory for the frame
     return ended(true);
   }
-  const activity::scope now = calling(callback::coroutine);
+  const callback_scope scope = calling(callback::coroutine);
   root_.start(*this);
 }
 
@@ -185,7 +187,7 @@ void stream::run_close(error_code) noexcept {
 }
 
 void stream::resume_watched(std::coroutine_handle<> waiting) noexcept {
-  const activity::scope now = calling(callback::coroutine);
+  const callback_scope scope = calling(callback::coroutine);
   waiting.resume();
 }
 

@@ -6,6 +6,7 @@
 #include "../../base/framing/frame.hpp"
 #include "../loop/awaitable.hpp"
 #include "../loop/coroutine_host.hpp"
+#include "../watch/activity.hpp"
 #include "connection.hpp"
 
 #include <boost/system/result.hpp>
@@ -234,7 +235,7 @@ class stream::offloaded final : private quintet::work_item {
     }
   }
   void call() noexcept try {
-    const activity::scope now = stream_.calling(callback::offloaded, &typeid(F));
+    const callback_scope scope = stream_.calling(callback::offloaded, &typeid(F));
     if constexpr (std::is_void_v<result_type>)
       function_();
     else

@@ -4,7 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
-#include "../options/engine_kind.hpp"
+#include "../options/loop_options.hpp"
 #include "engine.hpp"
 
 #include <memory>

@@ -51,7 +51,7 @@ class coroutine_host {
   ~coroutine_host() = default;
   /// [loop] Resumes the coroutine, and records for the watchdog that this thread is in it.
   virtual void resume_watched(std::coroutine_handle<> waiting) noexcept {
-    const activity::scope now(callback::coroutine);
+    const callback_scope scope(callback::coroutine);
     waiting.resume();
   }
 

@@ -3,8 +3,10 @@
 #include "event_loop.hpp"
 
 #include "../../base/build/planted_bugs.hpp"
+#include "../../base/work/spin_budget.hpp"
 #include "../engine/embedding.hpp"
 #include "../engine/system_call.hpp"
+#include "../watch/activity.hpp"
 #include "asio_guest.hpp"
 #include "executor.hpp"
 
@@ -27,6 +29,11 @@ int descriptor_of(engine& io) noexcept {
 boost::asio::io_context* context_of(engine& io) noexcept {
   engine_embedding* const embedded = io.embedding();
   return embedded ? embedded->context() : nullptr;
+}
+
+std::unique_ptr<spin_budget> make_spin_budget(duration longest) {
+  spin_budget::validate(longest);
+  return longest > duration::zero() ? std::make_unique<spin_budget>(longest) : nullptr;
 }
 
 }  // namespace
@@ -54,8 +61,8 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       options_(options),
       engine_(std::move(io)),
       always_wake_(engine_->capabilities().blocking_send),
-      spin_(options.tuning.spin),
-      sleeps_at_once_(!always_wake_ && !spin_.enabled()),
+      spin_(make_spin_budget(options.tuning.spin)),
+      sleeps_at_once_(!always_wake_ && !spin_),
       chunks_(options.tuning.static_output) {
   if (engine_embedding* const embedded = engine_->embedding())
     embedded->before_descriptor_goes([this] {
@@ -197,7 +204,7 @@ bool event_loop::attention_wanted() const noexcept {
 // Returns whether work arrived while spinning. Otherwise updates `longest`. The loop counts as awake meanwhile, because
 // it sees posts by itself.
 bool event_loop::spin(asio_guest* guest, duration& longest) {
-  const auto outcome = spin_.spin(clock_, longest, [&] {
+  const auto outcome = spin_->spin(clock_, longest, [&] {
     return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
   });
   using enum spin_budget::outcome;
@@ -215,7 +222,7 @@ bool event_loop::wait_in_engine(duration longest) {
   // Announce the sleep, then check once more: a poster works in the opposite order (see mpsc_inbox::push). An
   // always_wake_ engine needs no announcement: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
-    if (spin_.enabled() && spin(nullptr, longest)) return true;
+    if (spin_ && spin(nullptr, longest)) return true;
     if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
   }
   sleep_.store(sleep::in_engine);
@@ -227,7 +234,7 @@ bool event_loop::wait_in_engine(duration longest) {
 bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   if (engine_->poll(duration::zero())) return true;
   if (longest == duration::zero()) return false;
-  if (spin_.enabled() && spin(&guest, longest)) return true;
+  if (spin_ && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
   if (!attention_wanted()) worked = guest.wait(descriptor_of(*engine_), longest);
@@ -307,5 +314,11 @@ asio_guest& event_loop::guest() {
 }
 
 loop_executor event_loop::get_executor() { return {*this, guest().context().get_executor()}; }
+
+void detail::posted_function::run(work_item& item) noexcept {
+  const std::unique_ptr<posted_function> self(static_cast<posted_function*>(&item));
+  const callback_scope scope(callback::posted, nullptr, &self->type_);
+  self->call();
+}
 
 }  // namespace quintet

@@ -2,14 +2,12 @@
 // event_loop: one thread's reactor: an engine, timers, an inbox, and an io_context for Asio's clients.
 #pragma once
 
-#include "../../base/memory/buffer_cache.hpp"
+#include "../../base/memory/byte_buffer.hpp"
 #include "../../base/memory/byte_chain.hpp"
-#include "../../base/work/spin_budget.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../engine/engine.hpp"
 #include "../options/loop_options.hpp"
-#include "../watch/activity.hpp"
 #include "../watch/affinity_guard.hpp"
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
@@ -32,6 +30,7 @@ namespace quintet {
 class asio_guest;
 class event_loop;
 class loop_executor;
+class spin_budget;
 
 /// An object that lives on a loop and keeps the loop running, such as a connection or a listener.
 class loop_member : public boost::intrusive::list_base_hook<> {
@@ -42,6 +41,26 @@ class loop_member : public boost::intrusive::list_base_hook<> {
  protected:
   ~loop_member() = default;
 };
+
+namespace detail {
+
+/// A function of event_loop::post(). Owns itself, and is destroyed after its only run.
+class posted_function : public work_item {
+ public:
+  posted_function(const posted_function&) = delete;
+  posted_function& operator=(const posted_function&) = delete;
+  virtual ~posted_function() = default;
+
+ protected:
+  explicit posted_function(const std::type_info& type) noexcept : work_item(&posted_function::run), type_(type) {}
+
+ private:
+  virtual void call() = 0;
+  static void run(work_item& item) noexcept;
+  const std::type_info& type_;  // of the function, for the watchdog
+};
+
+}  // namespace detail
 
 /// At most one object of each type per loop (a database client, a cache), made at its first use.
 class loop_services {
@@ -247,8 +266,8 @@ class event_loop {
   const loop_options options_;
   std::unique_ptr<engine> engine_;
   const bool always_wake_;
-  spin_budget spin_;
-  const bool sleeps_at_once_;  // without spinning, and woken only if it sleeps: nearly every loop
+  const std::unique_ptr<spin_budget> spin_;  // null: never spins
+  const bool sleeps_at_once_;                // without spinning, and woken only if it sleeps: nearly every loop
   std::atomic<sleep> sleep_{sleep::awake};
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> guest_posted_{false};  // another thread has posted to the guest since its last poll
@@ -276,13 +295,9 @@ class event_loop {
 template <std::invocable F>
   requires(!std::is_base_of_v<work_item, F>)
 void event_loop::post(F f) {
-  struct node final : work_item {
-    explicit node(F fn) : work_item(&node::run), function(std::move(fn)) {}
-    static void run(work_item& item) noexcept {
-      const std::unique_ptr<node> self(static_cast<node*>(&item));
-      const activity::scope now(callback::posted, nullptr, &typeid(F));
-      self->function();
-    }
+  struct node final : detail::posted_function {
+    explicit node(F fn) : posted_function(typeid(F)), function(std::move(fn)) {}
+    void call() override { function(); }
     F function;
   };
   post(static_cast<work_item&>(*new node(std::move(f))));

@@ -5,7 +5,6 @@
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
 #include "connect_options.hpp"
-#include "engine_kind.hpp"
 #include "limits.hpp"
 #include "loop_options.hpp"
 #include "reconnect_options.hpp"

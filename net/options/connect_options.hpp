@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "socket_options.hpp"
+#include "limits.hpp"
 
 #include <chrono>
 

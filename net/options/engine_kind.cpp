@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_kind: the engines that are built in, and the choice among them.
-#include "engine_kind.hpp"
+#include "loop_options.hpp"
 
 #include "../../base/error.hpp"
 

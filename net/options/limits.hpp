@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// limits: how many connections there may be, how much one and all together may hold, and how long one may take.
+// limits: how many connections there may be, how much memory they may hold, here and in the kernel, and how long one
+// may take.
 #pragma once
 
 #include "../../base/clock.hpp"
 #include "../../base/error.hpp"
 #include "../names/address.hpp"
-#include "socket_options.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <string_view>
 
 namespace quintet {
 
@@ -78,6 +81,31 @@ struct accept_limits {
   std::function<void(error_code reason, const address& from)> on_refused = {};
 };
 
+/// Options of a connection's socket: `socket` in listener_settings and in connect_options. Connections inherit those of
+/// a listening TCP socket, which costs no system call for each.
+struct socket_options {
+  int send_buffer = 0;     ///< bytes of kernel memory for output; 0: the kernel chooses, and grows it
+  int receive_buffer = 0;  ///< bytes of kernel memory for input that the loop has not received; 0: the same
+  /// TCP only, ignored for Unix sockets: the kernel probes a connection that has been silent for this time
+  /// (SO_KEEPALIVE). The connection ends when its peer answers no probe for the same time again. Zero: no probes.
+  std::chrono::seconds keep_alive{0};
+  /// TCP only, ignored for Unix sockets: a connection ends when output has waited for this time, because the peer does
+  /// not acknowledge it or has closed its window (TCP_USER_TIMEOUT). Zero: the system's limit, some 15 minutes for
+  /// output that is not acknowledged, and none for a closed window.
+  std::chrono::milliseconds user_timeout{0};
+
+  static constexpr std::chrono::seconds longest_keep_alive{32'767};  // the kernel's limit
+  static constexpr std::chrono::milliseconds longest_user_timeout = std::chrono::hours(24);
+  static constexpr int keep_alive_probes = 4;
+
+  /// [any thread] Returns the time between two probes: keep_alive_probes of them take keep_alive together.
+  [[nodiscard]] constexpr std::chrono::seconds keep_alive_interval() const noexcept {
+    return std::max(std::chrono::seconds(1), keep_alive / keep_alive_probes);
+  }
+  /// [any thread] Returns whether a buffer has a given size, which no default replaces.
+  [[nodiscard]] constexpr bool has_buffers() const noexcept { return send_buffer > 0 || receive_buffer > 0; }
+};
+
 /// Limits of all connections of a server or a client together.
 struct memory_limits {
   /// Bytes of output that wait in all connections. A connection that would exceed this sum ends with
@@ -102,5 +130,7 @@ struct memory_limits {
 void validate(const connection_limits& limits);
 void validate(const accept_limits& limits);
 void validate(const memory_limits& limits);
+/// [any thread] The same. Texts have `prefix` before the names of options: "connecting.socket.".
+void validate(const socket_options& options, std::string_view prefix);
 
 }  // namespace quintet

@@ -4,7 +4,7 @@
 
 #include "../../base/enum_names.hpp"
 #include "../names/address.hpp"
-#include "socket_options.hpp"
+#include "limits.hpp"
 
 #include <array>
 #include <chrono>

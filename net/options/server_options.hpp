@@ -5,9 +5,9 @@
 #include "../../base/clock.hpp"
 #include "../../base/log.hpp"
 #include "advanced_options.hpp"
-#include "engine_kind.hpp"
 #include "limits.hpp"
 #include "listen_options.hpp"
+#include "loop_options.hpp"
 
 #include <functional>
 #include <memory>

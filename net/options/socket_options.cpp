@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // socket_options: the limits of their values.
-#include "socket_options.hpp"
+#include "limits.hpp"
 
 #include "require.hpp"
 

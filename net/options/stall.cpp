@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // stall: the default bound, and a stall in one line.
-#include "stall.hpp"
+#include "advanced_options.hpp"
 
 #include "../../base/error.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "../loop/drainage.hpp"
 #include "../loop/loop_thread.hpp"
-#include "../loop/thread_scheduling.hpp"
+#include "thread_scheduling.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor.hpp"
 #include "connection_limiter.hpp"

@@ -2,14 +2,26 @@
 // server_statistics: what a server has counted.
 #pragma once
 
+#include "../../base/clock.hpp"
+#include "../../base/error.hpp"
 #include "../../base/metrics/log2_histogram.hpp"
 #include "../loop/loop_counters.hpp"
-#include "../loop/thread_scheduling.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace quintet {
+
+/// The scheduling that the kernel has granted to a thread. A refusal without an error code: it was not asked for, or
+/// not needed.
+struct thread_scheduling {
+  bool real_time = false;             ///< SCHED_RR
+  duration slice = duration::zero();  ///< time slice of an ordinary thread; zero: the system's default
+  int nice = 0;                       ///< of an ordinary thread
+  error_code real_time_refused = {}, slice_refused = {}, nice_refused = {};
+  bool held_back = false;  ///< it has used too much of a CPU, and is an ordinary thread for a while
+  [[nodiscard]] bool preferred() const noexcept { return real_time || nice < 0; }
+};
 
 /// Of the priority loop; all 0 where there is none.
 struct priority_statistics {

@@ -2,7 +2,7 @@
 // engine_accept_test: what the seam promises of listeners, events and waiting, of every engine that this kernel has.
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/loop_options.hpp>
 
 #include "each_engine.hpp"
 #include "sockets.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_test: what the seam promises of streams, of every engine that this kernel has.
 #include <quintet/net/engine/socket_services.hpp>
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/loop_options.hpp>
 
 #include "engine_stream.hpp"
 #include "sockets.hpp"

@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_was_found_is_told_although_there_is_no_memory
     threads.emplace_back([&, call] {
       is_watchdog = false;
       dog.watch_this_thread();
-      const activity::scope now(call);
+      const callback_scope scope(call);
       ++stalled;
       stalled.notify_all();
       last_is_told.wait(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // thread_scheduling_test: what a thread is told that it has got is what the kernel says, and is not inherited.
-#include <quintet/net/loop/thread_scheduling.hpp>
+#include <quintet/net/server/thread_scheduling.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -59,37 +59,10 @@ inline constexpr auto enum_names<callback> =
 /// it ends. For other threads a scope costs one check. The watchdog measures times; the thread only writes a number for
 /// each call.
 class activity {
-  struct job {
-    std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
-    callback what{};
-    const connection_id* whose = nullptr;
-    const std::type_info* type = nullptr;
-  };
-
  public:
   /// [any thread] Returns the calling thread's activity, and makes it if there is none. Returns nullptr if that fails,
   /// as for lack of memory.
   static std::shared_ptr<activity> of_this_thread() noexcept;
-
-  /// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
-  class scope {
-   public:
-    explicit scope(callback what, const connection_id* whose = nullptr, const std::type_info* type = nullptr) noexcept
-        : of_(here) {
-      if (of_) [[unlikely]]
-        outer_ = of_->begin({0, what, whose, type});
-    }
-    ~scope() {
-      if (of_) [[unlikely]]
-        of_->become(outer_);
-    }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
-
-   private:
-    activity* const of_;
-    job outer_;
-  };
 
   /// The call that a thread was in when it answered.
   struct snapshot {
@@ -125,7 +98,14 @@ class activity {
   [[nodiscard]] static activity* current() noexcept { return here; }
 
  private:
+  friend class callback_scope;
   struct keeper;
+  struct job {
+    std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
+    callback what{};
+    const connection_id* whose = nullptr;
+    const std::type_info* type = nullptr;
+  };
   enum class request : std::uint8_t { none, made, taken, answered, over };
 
   activity() noexcept;
@@ -146,6 +126,26 @@ class activity {
   mutable std::mutex mutex_;  // guards ended_ and the use of thread_
   const pthread_t thread_;
   bool ended_ = false;
+};
+
+/// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
+class callback_scope {
+ public:
+  explicit callback_scope(callback what, const connection_id* whose = nullptr, const std::type_info* type = nullptr) noexcept
+      : of_(activity::here) {
+    if (of_) [[unlikely]]
+      outer_ = of_->begin({0, what, whose, type});
+  }
+  ~callback_scope() {
+    if (of_) [[unlikely]]
+      of_->become(outer_);
+  }
+  callback_scope(const callback_scope&) = delete;
+  callback_scope& operator=(const callback_scope&) = delete;
+
+ private:
+  activity* const of_;
+  activity::job outer_;
 };
 
 }  // namespace quintet

@@ -4,7 +4,7 @@
 
 #include "../../base/log.hpp"
 #include "../names/connection_id.hpp"
-#include "../options/stall.hpp"
+#include "../options/advanced_options.hpp"
 #include "activity.hpp"
 
 #include <atomic>

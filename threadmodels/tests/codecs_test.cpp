@@ -11,7 +11,7 @@
 
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/framed.hpp>
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/loop_options.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -11,7 +11,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
-#include <quintet/net/loop/thread_scheduling.hpp>
+#include <quintet/net/server/thread_scheduling.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <mutex>

@@ -4,7 +4,7 @@
 
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/loop_options.hpp>
 
 #include "each_engine.hpp"
 #include "sockets.hpp"

@@ -5,7 +5,7 @@
 #include "combination.hpp"
 #include "system_call_trap.hpp"
 
-#include <quintet/net/options/engine_kind.hpp>
+#include <quintet/net/options/loop_options.hpp>
 
 #include <array>
 #include <atomic>

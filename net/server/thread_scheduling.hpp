@@ -3,8 +3,8 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "../../base/error.hpp"
 #include "../options/advanced_options.hpp"
+#include "server_statistics.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,17 +12,6 @@
 #include <utility>
 
 namespace quintet {
-
-/// The scheduling that the kernel has granted to a thread. A refusal without an error code: it was not asked for, or
-/// not needed.
-struct thread_scheduling {
-  bool real_time = false;             ///< SCHED_RR
-  duration slice = duration::zero();  ///< time slice of an ordinary thread; zero: the system's default
-  int nice = 0;                       ///< of an ordinary thread
-  error_code real_time_refused = {}, slice_refused = {}, nice_refused = {};
-  bool held_back = false;  ///< it has used too much of a CPU, and is an ordinary thread for a while
-  [[nodiscard]] bool preferred() const noexcept { return real_time || nice < 0; }
-};
 
 /// [any thread] Asks for the scheduling of the calling thread. Never fails: the result lists the refusals.
 thread_scheduling schedule_this_thread(priority_scheduling wanted) noexcept;
