@@ -41,7 +41,7 @@ class priority_loop {
   /// counts the post like a connection. Throws std::bad_alloc.
   void close(drainage& unfinished);
 
-  /// [any thread] Returns the loop, and whether `loop` is it.
+  /// [any thread] Return the loop, and whether `loop` is that loop.
   [[nodiscard]] event_loop& loop() noexcept { return loop_; }
   [[nodiscard]] bool owns(const event_loop& loop) const noexcept { return &loop == &loop_; }
   /// [any thread] Returns the limiter that counts the priority loop's connections.
