@@ -57,13 +57,13 @@ class session_owner {
   model_interface& model_;
 };
 
-/// The handler of a connection that is to be attached, and the function that is told when it cannot be.
+/// Holds the handler of a connection to be attached, and the function that is called if attaching fails.
 class attachment {
  public:
   virtual ~attachment() = default;
-  /// [loop] Makes the session, which takes the handler. May throw.
+  /// [loop] Makes the session and moves the handler into it. May throw.
   virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host) = 0;
-  /// [loop] The connection cannot be attached. Must not throw.
+  /// [loop] Called when the connection cannot be attached. Must not throw.
   virtual void refuse(error_code why) noexcept = 0;
 };
 

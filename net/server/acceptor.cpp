@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor: one connection at a time through the limits.
+// acceptor: admits accepted connections one at a time, as the limits allow.
 #include "acceptor.hpp"
 
 #include "../engine/socket_services.hpp"
@@ -37,7 +37,7 @@ void acceptor::close() noexcept {
   drop_waiting();
 }
 
-// On the loop's thread, where a handle means what it meant when it was accepted.
+// The loop calls this on its own thread: with own_descriptors, handles are valid only there.
 void acceptor::abort() noexcept {
   drop_waiting();
   if (std::exchange(started_, false)) loop_.leave(*this);
@@ -48,7 +48,7 @@ void acceptor::drop_waiting() noexcept {
   waiting_.clear();
 }
 
-// When this throws, the handle is still the listener's.
+// If this throws, the listener still owns the handle.
 void acceptor::accepted(arrival a) {
   count_locality(a.handle);
   waiting_.push_back(a);
@@ -61,7 +61,7 @@ bool acceptor::has_to_wait() noexcept {
   return wait > duration::zero();
 }
 
-// False: not yet.
+// Returns false if the connection must wait for room.
 bool acceptor::let_in(const arrival& a) noexcept {
   const bool bounds = !a.has_buffers && admitted_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
@@ -90,15 +90,15 @@ void acceptor::refuse(int handle, error_code reason, const address& from) noexce
   try {
     if (log_) report(log_, {severity::warning, "a connection is refused", reason, from.to_string()});
     if (limits_.on_refused) limits_.on_refused(reason, from);
-  } catch (...) {  // it has been told, and has nothing to decide
+  } catch (...) {  // the connection is closed even if a hook throws
   }
   loop_.io().close(handle);
 }
 
-// Lets in who waits, and stops or resumes accepting.
+// Admits waiting connections, and stops or resumes accepting.
 void acceptor::go_on() noexcept {
   std::size_t done = 0;
-  while (done < waiting_.size() && !has_to_wait())  // again, where another loop has taken the place meanwhile
+  while (done < waiting_.size() && !has_to_wait())  // repeats when another loop took the last place in between
     if (let_in(waiting_[done])) ++done;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
   const bool full = admitted_.is_full();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor: one loop's ordinary listeners, under the limits that all loops of a server share.
+// acceptor: the listeners of one loop, under limits that several loops can share.
 #pragma once
 
 #include "../options/limits.hpp"
@@ -14,22 +14,22 @@
 
 namespace quintet {
 
-/// Accepts while all limits allow it. The function gets the loop, a handle that it then owns, and the handle's place;
-/// when it throws, the connection is refused.
+/// Accepts while all limits allow it. Calls `place` with the loop, a handle that `place` then owns, and the permit. If
+/// `place` throws, the acceptor refuses and closes the connection.
 class acceptor final : private loop_member, private timer {
  public:
   using place_function = std::function<void(event_loop& at, int handle, connection_permit place)>;
 
-  /// The hook has to outlive it.
+  /// The loop, `admitted` and `log` must outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& admitted,
            const log_hook& log, place_function place);
   ~acceptor();
 
-  /// [before run] Binds and listens at once; throws what socket_services::listen does.
+  /// [before run] Binds and listens at once. Throws as socket_services::listen().
   listener& listen(const listen_options& options, bool shared = false);
-  /// [loop], or [before run]
+  /// [loop], or [before run] Starts all listeners. Throws boost::system::system_error.
   void start();
-  /// [loop] Lets in those who wait already, as far as the limits allow it, and listens no more.
+  /// [loop] Admits connections from the backlog as far as the limits allow, closes the others, and stops listening.
   void close() noexcept;
 
   /// [any thread]
@@ -37,15 +37,15 @@ class acceptor final : private loop_member, private timer {
   [[nodiscard]] std::uint64_t accepted() const noexcept;
   [[nodiscard]] std::uint64_t errors() const noexcept;
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_.value(); }
-  /// [any thread] Of those accepted: received by the kernel on the CPU of this loop. Only for one that stays on a CPU.
+  /// [any thread] Returns how many connections the kernel received on this loop's CPU; 0 if the loop is not pinned.
   [[nodiscard]] std::uint64_t local() const noexcept { return local_.value(); }
 
  private:
-  /// Accepted by the kernel, and not let in yet. There is more than one only where several loops, or an engine that
-  /// accepts ahead, took the last place at once.
+  /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
+  /// go_on() then holds the listeners. An engine that accepts ahead can add more.
   struct arrival {
     int handle;
-    bool has_buffers;  // its listener names them
+    bool has_buffers;  // the listener's options set the socket buffers
   };
   void accepted(arrival a);
   [[nodiscard]] bool has_to_wait() noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor_group: making listeners by the strategy, and the nearest one where it cannot be had.
+// acceptor_group: makes listeners for the accept strategy, or for the nearest one that is available.
 #include "acceptor_group.hpp"
 
 #include "../engine/socket_services.hpp"
@@ -52,7 +52,7 @@ void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
 
 address acceptor_group::listen(const listen_options& options) {
   if (strategy_ == accept_strategy::main_reactor) return listen_on(main_, options).at();
-  // Sockets of one Unix path, or of a parent process, cannot be more than one.
+  // A Unix path, and a socket of a parent process, allow only one socket.
   const bool is_one = options.descriptor >= 0 || !address(options.at).is_ip();
   return is_one || strategy_ == accept_strategy::exclusive ? listen_on_all_at_once(options) : listen_on_each(options);
 }
@@ -70,7 +70,7 @@ listener& acceptor_group::listen_on(event_loop& loop, const listen_options& opti
   return made;
 }
 
-// The first one finds out which port it is.
+// If the port is 0, the first listener gets one from the system, and the others bind to it.
 address acceptor_group::listen_on_each(listen_options options) {
   if (options.sharing == port_sharing::none) options.sharing = port_sharing::first_loop;
   std::vector<int> handles, cpus;
@@ -89,7 +89,7 @@ address acceptor_group::listen_on_each(listen_options options) {
   return at;
 }
 
-// Where the engine cannot watch one socket from several loops, the main one does.
+// If an engine cannot watch one socket from several loops, the main loop accepts.
 address acceptor_group::listen_on_all_at_once(const listen_options& options) {
   if (loops_.front()->options().own_descriptors)
     throw config_error("own_descriptors: not with " + options.at + ", for which there is one socket only");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor_group: who accepts a server's ordinary connections: the main loop for all, or each loop for itself.
+// acceptor_group: the acceptors of a server's ordinary connections, on the main loop or on each loop.
 #pragma once
 
 #include "../loop/drainage.hpp"
@@ -15,22 +15,23 @@ namespace quintet {
 
 class acceptor_group {
  public:
-  /// `loops`: those that can accept for themselves; none, where the model has none. The function gets connections on
-  /// the loop that has accepted them. All that is given by reference has to outlive it. Throws config_error.
+  /// `loops`: the model's loops that can accept; may be empty. `place` runs on the loop that has accepted the
+  /// connection. The loops, `options` and `admitted` must outlive the group. Throws config_error.
   acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
                  connection_limiter& admitted, acceptor::place_function place);
 
-  /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does, and config_error.
+  /// [before run] Binds and listens at once; returns the address. Throws as socket_services::listen(), and
+  /// config_error.
   address listen(const listen_options& options);
-  /// [before run]
+  /// [before run] Starts all acceptors. Throws boost::system::system_error.
   void start();
-  /// [loop] The main one. Lets in those who wait already, and listens no more; on the other loops a little later, and
-  /// until then `unfinished` counts them as it counts connections.
+  /// [loop] Main loop only. Closes each acceptor: at once on the main loop, by a post on the others. `unfinished`
+  /// counts each posted close like a connection. Throws std::bad_alloc.
   void close(drainage& unfinished);
 
-  /// [any thread] What is in use, which may be another one than was asked for.
+  /// [any thread] Returns the strategy in use, which may differ from the option.
   [[nodiscard]] accept_strategy strategy() const noexcept { return strategy_; }
-  /// [any thread] One for each loop that accepts.
+  /// [any thread] Returns one acceptor for each loop that accepts.
   [[nodiscard]] const std::vector<std::unique_ptr<acceptor>>& acceptors() const noexcept { return acceptors_; }
 
  private:

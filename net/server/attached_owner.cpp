@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// attached_owner: from the program's handle to a session on the loop that it wants or that the model picks.
+// attached_owner: makes the session on the loop that the program names or that the model picks.
 #include "attached_owner.hpp"
 
 #include "../connection/connection_core.hpp"
@@ -29,7 +29,7 @@ void attached_owner::attach(server_core& server, event_loop* near, int handle, s
   }
 }
 
-// On the main loop.
+// Runs on the main loop.
 void attached_owner::place_by_model(server_core& server, int handle, const std::shared_ptr<attachment>& what) noexcept {
   if (server.main_.stopping()) return refuse(server, server.main_, handle, errc::stopped, *what);
   try {
@@ -46,7 +46,7 @@ void attached_owner::begin(server_core& server, event_loop& on, bool placed, int
     std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
     session_ptr session = what.make(*owner, on, server.host_);
     (void)owner.release();
-    session.release()->begin(handle);  // owns itself, its owner and the handle from here on
+    session.release()->begin(handle);  // from here on the session owns itself, its owner and the handle
   } catch (...) {
     if (placed) server.release(on);
     refuse(server, on, handle, reason_of_exception(), what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// attached_owner: makes a server's connection of a handle that its program has connected.
+// attached_owner: makes a server's connection from a handle that the program has connected.
 #pragma once
 
 #include "../connection/session_owner.hpp"
@@ -9,14 +9,14 @@
 
 namespace quintet::detail {
 
-/// The owner of one attached session, and of itself.
+/// Owns one attached session and itself. Deletes itself when the session ends.
 class attached_owner final : public session_owner {
  public:
   /// [any thread] See basic_server::attach().
   static void attach(server_core& server, event_loop* near, int handle, std::shared_ptr<attachment> what);
 
  private:
-  /// `placed`: the model has placed the session, and is told when it is gone.
+  /// `placed`: the model has placed the session; its place is released when the session ends.
   attached_owner(server_core& server, bool placed) noexcept;
 
   static void begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept;

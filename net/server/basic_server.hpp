@@ -13,8 +13,8 @@
 
 namespace quintet {
 
-/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time. Its
-/// functions are those of server_core, and what depends on a type.
+/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time. This
+/// class adds to server_core the functions that depend on a type.
 template <thread_model Model, handler_or_factory Handler>
 class basic_server : public server_core {
  public:
@@ -23,23 +23,24 @@ class basic_server : public server_core {
       : server_core(std::move(options), storage::store(std::move(model)),
                     {.can_move = session::can_move, .has_classify = detail::has_classify<handler_type>}),
         source_{std::move(handler)} {}
-  /// At any time, on any thread. Not on a thread of the server, nor while run() is in progress, nor while another
-  /// thread uses the server. Functions that were posted to its main loop run before.
+  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
+  /// server. First runs the functions that were posted to the main loop.
   ~basic_server() override { shut_down(); }
 
-  /// [any thread] Makes a connection of a handle that the program has connected itself (net/connector.hpp). The server
-  /// owns the handle from then on. The connection lives on the loop `near`, beside the connection that needs it. The
-  /// model picks the loop where `near` is null, or where a loop serves one connection alone (thread_per_connection).
-  /// The connection has a handler of its own kind. It shares all else with the server's others: ids, limits, draining
-  /// and stopping; but accept limits do not count it. Where it cannot be made, refused(error_code) is called on a
-  /// loop's thread, and must not throw. errc::stopped means that the loop has stopped; that may be as late as in the
-  /// server's destructor. Throws std::bad_alloc; the handle is then still the caller's.
+  /// [any thread] Makes a connection from a handle that the program has connected itself (net/connector.hpp). The
+  /// server then owns the handle. The connection lives on the loop `near`. The model picks the loop if `near` is null,
+  /// or if a loop serves only one connection (thread_per_connection). The connection has its own handler type. It
+  /// shares ids, limits, draining and stopping with the server's others, but accept limits do not count it.
+  ///
+  /// If the connection cannot be made, refused(error_code) is called on a loop's thread. It must not throw.
+  /// errc::stopped means that the loop has stopped. That call may come as late as the server's destructor. Throws
+  /// std::bad_alloc; the caller then still owns the handle.
   template <handler H, std::invocable<error_code> F>
   void attach(event_loop* near, int handle, H h, F refused) {
     attach_connection(near, handle, std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
   }
 
-  /// [any thread]
+  /// [any thread] Returns the threading model.
   [[nodiscard]] const auto& model() const noexcept { return storage::get(stored_model()); }
 
  private:

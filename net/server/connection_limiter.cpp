@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_limiter: entering, settling, leaving, and telling who accepts that there is room again.
+// connection_limiter: acquires and releases permits, and notifies acceptors when there is room again.
 #include "connection_limiter.hpp"
 
 namespace quintet {
@@ -13,7 +13,7 @@ connection_permit::~connection_permit() {
 connection_limiter::waiter::waiter(event_loop& l, std::function<void()> f)
     : work_item(&waiter::told), loop(l), on_room(std::move(f)) {}
 
-// The note is taken back before anything is looked at: what happens after that is news again.
+// Clears the flag before on_room() reads the limits, so that a later change posts the item again.
 void connection_limiter::waiter::told(work_item& item) noexcept {
   auto& self = static_cast<waiter&>(item);
   self.on_its_way.store(false);
@@ -40,7 +40,7 @@ std::optional<connection_permit> connection_limiter::try_acquire(const address& 
     if (max_ != 0 && open >= max_) return std::nullopt;
   } while (!open_.compare_exchange_weak(open, open + 1));
   const network of = max_of_network_ == 0 ? std::nullopt : from.network();
-  connection_permit place(*this, std::nullopt);  // given back as well when there is no memory for the network
+  connection_permit place(*this, std::nullopt);  // also released if there is no memory for the network
   if (!acquire_of_network(of)) return connection_permit();
   place.from_ = of;
   return place;
@@ -76,9 +76,9 @@ void connection_limiter::release_of_network(const network& from) noexcept {
   if (--found->second == 0) of_network_.erase(found);
 }
 
-// First the flag, then a second look; give_back() does it the other way round. So either this sees the room, or
-// give_back() sees the flag. If both do, the one that takes the flag back counts, and tells all: it is everybody's
-// flag.
+// Sets the flag, then reads the count again; give_back() lowers the count, then reads the flag. So this function sees
+// the room, or give_back() sees the flag. If both do, the one that clears the flag notifies all waiters, which share
+// it.
 bool connection_limiter::is_full() noexcept {
   if (max_ == 0 || open_.load() < max_) return false;
   awaited_.store(true);
@@ -107,7 +107,7 @@ void connection_limiter::transfer(const void* from, const void* to) noexcept {
   auto entry = committed_.extract(from);
   if (!entry) return;
   entry.key() = to;
-  committed_.insert(std::move(entry));  // into the room that it has left
+  committed_.insert(std::move(entry));  // reuses the node: no allocation
 }
 
 connection_permit connection_limiter::release(const void* identity) noexcept {

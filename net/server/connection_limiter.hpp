@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_limiter: counts a server's ordinary connections, in total, for each network they come from, and as they
-// come.
+// connection_limiter: bounds a server's connections in total, for each peer network, and per second.
 #pragma once
 
 #include "../../base/rate_limit.hpp"
@@ -23,7 +22,7 @@ namespace quintet {
 
 class connection_limiter;
 
-/// A place among the open connections. Its destructor gives the place back, unless commit() took it.
+/// A place among the open connections. The destructor releases the place, unless commit() took it.
 class connection_permit {
  public:
   connection_permit() noexcept = default;
@@ -31,7 +30,7 @@ class connection_permit {
       : limiter_(std::exchange(other.limiter_, nullptr)), from_(other.from_) {}
   connection_permit& operator=(connection_permit&&) = delete;
   ~connection_permit();
-  /// False: the address has too many connections already.
+  /// Returns false if there is no place: the peer's network has reached its limit.
   explicit operator bool() const noexcept { return limiter_ != nullptr; }
 
  private:
@@ -42,9 +41,9 @@ class connection_permit {
   network from_;
 };
 
-/// A connection enters on the thread that accepts it, of which there may be several, and leaves on its own loop's. The
-/// total is one atomic; the table of networks and the rate, with their locks, are used only when
-/// max_connections_per_address or accept_rate is set. Must outlive all loops.
+/// Several threads may acquire permits; each connection is released on its own loop. The total is one atomic. The table
+/// of networks and the rate have locks, and are used only if max_connections_per_address or accept_rate is set. Must
+/// outlive all loops.
 class connection_limiter {
  public:
   explicit connection_limiter(const accept_limits& limits) noexcept
@@ -53,28 +52,31 @@ class connection_limiter {
         has_rate_(limits.accept_rate > 0),
         rate_(limits.accept_rate, limits.accept_burst) {}
 
-  /// [before run] Who accepts on this loop, and is to be told there when there is room again after full() has said, to
-  /// it or to another, that there is none.
+  /// [before run] Registers `on_room`. It runs on `loop` when there is room again after is_full() has returned true to
+  /// any caller.
   void attach(event_loop& loop, std::function<void()> on_room);
-  /// When the loop runs no more, or not yet: nobody is told there from now on.
+  /// Removes the `on_room` of this loop, which must not be running.
   void detach(event_loop& loop) noexcept;
 
-  /// [any thread] Nothing: max_connections are open. An empty permit: too many from there already.
+  /// [any thread] Returns nullopt at max_connections, and an empty permit at max_connections_per_address. Throws
+  /// std::bad_alloc.
   std::optional<connection_permit> try_acquire(const address& from);
-  /// [any thread] Whether max_connections are open; if so, all waiters are told some time later.
+  /// [any thread] Returns whether max_connections are open. If so, each registered `on_room` runs when there is room.
   [[nodiscard]] bool is_full() noexcept;
-  /// [any thread] How long it is until accept_rate lets another one in. Zero: at once, and take_turn() has counted it.
+  /// [any thread] Return the time until accept_rate allows another connection. If that is zero, take_turn() has counted
+  /// the connection; turn_comes_in() only reads.
   duration take_turn(time_point now) noexcept;
   [[nodiscard]] duration turn_comes_in(time_point now) noexcept;
-  /// [any thread] Connections that are open, or on their way to their loop.
+  /// [any thread] Returns the number of connections that are open or in transit to their loop.
   [[nodiscard]] std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
-  /// [any thread] From now on the place belongs to what has this identity, until it leaves.
+  /// [any thread] Passes the permit's place to `identity`, until release(identity). Throws std::bad_alloc; cannot throw
+  /// if the permit has no network.
   void commit(connection_permit place, const void* identity);
-  /// [any thread] `to` takes the place of `from`, which has none of its own from now on, but leaves all the same:
-  /// until then the two count as two.
+  /// [any thread] Passes the place of `from` to `to`. Both must be released; until then they count as two connections.
+  /// `to` counts for the peer's network.
   void transfer(const void* from, const void* to) noexcept;
-  /// [any thread] The place that was committed; it is given back with the permit.
+  /// [any thread] Returns the committed place as a permit, whose destructor releases it.
   connection_permit release(const void* identity) noexcept;
 
  private:
@@ -84,18 +86,18 @@ class connection_limiter {
   void release_of_network(const network& from) noexcept;
   void give_back() noexcept;
   void tell_waiters() noexcept;
-  /// Belongs to this, and not to who accepts, because the news may still be in a loop's inbox when that one has gone.
+  /// Owned by the limiter, because the item may still be in a loop's inbox when the acceptor has been destroyed.
   struct waiter final : work_item {
     waiter(event_loop& l, std::function<void()> f);
     static void told(work_item& item) noexcept;
     event_loop& loop;
     std::function<void()> on_room;
-    std::atomic<bool> on_its_way{false};  // the news
+    std::atomic<bool> on_its_way{false};  // posted to the loop and not run yet
   };
 
   const std::size_t max_, max_of_network_;  // 0: no limit
   std::atomic<std::size_t> open_{0};
-  std::atomic<bool> awaited_{false};  // somebody has stopped accepting; who takes this back has to tell the waiters
+  std::atomic<bool> awaited_{false};  // an acceptor has stopped; the thread that clears this notifies the waiters
   std::vector<std::unique_ptr<waiter>> waiters_;
   const bool has_rate_;
   std::mutex rate_mutex_;

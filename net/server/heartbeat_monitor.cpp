@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_monitor: the look, and what follows from it.
+// heartbeat_monitor: scans the connections, pings silent ones and closes them.
 #include "heartbeat_monitor.hpp"
 
 #include <algorithm>
@@ -9,15 +9,17 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t at_once = 256;  // connections, under one lock: some microseconds
+constexpr std::size_t at_once = 256;  // slots scanned under one lock: some microseconds
 
+/// Rounds up. Zero: never.
 std::uint32_t in_intervals(duration d, duration interval) noexcept {
   if (interval == duration::zero() || d == duration::zero()) return 0;
   constexpr auto most = std::int64_t{std::numeric_limits<std::uint32_t>::max()};
   return static_cast<std::uint32_t>(std::min(most, std::int64_t{(d - duration(1)) / interval + 1}));
 }
 
-/// Again and again, since one that was not told (there was no memory) or was busy is to be told later.
+/// Returns true after each further `after` intervals, because a ping or a close may fail: without memory, or while a
+/// handler runs.
 bool is_time(std::uint32_t silent_for, std::uint32_t after) noexcept {
   return after > 0 && silent_for > 0 && silent_for % after == 0;
 }
@@ -41,8 +43,8 @@ void heartbeat_monitor::start() noexcept {
   loop_.start(*this, due_ - loop_.now());
 }
 
-// It keeps its rhythm; looks that the loop was too busy for are left out. While the one before is not over, there is no
-// other.
+// Keeps a fixed period, and skips scans for which the loop was too busy. A scan in progress goes on; no second one
+// begins.
 void heartbeat_monitor::expired() noexcept {
   const duration late = loop_.time().now() - due_;
   measure(late);
@@ -61,7 +63,7 @@ void heartbeat_monitor::run_quantum() noexcept {
   const bool more = watched_.look(position_, at_once, found_);
   try {
     attend_to(found_);
-  } catch (const std::bad_alloc&) {  // another time
+  } catch (const std::bad_alloc&) {  // the next scan tries again
   }
   if (more) return loop_.schedule_fair(*this);
   position_ = {};
@@ -72,7 +74,7 @@ void heartbeat_monitor::attend_to(const std::vector<connection_registry::silent_
   to_ping_.clear();
   for (const auto& [id, silent_for] : found) {
     if (is_time(silent_for, evict_after_))
-      (void)watched_.evict(id, evict_after_);  // one that has gone meanwhile is as good
+      (void)watched_.evict(id, evict_after_);  // the connection may have closed
     else if (is_time(silent_for, ping_after_))
       to_ping_.push_back(id);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_monitor: looks at all connections from time to time, pings those that are silent, and closes them.
+// heartbeat_monitor: scans all connections periodically, pings silent ones, and closes them later.
 #pragma once
 
 #include "../../base/metrics/counter.hpp"
@@ -16,17 +16,17 @@
 
 namespace quintet {
 
-/// Lives on the priority loop's loop, whose own delays it measures: how late its looks are is how late a heartbeat may
-/// be answered there. A look goes on over several turns, a few hundred connections at a time.
+/// Runs on the priority loop and measures the delay of its own timer: a heartbeat may be answered equally late there. A
+/// scan takes several turns, each of at most 256 connections.
 class heartbeat_monitor final : private timer, private fair_task {
  public:
-  /// The registry outlives it. Throws std::bad_alloc.
+  /// The loop and the registry must outlive the monitor. Throws std::bad_alloc.
   heartbeat_monitor(event_loop& loop, connection_registry& watched, const heartbeat_options& options);
 
-  /// [loop], or [before run]
+  /// [loop], or [before run] Starts the periodic scans.
   void start() noexcept;
 
-  /// [any thread]
+  /// [any thread] Returns the counters.
   [[nodiscard]] heartbeat_statistics statistics() const noexcept;
 
  private:

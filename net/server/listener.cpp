@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// listener: accepting that survives every error and every exception.
+// listener: accepts connections, and continues after errors and exceptions.
 #include "listener.hpp"
 
 #include "../engine/socket_services.hpp"
@@ -12,16 +12,15 @@
 namespace quintet {
 namespace {
 
-// Out of descriptors or memory: what is waiting stays in the backlog, and nobody is answered falsely. Long against a
-// try in vain, which costs 0.05 ms with its wake-up; short against the patience of who waits, since several may be
-// needed: descriptors that become free one after the other are used up again by the first of those who wait.
+// Without descriptors or memory, connections wait in the backlog and are not refused. The pause is long against a
+// failed try, which costs 0.05 ms with its wake-up. It is short for a waiting client, which may need several pauses:
+// earlier clients use up the descriptors that become free.
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
-constexpr int most_inherited = 1 << 16;  // of a listening socket whose backlog somebody else has chosen
+constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
 
 }  // namespace
 
-// A TCP connection inherits the buffers of its listening socket; a Unix one is made by the peer's connect.
 listener::listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log,
                    bool shared)
     : accept_channel(shared),
@@ -45,7 +44,7 @@ listener::~listener() {
   if (listening_ >= 0 || copy_ >= 0) loop_.io().close(std::max(listening_, copy_));
 }
 
-// A connection inherits it.
+// Accepted connections inherit the option.
 void listener::set_busy_poll(std::chrono::microseconds longest) noexcept {
   if (longest == longest.zero() || !at_.is_ip()) return;
   if (const error_code refused = loop_.io().sockets().set_busy_poll(listening_, static_cast<int>(longest.count())))
@@ -67,6 +66,8 @@ void listener::update() noexcept {
   if (started_) loop_.io().set_reading(*this, !held_ && !pending());
 }
 
+// A TCP connection inherits the buffers of its listening socket. A Unix connection does not: the peer's connect makes
+// it.
 void listener::on_accepted(int handle) noexcept {
   accepted_.add();
   troubled_ = false;
@@ -79,7 +80,7 @@ void listener::on_accepted(int handle) noexcept {
   }
 }
 
-// Told once for each time of trouble, however often it is tried again.
+// Logs the first of several errors in a row.
 void listener::on_accept_error(error_code reason) noexcept {
   errors_.add();
   if (rescue_ && rescue_(reason)) return;
@@ -88,14 +89,14 @@ void listener::on_accept_error(error_code reason) noexcept {
   update();
 }
 
-// At most as many as can wait, because others may come as fast as they are accepted.
+// The limit ends the loop if clients connect as fast as it accepts.
 void listener::accept_waiting_and_close() noexcept {
   for (int n = 0; n < most_waiting_ && is_accepting() && accept_one(); ++n) {
   }
   abort();
 }
 
-// False: nobody waits, or it is not to be tried again now.
+// Returns false if no connection was accepted: none waits, or accepting failed.
 bool listener::accept_one() noexcept {
   error_code failed;
   const int handle = loop_.io().sockets().accept(listening_, failed);
@@ -106,8 +107,8 @@ bool listener::accept_one() noexcept {
 
 void listener::expired() noexcept { update(); }
 
-// Closed at once, so that who comes while the last handlers finish is told that nobody listens here any more: also
-// where other tables have descriptors of the socket.
+// Closes the socket at once, so that the system refuses clients that connect while the last handlers finish. With
+// own_descriptors other tables also hold the socket, so it must stop listening first.
 void listener::abort() noexcept {
   if (!std::exchange(started_, false)) return;
   cancel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// listener: accepts on a loop and hands each handle to a function; pauses when the system has run out of something.
+// listener: accepts on a loop and passes each handle to a function; pauses when the system lacks a resource.
 #pragma once
 
 #include "../../base/log.hpp"
@@ -12,36 +12,37 @@
 
 namespace quintet {
 
-/// The function gets a handle that it then owns. When it throws, the handle is closed and accepting goes on.
+/// `on_accept` owns the handle that it gets. If it throws, the listener closes the handle and continues to accept.
 class listener final : private loop_member, private accept_channel, private timer {
  public:
   using accept_function = std::function<void(int handle)>;
 
-  /// Binds and listens at once, so that a port in use is known here; throws what socket_services::listen does. The hook
-  /// has to outlive it. `shared`: listeners on other loops have descriptors of the same socket.
+  /// Binds and listens at once. Throws as socket_services::listen(), for example if the port is in use. The loop and
+  /// the hook must outlive the listener. `shared`: listeners on other loops have descriptors of the same socket.
   listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log,
            bool shared = false);
   ~listener();
 
-  /// [before run] SO_BUSY_POLL for the connections that come, unless it is 0; a refusal is told to the log.
+  /// [before run] Sets SO_BUSY_POLL for accepted IP connections, unless it is 0. Logs a refusal.
   void set_busy_poll(std::chrono::microseconds longest) noexcept;
-  /// [before run] Asked when accept meets an error, on the loop: true, to try again at once and not after a pause. It
-  /// must not throw.
+  /// [before run] Sets a function that the loop calls when accepting fails. It returns true to try again at once,
+  /// without a pause. It must not throw.
   void set_rescue(std::function<bool(error_code)> helps) { rescue_ = std::move(helps); }
-  /// [loop], or [before run] Begins to accept. Ends, and listens no more, when the loop stops.
+  /// [loop], or [before run] Begins to accept. The socket closes when the loop stops. Throws
+  /// boost::system::system_error.
   void start();
-  /// [loop] Listens no more. Who waits to be accepted is reset.
+  /// [loop] Closes the socket. The kernel resets connections in the backlog.
   void close() noexcept { abort(); }
-  /// [loop] Accepts the connections that wait already, while it is not held, and listens no more.
+  /// [loop] Accepts the connections in the backlog, until hold() or an error, and closes the socket.
   void accept_waiting_and_close() noexcept;
-  /// [loop] While it is held it accepts nothing: who comes waits in the backlog.
+  /// [loop] Stops (true) or resumes accepting. Meanwhile new connections wait in the backlog.
   void hold(bool on) noexcept;
 
-  /// [before run]
+  /// [before run] Returns the listening socket; the listener keeps ownership.
   [[nodiscard]] int handle() const noexcept { return listening_; }
-  /// [any thread] Where it listens, or did, with the port that the system has picked.
+  /// [any thread] Returns the address, with the port that was bound, also after closing.
   [[nodiscard]] const address& at() const noexcept { return at_; }
-  /// [any thread] Connections accepted, and errors met: of accept itself, and exceptions of the function.
+  /// [any thread] Return the number of accepted connections, and of errors: failed accepts and exceptions of on_accept.
   [[nodiscard]] std::uint64_t accepted() const noexcept { return accepted_.value(); }
   [[nodiscard]] std::uint64_t errors() const noexcept { return errors_.value(); }
 
@@ -60,12 +61,12 @@ class listener final : private loop_member, private accept_channel, private time
   std::function<bool(error_code)> rescue_;
   const socket_options socket_;  // of each connection
   int listening_;                // -1: closed
-  const int copy_;  // of listening_, in the table of who made it, where the loop has a table of its own; else -1
-  const int most_waiting_;  // connections that can wait to be accepted
+  const int copy_;               // listening_ in the creator's descriptor table, with own_descriptors; else -1
+  const int most_waiting_;       // maximum length of the backlog
   const address at_;
   const std::string name_;  // for the log
   const log_hook& log_;
-  bool troubled_ = false;  // and the log has been told
+  bool troubled_ = false;  // the last accept failed; logged
   bool started_ = false, held_ = false;
   counter accepted_, errors_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// make_watchdog: the conditions for one.
+// make_watchdog: checks whether the options need a watchdog, and makes it.
 #include "make_watchdog.hpp"
 
 namespace quintet {
 
 std::unique_ptr<stall_watchdog> make_watchdog(const server_options& options, connection_host& host) {
-  // Where somebody moves the clock by hand the thread may stand still for as long as he likes.
+  // A program that moves the clock by hand may halt the thread for any time.
   if (options.advanced.stalls.bound == duration::zero() || options.time != &clock::system()) return nullptr;
   if (!options.log && !options.advanced.stalls.on_stall) return nullptr;
   auto made = std::make_unique<stall_watchdog>(

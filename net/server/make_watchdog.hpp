@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// make_watchdog: whether a server has a stall watchdog.
+// make_watchdog: makes a server's stall watchdog, if the options need one.
 #pragma once
 
 #include "../connection/connection_host.hpp"
@@ -10,7 +10,8 @@
 
 namespace quintet {
 
-/// Nothing, unless there is a bound, and a hook or a log to tell. The host outlives it.
+/// Returns nullptr without a bound, without a hook and a log, or if the clock is not the system's. Otherwise also sets
+/// host.watchdog. The host must outlive the watchdog.
 [[nodiscard]] std::unique_ptr<stall_watchdog> make_watchdog(const server_options& options, connection_host& host);
 
 }  // namespace quintet

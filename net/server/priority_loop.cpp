@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_loop: making, starting, and what it has counted.
+// priority_loop: makes and starts the loop, schedules its thread, and adds up its counters.
 #include "priority_loop.hpp"
 
 #include "../engine/make_engine.hpp"
@@ -10,7 +10,7 @@
 namespace quintet {
 namespace {
 
-/// Of the server's own limits, those that are about a single connection.
+/// The priority loop has its own max_connections. Of the server's accept limits, only on_refused applies to it.
 accept_limits limits_of(const server_options& o) {
   return {.max_connections = o.advanced.priority.max_connections, .on_refused = o.accepting.on_refused};
 }
@@ -57,7 +57,7 @@ void priority_loop::close(drainage& unfinished) {
   unfinished.run_on(loop_, [this]() noexcept { accepts_.close(); });
 }
 
-// On its thread, before the loop runs.
+// Runs on the priority loop's thread, before the loop.
 void priority_loop::schedule() noexcept {
   if (options_.scheduling == priority_scheduling::none) return;
   nice_ = nice_of_this_thread();
@@ -73,11 +73,11 @@ void priority_loop::note(const thread_scheduling& got) noexcept {
   }
   try {
     if (log_) report(log_, {severity::info, "the priority loop's thread is " + to_string(got)});
-  } catch (const std::bad_alloc&) {  // nothing is left to say it with
+  } catch (const std::bad_alloc&) {  // no memory for the message
   }
 }
 
-// Anybody may connect here and send without end.
+// Limits the preference of the thread: any client may connect here and send without end.
 void priority_loop::look_at_use() noexcept {
   if (loop_.stopping()) return;
   const time_point now = loop_.time().now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// priority_loop: a loop and a thread for connections that no other one can delay: heartbeats, health checks.
+// priority_loop: a loop with its own thread, for connections that ordinary ones must not delay: heartbeats.
 #pragma once
 
 #include "../loop/drainage.hpp"
@@ -19,44 +19,44 @@
 
 namespace quintet {
 
-/// It accepts for itself, so that a busy main loop delays nobody, has its own limit of connections, and holds back what
-/// it needs to let one in when the rest of the process has used up descriptors and memory.
+/// A loop that accepts its own connections, so that a busy main loop does not delay them. It has its own limit of
+/// connections, and a reserve to accept with when the process has used up its descriptors or memory.
 class priority_loop {
  public:
-  /// The function gets a connection's handle on the priority loop's loop, which it owns from then on. The registry is
-  /// that of all connections of the server. Throws what engines do.
+  /// `place` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections. The
+  /// registry and `options` must outlive this object. Throws as make_engine(), and std::bad_alloc.
   priority_loop(const server_options& options, connection_registry& all, acceptor::place_function place);
-  /// When its thread does not run: closes what is left.
+  /// Stops and joins the thread, if it runs, and closes the remaining connections.
   ~priority_loop();
   priority_loop(const priority_loop&) = delete;
   priority_loop& operator=(const priority_loop&) = delete;
 
-  /// [before run] Binds and listens at once; returns where. Throws what socket_services::listen does.
+  /// [before run] Binds and listens at once; returns the address. Throws as socket_services::listen().
   address listen(const listen_options& options);
-  /// [before run] Starts the thread.
+  /// [before run] Starts the listeners and the thread. Throws as loop_thread.
   void start();
-  /// Stops and joins the thread; all connections have closed then.
+  /// Stops and joins the thread. Afterwards all connections have closed.
   void finish() noexcept { thread_.reset(); }
-  /// [any thread] Lets in those who wait already, and listens no more, a little later; until then `unfinished` counts
-  /// the priority loop as it counts a connection. Throws std::bad_alloc.
+  /// [any thread] Posts to the loop to admit the connections in the backlog and stop listening. Until then `unfinished`
+  /// counts the post like a connection. Throws std::bad_alloc.
   void close(drainage& unfinished);
 
-  /// [any thread]
+  /// [any thread] Return the loop, and whether `loop` is that loop.
   [[nodiscard]] event_loop& loop() noexcept { return loop_; }
   [[nodiscard]] bool owns(const event_loop& loop) const noexcept { return &loop == &loop_; }
-  /// [any thread] Counts the priority loop's connections.
+  /// [any thread] Returns the limiter that counts the priority loop's connections.
   [[nodiscard]] connection_limiter& admitted() noexcept { return admitted_; }
-  /// [loop] Returns make(), which allocates a connection: if need be with the memory that is held back.
+  /// [loop] Returns make(), which allocates a connection. Without memory, frees the reserve and calls make() again.
   template <std::invocable Make>
   auto with_memory(Make make) {
     return reserve_.with_memory(std::move(make));
   }
-  /// [loop] One of its connections is gone.
+  /// [loop] Called when a connection of this loop has been destroyed.
   void left() noexcept { reserve_.refill(); }
 
-  /// [any thread] What the thread has got of what it asked for; nothing before it runs.
+  /// [any thread] Returns the scheduling that the kernel has granted to the thread; a default before it runs.
   [[nodiscard]] thread_scheduling scheduling() const;
-  /// [any thread] Adds what it has counted, also to the sums.
+  /// [any thread] Adds the counters to the sums, and sets the fields of the priority loop.
   void add_to(server_statistics& sum) const;
 
  private:
@@ -74,13 +74,13 @@ class priority_loop {
   acceptor accepts_;
   std::optional<heartbeat_monitor> monitor_;
   mutable std::mutex mutex_;
-  thread_scheduling scheduling_;  // under it
-  // The loop's; its thread is preferred for as long as it uses little.
+  thread_scheduling scheduling_;  // guarded by mutex_
+  // Used on the loop's thread only: ends the preference while the thread uses much CPU time.
   callback_timer<std::function<void()>> look_{[this] { look_at_use(); }};
   preference preferred_;
   time_point looked_at_{};
   duration used_{};
-  int nice_ = 0;  // without preference
+  int nice_ = 0;  // the thread's value before it was preferred
   std::optional<loop_thread> thread_;
 };
 

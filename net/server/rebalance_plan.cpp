@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalance_plan: from those with more than the mean to those with less.
+// rebalance_plan: plans transfers from loops above the mean load to loops below it.
 #include "rebalance_plan.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<transfer> plan_transfers(std::span<const double> loads, double facto
     double surplus = -wanted[from];
     while (surplus > 0) {
       while (to < loads.size() && wanted[to] <= 0) ++to;
-      if (to == loads.size()) break;  // what rounding has left over
+      if (to == loads.size()) break;  // the rest is a rounding error
       const double amount = std::min(surplus, wanted[to]);
       plan.push_back({from, to, amount / loads[from]});
       surplus -= amount;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalance_plan: which loop gives how much of its load to which other one.
+// rebalance_plan: the transfers of load between loops that make all loads equal.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 namespace quintet::detail {
 
 struct transfer {
-  std::size_t from, to;  // loops
-  double share;          // of what `from` has
+  std::size_t from, to;  // indices of loops
+  double share;          // fraction of the load of `from`
 };
 
-/// What makes all loads equal; nothing where the largest is at most `factor` times the smallest, or they differ by less
-/// than `least`. Each loop gives or takes, and no more transfers than loops are needed.
+/// Returns the transfers that make all loads equal. Returns none if the largest load is at most `factor` times the
+/// smallest, or if they differ by less than `least`. A loop never both gives and takes. There are no more
+/// transfers than loops.
 [[nodiscard]] std::vector<transfer> plan_transfers(std::span<const double> loads, double factor, double least);
 
 }  // namespace quintet::detail

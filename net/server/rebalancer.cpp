@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalancer: a look at the loads, and the round that may follow it.
+// rebalancer: measures the loads of the loops, and runs a round of moves if they differ.
 #include "rebalancer.hpp"
 
 #include "../../base/error.hpp"
@@ -16,17 +16,17 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t marked_at_once = 256;               // connections, under one lock: some microseconds
-constexpr std::size_t chosen_at_once = 64;                // of these, so that no loop has more to move in one turn
-constexpr duration pause = std::chrono::milliseconds(2);  // until the next ones are chosen
+constexpr std::size_t marked_at_once = 256;               // slots scanned under one lock: some microseconds
+constexpr std::size_t chosen_at_once = 64;                // the same; bounds the moves that a loop gets at once
+constexpr duration pause = std::chrono::milliseconds(2);  // between two scans that asked connections to move
 constexpr duration active_within = std::chrono::milliseconds(50);
-constexpr double least_connections = 2;  // that the loads have to differ by
-constexpr double least_cpu = 0.05;       // the same, of one CPU
-constexpr double one = 1 - 1e-9;         // what thirds add up to
+constexpr double least_connections = 2;  // minimum difference of the loads
+constexpr double least_cpu = 0.05;       // the same, as a fraction of one CPU
+constexpr double one = 1 - 1e-9;         // less than 1, because three thirds add up to less
 
 }  // namespace
 
-/// By which a thread's CPU time can be read on another one. What is not known yet is that of no thread.
+/// The CPU-time clocks of the loops' threads, which any thread can read. CLOCK_REALTIME: not known yet.
 struct rebalancer::cpu_clocks {
   explicit cpu_clocks(std::size_t loops) : of(loops) {
     for (auto& each : of) each = CLOCK_REALTIME;
@@ -76,7 +76,7 @@ void rebalancer::expired() noexcept {
   if (phase_ == phase::choosing) return main_.schedule_fair(*this);
   try {
     look();
-  } catch (const std::bad_alloc&) {  // another time
+  } catch (const std::bad_alloc&) {  // try again later
     rest(options_.interval);
   }
 }
@@ -90,7 +90,7 @@ void rebalancer::run_quantum() noexcept {
   }
 }
 
-// ---- Whether there is something to do -------------------------------------------------------------------------------
+// ---- Measuring the loads --------------------------------------------------------------------------------------------
 
 void rebalancer::look() {
   const bool by_cpu = options_.by == rebalance_measure::cpu_time;
@@ -105,7 +105,7 @@ void rebalancer::measure_connections() {
                          [](event_loop* loop) { return static_cast<double>(loop->counters().open()); });
 }
 
-// Of a CPU, since the look before.
+// The load is the fraction of one CPU that the thread has used since the last measurement.
 void rebalancer::measure_cpu_time() {
   const time_point now = main_.now();
   const double passed = std::chrono::duration<double>(now - std::exchange(measured_, now)).count();
@@ -143,7 +143,7 @@ void rebalancer::choose() {
   for (const auto& candidate : found_) consider(candidate);
   if (more && asked_ > before) return main_.start(*this, pause);
   if (more) return main_.schedule_fair(*this);
-  if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // what follows is measured from here on
+  if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // the next measurement starts after the moves
   if (asked_ == 0) return rest(options_.interval);
   rounds_.add();
   report(log_, {severity::info, "connections move to loops that have less to do"});
@@ -164,7 +164,7 @@ void rebalancer::consider(const connection_registry::movable_connection& candida
   departure& next = *std::ranges::max_element(*departures, {}, &departure::due);
   next.due -= 1;
   ++asked_;
-  // One that has gone meanwhile, or is sent too much to, stays where it is.
+  // Fails if the connection has closed, or if too many messages to it are waiting: then it stays.
   (void)connections_.post(candidate.id, [to = next.to](connection& c) { (void)c.move_to(*to); });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalancer: looks at the loads of a server's loops from time to time, and has connections moved.
+// rebalancer: measures the loads of a server's loops periodically, and asks connections to move.
 #pragma once
 
 #include "../../base/log.hpp"
@@ -21,26 +21,26 @@ struct transfer;
 
 namespace quintet {
 
-/// Lives on the main loop, and touches no connection: it asks those that it has chosen to move, through the registry. A
-/// round goes on over several turns, so that nobody waits for it: some hundred connections are looked at in a turn, and
-/// few are asked at a time.
+/// Runs on the main loop. It touches no connection; it asks connections to move through the registry. A round takes
+/// several turns, so that it delays no other work: each scans at most 256 slots and asks at most 64 connections.
 class rebalancer final : private timer, private fair_task {
  public:
-  /// The loops and the registry outlive it; the main loop's thread has ended when it is destroyed. Throws config_error
-  /// where connections cannot leave a loop of theirs (can_detach_connections()), and std::bad_alloc.
+  /// The loops, the registry and the log must outlive the rebalancer. The main loop must have ended when it is
+  /// destroyed. Throws config_error if a loop cannot detach connections (can_detach_connections()), and std::bad_alloc.
   rebalancer(event_loop& main, std::vector<event_loop*> loops, connection_registry& connections,
              const rebalance_options& options, const log_hook& log);
 
-  /// [before run] Where there are fewer than two loops it has nothing to do, ever.
+  /// [before run] Starts measuring. Does nothing with fewer than two loops. Throws std::bad_alloc.
   void start();
 
-  /// [any thread] How often connections were asked to move.
+  /// [any thread] Returns the number of rounds in which connections were asked to move.
   [[nodiscard]] std::uint64_t rounds() const noexcept { return rounds_.value(); }
 
  private:
   enum class phase { resting, marking, waiting, choosing };
   struct cpu_clocks;
-  /// What is to leave one loop for another: of all connections a share. One goes as soon as one in all is `due`.
+  /// The share of a loop's load that moves to another loop. Each candidate adds `share` to `due`. When the `due` of all
+  /// departures of a loop add up to 1, one connection is asked to move.
   struct departure {
     event_loop* to;
     double share, due;
@@ -63,11 +63,11 @@ class rebalancer final : private timer, private fair_task {
   connection_registry& connections_;
   const rebalance_options options_;
   const log_hook& log_;
-  std::shared_ptr<cpu_clocks> clocks_;  // shared with what has been posted to the loops
+  std::shared_ptr<cpu_clocks> clocks_;  // shared with functions posted to the loops
   phase phase_ = phase::resting;
   std::vector<double> loads_, cpu_times_;
   time_point measured_{};
-  std::vector<std::vector<departure>> departures_;  // of each loop
+  std::vector<std::vector<departure>> departures_;  // for each loop
   connection_registry::look_position position_;
   std::vector<connection_registry::movable_connection> found_;
   std::size_t asked_ = 0;  // in this round

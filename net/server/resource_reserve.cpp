@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resource_reserve: giving away and taking back.
+// resource_reserve: frees reserved descriptors and memory, and acquires them again.
 #include "resource_reserve.hpp"
 
 #include <sys/eventfd.h>
@@ -10,11 +10,11 @@ namespace quintet {
 namespace {
 
 constexpr duration pause_between_tries = std::chrono::milliseconds(100);
-constexpr int most_in_vain = 4;  // descriptors that others have taken before accept did; then accepting pauses
+constexpr int most_in_vain = 4;  // tries whose freed descriptor another thread took; then accepting pauses
 
 }  // namespace
 
-// A file each (not copies of one descriptor), since the system may have run out of files (ENFILE).
+// Each descriptor has its own file, because the system may run out of files, too (ENFILE).
 void resource_reserve::refill() noexcept {
   if (is_full()) return;
   try {
@@ -24,7 +24,7 @@ void resource_reserve::refill() noexcept {
       if (!one) break;
       descriptors_.push_back(std::move(one));
     }
-  } catch (const std::bad_alloc&) {  // another time
+  } catch (const std::bad_alloc&) {  // the timer tries again
   }
   if (!memory_ && wanted_memory_ > 0) memory_.reset(new (std::nothrow) std::byte[wanted_memory_]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// resource_reserve: descriptors and memory that a loop holds back, for the time when neither can be had.
+// resource_reserve: descriptors and memory that a loop keeps for the time when the process has no more.
 #pragma once
 
 #include "../../base/metrics/counter.hpp"
@@ -15,21 +15,21 @@
 
 namespace quintet {
 
-/// What is given away is taken back when something of the loop's is over (refill()), and tried for from time to time
-/// until then. Who else waits for a descriptor may be faster than who it was meant for; so there are several.
+/// The owner calls refill() when a connection of the loop has been destroyed. In addition, a timer tries to refill the
+/// reserve. It has several descriptors, because another thread may take a freed one first.
 class resource_reserve final : private timer {
  public:
   resource_reserve(event_loop& loop, std::size_t descriptors, std::size_t memory) noexcept
       : loop_(loop), wanted_descriptors_(descriptors), wanted_memory_(memory) {}
 
-  /// [loop], or [before run] Takes what can be had of what is missing.
+  /// [loop], or [before run] Acquires the missing descriptors and memory, as far as available.
   void refill() noexcept;
-  /// [loop] Accepting has met this error. Whether to try again at once: there were no descriptors, and there is one
-  /// now.
+  /// [loop] Called with the error of a failed accept. Returns true if no descriptor was available and the reserve has
+  /// freed one: the caller should try again at once.
   bool helps_to_accept(error_code why) noexcept;
-  /// [loop] It has accepted.
+  /// [loop] Called when a connection has been accepted.
   void accepted() noexcept { given_in_vain_ = 0; }
-  /// [loop] Returns f(), for which the memory of the reserve is freed when there is no other. Throws what f throws.
+  /// [loop] Returns f(). If f throws std::bad_alloc, frees the memory of the reserve and calls f again. Throws as f.
   template <std::invocable F>
   auto with_memory(F f) {
     try {
@@ -40,7 +40,7 @@ class resource_reserve final : private timer {
     return f();
   }
 
-  /// [any thread] How often a descriptor, and the memory, has been given away.
+  /// [any thread] Return how often a descriptor, and the memory, has been freed for a connection.
   [[nodiscard]] std::uint64_t descriptors_given() const noexcept { return descriptors_given_.value(); }
   [[nodiscard]] std::uint64_t memory_given() const noexcept { return memory_given_.value(); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_core: making, starting, draining, ending, and counting.
+// server_core: makes, starts, drains and ends a server, and adds up its counters.
 #include "server_core.hpp"
 
 #include "../engine/make_engine.hpp"
@@ -96,7 +96,7 @@ void server_core::start() {
 void server_core::finish() {
   started_ = false;
   host_.registry.end_moves();  // a loop that has ended would never receive a connection
-  model_.stop();               // first: its loops may give connections to the priority loop
+  model_.stop();               // first: its loops may move connections to the priority loop
   if (priority_) priority_->finish();
   if (watchdog_) watchdog_->stop();
 }
@@ -105,18 +105,18 @@ void server_core::shut_down() {
   stop();
   main_.run();
   if (started_) finish();
-  while (run_left_over() || main_.poll()) {  // all of it while the rest of the server still lives
+  while (run_left_over() || main_.poll()) {  // until nothing is left, while the server's other parts exist
   }
 }
 
-// Functions that others have posted to loops after these have ended: by attach().
+// Runs the functions that attach() has posted to loops which had ended.
 bool server_core::run_left_over() noexcept {
   bool any = false;
   for (event_loop* const loop : host_.loops) any |= loop->run_left_over();
   return any;
 }
 
-// False: there is no memory to tell the loops that listen.
+// Returns false without memory for the posts to the listening loops.
 bool server_core::close_listeners() noexcept {
   if (!started_) return true;  // the other loops do not run: their listeners close with the server
   try {
@@ -134,7 +134,7 @@ void server_core::begin_to_drain(duration within) noexcept {
   if (!close_listeners()) return stop();
   try {
     host_.registry.drain();
-  } catch (const std::bad_alloc&) {  // there is no memory to tell the connections with
+  } catch (const std::bad_alloc&) {  // no memory for the messages to the connections
     return stop();
   }
   drainage_->begin(within);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_core: all of a server that does not depend on the type of its model or of its handler.
+// server_core: the part of a server that does not depend on the types of its model and its handler.
 #pragma once
 
 #include "../connection/connection_host.hpp"
@@ -39,7 +39,7 @@ class server_core : protected detail::session_owner {
   /// Serves until stop(). When run() returns, every connection has been closed and every thread has ended. Only the
   /// first call serves. A second call throws std::logic_error, because the listeners are closed.
   void run();
-  /// [any thread] Closes every connection at once. Also before run(), which then returns soon.
+  /// [any thread] Closes every connection at once. May be called before run(), which then returns soon.
   void stop() noexcept { main_.stop(); }
   /// [any thread] Stops in good order. The server closes its listeners, and answers what the kernel has received from
   /// each client by now. It calls on_drain (a coroutine: read() returns nullopt, and draining() is true), sends the
@@ -56,20 +56,20 @@ class server_core : protected detail::session_owner {
     });
   }
 
-  /// [any thread] The accept strategy in use. It differs from the option where the system cannot do that.
+  /// [any thread] Returns the accept strategy in use. It differs from the option if that strategy is not available.
   [[nodiscard]] accept_strategy accept() const noexcept;
-  /// [any thread] The addresses of the listeners, in the order of the options, with the ports that were bound.
+  /// [any thread] Returns the addresses of the listeners, in the order of the options, with the ports that were bound.
   [[nodiscard]] const std::vector<address>& addresses() const noexcept { return addresses_; }
-  /// [any thread] The first port of the ordinary listeners, and of the priority listeners; 0 when there is none.
+  /// [any thread] Return the first port of the ordinary listeners, and of the priority listeners; 0 if there is none.
   [[nodiscard]] std::uint16_t port() const noexcept { return first_port(false); }
   [[nodiscard]] std::uint16_t priority_port() const noexcept { return first_port(true); }
   [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
-  /// [any thread] The loops among which connections may move (connection::move_to), in the model's order. Empty where
-  /// the model has one loop for all connections, or one for each.
+  /// [any thread] Returns the loops among which connections may move (connection::move_to), in the model's order. Empty
+  /// if the model has one loop for all connections, or one for each.
   [[nodiscard]] const std::vector<event_loop*>& loops() const noexcept { return host_.loops; }
-  /// [any thread] The server's connections by id: to send to them, close them, post to them.
+  /// [any thread] Returns the registry of the server's connections: sends, closes and posts by id.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
-  /// [any thread] Counters of the server and its loops. A model has counters of its own: see model().
+  /// [any thread] Returns counters of the server and its loops. A model has counters of its own: see model().
   [[nodiscard]] server_statistics statistics() const;
   /// [any thread] Calls f for the counters of each loop: the main loop's, the model's loops', the priority loop's.
   void each_counters(const std::function<void(const loop_counters&)>& f) const;
@@ -82,7 +82,7 @@ class server_core : protected detail::session_owner {
  protected:
   /// Facts of the handler's type.
   struct handler_facts {
-    bool can_move;      ///< without throwing
+    bool can_move;      ///< the handler's move constructor does not throw
     bool has_classify;  ///< the handler chooses the connection's class
   };
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
@@ -103,7 +103,7 @@ class server_core : protected detail::session_owner {
  private:
   friend class detail::attached_owner;
 
-  // What sessions ask.
+  // Calls from sessions.
   [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;
   [[nodiscard]] bool can_migrate() const noexcept final { return true; }
   void retire(detail::connection_core& ended, destroy_function destroy) noexcept final;
@@ -132,7 +132,7 @@ class server_core : protected detail::session_owner {
   bool run_left_over() noexcept;
 
   server_options options_;
-  connection_host host_;  // before the loops, which outlive the connections on them
+  connection_host host_;  // declared before the loops, so that it outlives their connections
   std::unique_ptr<stall_watchdog> watchdog_;
   const std::unique_ptr<connection_limiter> limiter_;
   const std::unique_ptr<model_interface> owned_model_;

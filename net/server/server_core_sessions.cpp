@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// server_core: from an accepted handle to a session, and the session's way out.
+// server_core_sessions: places accepted handles, makes their sessions, migrates and destroys these.
 #include "../connection/connection_core.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/drainage.hpp"
@@ -22,8 +22,8 @@ connection_limiter& server_core::limiter_of(const event_loop& loop) noexcept {
 
 bool server_core::runs_here(const event_loop& loop) const noexcept { return is_priority(loop) || model_.runs_inline(); }
 
-// Runs on one of the model's loops, which keeps the connection, or on the main loop, where the model picks another one.
-// When this throws, the handle is still the caller's.
+// On a loop of the model, that loop keeps the connection. On the main loop, the model picks the loop. If this throws,
+// the caller still owns the handle.
 void server_core::accepted(event_loop& at, int fd, connection_permit permit) {
   if (is_preferred(at, fd) && give_to_priority_loop(fd)) return;
   drainage_->entered();
@@ -42,7 +42,7 @@ bool server_core::is_preferred(event_loop& at, int fd) const {
          options_.advanced.priority.peers(at.io().sockets().remote_address(fd));
 }
 
-// False: it has no room.
+// Returns false if the priority loop is full, or without memory.
 bool server_core::give_to_priority_loop(int fd) {
   std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
   if (!permit || !*permit) return false;
@@ -68,7 +68,7 @@ void server_core::admit(event_loop& on, int fd, connection_permit permit) noexce
     limiter_of(on).commit(std::move(permit), session.get());
     session.release()->begin(fd);  // owns itself and the handle from here on
     return;
-  } catch (...) {  // a handler's copy constructor, or no memory: this connection is refused, nothing else happens
+  } catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection is refused
   }
   report(host_.log, {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
   on.counters().handler_errors.add();
@@ -86,7 +86,7 @@ void server_core::release(event_loop& loop) noexcept {
 
 void server_core::discard(detail::connection_core& migrated, destroy_function destroy) noexcept {
   event_loop& loop = migrated.loop_;
-  // Given back at the end: the connection that takes its place may want its thread.
+  // Released last, after release(loop): the connection that takes the place may need the thread that becomes free.
   const connection_permit permit = limiter_of(loop).release(&migrated);
   destroy(migrated);
   release(loop);
@@ -97,7 +97,7 @@ void server_core::retire(detail::connection_core& ended, destroy_function destro
   drainage_->left();
 }
 
-// On the old loop's thread.
+// Runs on the old loop's thread.
 detail::connection_core* server_core::migrate(detail::connection_core& from, event_loop& to,
                                               migrate_function make) noexcept {
   if (is_priority(to)) return migrate_to_priority_loop(from, make);
@@ -114,7 +114,7 @@ detail::connection_core* server_core::migrate_to_priority_loop(detail::connectio
     std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
     if (!permit || !*permit) return nullptr;
     detail::connection_core* const next = make(from, priority_->loop(), host_);
-    if (next) priority_->admitted().commit(std::move(*permit), next);  // of no network: it cannot throw
+    if (next) priority_->admitted().commit(std::move(*permit), next);  // cannot throw: the permit has no network
     return next;
   } catch (const std::bad_alloc&) {
     return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor_test: limits on accepting, by a clock that the test moves: who waits, who is refused, who is let in later.
+// acceptor_test: connections wait, are refused or are admitted by the accept limits; the test moves the clock.
 #include <quintet/net/server/acceptor.hpp>
 
 #include "needs.hpp"
@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// Two listeners under the limits; connections that are let in stay until they are dropped.
+/// Two listeners under the limits. Admitted connections stay open until leave().
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
       : log(hook), admitted(limits) {
@@ -31,7 +31,7 @@ struct world {
     second = accepts->listen(another_loopback()).at();
     accepts->start();
   }
-  /// Until nobody comes any more.
+  /// Polls until the loop has no work.
   void settle() {
     while (loop.poll()) {
     }
@@ -70,7 +70,7 @@ struct world {
   address first, second;
 };
 
-/// A loop that accepts, under limits that it shares with another one.
+/// A loop that accepts, under limits shared with another loop.
 struct side {
   explicit side(connection_limiter& shared) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
   w.connect(w.first, 5);
   w.connect(w.second, 2);
   BOOST_TEST(w.inside.size() == 3u);
-  BOOST_TEST(w.accepts->accepted() == 3u);  // the other four wait: they are not accepted and dropped
+  BOOST_TEST(w.accepts->accepted() == 3u);  // the other four wait in the backlog
   for (std::uint64_t let_in = 4; let_in <= 7; ++let_in) {
     w.leave();
     BOOST_TEST(w.inside.size() == 3u);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
   BOOST_TEST(w.admitted.open() == 0u);
 }
 
-// The second loop does not know yet that the first has taken the last place when it accepts.
+// The second loop accepts before it knows that the first has taken the last place.
 BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_other) {
   connection_limiter admitted({.max_connections = 1});
   side a(admitted), b(admitted);
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_ot
   b.settle();
   BOOST_TEST(a.inside.size() == 1u);
   BOOST_TEST(b.inside.empty());
-  BOOST_TEST(b.accepts->accepted() == 1u);  // it waits; the third is still the kernel's
+  BOOST_TEST(b.accepts->accepted() == 1u);  // the second waits in the acceptor, the third in the backlog
   BOOST_TEST(admitted.open() == 1u);
   a.inside.clear();
   b.settle();
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(what_waits_is_closed_when_its_loop_stops) {
   BOOST_TEST(b.loop.finished());
   char c = 0;
   BOOST_TEST(::recv(second.get(), &c, 1, 0) == 0);
-  a.inside.clear();  // the news of it reaches a loop that accepts no more
+  a.inside.clear();  // the notification reaches a loop that accepts no more
   b.settle();
   BOOST_TEST(b.inside.empty());
 }
@@ -167,12 +167,12 @@ BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
   connection_limiter admitted(limits);
   const time_point now{std::chrono::hours(1)};
   for (int i = 0; i < 3; ++i) BOOST_TEST((admitted.take_turn(now) == duration::zero()));
-  BOOST_TEST((admitted.take_turn(now) == milliseconds(100)));  // and takes nothing
+  BOOST_TEST((admitted.take_turn(now) == milliseconds(100)));  // takes no turn
   BOOST_TEST((admitted.turn_comes_in(now) == milliseconds(100)));
   BOOST_TEST((admitted.take_turn(now + milliseconds(100)) == duration::zero()));
 }
 
-// To every address of 127.0.0.0/8 a client comes from 127.0.0.1, unless it is bound.
+// An unbound client connects to any address of 127.0.0.0/8 from 127.0.0.1, so the second address is of IPv6.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
   std::vector<std::string> refused;
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
   BOOST_TEST(w.last_is_closed());
   BOOST_TEST(refused == (std::vector<std::string>{"127.0.0.1", "::1"}), boost::test_tools::per_element());
   BOOST_TEST(w.accepts->refused() == 2u);
-  w.leave();  // of the first address
+  w.leave();  // a connection from the first address
   w.connect(w.second);
   BOOST_TEST(w.last_is_closed());
   w.connect(w.first);
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(so_many_a_second_after_a_burst) {
   for (int i = 0; i < 3; ++i) w.advance(milliseconds(100));
   BOOST_TEST(w.inside.size() == 8u);
   w.advance(std::chrono::minutes(1));
-  BOOST_TEST(w.inside.size() == 10u);  // two came, so that the burst has two left
+  BOOST_TEST(w.inside.size() == 10u);  // two were admitted, so that two of the burst are left
   w.connect(w.second, 5);
   BOOST_TEST(w.inside.size() == 12u);
 }
@@ -234,12 +234,12 @@ BOOST_AUTO_TEST_CASE(two_limits_at_once_both_have_to_agree) {
   w.time.advance(std::chrono::hours(1));
   w.connect(w.first, 4);
   BOOST_TEST(w.inside.size() == 2u);
-  w.advance(milliseconds(5000));  // fast enough, but full
+  w.advance(milliseconds(5000));  // the rate allows more, but the server is full
   BOOST_TEST(w.inside.size() == 2u);
   w.leave();
   w.leave();
   BOOST_TEST(w.inside.size() == 2u);
-  w.leave();  // there is room, and the rate was used up
+  w.leave();  // there is room, but the rate is used up
   BOOST_TEST(w.inside.size() == 1u);
 }
 
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
   for (const int option : {SO_SNDBUF, SO_RCVBUF}) {
     BOOST_TEST(buffer(0, option) != 60'000);
     BOOST_TEST(buffer(1, option) != 60'000);
-    BOOST_TEST(buffer(2, option) == 60'000);  // the kernel doubles it
+    BOOST_TEST(buffer(2, option) == 60'000);  // the kernel doubles the value
     BOOST_TEST(buffer(3, option) == 60'000);
   }
   w.leave();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client_draining_test: clients driven by hand that drain: what is answered, what is given up, and the deadline.
+// client_draining_test: draining of clients driven by hand: received input, attempts to connect, the deadline.
 #include <quintet/net/client/basic_client.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/stream.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The server's side: asks, and keeps what it is told.
+/// The server's side: sends a question, and keeps the answers.
 struct asking {
   std::vector<std::string>* heard;
   std::size_t number = 0;
@@ -35,7 +35,7 @@ struct asking {
 };
 using asking_world = testing::world<asking>;
 
-/// The client's side: answers in capitals, and says goodbye.
+/// The client's side: answers in capitals, and sends "." when it drains.
 struct answering {
   void operator()(connection& c, bytes in) const {
     for (const char letter : in) c.write(std::string(1, static_cast<char>(letter - 'a' + 'A')));
@@ -77,7 +77,7 @@ void finish(simulation& sim, Client& client) {
   BOOST_TEST(client.links() == 0U);
 }
 
-/// Drained when the loop has made so many turns: connecting, connected, in the middle of an answer.
+/// Drains the client after `moment` turns of the loops: while it connects, when connected, or within an answer.
 template <class Handler>
 void drain_at(shape s, int moment, Handler handler) {
   std::vector<std::string> heard;
@@ -92,7 +92,7 @@ void drain_at(shape s, int moment, Handler handler) {
     there.server->main_loop().poll();
   }
   client.drain(1min);
-  there.sim.advance(2s);  // nobody keeps it for longer than it takes to close
+  there.sim.advance(2s);  // long enough for the connections to close
   finish(there.sim, client);
   BOOST_TEST(client.statistics().opened == client.statistics().closed);
   BOOST_TEST(client.statistics().opened + mine.failures.size() == 4U);
@@ -100,7 +100,7 @@ void drain_at(shape s, int moment, Handler handler) {
     BOOST_TEST((f.reason == errc::stopped));
     BOOST_TEST(!f.again);
   }
-  for (const std::string& all : heard)  // an attempt that was given up has heard nothing, and says nothing
+  for (const std::string& all : heard)  // a cancelled attempt sends nothing
     BOOST_TEST((all.empty() || all == "." || all == "A." || all == "AB." || all == "ABC."), all);
 }
 
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(what_was_received_is_answered) {
   client.connect("127.0.0.1:7");
   there.sim.run_until_quiet();
   for (const connection_id id : there.server->connections().all()) (void)there.server->connections().send(id, "def");
-  there.server->main_loop().poll();  // it is on its way
+  there.server->main_loop().poll();  // the bytes are in transit
   client.drain(1min);
   there.sim.advance(2s);
   finish(there.sim, client);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(what_was_received_is_answered) {
   BOOST_TEST(mine.log == std::vector<std::string>({"draining"}));
 }
 
-// One that is being connected to, one that waits for its next attempt, and one that is begun too late.
+// Three links: one connects, one waits for its next attempt, and one is begun after drain().
 BOOST_AUTO_TEST_CASE(attempts_are_given_up) {
   simulation sim(2);
   sim.network().set_silent(address("127.0.0.1:9"), true);
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(attempts_are_given_up) {
   BOOST_TEST(sim.network().open_handles() == 0U);
 }
 
-// The first failure of a series and the last are warnings; those between are for who is looking for something.
+// The first and the last failure of a series are logged as warnings, those in between for debugging.
 BOOST_AUTO_TEST_CASE(a_series_of_failures_is_told_once) {
   simulation sim(3);
   client_side mine;
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_series_of_failures_is_told_once) {
   finish(sim, client);
 }
 
-// A peer that never closes is waited for until the deadline, and no longer.
+// The client waits until the deadline for a peer that never closes.
 BOOST_AUTO_TEST_CASE(the_deadline) {
   simulation sim(4);
   event_loop& other = sim.make_loop();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(the_longest_deadline_is_none) {
   client.connect("127.0.0.1:7");
   sim.run_until_quiet();
   client.drain(duration::max());
-  sim.advance(500ms);  // in which the connection lingers
+  sim.advance(500ms);  // the connection lingers meanwhile
   BOOST_TEST(!client.main_loop().finished());
   client.stop();
   sim.run_until_quiet();

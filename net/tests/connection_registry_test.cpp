@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_registry_test: bytes, calls and closes that reach a connection by its id, and ids that name nobody.
+// connection_registry_test: sends, calls and closes by connection id, and ids without a connection.
 #include "world.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -21,7 +21,7 @@ struct roll {
   std::vector<error_code> closed;
 };
 
-/// Notes its id. Answers "x" by "<x>", and "big" by a long message of b's.
+/// Records its id. Answers "x" by "<x>", and "B" by 200,000 times 'b'.
 struct noting {
   roll* who;
   void on_open(connection& c) const { who->open.push_back(c.id()); }
@@ -34,7 +34,7 @@ struct noting {
   void on_close(connection&, error_code why) const { who->closed.push_back(why); }
 };
 
-/// The same as a coroutine. A long message leaves in parts, between which the coroutine waits.
+/// The same as a coroutine. It writes the long message in parts, and awaits in between.
 struct noting_coroutine {
   roll* who;
   awaitable<> operator()(stream& s) const {
@@ -112,7 +112,7 @@ BOOST_DATA_TEST_CASE(a_call_that_finds_its_connection_gone_is_destroyed, bdata::
   const connection_id id = f.open();
   const auto alive = std::make_shared<int>(0);
   BOOST_TEST(!f.ids().close(id));
-  BOOST_TEST(!f.ids().post(id, [alive](connection&) { ++*alive; }));  // it is still there when this is posted
+  BOOST_TEST(!f.ids().post(id, [alive](connection&) { ++*alive; }));  // the connection still exists at this time
   f.w.sim.advance(std::chrono::seconds(2));
   BOOST_TEST(*alive == 0);
   BOOST_TEST(alive.use_count() == 1);
@@ -154,7 +154,7 @@ BOOST_DATA_TEST_CASE(a_broadcast_reaches_all_and_skips_the_gone, bdata::make(sha
 
 namespace {
 
-/// Bytes from outside never lie within what a handler writes as one batch.
+/// Checks that bytes from outside never lie within the output of one batch.
 template <class Handler>
 void check_whole(shape s, int seed) {
   fixture<Handler> f(s, static_cast<std::uint64_t>(seed));
@@ -203,7 +203,8 @@ BOOST_DATA_TEST_CASE(a_burst_leaves_merged, bdata::make(shapes), s) {
     expected += std::to_string(i);
   }
   BOOST_TEST(f.w.received(f.clients[0]) == expected);
-  BOOST_TEST(f.w.statistics().sends - before < 20U);  // this network takes a random part of each
+  BOOST_TEST(f.w.statistics().sends - before <
+             20U);  // more than one, because this network accepts a random part of each send
 }
 
 BOOST_DATA_TEST_CASE(what_is_under_way_is_bounded, bdata::make(shapes), s) {
@@ -212,7 +213,7 @@ BOOST_DATA_TEST_CASE(what_is_under_way_is_bounded, bdata::make(shapes), s) {
   const std::string word(1000, 'w');
   int taken = 0;
   error_code refused;
-  while (!(refused = f.ids().send(id, word))) ++taken;  // no loop turns
+  while (!(refused = f.ids().send(id, word))) ++taken;  // no loop runs
   BOOST_TEST(refused == error_code(errc::output_full));
   BOOST_TEST(taken >= 8);
   BOOST_TEST(taken <= 10);
@@ -222,7 +223,7 @@ BOOST_DATA_TEST_CASE(what_is_under_way_is_bounded, bdata::make(shapes), s) {
   BOOST_TEST(!f.ids().send(id, word));
   BOOST_TEST(f.w.received(f.clients[0]) == word);
   while (!f.ids().send(id, word)) continue;
-  BOOST_TEST(!f.ids().close(id));  // what controls is never refused
+  BOOST_TEST(!f.ids().close(id));  // control messages are never refused
   f.w.sim.advance(std::chrono::seconds(2));
   BOOST_TEST(f.ids().size() == 0U);
 }

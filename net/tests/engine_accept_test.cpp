@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_accept_test: what the seam promises of listeners, events and waiting, of every engine that this kernel has.
+// engine_accept_test: the engine interface for listeners, events and waiting, with each engine of this kernel.
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/options/loop_options.hpp>
@@ -92,7 +92,7 @@ QUINTET_ENGINE_TEST(accepting_without_descriptors_says_so_and_goes_on_later) {
   BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));
 }
 
-/// What the kernel says of a socket.
+/// The keep-alive options of a socket, read from the kernel.
 struct liveness {
   explicit liveness(int fd)
       : is_on(testing::get_option(fd, SOL_SOCKET, SO_KEEPALIVE)),
@@ -141,7 +141,7 @@ QUINTET_ENGINE_TEST(a_connection_that_is_made_has_its_buffers) {
   const socket_options how{.send_buffer = 20'000, .receive_buffer = 30'000};
   const file_descriptor made(f.io->sockets().connect(f.at, failed, how));
   BOOST_REQUIRE(made);
-  BOOST_TEST(testing::get_option(made.get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles them
+  BOOST_TEST(testing::get_option(made.get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles the values
   BOOST_TEST(testing::get_option(made.get(), SOL_SOCKET, SO_RCVBUF) == 60'000);
 }
 
@@ -163,7 +163,7 @@ QUINTET_ENGINE_TEST(a_socket_of_the_parent_gets_keep_alive_and_a_unix_socket_ign
   io->close(unix_one);
 }
 
-// Who watches a descriptor reads it by itself, perhaps by calls that are to wait.
+// The owner of a watched descriptor reads it itself, perhaps with blocking calls: the engine must not change its flags.
 QUINTET_ENGINE_TEST(events_are_told_until_they_are_read_and_the_descriptor_is_left_as_it_was) {
   const auto io = make_engine(kind);
   const file_descriptor fd(::eventfd(0, EFD_CLOEXEC));

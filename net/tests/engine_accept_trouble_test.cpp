@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_accept_trouble_test: accepting that the system refuses, that busy connections hold up, and that comes to an
-// end.
+// engine_accept_trouble_test: accepting that the system refuses, or that busy connections delay.
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/options/loop_options.hpp>
@@ -66,7 +65,7 @@ struct fixture {
   listening l;
 };
 
-/// From now on the calling thread, and no other, gets this error for the system call.
+/// Makes the system call fail with this error on the calling thread only. Returns false if the system forbids it.
 bool refuse(long call, int error) {
   std::array<sock_filter, 4> program{
       sock_filter(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))),
@@ -78,14 +77,14 @@ bool refuse(long call, int error) {
          ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
 }
 
-/// The engines that call accept4 themselves, where a filter meets it.
+/// The engines that call accept4, which a seccomp filter can refuse.
 std::vector<testing::tested_engine> that_call_accept() {
   std::vector<testing::tested_engine> engines = testing::usable();
   std::erase(engines, testing::tested_engine(engine_kind::uring));
   return engines;
 }
 
-// As a security module does it. Each of these errors may be of one connection; so many one after the other are not.
+// Simulates a security module. One such error may concern a single connection; many in a row are a lasting failure.
 BOOST_DATA_TEST_CASE(a_refusal_that_stays_is_reported, boost::unit_test::data::make(that_call_accept()), kind) {
   fixture f(kind);
   f.connect(1);
@@ -101,10 +100,11 @@ BOOST_DATA_TEST_CASE(a_refusal_that_stays_is_reported, boost::unit_test::data::m
   BOOST_TEST(reported);
   BOOST_TEST(f.l.failed == error_code(EPERM, boost::system::system_category()));
   BOOST_TEST(f.l.errors == 1);
-  BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));  // on this thread it is allowed
+  BOOST_TEST(until(*f.io, [&] { return f.l.accepted.size() == 1U; }));  // this thread has no filter
 }
 
-// Linux takes a descriptor before it looks who waits. A ring says so, because it cannot wait without one.
+// Linux allocates a descriptor before it looks for a waiting connection. io_uring reports that at once: not tested
+// here.
 BOOST_DATA_TEST_CASE(the_last_descriptor_is_no_trouble_while_nobody_waits,
                      boost::unit_test::data::make(that_call_accept()), kind) {
   fixture f(kind);
@@ -125,8 +125,8 @@ boost::test_tools::assertion_result needs_uring(boost::unit_test::test_unit_id i
   return testing::skipped_unless(!why, id, "this kernel has no io_uring of the kind: " + why.message());
 }
 
-// A ring accepts without that system call. Of a socket of datagrams it never can, which looks like an error of one
-// connection.
+// io_uring accepts without that system call. A datagram socket always refuses, with an error that could concern a
+// single connection.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_uring))
 BOOST_AUTO_TEST_CASE(a_refusal_that_stays_is_reported_by_a_ring) {
   const auto io = make_engine(engine_kind::uring);
@@ -158,7 +158,7 @@ QUINTET_ENGINE_TEST(all_who_wait_are_accepted_without_a_turn) {
   BOOST_TEST(!failed);
 }
 
-/// Takes its time for each message.
+/// Takes 1 ms for each message.
 struct busy final : stream_channel {
   explicit busy(int h) : fd(h) {}
   void on_received(bytes) override { std::this_thread::sleep_for(1ms); }
@@ -167,7 +167,7 @@ struct busy final : stream_channel {
   file_descriptor fd;
 };
 
-// The turns that they fill take 100 ms each.
+// If each turn received from all streams, it would take 100 ms.
 QUINTET_ENGINE_TEST(connections_that_keep_the_loop_busy_do_not_keep_others_out) {
   fixture f(kind);
   f.connect(100);
@@ -184,7 +184,7 @@ QUINTET_ENGINE_TEST(connections_that_keep_the_loop_busy_do_not_keep_others_out) 
     for (std::size_t i = 0; i < 100; ++i) BOOST_REQUIRE(::send(f.clients[i].get(), "x", 1, MSG_DONTWAIT) == 1);
     f.io->poll(10ms);
   }
-  BOOST_TEST(received_in <= 9);  // 8 a turn: 13
+  BOOST_TEST(received_in <= 9);  // with 8 accepts a turn it would be 13
   for (busy& s : streams) f.io->remove(s);
 }
 

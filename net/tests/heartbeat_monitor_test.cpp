@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// heartbeat_monitor_test: who is silent is pinged and closed, who talks is not, and late looks are counted. The clock
-// is held by hand.
+// heartbeat_monitor_test: silent connections are pinged and closed, others are not, and late scans are counted. The
+// test sets the clock.
 #include "world.hpp"
 
 #include <quintet/net/server/heartbeat_monitor.hpp>
@@ -34,7 +34,7 @@ struct echo_coroutine {
   }
 };
 
-/// A monitor that looks every 10 ms, on a loop of its own beside the server's.
+/// A monitor on its own loop, beside the server's loops.
 template <class Handler = echo>
 struct fixture {
   fixture(shape s, const heartbeat_options& o) : w(1, s, Handler{&log}), own(w.sim.make_loop()) {
@@ -96,14 +96,14 @@ BOOST_DATA_TEST_CASE(silence_is_pinged_again_and_again, bdata::make(shapes), s) 
   f.w.sim.advance(25ms, 1ms);
   BOOST_TEST(f.w.received(first).empty());
   f.w.sim.advance(100ms, 1ms);
-  BOOST_TEST(f.w.received(first) == "???");  // at 40, 70 and 100 ms: three intervals after the first look
+  BOOST_TEST(f.w.received(first) == "???");  // at 40, 70 and 100 ms: every three intervals after the first scan
   BOOST_TEST(f.w.received(second) == "???");
   BOOST_TEST(f.monitor->statistics().pings == 6u);
   BOOST_TEST(f.open() == 2u);
 }
 
 BOOST_DATA_TEST_CASE(the_longest_times_are_never, bdata::make(shapes), s) {
-  // Of intervals: 2^32 and 4, which are not 4.
+  // 2^32 + 4 intervals: a 32-bit count that overflows would be 4.
   constexpr duration long_time{(std::int64_t{1} << 32U) + 4};
   fixture<> looks(s, {.interval = 1ns, .ping_after = long_time, .ping = "?", .evict_after = duration::max()});
   const int silent = looks.w.connect();
@@ -129,7 +129,7 @@ BOOST_DATA_TEST_CASE(who_answers_pings_stays, bdata::make(shapes), s) {
   f.check_evicted(1);
 }
 
-// More than are looked at under one lock, on one loop, and so in one shard.
+// One loop has one shard. It holds more connections than one step of a scan visits.
 BOOST_AUTO_TEST_CASE(a_look_at_many_goes_on_in_steps) {
   fixture<> f({0, false}, pinging());
   std::vector<int> clients;
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(a_look_at_many_goes_on_in_steps) {
   BOOST_TEST(f.monitor->statistics().looks == 4u);
 }
 
-// Its bytes have come, and the loop has not looked yet.
+// The connection's bytes have arrived, but the loop has not received them yet.
 BOOST_AUTO_TEST_CASE(a_loop_that_is_held_up_loses_nobody) {
   fixture<> f({0, false}, evicting());
   const int client = f.w.connect();
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_held_up_loses_nobody) {
   f.check_evicted(0);
 }
 
-// The peer waits for an answer, and has nothing to say.
+// The peer waits for the answer and sends nothing.
 BOOST_AUTO_TEST_CASE(a_handler_at_work_is_not_silence) {
   journal log;
   simulation sim(1);
@@ -204,14 +204,14 @@ BOOST_AUTO_TEST_CASE(late_looks_are_measured_and_counted) {
   BOOST_TEST(now.looks == 10u);
   BOOST_TEST(now.breaches == 0u);
   BOOST_TEST(now.lateness.max == 0u);
-  f.w.sim.advance(15ms, 15ms);  // due at 110, now 115: not above the bound
-  f.w.sim.advance(12ms, 12ms);  // due at 120, now 127
-  f.w.sim.advance(36ms, 36ms);  // due at 130, now 163: three looks are one
+  f.w.sim.advance(15ms, 15ms);  // scheduled at 110, now 115: within the bound
+  f.w.sim.advance(12ms, 12ms);  // scheduled at 120, now 127
+  f.w.sim.advance(36ms, 36ms);  // scheduled at 130, now 163: the missed scans are skipped
   now = f.monitor->statistics();
   BOOST_TEST(now.lateness.total() == 13u);
   BOOST_TEST(now.breaches == 2u);
   BOOST_TEST(now.lateness.max == 33'000'000u);
-  f.w.sim.advance(7ms, 7ms);  // it has kept its rhythm
+  f.w.sim.advance(7ms, 7ms);  // the scan at 170 is on time
   BOOST_TEST(f.monitor->statistics().lateness.total() == 14u);
   BOOST_TEST(f.monitor->statistics().lateness.max == 33'000'000u);
   BOOST_TEST(f.monitor->statistics().breaches == 2u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// inherited_listeners_test: the protocol of sd_listen_fds as a process finds it in its environment.
+// inherited_listeners_test: the protocol of sd_listen_fds, read from the environment of a process.
 #include <quintet/base/error.hpp>
 #include <quintet/net/options/listen_options.hpp>
 
@@ -21,7 +21,7 @@ void set(const char* name, const char* value) {
     ::unsetenv(name);
 }
 
-/// With these variables; nullptr: not set.
+/// Returns inherited_listeners() with these variables; nullptr: not set.
 std::vector<listen_options> inherited(const char* pid, const char* count, const char* names = nullptr) {
   set("LISTEN_PID", pid);
   set("LISTEN_FDS", count);
@@ -45,7 +45,7 @@ bool is_refused(const char* pid, const char* count, const std::string& variable)
 BOOST_AUTO_TEST_CASE(nothing_for_this_process) {
   BOOST_TEST(inherited(nullptr, nullptr).empty());
   BOOST_TEST(inherited(nullptr, "2").empty());
-  BOOST_TEST(inherited("1", "2").empty());  // another process's, inherited with the environment
+  BOOST_TEST(inherited("1", "2").empty());  // variables for another process, inherited with the environment
   BOOST_TEST(inherited(me.c_str(), "0").empty());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// listener_test: accepting survives running out of descriptors and functions that throw; an address in use is said.
+// listener_test: accepting continues without descriptors and after exceptions; errors name the address in use.
 // ctest: EACH_ENGINE
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/server/listener.hpp>
@@ -28,13 +28,13 @@ BOOST_AUTO_TEST_CASE(out_of_descriptors_it_pauses_and_serves_the_waiting_one_lat
   listener l(loop, "127.0.0.1:0", [&](int fd) { accepted.push_back(fd); });
   l.start();
   const file_descriptor client = socket_for(l.at());
-  loop.poll();  // it runs already, and has the descriptors that its engine needs
+  loop.poll();  // the engine has opened its descriptors afterwards
   {
     const no_descriptors none;
-    BOOST_REQUIRE(connect(client, l.at()));  // the kernel completes it; it waits in the backlog
+    BOOST_REQUIRE(connect(client, l.at()));  // the kernel completes the connection, which waits in the backlog
     while (l.errors() == 0) loop.poll();
     for (int i = 0; i < 1000; ++i) loop.poll();
-    BOOST_TEST(l.errors() == 1u);  // paused: it does not try again and again
+    BOOST_TEST(l.errors() == 1u);  // it pauses, and does not try in each turn
   }
   BOOST_TEST(accepted.empty());
   clock.advance(std::chrono::milliseconds(51));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// listening_test: what each kind of address needs: families kept apart, files of Unix sockets, adopted sockets.
+// listening_test: listening on each kind of address: separate families, files of Unix sockets, inherited sockets.
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/server/listener.hpp>
 
@@ -33,7 +33,7 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0;
 }
 
-/// A socket file that nobody listens behind.
+/// Leaves a socket file on which nothing listens.
 void leave_stale(const std::string& path) {
   const address at("unix:" + path);
   const file_descriptor fd = socket_for(at);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(ipv6_is_for_ipv6_only_unless_dual_stack_is_asked_for) {
   BOOST_TEST(!can_connect(address(join_address("127.0.0.1", only.at().port()))));
   BOOST_TEST(can_connect(address(join_address("::1", both.at().port()))));
   BOOST_TEST(can_connect(address(join_address("127.0.0.1", both.at().port()))));
-  const listener same_port(loop, join_address("0.0.0.0", only.at().port()), ignore);  // the families do not collide
+  const listener same_port(loop, join_address("0.0.0.0", only.at().port()), ignore);  // the families do not conflict
   BOOST_TEST(same_port.at().port() == only.at().port());
 }
 
@@ -107,10 +107,10 @@ BOOST_AUTO_TEST_CASE(a_stale_socket_is_replaced_and_a_live_one_is_not) {
   const listener l(loop, "unix:" + file, ignore);
   BOOST_TEST(can_connect(l.at()));
   BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("unix:" + file));
-  BOOST_TEST(can_connect(l.at()));  // the attempt has not harmed it
+  BOOST_TEST(can_connect(l.at()));  // the failed attempt has not changed the file
 }
 
-// Exactly one of several that find the same stale file at the same time may have it.
+// If several listeners find the same stale file at the same time, exactly one of them gets it.
 BOOST_AUTO_TEST_CASE(of_many_that_replace_a_stale_socket_one_wins_and_stays) {
   const scratch_directory dir;
   const std::string file = dir.file("socket");
@@ -154,13 +154,13 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_another_by_now_stays) {
   event_loop loop;
   {
     const listener l(loop, "unix:" + file, ignore);
-    BOOST_REQUIRE(::rename(file.c_str(), dir.file("moved").c_str()) == 0);  // keeps the inode, so it is not used again
+    BOOST_REQUIRE(::rename(file.c_str(), dir.file("moved").c_str()) == 0);  // keeps the inode number in use
     leave_stale(file);
   }
   BOOST_TEST(exists(file));
 }
 
-// Somebody else who may write to the directory puts a symbolic link there as soon as the file is made.
+// A process that may write to the directory replaces the socket's file by a symbolic link at once.
 BOOST_AUTO_TEST_CASE(the_mode_is_set_of_no_file_that_takes_the_sockets_place) {
   const scratch_directory dir;
   const std::string file = dir.file("socket"), precious = dir.file("precious"), link = dir.file("link");
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(the_mode_is_set_of_no_file_that_takes_the_sockets_place) {
     try {
       event_loop loop;
       const listener l(loop, {"unix:" + file, {.mode = 0666}}, ignore);
-    } catch (const boost::system::system_error&) {  // it was replaced
+    } catch (const boost::system::system_error&) {  // the file was replaced
     }
     ::unlink(file.c_str());
     BOOST_REQUIRE(::stat(precious.c_str(), &found) == 0);
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(buffers_of_a_listener_are_those_of_its_connections) {
     const file_descriptor client = connected_to(l->at());
     accepted.clear();
     while (accepted.empty()) loop.poll();
-    BOOST_TEST(get_option(accepted[0].get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles them
+    BOOST_TEST(get_option(accepted[0].get(), SOL_SOCKET, SO_SNDBUF) == 40'000);  // the kernel doubles the values
     BOOST_TEST(get_option(accepted[0].get(), SOL_SOCKET, SO_RCVBUF) == 60'000);
   }
 }
@@ -246,8 +246,8 @@ BOOST_AUTO_TEST_CASE(a_listening_socket_is_adopted) {
   l.start();
   const file_descriptor client = connected_to(l.at());
   while (accepted == 0) loop.poll();
-  for (int i = 0; i < 10; ++i) loop.poll();  // it would hang here if accepting blocked
-  BOOST_TEST(fd.release() >= 0);             // the listener's now
+  for (int i = 0; i < 10; ++i) loop.poll();  // would hang if accept blocked
+  BOOST_TEST(fd.release() >= 0);             // the listener owns it now
 }
 
 BOOST_AUTO_TEST_CASE(a_descriptor_that_is_not_open_is_said) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// moving_test: connections that change their loops by hand-driven turns, and the rebalancer that has them do it.
+// moving_test: connections migrate between loops driven by hand, by themselves or asked by the rebalancer.
 #include "world.hpp"
 
 #include <boost/test/data/monomorphic.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<shape> with_loops{{3, false}, {3, true}};
 
-/// By lines: a digit moves to the loop of that number; each line is answered by how many there were, and itself.
+/// Answers each line by its number and the line. A line of one digit moves the connection to that loop.
 struct roaming_handler {
   int* closed;
   int lines = 0;
@@ -60,8 +60,7 @@ const rebalance_options eager{.factor = 1.2};
 
 }  // namespace
 
-// Whatever the order of turns, the cuts in what arrives, and what the kernel takes: the answers are those of one that
-// never moved.
+// With any order of turns and any sizes of receives and sends, the answers are those of a connection that never moved.
 BOOST_DATA_TEST_CASE(nothing_is_lost_doubled_or_reordered, bdata::make(with_loops) * bdata::xrange(40), s, seed) {
   int closed = 0;
   roaming_world w(closed, static_cast<std::uint64_t>(seed), s);
@@ -79,7 +78,7 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_doubled_or_reordered, bdata::make(with_loop
     }
     w.sim.network().send(handles[i], input);
   }
-  for (std::size_t quiet = 0; quiet < 2; ++quiet) {  // the window is small: output waits until a client takes it
+  for (std::size_t quiet = 0; quiet < 2; ++quiet) {  // the window is small: output waits until a client receives it
     w.sim.run_until_quiet();
     for (std::size_t i = 0; i < clients; ++i)
       if (const std::string more = w.sim.network().receive(handles[i]); !more.empty()) {
@@ -98,7 +97,7 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_doubled_or_reordered, bdata::make(with_loop
   BOOST_TEST(w.statistics().closed == clients);
 }
 
-// A message that never ends has its deadline, on whichever loops it waits.
+// The deadline of an incomplete message stays the same when the connection migrates.
 BOOST_DATA_TEST_CASE(a_deadline_moves_along, bdata::make(with_loops), s) {
   int closed = 0;
   roaming_world w(closed, 1, s);
@@ -143,7 +142,7 @@ BOOST_DATA_TEST_CASE(a_skew_goes_away, bdata::make(with_loops), s) {
   BOOST_TEST(w.statistics().rebalanced == 1U);
   for (const int c : clients) BOOST_TEST(w.converse(c, "a\n").ends_with("2:a\n"));
   w.sim.advance(std::chrono::seconds(10));
-  BOOST_TEST(w.statistics().rebalanced == 1U);  // and it is left at that
+  BOOST_TEST(w.statistics().rebalanced == 1U);  // no further round
 }
 
 BOOST_DATA_TEST_CASE(it_waits_until_it_has_cooled_down, bdata::make(with_loops), s) {
@@ -163,7 +162,7 @@ BOOST_DATA_TEST_CASE(it_waits_until_it_has_cooled_down, bdata::make(with_loops),
   BOOST_TEST(w.open_on_each() == (std::vector<std::uint64_t>{10, 10, 10}), boost::test_tools::per_element());
 }
 
-// To and fro for ever would help nobody.
+// Otherwise the connection would move to and fro forever.
 BOOST_AUTO_TEST_CASE(one_connection_alone_stays) {
   int closed = 0;
   roaming_world w(closed, 1, {3, false}, eager);
@@ -180,7 +179,7 @@ BOOST_AUTO_TEST_CASE(off_unless_it_is_asked_for) {
   BOOST_TEST(w.open_on_each() == (std::vector<std::uint64_t>{30, 0, 0}), boost::test_tools::per_element());
 }
 
-// A model without loops of its own has nothing to balance, and the same configuration is right for it.
+// A model without loops of its own accepts the same options, and does nothing.
 BOOST_AUTO_TEST_CASE(one_loop_for_all) {
   int closed = 0;
   roaming_world w(closed, 1, {0, false}, eager);

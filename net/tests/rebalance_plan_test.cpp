@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// rebalance_plan_test: who gives how much to whom.
+// rebalance_plan_test: the planned transfers between loops.
 #include <quintet/net/server/rebalance_plan.hpp>
 
 #include <boost/test/data/monomorphic.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// thread_scheduling_test: what a thread is told that it has got is what the kernel says, and is not inherited.
+// thread_scheduling_test: the reported scheduling is the kernel's, and threads that the thread starts do not inherit
+// it.
 #include <quintet/net/server/thread_scheduling.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -22,7 +23,7 @@ struct finding {
 };
 
 int policy_here() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
-int nice_here() { return ::getpriority(PRIO_PROCESS, 0); }  // on Linux: of the thread
+int nice_here() { return ::getpriority(PRIO_PROCESS, 0); }  // on Linux: the thread's value
 
 finding ask(priority_scheduling wanted) {
   finding f;
@@ -47,7 +48,7 @@ BOOST_AUTO_TEST_CASE(what_it_says_is_what_the_kernel_says) {
           wanted == priority_scheduling::short_slice || wanted == priority_scheduling::automatic;
       if (!f.got.real_time) BOOST_TEST(f.nice == (asked_for_nice ? f.got.nice : nice_here()));
       BOOST_TEST(f.childs_policy == SCHED_OTHER);
-      BOOST_TEST(f.childs_nice >= std::min(nice_here(), 0));  // the kernel resets it to 0, also in a nice process
+      BOOST_TEST(f.childs_nice >= std::min(nice_here(), 0));  // the kernel resets it to 0, even if the process is nice
     }
   }
 }
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_thread_is_preferred_while_it_uses_a_part_of_a_cpu) {
   BOOST_TEST(p.granted());
   BOOST_TEST((p.look(26ms, 100ms) == preference::shortest_pause));
   BOOST_TEST(!p.granted());
-  BOOST_TEST((p.look(0ms, preference::shortest_pause) == preference::interval));  // another chance
+  BOOST_TEST((p.look(0ms, preference::shortest_pause) == preference::interval));  // preferred again
   BOOST_TEST(p.granted());
 }
 
@@ -105,7 +106,7 @@ BOOST_AUTO_TEST_CASE(who_floods_on_is_preferred_for_a_hundredth_of_the_time) {
     (p.granted() ? preferred : held_back) += step;
   }
   BOOST_TEST((preferred < held_back / 50));
-  // And soon as before, when the flood is over.
+  // After the flood, pauses soon are as short as before.
   for (int i = 0; i < 20; ++i) step = p.look(duration::zero(), step);
   BOOST_TEST((step == preference::calm_interval));
   BOOST_TEST((p.look(step, step) == preference::shortest_pause));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// each_engine: a test for every engine that this kernel has and for the one that is written in doc/engines.md.
+// each_engine: runs a test with each engine that this kernel supports and with the one of doc/engines.md.
 #pragma once
 
 #include <quintet/net/engine/make_engine.hpp>
@@ -42,7 +42,7 @@ inline std::unique_ptr<engine> make_engine(tested_engine e) {
   return quintet::make_engine(e.kind);
 }
 
-/// The engines that this kernel has, and the written one.
+/// Returns poll_engine and the engines that this kernel supports.
 inline std::vector<tested_engine> usable() {
   std::vector<tested_engine> engines{tested_engine::written()};
   for (const engine_kind kind : built_engines())
@@ -53,7 +53,7 @@ inline std::vector<tested_engine> usable() {
 #define QUINTET_ENGINE_TEST(name) \
   BOOST_DATA_TEST_CASE(name, boost::unit_test::data::make(quintet::testing::usable()), kind)
 
-/// A bound on the waiting that only a failing test meets.
+/// Polls until done() holds. Stops after 1000 polls of at most 10 ms. Returns done().
 inline bool until(engine& io, const std::function<bool()>& done) {
   for (int i = 0; i < 1000 && !done(); ++i) io.poll(std::chrono::milliseconds(10));
   return done();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// engine_stream: an engine driven by hand, with a stream of its own and the peer behind it.
+// engine_stream: an engine driven by hand, one stream on it, and the stream's peer.
 #pragma once
 
 #include <quintet/net/engine/socket_services.hpp>
@@ -47,7 +47,7 @@ struct stream final : stream_channel {
     if (then) then();
   }
   std::string received;
-  std::string room;  // to receive in place
+  std::string room;  // for receiving in place
   std::size_t filled = 0;
   int asked = 0;
   std::optional<error_code> ended;
@@ -55,7 +55,7 @@ struct stream final : stream_channel {
   std::function<void()> then, writes, asks;
 };
 
-/// An engine, and both ends of a TCP connection, of which it watches one.
+/// An engine and both ends of a TCP connection. The engine watches one end.
 struct engine_stream {
   explicit engine_stream(tested_engine kind) : io(make_engine(kind)) {
     const int listener = io->sockets().listen("127.0.0.1:0");
@@ -71,12 +71,12 @@ struct engine_stream {
   }
   void watch() { BOOST_REQUIRE(!io->add(here, handle)); }
   bool until(const std::function<bool()>& done) const { return testing::until(*io, done); }
-  /// Everything that the engine has to say by now.
+  /// Polls until three polls in a row find no event.
   void settle() const {
     for (int quiet = 0; quiet < 3;) quiet = io->poll(1ms) ? 0 : quiet + 1;
   }
   void say(bytes text) const { BOOST_REQUIRE(try_to_say(text)); }
-  /// [any thread] Boost.Test checks in one thread only.
+  /// [any thread] Makes no check, because Boost.Test checks in one thread only.
   bool try_to_say(bytes text) const { return ::send(peer.get(), text.data(), text.size(), 0) > 0; }
   std::string heard(std::size_t size) const {
     std::string text(size, '\0');
@@ -89,7 +89,7 @@ struct engine_stream {
     broken = error_code(sent.error, boost::system::system_category());
     return sent.bytes;
   }
-  /// Until all of it has been taken.
+  /// Sends until the engine has accepted all of it.
   void send_all(const std::string& text) {
     std::size_t sent = 0;
     error_code broken;
@@ -101,7 +101,7 @@ struct engine_stream {
     here.writes = nullptr;
     BOOST_TEST(!broken);
   }
-  /// Small pieces, as long as any of them is taken; nobody reads. Returns how much that is.
+  /// Sends small pieces until the engine accepts no more; the peer does not read. Returns the bytes accepted.
   std::size_t send_until_full(const std::string& text) {
     std::size_t sent = 0;
     error_code broken;
@@ -112,7 +112,7 @@ struct engine_stream {
     BOOST_TEST(!broken);
     return sent;
   }
-  /// Up to the end, while the engine works on.
+  /// Returns all bytes up to the end of the stream. Another thread receives them; this thread calls work().
   std::string heard_by_another_thread(const std::function<void()>& work) const {
     std::string text;
     std::atomic<bool> over = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// needs.hpp: what some test cases need and some machines lack: IPv6, the name localhost. Without it they are skipped.
+// needs: preconditions of test cases that not every machine meets: IPv6, the name localhost.
 #pragma once
 
 #include "sockets.hpp"
@@ -35,18 +35,19 @@ inline bool has_localhost() {
   return has;
 }
 
-/// The line goes to the standard output, where scripts/test looks for it.
+/// Prints a line to the standard output, where scripts/test looks for it.
 inline boost::test_tools::assertion_result skipped_unless(bool has, boost::unit_test::test_unit_id id,
                                                           const std::string& missing) {
   if (has) return true;
   const std::string name = boost::unit_test::framework::get(id, boost::unit_test::TUT_ANY).full_name();
-  std::cout << "skipped: " << name.substr(0, name.find("/_")) << ": " << missing << std::endl;  // of all its data
+  std::cout << "skipped: " << name.substr(0, name.find("/_")) << ": " << missing
+            << std::endl;  // without the index of a data set
   boost::test_tools::assertion_result no(false);
   no.message() << missing;
   return no;
 }
 
-/// BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
+/// Usage: BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 inline boost::test_tools::assertion_result needs_ipv6(boost::unit_test::test_unit_id id) {
   return skipped_unless(has_ipv6(), id, "::1 cannot be bound; enable IPv6 (sysctl net.ipv6.conf.lo.disable_ipv6=0)");
 }
@@ -55,11 +56,10 @@ inline boost::test_tools::assertion_result needs_localhost(boost::unit_test::tes
                         "the name localhost is unknown; write \"127.0.0.1 localhost\" to /etc/hosts");
 }
 
-/// For tests that need a second address and do not care of which family. All of 127.0.0.0/8 is the loopback interface.
+/// Returns a second loopback address, of either family. All of 127.0.0.0/8 belongs to the loopback interface.
 inline const char* another_loopback() { return has_ipv6() ? "[::1]:0" : "127.0.0.2:0"; }
 
-/// For tests that need a name or an address of the loopback interface, and go on with the address where the name is
-/// unknown.
+/// Returns a name of the loopback interface, or its address if the name is unknown.
 inline const std::string& loopback_name() {
   static const std::string name = [] {
     if (has_localhost()) return "localhost";

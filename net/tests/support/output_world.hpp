@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// output_world: the output of a connection without the connection, and what a connection does with it.
+// output_world: a connection's output part without the connection, and the calls that a connection makes.
 #pragma once
 
 #include <quintet/net/connection/connection_output.hpp>
@@ -31,7 +31,7 @@ using admission = connection_output::admission;
 struct output_world : part_world {
   explicit output_world(const connection_limits& limits = {}, const memory_limits& totals = {})
       : part_world(limits, totals) {
-    part.classify_writes(c);  // as a connection does that gets limits
+    part.classify_writes(c);  // as a connection does when it gets limits
     c.at_turn_end = [this] {
       connection_output::tell_notices(c, {});
       if (std::exchange(c.extras_->end.sends, false)) note(part.send_queue(c, resumed));
@@ -41,7 +41,7 @@ struct output_world : part_world {
   output_world(const output_world&) = delete;
   output_world& operator=(const output_world&) = delete;
 
-  /// As connection::write().
+  /// Writes as connection::write().
   admission write(bytes data) {
     if (!c.baton_flags_.checks_writes && part.try_append(data)) return admission::taken;
     const admission verdict = part.admit(c, data.size());
@@ -65,7 +65,7 @@ struct output_world : part_world {
   void message(const shared_bytes& data) {
     turn([&] { note(part.send_message(c, data)); });
   }
-  /// The kernel takes nothing.
+  /// From now on the kernel accepts no bytes.
   void block() { wire.otherwise = 0; }
   void unblock(std::size_t takes = std::string::npos) { wire.otherwise = takes; }
   void when_sent(int number) {
@@ -83,7 +83,7 @@ struct output_world : part_world {
   part_context& c = context;
   connection_output part;
   counter resumed;
-  error_code broken;  // the first reason that the part gave
+  error_code broken;  // the first error that the part reported
   std::vector<std::pair<int, error_code>> told;
 };
 

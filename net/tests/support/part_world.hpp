@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// part_world: what one part of a connection needs around it: a loop over a scripted engine, and a context without a
-// connection. A part is tested in it alone.
+// part_world: the surroundings for testing one part of a connection alone: a loop, a scripted engine and a context.
 #pragma once
 
 #include <quintet/net/connection/connection_context.hpp>
@@ -16,7 +15,7 @@
 
 namespace quintet::testing {
 
-/// In the place of connection_core. It notes what a connection would be told.
+/// Stands in for connection_core, and records the ends of turns.
 class part_context final : public detail::connection_context {
  public:
   part_context(event_loop& loop, connection_host& host) : connection_context(loop, host, {.runs_here = true}) {}
@@ -41,7 +40,7 @@ struct part_world {
                       scripted_engine::journal script = {})
       : wire(std::move(script)), host(limits, totals) {}
 
-  /// f() on the loop's thread, then the end of the loop's turn.
+  /// Runs f() on the loop, then the rest of the loop's turn.
   template <class F>
   void turn(F f) {
     loop.post(std::move(f));
@@ -55,14 +54,14 @@ struct part_world {
   part_context context{loop, host};
 };
 
-/// For sequences that a seed repeats.
+/// Random choices that the same seed repeats.
 class random_choice {
  public:
   explicit random_choice(std::uint64_t seed) : source_(seed) {}
-  /// From 0 to `most`.
+  /// Returns a number from 0 to `most`.
   std::size_t upto(std::size_t most) { return std::uniform_int_distribution<std::size_t>(0, most)(source_); }
   bool one_in(std::size_t n) { return upto(n - 1) == 0; }
-  /// Each time different bytes, so that bytes in a wrong place are found.
+  /// Returns different bytes each time, so that a test detects bytes in a wrong place.
   std::string text(std::size_t size) {
     std::string some;
     while (some.size() < size) some += std::to_string(++next_) + ",";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scripted_engine: an engine without an outside. It takes as much of each send as a test says, and notes every call.
+// scripted_engine: an engine without a network. It accepts as much of each send as the test says, and records calls.
 #pragma once
 
 #include <quintet/net/engine/engine.hpp>
@@ -11,27 +11,27 @@
 
 namespace quintet::testing {
 
-/// For one stream. A test calls the channel's functions itself; poll() dispatches nothing.
+/// Holds one stream. The test calls the channel's functions itself; poll() dispatches nothing.
 class scripted_engine final : public engine {
  public:
-  /// The script and the record. It outlives the engine.
+  /// The script and the record. Must outlive the engine.
   struct journal {
     // The script:
-    std::deque<send_result> answers = {};       ///< one for each of the next sends; then each takes `otherwise`
-    std::size_t otherwise = std::string::npos;  ///< bytes that a send takes at most
+    std::deque<send_result> answers = {};       ///< results of the next sends; later sends accept `otherwise`
+    std::size_t otherwise = std::string::npos;  ///< maximum bytes that a send accepts
     std::size_t unread = 0;                     ///< bytes that have arrived and were not received yet
-    bool detaches = true;                       ///< another engine may take over the stream
-    error_code add_fails = {};                  ///< the answer to add()
+    bool detaches = true;                       ///< engine_capabilities::can_detach
+    error_code add_fails = {};                  ///< result of add()
     // The record:
-    std::string sent = {};                  ///< the bytes taken
+    std::string sent = {};                  ///< the accepted bytes
     std::vector<std::size_t> offered = {};  ///< the size of each send
-    std::vector<bool> reading = {};         ///< the calls of set_reading()
+    std::vector<bool> reading = {};         ///< arguments of set_reading()
     std::vector<std::string> calls = {};    ///< add, remove, shutdown_send, reset_when_closed, close
   };
   explicit scripted_engine(journal& j) noexcept
       : engine({.name = "scripted", .can_detach = j.detaches}, network_), network_(j), journal_(j) {}
 
-  /// Whether the stream has asked to receive in place.
+  /// Returns whether the stream has asked to receive in place.
   [[nodiscard]] static bool offers_space(const channel& c) noexcept { return kind_of(c) == kind::in_place_stream; }
 
   bool poll(duration) override { return false; }
@@ -52,7 +52,7 @@ class scripted_engine final : public engine {
     std::string all;
     for (iovec& p : pieces) {
       all.append(static_cast<const char*>(p.iov_base), p.iov_len);
-      p = {};  // as an engine may do that sends piece by piece
+      p = {};  // an engine that sends piece by piece may do so
     }
     journal_.offered.push_back(all.size());
     send_result answer{journal_.otherwise};
@@ -66,7 +66,7 @@ class scripted_engine final : public engine {
   }
 
  private:
-  /// Notes what is done with the handle.
+  /// Records the operations on the handle.
   class network final : public socket_services {
    public:
     explicit network(journal& j) noexcept : journal_(j) {}

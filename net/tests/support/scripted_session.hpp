@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// scripted_session: a connection whose handler is a test's function, and whose thread model is the test itself.
+// scripted_session: a connection whose handler is a function of the test, and whose thread model is the test.
 #pragma once
 
 #include <quintet/net/connection/connection.hpp>
@@ -15,31 +15,31 @@
 
 namespace quintet::testing {
 
-/// The smallest session. Where batches do not run here, `dispatched` has what the thread model was asked to run.
+/// The smallest session. If batches do not run inline, `dispatched` holds the items for the thread model.
 class scripted_session final : public connection {
  public:
-  /// `takes_over`: it is the migrated of another session.
+  /// `takes_over`: the session continues a connection that has migrated.
   scripted_session(event_loop& loop, connection_host& host, detail::handoff_constants constants,
                    bool takes_over = false)
       : connection(loop, host, constants, takes_over), runs_here_(constants.runs_here) {}
 
   [[nodiscard]] detail::connection_core& core() noexcept { return *this; }
   [[nodiscard]] stream_channel& channel() noexcept { return *this; }
-  /// Runs the oldest dispatched item, as a thread of a pool would.
+  /// Runs the oldest dispatched item, as a pool's thread would.
   void run_dispatched() {
     work_item* const next = dispatched.front();
     dispatched.pop_front();
     (*next)();
   }
 
-  /// The handler: returns how much of the input it uses.
+  /// The handler; returns how many bytes of the input it consumes.
   std::function<std::size_t(connection&, bytes)> handler = [](connection&, bytes in) { return in.size(); };
   std::deque<work_item*> dispatched;
   std::vector<std::string> batches;
   std::vector<error_code> closed;
   bool is_destroyed = false;
   connection* migrated = nullptr;
-  connection_class chosen = connection_class::ordinary;  ///< where the first bytes are classified
+  connection_class chosen = connection_class::ordinary;  ///< result of classify()
 
  private:
   void begin(int handle) noexcept override { open(handle, {}); }
@@ -63,14 +63,14 @@ class scripted_session final : public connection {
   bool runs_here_;
 };
 
-/// A session on a scripted engine, which is open.
+/// An open session on a scripted engine.
 struct session_world : part_world {
   explicit session_world(detail::handoff_constants constants, const connection_limits& limits = {.linger_timeout = {}},
                          scripted_engine::journal script = {})
       : part_world(limits, {}, std::move(script)), session(loop, host, constants) {
     turn([this] { core().open(7, {}); });
   }
-  /// The session may be on its way back to the loop.
+  /// Runs a turn, because the baton may be in transit to the loop.
   ~session_world() {
     turn([] {});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// simulated_model: the shapes of the five models without their threads: L loops, and handlers inline or "on a pool".
+// simulated_model: the five models without threads: n loops, and handlers inline or on a simulated pool.
 #pragma once
 
 #include <quintet/net/loop/thread_model.hpp>
@@ -11,7 +11,7 @@ namespace quintet::testing {
 
 class simulated_model {
  public:
-  /// No loops: everything on the main loop.
+  /// `loops` 0: everything runs on the main loop.
   simulated_model(simulation& sim, std::size_t loops, bool pooled) : sim_(&sim), pooled_(pooled) {
     for (std::size_t i = 0; i < loops; ++i) loops_.push_back(&sim.make_loop());
   }

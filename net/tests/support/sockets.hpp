@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// sockets: plain sockets of a test's side, to any kind of address; directories that go away; no free descriptors.
+// sockets: helpers of tests: client sockets, unused addresses, scratch directories, exhausted descriptors.
 #pragma once
 
 #include <quintet/net/file_descriptor.hpp>
@@ -16,7 +16,7 @@
 
 namespace quintet::testing {
 
-/// Not connected yet: for tests in which no descriptor can be had later.
+/// Returns a socket that is not connected. Tests need it before they use up all descriptors.
 inline file_descriptor socket_for(const address& to) {
   return file_descriptor(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
 }
@@ -36,8 +36,8 @@ inline int get_option(int fd, int level, int option) {
   return ::getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
 }
 
-/// An address that nobody listens on as long as the object lives. One that a server has had and left could be another
-/// test's by now, or the very one that the system gives to who connects, which is then connected to itself.
+/// An address on which nothing listens while the object lives. A port that a server has closed would not do: another
+/// test may use it by now, or the system gives it to the connecting socket, which then connects to itself.
 class silent_address {
  public:
   silent_address() : fd_(socket_for(at_)) {
@@ -55,7 +55,7 @@ class silent_address {
   file_descriptor fd_;
 };
 
-/// A directory of its own for each test.
+/// A temporary directory; the destructor removes it.
 class scratch_directory {
  public:
   scratch_directory() {
@@ -72,8 +72,8 @@ class scratch_directory {
   std::filesystem::path path_;
 };
 
-/// While it lives no new descriptor can be had, but for so many: all others are used up. (Lowering the limit would not
-/// do: a multishot accept of io_uring goes by the limit of the time when it began.)
+/// Uses up the process's descriptors while it lives; `but` descriptors stay available. A lower RLIMIT_NOFILE would not
+/// do: a multishot accept of io_uring applies the limit of the time when it began.
 class no_descriptors {
  public:
   explicit no_descriptors(std::size_t but = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// timed_lines: a server with time limits that answers lines, for tests that hold the clock by hand.
+// timed_lines: a server with time limits that answers lines, for tests that set the clock by hand.
 #pragma once
 
 #include "world.hpp"
@@ -15,7 +15,7 @@ struct journal {
   std::vector<error_code> closed;
 };
 
-/// Lines; each is answered by itself.
+/// Answers the complete lines with the same lines. "forever" removes the limits; "big" is answered by 100,000 bytes.
 struct lines {
   journal* log;
   std::size_t operator()(connection& c, bytes in) const {

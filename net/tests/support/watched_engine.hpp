@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// watched_engine: an engine that hands everything on to another one, and notes what it is given to send.
+// watched_engine: an engine that forwards all calls to another one, and records the pieces to send.
 #pragma once
 
 #include <quintet/net/engine/engine.hpp>
@@ -14,7 +14,7 @@ namespace quintet::testing {
 
 class watched_engine final : public engine {
  public:
-  /// Each piece that was offered, in order.
+  /// The pieces passed to send(), in order. They refer to the sender's memory.
   using journal = std::vector<bytes>;
 
   watched_engine(std::unique_ptr<engine> of, journal& offered)

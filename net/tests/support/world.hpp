@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// world: a server on a network in memory, driven by hand, in the shapes of the five models.
+// world: a server on a network in memory, driven by hand, with the loops and pools of the five models.
 #pragma once
 
 #include <quintet/net/basic_server.hpp>
@@ -27,7 +27,7 @@ inline std::ostream& operator<<(std::ostream& out, const shape& s) {
 }
 inline const std::vector<shape> shapes{{0, false}, {0, true}, {3, false}, {3, true}};
 
-/// Stopped and cleaned up at the end: every handle is closed, or the test fails.
+/// The destructor stops the server and checks that every handle is closed.
 template <class Handler, class Model = simulated_model>
 class world {
  public:
@@ -41,7 +41,7 @@ class world {
              .memory = {.max_output_total = max_total, .max_input_total = max_input_total},
              .advanced = {.rebalance = rebalance}},
             [&s](simulation& on) { return simulated_model(on, s.loops, s.pooled); }, std::move(h)) {}
-  /// `make_model`: returns a Model for the simulation it is given.
+  /// `make_model`: returns a Model for the simulation that it gets.
   template <std::invocable<simulation&> MakeModel>
   world(std::uint64_t seed, server_options o, MakeModel make_model, Handler h) : sim(seed) {
     o.listen = {"127.0.0.1:7"};
@@ -78,7 +78,7 @@ class world {
     sim.network().send(client, data);
     sim.run_until_quiet();
   }
-  /// What has arrived at a client when everything is quiet.
+  /// Runs until the simulation is quiet, and returns the bytes that the client has received.
   std::string received(int client) {
     std::string all;
     for (std::string more; sim.run_until_quiet(), !(more = sim.network().receive(client)).empty();) all += more;
@@ -88,7 +88,7 @@ class world {
     send(client, data);
     return received(client);
   }
-  /// The server has finished sending: it has closed, or is about to.
+  /// Returns whether the client has received the end of the stream or a reset.
   bool ended(int client) { return sim.network().at_end(client) || sim.network().was_reset(client); }
   server_statistics statistics() { return server->statistics(); }
 

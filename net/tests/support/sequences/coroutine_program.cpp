@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// coroutine_program: reading in four ways, and everything that is awaited.
+// coroutine_program: the four ways of reading, and the other operations that a coroutine awaits.
 #include "coroutine_program.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -15,7 +15,7 @@ struct sleep_for {
   std::chrono::milliseconds time;
 };
 
-/// By the loop's clock. Ends early when the loop stops.
+/// Awaits a time on the loop's clock. Ends early when the loop stops.
 class sleeper final : private cancellable {
  public:
   sleeper(coroutine_host& host, duration time) noexcept : host_(host), time_(time) {}
@@ -38,7 +38,7 @@ class sleeper final : private cancellable {
   timer_id timer_;
 };
 
-/// Lines as a codec.
+/// The codec of the lines.
 struct line_codec {
   static frame parse(bytes in) {
     if (in.size() < size_field) return frame::incomplete(size_field);
@@ -60,7 +60,7 @@ struct quintet::await_adapter<quintet::testing::sleep_for> {
 namespace quintet::testing {
 namespace {
 
-/// What is read and not used, and how it reads.
+/// The unused input of a coroutine, and its way of reading.
 struct reading {
   stream& s;
   stage& on;
@@ -70,7 +70,7 @@ struct reading {
   line_codec lines = {};
 };
 
-/// While it waits in a read the connection has the baton, and posted functions may run.
+/// Marks a wait in a read: the connection has the baton, and posted functions may run.
 class pause_scope {
  public:
   explicit pause_scope(reading& r) : r_(r) {
@@ -152,7 +152,7 @@ awaitable<> write_much(reading& r, std::uint32_t amount) {
   }
 }
 
-// Within a record, of which a part has left already: nothing else may be sent before the rest.
+// Splits a record in one of three cases: nothing may be sent between its first part and the rest.
 awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const bool splits = amount % 3 == 0 && !r.l.may_drop && !r.l.refused && !r.l.shut;
   const std::string text = make_record('h', r.l.next_record, splits ? 75'000 : record_head);

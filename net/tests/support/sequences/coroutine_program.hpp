@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// coroutine_program: the same program as a coroutine, which also waits for what callbacks cannot wait for.
+// coroutine_program: the program as a coroutine, which also awaits: sleeps, offloaded work, room for output.
 #pragma once
 
 #include "program.hpp"

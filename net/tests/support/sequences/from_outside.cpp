@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// from_outside: what other threads do to a connection, through its registry.
+// from_outside: calls of other threads to a connection, through its registry.
 #include "program.hpp"
 
 #include <quintet/net/connection/connection_registry.hpp>
@@ -11,7 +11,7 @@
 namespace quintet::testing {
 
 void send_from_outside(stage&, life& to, connection_registry& registry, std::size_t size) {
-  const std::lock_guard lock(to.mutex);  // so that they are sent in the order of their numbers
+  const std::lock_guard lock(to.mutex);  // keeps the records in the order of their numbers
   if (!registry.send(to.id, make_record('s', to.next_sent, size))) {
     ++to.next_sent;
     to.sent_from_outside += size;
@@ -48,7 +48,7 @@ void abort_from_outside(life& to, connection_registry& registry) {
 }
 
 void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size) {
-  const std::lock_guard one_at_a_time(on.broadcasting);  // so that they are sent in the order of their numbers
+  const std::lock_guard one_at_a_time(on.broadcasting);  // keeps the records in the order of their numbers
   std::vector<connection_id> ids;
   std::vector<life*> reached;
   for (unsigned place = 0; place < places; ++place)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// life: the report of what was not as it must be.
+// life: reports of violated rules, and names.
 #include "life.hpp"
 
 #include <array>
@@ -11,7 +11,7 @@ std::string to_string(flavour f) {
   return names.at(static_cast<std::size_t>(f));
 }
 
-// The first is what matters: others follow from it.
+// Keeps the first report only: later ones often follow from it.
 void stage::report(const life& l, const std::string& what) {
   const std::lock_guard lock(mutex_);
   if (reported_.empty()) reported_ = "connection " + std::to_string(l.number) + " (" + to_string(l.kind) + "): " + what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// life: what is known of one connection, by those who use it; what the reference model judges by.
+// life: the observed facts of one connection, from which the reference model judges it.
 #pragma once
 
 #include "step.hpp"
@@ -27,36 +27,36 @@ class event_loop;
 
 namespace quintet::testing {
 
-/// Which of the kinds of programs serves a connection.
+/// The kind of program that serves a connection.
 enum class flavour : std::uint8_t { plain, full, classified, coroutine };
 inline constexpr unsigned flavours = 4;
 std::string to_string(flavour f);
 
-/// Lives as long as the sequence, whatever becomes of the connection. Each part has one writer at a time.
+/// Lives as long as the sequence, also after its connection has closed. Each part has one writer at a time.
 struct life {
   unsigned number = 0;
   flavour kind = flavour::plain;
-  bool has_client = false;  // and with it facts of the client's side
+  bool has_client = false;  // the fields of the client's side are valid
 
-  // The program's, with the baton.
-  connection_limits limits;          // as the program has asked for them
+  // Written by the program, with the baton.
+  connection_limits limits;          // as set by the program
   std::function<void()> breaks_off;  // destroys the connector
   error_code why, close_reason;
   time_point last_work{}, last_other_work{}, limits_since{};
   std::uint64_t consumed = 0;        // bytes of input
-  std::uint64_t written = 0;         // bytes of output that were taken
-  std::vector<std::uint64_t> asked;  // for each when_sent: how much was written before
+  std::uint64_t written = 0;         // bytes of output that were accepted
+  std::vector<std::uint64_t> asked;  // `written` at the time of each when_sent()
   std::size_t expected = 0;
   std::uint32_t next_command = 0, next_record = 0, next_post = 0;
   int opened = 0, closed = 0, ended = 0, asked_at_end = 0;
-  bool working = false;  // a call of the handler is under way, or a coroutine has the baton
+  bool working = false;  // a call of the handler is in progress, or a coroutine has the baton
   bool waits_for_room = false;
-  bool knows_of_failure = false;  // until_writable() has returned false: nothing that it writes now can leave
+  bool knows_of_failure = false;  // until_writable() has returned false: later output cannot be sent
   bool threw = false, close_called = false, has_reason = false, refused = false;
   bool shut = false, paused = false, eof_seen = false, drain_seen = false, leaves_input = false;
-  std::atomic<bool> may_drop{false};  // by one of the policies that it has had
-  bool may_be_full = false;           // the same
-  bool feeds = false;                 // its output is another one's input
+  std::atomic<bool> may_drop{false};  // one of its overflow policies so far drops output
+  bool may_be_full = false;           // one of its overflow policies so far closes
+  bool feeds = false;                 // has called throttle_source()
 
   void note_limits() {
     may_drop = may_drop || limits.overflow == overflow_policy::drop || limits.overflow == overflow_policy::error;
@@ -65,68 +65,68 @@ struct life {
   }
   std::size_t least_max_output = ~std::size_t{0};
 
-  // Its loop's.
+  // Written on its loop.
   std::uint32_t told = 0;
   int told_at_end = 0;
 
-  // Everybody's, under the mutex.
+  // Written by any thread, under the mutex.
   std::mutex mutex;
   connection_id id;             // after on_open
-  std::uint32_t next_sent = 0;  // records of senders from outside
+  std::uint32_t next_sent = 0;  // number of the next record sent through the registry
   std::uint32_t posted = 0;
   std::uint64_t sent_from_outside = 0;  // bytes that were accepted
   bool close_asked = false, abort_asked = false;
-  std::atomic<bool> over{false};     // it has ended
-  bool may_miss_broadcasts = false;  // not known whether one was accepted
-  bool fed = false;                  // another one is said to feed from it
+  std::atomic<bool> over{false};     // the connection has ended
+  bool may_miss_broadcasts = false;  // a broadcast was accepted by some connections only
+  bool fed = false;                  // another connection has named it in throttle_source()
 
-  // The client's and the network's side, as seen when everything was at rest.
+  // The client's and the network's side, read when all loops are idle.
   std::uint64_t client_sent = 0;   // bytes
-  std::uint64_t whole_lines = 0;   // bytes of the commands that are complete
-  std::uint64_t due_in_drain = 0;  // the same, when the drain began
-  std::uint64_t arrived = 0;       // bytes of output that have come to the client
+  std::uint64_t whole_lines = 0;   // bytes of complete commands
+  std::uint64_t due_in_drain = 0;  // whole_lines when the drain began
+  std::uint64_t arrived = 0;       // bytes of output that have reached the client's socket
   std::uint64_t unread = 0;        // bytes of input that the connection has not received
-  std::uint64_t read = 0;          // bytes that the client has received
+  std::uint64_t read = 0;          // bytes that the client has read
   static constexpr time_point never = time_point::max();
   time_point last_in{}, last_out{};
-  time_point opened_at = never;      // seen
-  time_point partial_since = never;  // there is input that the program has not used
-  time_point unused_since = never;   // the same, and the program has looked at it
+  time_point opened_at = never;      // first observed open
+  time_point partial_since = never;  // input exists that the program has not consumed
+  time_point unused_since = never;   // the same, and the program has been called with it
   time_point waiting_since = never;  // output waits for the client
-  time_point closing_since = never;  // all output has arrived, and nothing keeps it open
-  time_point due = never;            // must have ended by then
+  time_point closing_since = never;  // all output has arrived, and the connection is closing
+  time_point due = never;            // the connection must have ended by this time
   std::uint64_t consumed_before = 0, received_before = 0, arrived_before = 0;
   bool half_closed = false, client_closed = false, client_reset = false, sent_too_much = false;
   bool judged = false;
 };
 
-/// Where the programs of a sequence are performed.
+/// The environment of the programs of a sequence.
 class stage {
  public:
   virtual ~stage() = default;
-  /// The life of the client's place, if somebody has opened there.
+  /// Returns the life of the client at this place, or nullptr if none has connected there.
   virtual life* at(unsigned place) = 0;
   virtual event_loop* loop(unsigned number) = 0;
   [[nodiscard]] virtual time_point now() const = 0;
-  /// Where a client would connect to; nothing: not from here.
+  /// Returns an address to connect to, which answers or not. Empty: programs cannot connect.
   virtual std::string target(bool answers) = 0;
-  /// Lets the loops turn, where the caller is on another thread than theirs.
+  /// Runs turns of the loops, unless a loop calls it.
   virtual void dawdle(unsigned turns) = 0;
-  /// How much output has come to the client by now, at most.
+  /// Returns an upper bound of the output, in bytes, that has reached the client's socket.
   virtual std::uint64_t arrived(const life& l) = 0;
-  /// Something was not as it must be.
+  /// Reports a violated rule.
   void report(const life& l, const std::string& what);
   [[nodiscard]] std::string reported() const;
   std::mutex broadcasting;
-  std::uint32_t next_broadcast = 0;  // under it
-  std::atomic<int> timers{0};        // of the programs: what they do may be for any connection
+  std::uint32_t next_broadcast = 0;  // guarded by `broadcasting`
+  std::atomic<int> timers{0};        // pending timers of programs; any connection may be affected
 
  private:
   mutable std::mutex mutex_;
   std::string reported_;
 };
 
-/// Held while a timer of a program's is to come.
+/// Counts a pending timer of a program.
 class timer_note {
  public:
   explicit timer_note(stage& on) noexcept : on_(&on) { ++on.timers; }
@@ -140,7 +140,7 @@ class timer_note {
   stage* on_;
 };
 
-/// How many programs are alive: none at the end.
+/// The number of living programs; 0 at the end of a sequence.
 inline std::atomic<int> programs_alive{0};
 
 }  // namespace quintet::testing

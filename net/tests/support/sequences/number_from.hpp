@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// number_from: the environment variables that say how many sequences are performed, and which.
+// number_from: reads a number from an environment variable, such as the count of sequences.
 #pragma once
 
 #include <charconv>
@@ -12,8 +12,8 @@
 
 namespace quintet::testing {
 
-/// The value of the environment variable, or `otherwise` where it is not set. Throws std::invalid_argument for every
-/// text that is no number from 1: a misspelt one would have the test pass without a sequence.
+/// Returns the value of the environment variable, or `otherwise` if it is not set. Throws std::invalid_argument for any
+/// text that is not a number from 1: with a misspelt number, the test would pass without a sequence.
 [[nodiscard]] inline std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   const char* const value = std::getenv(name);
   if (!value) return otherwise;

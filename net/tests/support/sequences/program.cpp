@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// program: what a handler does, action by action, and what it watches while it is called.
+// program: performs the actions of a handler, and checks the order of the handler's calls.
 #include "program.hpp"
 
 #include <quintet/net/connection/connection_registry.hpp>
@@ -17,7 +17,7 @@ bool drops(const connection_limits& l) {
   return l.overflow == overflow_policy::drop || l.overflow == overflow_policy::error;
 }
 
-/// In pieces of its own; false when one of them was refused.
+/// Writes `all` in several calls. Returns false if one of them is rejected.
 bool write_in_parts(connection& c, bytes all, std::size_t part) {
   for (; !all.empty(); all.remove_prefix(std::min(all.size(), part)))
     if (!c.write(all.substr(0, part))) return false;
@@ -124,7 +124,7 @@ void reach_another(stage& on, connection& c, action what, std::uint32_t amount) 
   if (what == action::abort_other) abort_from_outside(*other, c.registry());
 }
 
-// Told after on_close.
+// The connection calls the function after on_close, with an error.
 void ask_at_end(stage& on, life& l, connection& c) {
   ++l.asked_at_end;
   c.when_sent([&on, &l](error_code ec) {
@@ -163,7 +163,7 @@ void work_scope::note() {
 
 void write_record(stage& on, life& l, connection& c, action how, std::size_t size) {
   if (l.may_drop && (how == action::reply_parts || how == action::reply_long)) how = action::reply;
-  if (l.refused) return;  // what was refused within a record ends it
+  if (l.refused) return;  // after a rejected write the connection closes
   std::string text = make_record('h', l.next_record, size);
   const bool full_before = l.shut;
   if (write_as(c, how, std::move(text))) {
@@ -175,7 +175,7 @@ void write_record(stage& on, life& l, connection& c, action how, std::size_t siz
     const std::lock_guard lock(l.mutex);
     if (!l.may_miss_broadcasts && l.written + l.sent_from_outside + size < c.limits().max_output)
       on.report(l, "write() has refused without need");
-    l.refused = true;  // too much: the end of the connection
+    l.refused = true;  // output_overflow closes the connection
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// program: the handlers of a sequence, which do what they are asked for, and note what they have seen.
+// program: the handlers of a sequence, which perform the requested actions and record their observations.
 #pragma once
 
 #include "life.hpp"
@@ -12,7 +12,7 @@
 
 namespace quintet::testing {
 
-/// A call of the handler: they must not overlap, and there is none after on_close.
+/// Marks a call of the handler. Reports overlapping calls, calls before on_open and calls after on_close.
 class work_scope {
  public:
   enum class role : std::uint8_t { input, other, end };
@@ -28,17 +28,17 @@ class work_scope {
   role role_;
 };
 
-/// Does it, with the baton. False: leave the rest of the batch.
+/// [baton] Performs the action. Returns false if the handler must leave the rest of the batch.
 bool perform(stage& on, life& l, connection& c, action what, std::uint32_t amount);
 void write_record(stage& on, life& l, connection& c, action how, std::size_t size);
-/// From outside: any thread.
+// [any thread] Calls through the registry.
 void send_from_outside(stage& on, life& to, connection_registry& registry, std::size_t size);
 void post_from_outside(stage& on, life& to, connection_registry& registry, action what, std::uint32_t amount);
 void close_from_outside(life& to, connection_registry& registry);
 void abort_from_outside(life& to, connection_registry& registry);
 void broadcast_from_outside(stage& on, connection_registry& registry, std::size_t size);
 
-/// Counts itself, also while it moves.
+/// Counts the living programs. A moved-from program counts until it is destroyed.
 class counted_program {
  public:
   counted_program(stage& on, life& l) noexcept : stage_(&on), life_(&l) { ++programs_alive; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// record: making them and taking them apart.
+// record: makes and parses records and commands.
 #include "record.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t period = 251, longest = 128 * 1024;
 
-/// Any `longest` bytes of it, from any place of its first period.
+/// Bytes that repeat after `period`. A record's body is a part of it, which begins within the first period.
 const std::string& pattern() {
   static const std::string all = [] {
     std::string text(longest + period, '\0');

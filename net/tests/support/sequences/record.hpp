@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// record: the bytes of a sequence, which say for themselves who has written them, as which, and how many they are.
+// record: the bytes of a sequence; each record contains its writer, its sequence number and its size.
 #pragma once
 
 #include "step.hpp"
@@ -14,16 +14,17 @@
 
 namespace quintet::testing {
 
-/// What the server sends. `size` is all of it, at least record_head.
+/// Bytes of a record's head.
 inline constexpr std::size_t record_head = 24;
+/// Returns a record, which the server sends. `size`: bytes of the whole record, at least record_head.
 [[nodiscard]] std::string make_record(char writer, std::uint32_t sequence, std::size_t size);
 
-/// Takes records apart as their bytes arrive; keeps none of them.
+/// Parses and checks records as their bytes arrive. Stores no bodies.
 class record_reader {
  public:
   /// Called for each record when its last byte has arrived.
   std::function<void(char writer, std::uint32_t sequence, std::size_t size)> on_record;
-  /// What is wrong with the bytes, if anything.
+  /// Checks the next bytes. Returns the error, or an empty string.
   [[nodiscard]] std::string take(bytes arrived);
   [[nodiscard]] bool is_within() const { return !head_.empty() || left_ > 0; }
 
@@ -36,18 +37,18 @@ class record_reader {
   std::size_t size_ = 0, left_ = 0;
 };
 
-/// What a client sends: one line.
+/// A client's command: one line.
 struct command {
   std::uint32_t sequence = 0;
   action does = action::reply;
   std::uint32_t amount = 0;
-  std::size_t size = 0;  ///< of the line
+  std::size_t size = 0;  ///< bytes of the line
 };
-inline constexpr std::size_t size_field = 6;  ///< of a command's first bytes, which say how long it is
+inline constexpr std::size_t size_field = 6;  ///< bytes at the start of a line that hold its size
 [[nodiscard]] std::string make_line(const command& c, std::size_t filler);
-/// The first line of the input, if it is there; `wrong` is set where the bytes are no line of a client.
+/// Returns the first line of the input, if it is complete. Sets `wrong` if the bytes are not a client's line.
 [[nodiscard]] std::optional<command> read_line(bytes in, bool& wrong);
-/// From the first bytes.
+/// Returns the size of the line from its first size_field bytes.
 [[nodiscard]] std::size_t line_size(bytes in);
 
 }  // namespace quintet::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// reference_model: the rules, each beside the promise that it is taken from.
+// reference_model: the rules, each with the documented promise from which it follows.
 #include "reference_model.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// When they are on: see vary_times().
+// The values that vary_times() sets.
 constexpr duration first_byte_limit = 2s, idle_limit = 4s, send_limit = 3s, message_limit = 2s;
 
 }  // namespace
@@ -39,7 +39,7 @@ void reference_model::judge(life& l, bool ended) {
   judge_end(l, ended);
 }
 
-// Time stands still while anything happens: what is new since the last time is of now.
+// Time does not pass while the loops work. So a change since the last call happened at `now`.
 void reference_model::observe(life& l, time_point now) const {
   if (l.opened_at == life::never) l.opened_at = now;
   const std::uint64_t taken = l.client_sent - l.unread;
@@ -59,7 +59,7 @@ void reference_model::observe(life& l, time_point now) const {
 void reference_model::predict(life& l) const {
   l.due = life::never;
   if (!is_open(l) || !l.has_client || l.opened_at == life::never || stopping || draining) return;
-  if (stage_.timers > 0) return;  // which may be due before the time has passed, and are work
+  if (stage_.timers > 0) return;  // a timer may expire earlier, and its function counts as work
   const connection_limits& limits = l.limits;
   const auto within = [&](time_point since, duration limit) {
     if (since == life::never || limit == duration::zero()) return;
@@ -69,7 +69,7 @@ void reference_model::predict(life& l) const {
   within(l.closing_since, limits.linger_timeout);
   if (!rests(l) || closes(l)) return;
   if (l.client_sent == 0 && takes_input(l)) {
-    const time_point looks_since = std::max({l.opened_at, l.last_work, l.last_out});  // at the latest
+    const time_point looks_since = std::max({l.opened_at, l.last_work, l.last_out});  // the latest possible start
     within(looks_since, limits.first_byte_timeout);
   }
   if (has_left(l) && !l.may_drop && !l.may_miss_broadcasts)
@@ -117,13 +117,13 @@ void reference_model::judge_end(life& l, bool ended) const {
 void reference_model::judge_after_end(const life& l, bool ended) const {
   if (!l.has_client || !has_ended_in_order(l) || stopping || l.abort_asked || can_lose_output(l) || is_window_full(l))
     return;
-  if (ended && l.kind == flavour::coroutine) return;  // judge_tail() has more to say, and knows of resets
+  if (ended && l.kind == flavour::coroutine) return;  // judge_tail() checks this case, including resets
   require(l, l.arrived >= l.written, "output does not leave after an orderly end although the client has room for it");
   if (l.arrived == l.read) require(l, ended, "the client does not see the end after an orderly end");
 }
 
 // "The server handles and answers the bytes that the kernel has received from each client by then", unless the program
-// itself stands in the way.
+// itself prevents it.
 void reference_model::judge_drain(const life& l) const {
   if (!draining || l.kind == flavour::coroutine || !has_ended_in_order(l) || closes(l) || l.paused || l.client_closed)
     return;
@@ -131,8 +131,8 @@ void reference_model::judge_drain(const life& l) const {
           "the drain has ended it although the program was not given input that had arrived");
 }
 
-// An orderly end, or the end of the stream without a reset, says to the client: this was all. A connection that a limit
-// has closed is reset if output still waits.
+// An end of the stream without a reset tells the client that the output is complete. A connection closed by a limit is
+// reset if output still waits.
 void reference_model::judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const {
   if (can_lose_output(l)) return;
   const bool is_orderly = has_ended_in_order(l) && (!was_reset || l.kind != flavour::coroutine);
@@ -172,7 +172,7 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
   const time_point now = stage_.now();
   if (!l.has_client) return true;
   if (why == errc::first_byte_timeout) return l.client_sent == l.unread && now - l.opened_at >= first_byte_limit;
-  const bool only_output = is_window_full(l) && l.limits.send_timeout == 0s;  // then what the client takes counts
+  const bool only_output = is_window_full(l) && l.limits.send_timeout == 0s;  // then only output counts as progress
   if (why == errc::idle_timeout)
     return now - (only_output ? l.last_out : std::max({l.last_in, l.last_out, l.last_work})) >= idle_limit;
   if (why == errc::send_timeout) return now - l.last_out >= send_limit;
@@ -190,7 +190,7 @@ void reference_model::judge_remains(const life& l) const {
   require(l, l.told == l.asked.size() && l.told_at_end == l.asked_at_end, "a when_sent() function was not called");
 }
 
-// Each writer's records in its order; with a policy that drops there may be gaps.
+// Each writer's records arrive in order. Broadcasts, and overflow policies that drop, may leave gaps.
 void reference_model::judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const {
   std::uint32_t& next = writer == 'h' ? so_far.next_written : writer == 's' ? so_far.next_sent : so_far.next_broadcast;
   const bool gaps = l.may_drop || writer == 'b';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// reference_model: what must be true of a connection, from what was done to it; knows nothing of how it is made so.
+// reference_model: checks a connection against the calls made on it, without knowledge of the implementation.
 #pragma once
 
 #include "life.hpp"
@@ -10,45 +10,46 @@ class reference_model {
  public:
   reference_model(const setting& s, stage& on) : setting_(s), stage_(on) {}
 
-  /// What the world is like.
+  /// The state of the server.
   bool draining = false, stopping = false;
 
-  /// Everything is at rest. `ended`: the client has received everything, and the end of the stream.
+  /// Checks a connection while all loops are idle. `ended`: the client has received everything, and the end of the
+  /// stream or a reset.
   void judge(life& l, bool ended);
-  /// Time is about to pass: when at the latest the connection will have ended.
+  /// Call it before time passes. Computes the latest time at which the connection must have ended.
   void predict(life& l) const;
-  /// on_close has been called: whether what it was told can be.
+  /// Checks the reason that on_close got.
   void judge_reason(const life& l) const;
-  /// Nothing is left of the connection.
+  /// Checks a connection after the end of the server.
   void judge_remains(const life& l) const;
-  /// What the client has received, record by record.
+  /// The sequence number that the client expects next from each writer.
   struct received {
     std::uint32_t next_written = 0, next_sent = 0, next_broadcast = 0;
   };
   void judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const;
-  /// The client has received everything that comes, and sees the end. `is_within`: of a record that has begun.
+  /// Checks the end of the stream, after the client has received everything. `is_within`: the last record is cut.
   void judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const;
 
  private:
   [[nodiscard]] static bool is_open(const life& l) { return l.opened > 0 && l.closed + l.ended == 0; }
-  /// No handler is at work: a coroutine waits for its connection.
+  /// No handler runs; a coroutine waits for its connection.
   [[nodiscard]] static bool rests(const life& l) { return !l.working; }
   [[nodiscard]] static bool closes(const life& l) { return l.close_called || l.close_asked || l.abort_asked; }
   [[nodiscard]] bool is_window_full(const life& l) const { return l.arrived - l.read >= setting_.window; }
   [[nodiscard]] bool has_left(const life& l) const {
     if (l.arrived >= l.written + l.sent_from_outside) return true;
-    const bool drops = l.shut || closes(l) || draining;  // what comes from outside too late
+    const bool drops = l.shut || closes(l) || draining;  // messages from outside may come too late
     return drops && !is_window_full(l) && l.arrived >= l.written;
   }
-  /// Nothing keeps input from the program.
+  /// Nothing prevents input from reaching the program.
   [[nodiscard]] bool takes_input(const life& l) const {
     return rests(l) && !closes(l) && !draining && !l.paused && !l.waits_for_room && !l.fed && has_left(l);
   }
-  /// The program has ended, and not because the connection has failed.
+  /// The program has ended, and the connection has not failed.
   [[nodiscard]] static bool has_ended_in_order(const life& l) {
     return l.closed + l.ended > 0 && (!l.why || l.why == errc::end_of_stream);
   }
-  /// By a policy, an exception or a client that has gone: for which no promise covers the last bytes.
+  /// A policy, an exception or a closed client may lose output. No promise covers the last bytes then.
   [[nodiscard]] static bool can_lose_output(const life& l) {
     return l.may_drop || l.refused || l.threw || l.client_closed;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// shrink: the shortest sequence that still fails, found by leaving out more and more.
+// shrink: finds a short sequence that still fails, by removing steps.
 #pragma once
 
 #include "step.hpp"
@@ -10,8 +10,8 @@
 
 namespace quintet::testing {
 
-/// `fails(steps)` holds for `steps`. Leaves out halves, quarters, ... and single steps (Zeller's ddmin); then makes
-/// what is left simpler: smaller numbers, and everything comes to rest after a step.
+/// Requires that fails(steps) holds. Removes halves, quarters, ... and single steps (Zeller's ddmin). Then simplifies
+/// the remaining steps: the loops run until idle after each step, and `extra` is 0.
 template <class Fails>
 std::vector<step> shrink(std::vector<step> steps, Fails fails) {
   const auto keep_if_fails = [&](std::vector<step>&& candidate) {

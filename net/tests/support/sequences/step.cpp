@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// step: the generator of sequences, and how a step is printed.
+// step: generates sequences, and prints steps.
 #include "step.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 template <class What>
 struct row {
   What what;
-  unsigned weight;  // how often, compared with the others
+  unsigned weight;  // relative frequency
   std::string_view name;
 };
 
-/// In the order of the enumerators, each of them: the name of one is found by its number.
+/// Returns whether the table has all enumerators in order, because they index it.
 template <class Table>
 constexpr bool is_complete(const Table& table) {
   for (std::size_t i = 0; i < table.size(); ++i)
@@ -126,7 +126,7 @@ std::string name_of(event e) { return std::string(event_table.at(static_cast<std
 
 }  // namespace
 
-// Without a default: the compiler names an event that is not here.
+// No default: the compiler warns about a missing event.
 actor actor_of(event e) {
   switch (e) {
     case event::connect:
