@@ -32,7 +32,7 @@ class acceptor final : private loop_member, private timer {
   /// [loop] Admits connections from the backlog as far as the limits allow, closes the others, and stops listening.
   void close() noexcept;
 
-  /// [any thread]
+  /// [any thread] Return the loop, and the counts of accepted connections, errors and refused connections.
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
   [[nodiscard]] std::uint64_t accepted() const noexcept;
   [[nodiscard]] std::uint64_t errors() const noexcept;

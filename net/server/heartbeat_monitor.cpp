@@ -43,7 +43,7 @@ void heartbeat_monitor::start() noexcept {
   loop_.start(*this, due_ - loop_.now());
 }
 
-// Keeps a fixed period, and skips scans for which the loop was too busy. A scan in progress goes on; no second one
+// Keeps a fixed period, and skips scans for which the loop was too busy. A scan in progress continues; no second one
 // begins.
 void heartbeat_monitor::expired() noexcept {
   const duration late = loop_.time().now() - due_;

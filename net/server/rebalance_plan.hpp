@@ -14,8 +14,8 @@ struct transfer {
 };
 
 /// Returns the transfers that make all loads equal. Returns none if the largest load is at most `factor` times the
-/// smallest, or if they differ by less than `least`. A loop never both gives and takes. There are no more
-/// transfers than loops.
+/// smallest, or if they differ by less than `least`. A loop never both gives and takes. There are no more transfers
+/// than loops.
 [[nodiscard]] std::vector<transfer> plan_transfers(std::span<const double> loads, double factor, double least);
 
 }  // namespace quintet::detail

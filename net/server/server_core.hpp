@@ -44,12 +44,12 @@ class server_core : protected detail::session_owner {
   /// [any thread] Stops in good order. The server closes its listeners, and answers what the kernel has received from
   /// each client by now. It calls on_drain (a coroutine: read() returns nullopt, and draining() is true), sends the
   /// output, and closes. Input that a client sends later gets no answer, and no handler sees it. run() returns when the
-  /// last connection is gone. After `within` the server closes the rest as stop() does. The first call counts. stop()
-  /// may follow at any time.
+  /// last connection has closed. After `within` the server closes the rest as stop() does. The first call counts.
+  /// stop() may follow at any time. Without memory to drain, the server stops at once.
   void drain(duration within) {
     main_.post([this, within]() noexcept { begin_to_drain(within); });
   }
-  /// [any thread] Closes the listeners. Open connections go on.
+  /// [any thread] Closes the listeners. Open connections continue. Without memory for that, stops the server.
   void stop_listening() {
     main_.post([this]() noexcept {
       if (!close_listeners()) stop();
@@ -82,7 +82,7 @@ class server_core : protected detail::session_owner {
  protected:
   /// Facts of the handler's type.
   struct handler_facts {
-    bool can_move;      ///< the handler's move constructor does not throw
+    bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
     bool has_classify;  ///< the handler chooses the connection's class
   };
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// busy_poll_test: SO_BUSY_POLL reaches the connections; who may not have it goes on without.
+// busy_poll_test: accepted connections have SO_BUSY_POLL; a listener without permission works without it.
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/file_descriptor.hpp>
 #include <quintet/net/server/listener.hpp>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Of a connection that a listener accepts after set_busy_poll(); what the log was told.
+/// SO_BUSY_POLL of a connection accepted after set_busy_poll(), and the log.
 struct outcome {
   int microseconds = -1;
   std::vector<std::string> log;
@@ -52,7 +52,7 @@ outcome accept_one(const char* at, std::chrono::microseconds longest) {
   return o;
 }
 
-/// Not where the kernel is built without it, nor in a container of an older one.
+/// Returns false if the kernel is built without SO_BUSY_POLL, or in a container of an older kernel.
 bool permitted() {
   const file_descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int some = 1;
@@ -62,14 +62,14 @@ bool permitted() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(connections_have_it) {
-  if (!permitted()) return;  // this kernel gives it to nobody here
+  if (!permitted()) return;  // not permitted on this machine
   const outcome o = accept_one("127.0.0.1:0", 37us);
   BOOST_TEST(o.microseconds == 37);
   BOOST_TEST(o.log.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_is_one_line_and_nothing_else) {
-  // Which every kernel refuses; only some refuse it to those without CAP_NET_ADMIN.
+  // Every kernel refuses a negative value. Only some refuse positive ones without CAP_NET_ADMIN.
   const outcome o = accept_one("127.0.0.1:0", -1us);
   BOOST_TEST(o.microseconds == 0);
   BOOST_REQUIRE(o.log.size() == 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output_limits_test: what the limits admit, what the budget knows, and when the watermarks are crossed.
+// connection_output_limits_test: admission of writes by the limits, the server's budget, and the watermarks.
 #include "output_world.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -15,7 +15,7 @@ using namespace quintet::testing;
 
 namespace {
 
-/// So small that every write is looked at.
+/// Returns limits so small that every write is checked.
 connection_limits low(overflow_policy policy) {
   return {.max_output = 1000, .high_watermark = 100, .low_watermark = 50, .overflow = policy};
 }
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_drop_drops_and_error_refuses_and_neithe
     output_world w(low(policy));
     const bool drops = policy == overflow_policy::drop;
     w.batch([&] {
-      BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);  // not above yet
+      BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);  // was not above the watermark before
       for (int i = 0; i < 2; ++i) BOOST_TEST(w.write("b") == (drops ? admission::dropped : admission::refused));
       BOOST_TEST(!w.overflowed());
       BOOST_TEST(bool(w.c.baton_flags_.output.has_dropped) == drops);
@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(the_watermarks_are_crossed_once_each_way) {
   };
   look();
   w.block();
-  for (int i = 0; i < 5; ++i, look()) w.batch_of(std::string(50, 'a'));  // 250
-  const std::array<std::size_t, 4> takes{149, 1, 50, 0};                 // 101, 100, 50
+  for (int i = 0; i < 5; ++i, look()) w.batch_of(std::string(50, 'a'));  // queue: 250
+  const std::array<std::size_t, 4> takes{149, 1, 50, 0};                 // queue: 101, 100, 50
   BOOST_TEST(w.c.is_stuck());
   for (const std::size_t n : takes) {
     w.wire.answers = {{n}};
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(the_watermarks_are_crossed_once_each_way) {
     BOOST_TEST(w.is_above() == (w.part.queue_size() > 50));
     look();
   }
-  w.batch_of(std::string(50, 'a'));  // 100
+  w.batch_of(std::string(50, 'a'));  // queue: 100
   look();
   BOOST_TEST((above == std::vector{false, true, false}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ends_test: half-close both ways, and draining.
+// ends_test: half-close by either side, lingering, and draining.
 #include "world.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -18,7 +18,7 @@ struct journal {
   std::vector<connection_id> open;
 };
 
-/// Upper-cases lines. "bye" half-closes; says goodbye when it is drained.
+/// Answers each line by the line in angle brackets. "bye" half-closes. Writes "goodbye" when it drains.
 struct lines {
   journal* log;
   void on_open(connection& c) const { log->open.push_back(c.id()); }
@@ -45,7 +45,7 @@ struct lines {
   }
 };
 
-/// The same, and it stays when the peer has finished sending.
+/// The same, but keeps the connection open after the peer's half-close.
 struct patient : lines {
   void on_read_eof(connection& c) const {
     log->events += 'E';
@@ -100,14 +100,15 @@ BOOST_DATA_TEST_CASE(our_half_close_leaves_the_peer_talking, bdata::make(shapes)
   w.send(client, "and more\n");
   BOOST_TEST(log.events == "rr");
   BOOST_TEST(w.statistics().closed == 0U);
-  BOOST_TEST(!w.server->connections().send(log.open[0], "lost"));  // as if it came a moment too late
+  BOOST_TEST(!w.server->connections().send(
+      log.open[0], "lost"));  // accepted and dropped, as if the peer had closed a moment earlier
   w.sim.network().shutdown_send(client);
   w.sim.run_until_quiet();
   BOOST_TEST(w.received(client).empty());
   BOOST_TEST(log.events == "rre");
 }
 
-// The peer does not close: it has the time that the limit says.
+// The peer does not close: the connection waits for linger_timeout.
 BOOST_DATA_TEST_CASE(a_closed_connection_waits_for_its_peer, bdata::make(shapes), s) {
   journal log;
   world<lines> w(1, s, lines{&log}, {.linger_timeout = 3s});
@@ -125,7 +126,7 @@ BOOST_DATA_TEST_CASE(a_closed_connection_waits_for_its_peer, bdata::make(shapes)
 BOOST_DATA_TEST_CASE(without_a_linger_timeout_it_waits_for_nobody, bdata::make(shapes), s) {
   journal log;
   world<lines> w(1, s, lines{&log}, {.linger_timeout = 0s});
-  w.sim.network().window = 4;  // the rest waits until the client reads, and leaves before the end
+  w.sim.network().window = 4;  // the rest waits until the client reads, and is sent before the end
   const int client = w.connect();
   w.send(client, "abc\n");
   w.send(client, "def\n");
@@ -140,7 +141,7 @@ BOOST_DATA_TEST_CASE(without_a_linger_timeout_it_waits_for_nobody, bdata::make(s
 
 namespace {
 
-// Every request that the kernel has received when draining begins is answered, and none that comes later.
+// Requests that the kernel has received when draining begins are answered; later ones are not.
 template <class Handler>
 void check_drain(shape s, int seed) {
   journal log;
@@ -150,7 +151,7 @@ void check_drain(shape s, int seed) {
   for (std::size_t i = 0; i < got.size(); ++i) clients.push_back(w.connect());
   for (std::size_t i = 0; i < got.size(); ++i)
     for (std::size_t n = 0; n < i * 10; ++n) w.sim.network().send(clients[i], std::to_string(n) + "\n");
-  for (int turns = 0; turns < seed; ++turns) w.server->main_loop().poll();  // drained while it works
+  for (int turns = 0; turns < seed; ++turns) w.server->main_loop().poll();  // draining begins in the middle of the work
   w.server->connections().drain();
   w.sim.run_until_quiet();
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -162,7 +163,7 @@ void check_drain(shape s, int seed) {
     BOOST_TEST(w.sim.network().at_end(clients[i]));
     BOOST_TEST(!w.sim.network().was_reset(clients[i]));
   }
-  const int newcomer = w.connect();  // placed before the listener was told
+  const int newcomer = w.connect();  // as if accepted just before the listener closed
   BOOST_TEST(w.received(newcomer) == "goodbye");
   BOOST_TEST(w.ended(newcomer));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// time_limits_test: peers that are idle, silent or do not read, and handlers that may take their time. The clock is
-// held by hand. Messages that are begun and not ended: message_timeout_test. A loop that is held up: held_up_loop_test.
+// time_limits_test: time limits for peers that are idle, silent or do not read. The test sets the clock. See also
+// message_timeout_test (incomplete messages) and held_up_loop_test (a loop that is held up).
 #include "timed_lines.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -39,7 +39,7 @@ BOOST_DATA_TEST_CASE(a_peer_that_takes_nothing, bdata::make(shapes), s) {
   fixture<> f(s, {.idle_timeout = 1s, .send_timeout = 5s});
   f.w.send(f.client, "big\n");
   std::size_t taken = 0;
-  for (int i = 0; i < 4; ++i) {  // slowly, but it takes some: neither idle nor stalled
+  for (int i = 0; i < 4; ++i) {  // the peer reads slowly: neither idle nor stalled
     f.w.sim.advance(4s);
     taken += f.w.sim.network().receive(f.client).size();
     f.w.sim.run_until_quiet();
@@ -52,7 +52,7 @@ BOOST_DATA_TEST_CASE(a_peer_that_takes_nothing, bdata::make(shapes), s) {
   f.check(errc::send_timeout);
 }
 
-// The peer takes nothing, and more is written every now and then, by the handler or from elsewhere.
+// The peer reads nothing, while the handler or the registry writes more from time to time.
 BOOST_DATA_TEST_CASE(new_output_is_no_progress_of_a_peer_that_does_not_read, bdata::make(shapes) * bdata::xrange(2), s,
                      from_outside) {
   fixture<> f(s, {.send_timeout = 5s});
@@ -69,7 +69,7 @@ BOOST_DATA_TEST_CASE(new_output_is_no_progress_of_a_peer_that_does_not_read, bda
   f.check(errc::send_timeout);
 }
 
-// News for a subscriber, which the kernel takes at once.
+// Messages to a subscriber, which the kernel accepts at once.
 BOOST_DATA_TEST_CASE(output_from_outside_is_activity,
                      bdata::make(shapes) * bdata::make({std::size_t{5}, std::size_t{8192}}), s, size) {
   fixture<> f(s, {.idle_timeout = 2s});
@@ -88,7 +88,7 @@ BOOST_DATA_TEST_CASE(output_from_outside_is_activity,
 BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_idle, bdata::make(shapes), s) {
   fixture<> f(s, {.idle_timeout = 5s});
   f.w.send(f.client, "big\n");
-  for (int i = 0; i < 4; ++i) {  // as long as it reads it is not
+  for (int i = 0; i < 4; ++i) {  // not idle while it reads
     f.w.sim.advance(4s);
     BOOST_TEST(!f.w.sim.network().receive(f.client).empty());
     f.w.sim.run_until_quiet();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// totals_test: what all connections of a server may keep together, of input and of output, and who pays for it.
+// totals_test: the limits of waiting input and output over all connections of a server, and which connections close.
 #include "world.hpp"
 
 #include <quintet/base/framing/chunked.hpp>
@@ -33,10 +33,10 @@ struct journal {
   }
 };
 
-/// Lines. "big" is answered with many bytes; each other one with its length.
+/// Answers "big" with 60,000 bytes. Otherwise answers all complete lines with the position of the last line break.
 struct lines {
   journal* log;
-  std::size_t last_words = 0;  // what on_close writes
+  std::size_t last_words = 0;  // bytes that on_close writes
   std::size_t operator()(connection& c, bytes in) const {
     const std::size_t end = in.rfind('\n');
     if (end == bytes::npos) return 0;
@@ -65,19 +65,19 @@ BOOST_DATA_TEST_CASE(unused_input_of_all_connections_is_bounded, bdata::make(sha
     greedy.push_back(w.connect());
     w.send(greedy.back(), std::string(90'000, 'g'));
   }
-  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
+  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // the limit has room for three
   const int modest = w.connect();
   BOOST_TEST(w.converse(modest, line_of(60'000)) == "60000\n");
   for (const int c : greedy)
     if (!w.ended(c)) BOOST_TEST(w.converse(c, "\n") == "90000\n");
-  for (int i = 0; i < 10; ++i)  // what is used is given back
+  for (int i = 0; i < 10; ++i)  // consumed input no longer counts
     BOOST_TEST(w.converse(modest, line_of(250'000)) == "250000\n");
   BOOST_TEST(log.closed.size() == 7U);
 }
 
 namespace {
 
-/// A message in frames, each but the last with a byte that says that more follows.
+/// Returns a message in frames. A byte in each frame tells whether more frames follow.
 std::string in_frames(std::size_t size, bool ends) {
   std::string all;
   for (constexpr std::size_t most = 10'000; size > 0;) {
@@ -123,20 +123,20 @@ void check_beginnings(shape s, Handler handler, journal& log) {
     greedy.push_back(w.connect());
     w.send(greedy.back(), in_frames(90'000, false));
   }
-  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // three fit, where no memory is taken in advance
+  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // room for three, if the codec allocates no memory in advance
   BOOST_TEST(log.of(errc::input_overflow) < 10U);
   BOOST_TEST(w.converse(modest, in_frames(30'000, true)) == "30000");
   for (const int c : greedy) {
     if (w.ended(c)) continue;
     BOOST_TEST(w.converse(c, in_frames(10, true)) == "90010");
-    BOOST_TEST(w.converse(c, in_frames(10, true)) == "10");  // a coroutine lets the message go when it reads on
+    BOOST_TEST(w.converse(c, in_frames(10, true)) == "10");  // a coroutine releases the message at its next read
   }
   for (int i = 0; i < 10; ++i) BOOST_TEST(w.converse(modest, in_frames(120'000, true)) == "120000");
 }
 
 }  // namespace
 
-// What a codec has taken from the input and keeps is input that waits, all the same.
+// Input that a codec keeps for an incomplete message counts as waiting input.
 BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded, bdata::make(shapes), s) {
   journal of_handler, of_urgent, of_coroutine;
   const chunked wire(length_prefix<2>(), {.receive = true});
@@ -158,7 +158,7 @@ void move_all(World& w, event_loop* to) {
 
 }  // namespace
 
-// What a codec keeps goes on to count when its connection changes its loop, and is given back there.
+// Input kept by a codec still counts after a migration, and is released on the new loop.
 BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bdata::make(with_loops), s) {
   journal log;
   world w(1, s, framed(chunked(length_prefix<2>(), {.receive = true}), lengths{&log}), {}, plenty, {}, total);
@@ -169,7 +169,7 @@ BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bda
     move_all(w, w.server->loops()[(i + 1) % 3]);
   }
   BOOST_TEST(w.statistics().moved_here >= 10U);
-  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // as of those that stay where they are
+  BOOST_TEST(log.of(errc::input_overflow) >= 7U);  // as without a migration
   BOOST_TEST(log.of(errc::input_overflow) < 10U);
   for (const int c : greedy)
     if (!w.ended(c)) BOOST_TEST(w.converse(c, in_frames(10, true)) == "90010");
@@ -179,7 +179,7 @@ BOOST_DATA_TEST_CASE(beginnings_that_a_codec_keeps_are_bounded_after_a_move, bda
 
 namespace {
 
-/// One message, whose codec goes with it, and then whatever comes.
+/// Reads one message, destroys the codec, and then echoes all input.
 struct message_and_more {
   journal* log;
   awaitable<> operator()(stream& s) const {
@@ -193,7 +193,7 @@ struct message_and_more {
   }
 };
 
-/// Keeps all that comes, and says so.
+/// Keeps all input, and reports its size with count_kept_input().
 struct collector {
   journal* log;
   awaitable<> operator()(stream& s) const {
@@ -206,7 +206,7 @@ struct collector {
   }
 };
 
-/// Answers at length while its codec has the message.
+/// Writes a long answer while its codec holds the message.
 struct long_answers {
   journal* log;
   awaitable<> operator()(stream& s) const {
@@ -233,15 +233,15 @@ BOOST_DATA_TEST_CASE(what_a_codec_kept_does_not_count_when_it_has_gone, bdata::m
   for (const int c : clients) BOOST_TEST(w.converse(c, "more") == "more");
 }
 
-// read() takes back what a codec has kept, not what the coroutine counts itself.
+// read() releases the input that a codec has kept, but not the input that the coroutine has counted.
 BOOST_DATA_TEST_CASE(what_a_coroutine_keeps_itself_is_bounded, bdata::make(shapes), s) {
   journal log;
   world w(1, s, collector{&log}, {}, plenty, {}, total);
   for (int i = 0; i < 10; ++i) w.send(w.connect(), std::string(90'000, 'g'));
-  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // three fit
+  BOOST_TEST(log.of(errc::input_overflow) == 7U);  // the limit has room for three
 }
 
-// The last frame of a message takes memory of the codec, too, and the coroutine has waited for no message since.
+// The codec's memory includes the last frame of the message, until the coroutine reads the next message.
 BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes), s) {
   journal log;
   world w(1, s, long_answers{&log}, {.high_watermark = 1000, .low_watermark = 500}, plenty, {}, total);
@@ -250,7 +250,7 @@ BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes),
     deaf.push_back(w.connect());
     w.send(deaf.back(), in_frames(50'000, true));
   }
-  BOOST_TEST(log.of(errc::input_overflow) >= 6U);  // each has 80,000 bytes of memory
+  BOOST_TEST(log.of(errc::input_overflow) >= 6U);  // each codec has 80,000 bytes of memory
   BOOST_TEST(log.of(errc::input_overflow) < 10U);
   for (const int c : deaf)
     if (!w.ended(c)) BOOST_TEST(w.received(c).size() == 60'000U);
@@ -258,7 +258,7 @@ BOOST_DATA_TEST_CASE(a_message_counts_while_it_is_answered, bdata::make(shapes),
 
 namespace {
 
-/// Keeps what comes, up to `most`, and says so in steps of 70,000.
+/// Keeps up to `most` bytes of input, and reports them in steps of 70,000.
 struct hoarder {
   journal* log;
   std::size_t most, kept = 0;
@@ -289,15 +289,15 @@ struct hoarding : journal, world<hoarder> {
 
 }  // namespace
 
-// The next batch has been read ahead, and begins as soon as the handler is back from the one in which it kept more.
+// The next batch is read ahead. It begins as soon as the handler returns from the batch in which it kept more.
 BOOST_DATA_TEST_CASE(what_a_busy_handler_keeps_is_bounded, bdata::make(shapes) * bdata::xrange(20), s, seed) {
   hoarding w(s, seed, 150'000, 6);
   w.send_from_each(150'000);
-  BOOST_TEST(w.of(errc::input_overflow) >= 4U);  // two fit
+  BOOST_TEST(w.of(errc::input_overflow) >= 4U);  // the limit has room for two
   w.finish();
 }
 
-// Input that was read ahead counts when the handler returns, and may be too much then.
+// Read-ahead input counts when the handler returns, and may then exceed the limit.
 BOOST_DATA_TEST_CASE(input_that_was_read_ahead_ends_a_connection_once, bdata::make(shapes) * bdata::xrange(20), s,
                      seed) {
   hoarding w(s, seed, 70'000, 4);
@@ -307,7 +307,7 @@ BOOST_DATA_TEST_CASE(input_that_was_read_ahead_ends_a_connection_once, bdata::ma
   w.finish();
 }
 
-// Whoever keeps little goes on, although others keep more than there is.
+// A connection with little waiting output continues when others have used up the limit.
 BOOST_DATA_TEST_CASE(a_peer_that_reads_does_not_pay_for_those_that_do_not, bdata::make(shapes), s) {
   journal log;
   world w(1, s, lines{&log}, {.high_watermark = 1000, .low_watermark = 500}, 200'000);
@@ -322,7 +322,7 @@ BOOST_DATA_TEST_CASE(a_peer_that_reads_does_not_pay_for_those_that_do_not, bdata
   for (int i = 0; i < 10; ++i) {
     std::string requests;
     for (int k = 0; k < 600; ++k) requests += "a\n";
-    w.send(modest, requests + "0123456789\n");  // what is answered has to wait
+    w.send(modest, requests + "0123456789\n");  // the answers must wait
     BOOST_TEST(!w.received(modest).empty());
   }
   BOOST_TEST(!w.ended(modest));
