@@ -38,6 +38,15 @@ class queue_ages {
     }
     return since;
   }
+  /// Since when the item waits that has `before` items in front of it. Requires more than that many.
+  [[nodiscard]] time_point since(std::uint64_t before) const noexcept { return at(mark_of(popped_ + before)).time; }
+  /// That item leaves the queue. Returns since when it has waited.
+  time_point remove(std::uint64_t before) noexcept {
+    const std::size_t own = mark_of(popped_ + before);
+    for (std::size_t n = own + 1; n < used_; ++n) --at(n).position;
+    --pushed_;
+    return at(own).time;
+  }
   /// Returns when the first item was queued. Requires !empty().
   [[nodiscard]] time_point oldest() const noexcept { return marks_[first_].time; }
   [[nodiscard]] bool empty() const noexcept { return pushed_ == popped_; }
@@ -48,6 +57,16 @@ class queue_ages {
     time_point time;
   };
   mark& at(std::size_t n) noexcept { return marks_[(first_ + n) % marks_.size()]; }
+  [[nodiscard]] const mark& at(std::size_t n) const noexcept { return marks_[(first_ + n) % marks_.size()]; }
+  /// Returns the last mark at or before this position, by bisection.
+  [[nodiscard]] std::size_t mark_of(std::uint64_t position) const noexcept {
+    std::size_t from = 0, behind = used_;
+    while (behind - from > 1) {
+      const std::size_t middle = from + (behind - from) / 2;
+      (at(middle).position <= position ? from : behind) = middle;
+    }
+    return from;
+  }
   [[nodiscard]] duration spacing(time_point now) const noexcept { return std::max(finest, (now - oldest()) / 64); }
 
   std::array<mark, 1024> marks_{};

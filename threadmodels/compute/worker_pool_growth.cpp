@@ -47,17 +47,18 @@ void worker_pool::judge_wait(work_item& item, time_point since, time_point now) 
 // Moves late items that can be shed to `late`. All workers are stuck, so no worker would shed them.
 void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
   work_fifo others;
-  for (unsigned taken = 0; taken < most_shed && !ages_.empty() && policy_.is_late(oldest(now));) {
-    work_item* const item = queue_.pop();
-    if (!item) break;
-    if (!item->can_shed()) {
-      others.push(*item);
+  for (std::uint64_t kept = 0, taken = 0; taken < most_shed && !queue_.empty();) {
+    if (!policy_.is_late(now - ages_.since(kept))) break;  // nor are those behind it
+    work_item& item = *queue_.pop();
+    if (!item.can_shed()) {
+      others.push(item);
+      ++kept;
       continue;
     }
-    judge_wait(*item, ages_.pop(), now);
+    judge_wait(item, ages_.remove(kept), now);
     pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-    if (!is_cheap(*item)) --pending_long_;
-    late.push(*item);
+    if (!is_cheap(item)) --pending_long_;
+    late.push(item);
     ++taken;
   }
   others.push_all(queue_);

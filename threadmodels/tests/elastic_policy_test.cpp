@@ -254,6 +254,36 @@ BOOST_AUTO_TEST_CASE(ages_are_right_within_a_part_of_the_oldest) {
   BOOST_TEST(right);
 }
 
+BOOST_AUTO_TEST_CASE(items_that_leave_from_the_middle) {
+  std::mt19937 random(2);
+  queue_ages ages;
+  std::deque<time_point> truth;
+  time_point now = start;
+  bool right = true;
+  for (int i = 0; i < 100'000; ++i) {
+    now += std::chrono::microseconds(random() % 200);
+    if (truth.size() < 100 + random() % 300) {
+      const auto count = 1 + random() % 3;
+      ages.push(count, now);
+      truth.insert(truth.end(), count, now);
+      continue;
+    }
+    const auto place = random() % truth.size();
+    const auto wanted = truth.begin() + static_cast<std::ptrdiff_t>(place);
+    const duration oldest = now - truth.front();
+    const time_point seen = ages.since(place), since = ages.remove(place);
+    right = right && seen == since && since <= *wanted;
+    right = right && *wanted - since <= std::max(duration(queue_ages::finest), oldest / 32);
+    truth.erase(wanted);
+  }
+  while (!truth.empty()) {
+    right = right && ages.pop() <= truth.front();
+    truth.pop_front();
+  }
+  BOOST_TEST(right);
+  BOOST_TEST(ages.empty());
+}
+
 BOOST_AUTO_TEST_CASE(ages_without_end) {
   queue_ages ages;
   time_point now = start;
