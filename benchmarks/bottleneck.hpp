@@ -11,15 +11,15 @@ namespace quintet::bench {
 constexpr double at_its_limit = 0.95;
 
 /// Utilization of each resource, as fractions of 1; nullopt: unknown.
-struct strain {
-  std::optional<double> client, server;  ///< the client's threads; the server's threads (strain_of())
+struct utilization {
+  std::optional<double> client, server;  ///< the client's threads; the server's threads (utilization_of())
   std::optional<double> machine;         ///< all CPUs, used by any process
   std::optional<double> network;         ///< the line's capacity; lo has no capacity limit, its work is CPU time
   std::optional<double> disk;            ///< time in which all non-idle tasks waited for a disk
 };
 
 /// Returns "client_cpu", "server_cpu", "machine_cpu", "network", "disk" or "none"; nullopt if nothing is known.
-constexpr std::optional<std::string_view> bottleneck_of(const strain& s) {
+constexpr std::optional<std::string_view> bottleneck_of(const utilization& s) {
   const auto exhausted = [](const std::optional<double>& part) { return part.value_or(0) > at_its_limit; };
   if (exhausted(s.network)) return "network";
   if (exhausted(s.disk)) return "disk";

@@ -64,7 +64,7 @@ thread_seconds read_thread_seconds(pid_t process) {
   return out;
 }
 
-double strain_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s) {
+double utilization_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s) {
   double most = 0, all = 0;
   for (const auto& [thread, used] : after) {
     const double now = used - seconds_of(thread, before);

@@ -24,7 +24,7 @@ thread_seconds read_thread_seconds(pid_t process);
 
 /// Returns the server's utilization within `wall_s`, as a fraction of 1. This is the larger of two: its busiest thread
 /// on one CPU, and all its threads on the CPUs that the process may use.
-double strain_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s);
+double utilization_of(pid_t process, const thread_seconds& before, const thread_seconds& after, double wall_s);
 
 struct thread_use {
   std::string name;     ///< as ps and perf show it; empty: the thread has ended

@@ -103,15 +103,15 @@ std::string title(const workload& w) {
   return changed.empty() ? w.name : w.name + " (" + changed + ")";
 }
 
-bool is_dear(const workload& w, std::string_view message) {
+bool is_expensive(const workload& w, std::string_view message) {
   const char* const connection = message.data();
   const char* const sequence = connection + 4;
-  return load_big_endian(connection) != heartbeat_connection && is_dear(w, load_big_endian(sequence));
+  return load_big_endian(connection) != heartbeat_connection && is_expensive(w, load_big_endian(sequence));
 }
 
-bool is_dear(const workload& w, std::uint32_t sequence) {
+bool is_expensive(const workload& w, std::uint32_t sequence) {
   if (w.kind == work_kind::echo || w.kind == work_kind::ask || w.kind == work_kind::timestamp) return false;
-  return w.kind != work_kind::mixed || sequence % w.dear_every == 0;
+  return w.kind != work_kind::mixed || sequence % w.expensive_every == 0;
 }
 
 }  // namespace quintet::bench

@@ -18,7 +18,7 @@ enum class work_kind {
   echo,      ///< nothing
   cpu,       ///< computes for `cost`
   blocking,  ///< sleeps for `cost`
-  mixed,     ///< computes for `cost` where the sequence number is divisible by `dear_every`
+  mixed,     ///< computes for `cost` where the sequence number is divisible by `expensive_every`
   ask,       ///< nothing; requests of connection `asking_connection` are special, see there
   timestamp  ///< adds one: a request is 8 bytes, a time in microseconds, big-endian
 };
@@ -35,7 +35,7 @@ struct workload {
   bool short_connections = false;        ///< connect, one request, close
   bool heartbeat = false;                ///< a probe on the priority port runs beside the load
   std::chrono::microseconds cost{0};
-  unsigned dear_every = 10;
+  unsigned expensive_every = 10;
 };
 
 constexpr std::size_t header_bytes = 8;
@@ -83,8 +83,8 @@ void require_possible(const workload& w);
 std::string title(const workload& w);
 
 /// Returns true if the request that begins with this header costs the server `cost`.
-bool is_dear(const workload& w, std::string_view message);
+bool is_expensive(const workload& w, std::string_view message);
 /// Returns the same for a request that is not a heartbeat.
-bool is_dear(const workload& w, std::uint32_t sequence);
+bool is_expensive(const workload& w, std::uint32_t sequence);
 
 }  // namespace quintet::bench

@@ -57,25 +57,25 @@ parts expected_of(Codec wire, bytes stream) {
 }
 
 template <class Codec>
-parts sifted(const Codec& wire, const std::vector<bytes>& pieces, detail::urgent_findings& found) {
-  detail::urgent_sieve<Codec> sieve(wire);
+parts filtered(const Codec& wire, const std::vector<bytes>& pieces, detail::urgent_result& found) {
+  detail::urgent_filter<Codec> filter(wire);
   parts out;
-  const auto sift = [&](bytes piece, bool at_end) {
+  const auto filter_urgent = [&](bytes piece, bool at_end) {
     found.begin(true);
-    out.rest.append(sieve.template sift<handler>(piece, at_end, found));
+    out.rest.append(filter.template filter_urgent<handler>(piece, at_end, found));
     out.urgent.append(found.reply);
     out.answered += found.answered;
   };
-  for (const bytes& piece : pieces) sift(piece, false);
-  sift({}, true);
+  for (const bytes& piece : pieces) filter_urgent(piece, false);
+  filter_urgent({}, true);
   return out;
 }
 
 template <class Codec>
-void check(const Codec& wire, bytes stream, std::uint8_t plan, detail::urgent_findings& found) {
+void check(const Codec& wire, bytes stream, std::uint8_t plan, detail::urgent_result& found) {
   const parts expected = expected_of(wire, stream);
   const auto compare = [&](const std::vector<bytes>& pieces) {
-    const parts got = sifted(wire, pieces, found);
+    const parts got = filtered(wire, pieces, found);
     require(got.urgent == expected.urgent && got.answered == expected.answered, "each urgent frame is answered once");
     require(got.rest == expected.rest, "the rest is left in order");
   };
@@ -105,7 +105,7 @@ std::string framed_messages(const Codec& wire, fuzz::input in) {
 }
 
 template <class Codec>
-void check(const Codec& wire, bool is_stream, fuzz::input in, detail::urgent_findings& found) {
+void check(const Codec& wire, bool is_stream, fuzz::input in, detail::urgent_result& found) {
   const std::uint8_t plan = in.byte();
   if (is_stream) return check(wire, in.rest(), plan, found);
   const std::string stream = framed_messages(wire, in);
@@ -114,22 +114,22 @@ void check(const Codec& wire, bool is_stream, fuzz::input in, detail::urgent_fin
   const std::size_t at = stream.size() * plan / 256;
   const std::vector<bytes> whole{stream}, cut{bytes(stream).substr(0, at), bytes(stream).substr(at)};
   for (const auto& pieces : {whole, cut}) {
-    const parts got = sifted(wire, pieces, found);
+    const parts got = filtered(wire, pieces, found);
     require(got.urgent == expected.urgent && got.rest == expected.rest,
             "also a long one is urgent or not, however cut");
   }
 }
 
 constexpr chunking both{.send = true, .receive = true, .max_message = 600};
-using check_function = void (*)(bool, fuzz::input, detail::urgent_findings&);
+using check_function = void (*)(bool, fuzz::input, detail::urgent_result&);
 constexpr std::array<check_function, 7> checks{
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(length_prefix<1>(), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(length_prefix<2>(6000), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(varint_prefix(6000), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(delimiter("\n", 6000), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(delimiter("!!", 6000), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(checked(length_prefix<2>(6000)), s, in, f); },
-    [](bool s, fuzz::input in, detail::urgent_findings& f) { check(chunked(length_prefix<1>(30), both), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(length_prefix<1>(), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(length_prefix<2>(6000), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(varint_prefix(6000), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(delimiter("\n", 6000), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(delimiter("!!", 6000), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(checked(length_prefix<2>(6000)), s, in, f); },
+    [](bool s, fuzz::input in, detail::urgent_result& f) { check(chunked(length_prefix<1>(30), both), s, in, f); },
 };
 
 }  // namespace
@@ -138,7 +138,7 @@ constexpr std::array<check_function, 7> checks{
 // the plan of the cuts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static simulation world(1);
-  static detail::urgent_findings found(world.make_loop());
+  static detail::urgent_result found(world.make_loop());
   fuzz::input in(data, size);
   const std::uint8_t choice = in.byte();
   checks[(choice & 0x1fU) % checks.size()]((choice & 0x20U) != 0, in, found);

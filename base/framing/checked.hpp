@@ -27,7 +27,9 @@ class checked {
   {
     return inner_.max_size() - Width;
   }
-  [[nodiscard]] constexpr checked widened(std::size_t by) const { return checked(inner_.widened(by), as_it_is()); }
+  [[nodiscard]] constexpr checked widened(std::size_t by) const {
+    return checked(inner_.widened(by), already_widened());
+  }
 
   [[nodiscard]] frame parse(bytes in) {
     frame f = inner_.parse(in);
@@ -49,8 +51,8 @@ class checked {
 
  private:
   using widened_codec = decltype(std::declval<const Codec&>().widened(Width));
-  struct as_it_is {};
-  constexpr checked(const widened_codec& inner, as_it_is) : inner_(inner) {}
+  struct already_widened {};
+  constexpr checked(const widened_codec& inner, already_widened) : inner_(inner) {}
   static constexpr std::uint64_t lower(std::uint64_t sum) noexcept { return sum & largest_number(Width); }
 
   widened_codec inner_;

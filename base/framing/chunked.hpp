@@ -38,8 +38,8 @@ class chunked {
   [[nodiscard]] std::size_t max_size() const noexcept {
     return options_.send ? std::max(options_.max_message, max_chunk()) : max_chunk();
   }
-  [[nodiscard]] bool within_message() const noexcept { return begun_.more; }
-  [[nodiscard]] std::size_t kept_bytes() const noexcept { return begun_.message.capacity(); }
+  [[nodiscard]] bool within_message() const noexcept { return partial_.more; }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return partial_.message.capacity(); }
   [[nodiscard]] chunked without_messages() const {
     chunked copy(*this);
     copy.keeps_ = false;
@@ -47,13 +47,13 @@ class chunked {
   }
 
   [[nodiscard]] frame parse(bytes in) {
-    if (!begun_.more) begun_.forget();
+    if (!partial_.more) partial_.forget();
     const frame f = inner_.parse(in);
     if (f.is != frame::state::complete) return f;
     if (f.message.empty() || (f.message[0] & ~1) != 0) return frame::failed(errc::malformed_message);
     const bool more = f.message[0] == 1;
     const bytes part = f.message.substr(1);
-    if (!more && !begun_.more) return frame::complete(part, f.size);
+    if (!more && !partial_.more) return frame::complete(part, f.size);
     return gather(part, more, f.size);
   }
   /// Wraps a message as one frame; write_message() makes as many as are needed.
@@ -84,11 +84,11 @@ class chunked {
   frame gather(bytes part, bool more, std::size_t size) {
     if (!options_.receive) return frame::failed(errc::message_too_big);
     if (more && part.empty()) return frame::failed(errc::malformed_message);  // empty frames could follow for ever
-    if (part.size() > options_.max_message - std::min(options_.max_message, begun_.message.size()))
+    if (part.size() > options_.max_message - std::min(options_.max_message, partial_.message.size()))
       return frame::failed(errc::message_too_big);
-    if (keeps_) begun_.message += part;
-    begun_.more = more;
-    return more ? frame::taken(size) : frame::complete(begun_.message, size);
+    if (keeps_) partial_.message += part;
+    partial_.more = more;
+    return more ? frame::taken(size) : frame::complete(partial_.message, size);
   }
 
   /// The arrived part of a message in several frames. A copy is for another stream and starts empty. A move keeps the
@@ -120,7 +120,7 @@ class chunked {
 
   decltype(std::declval<const Codec&>().widened(1)) inner_;
   chunking options_;
-  beginning begun_;
+  beginning partial_;
   bool keeps_ = true;
 };
 

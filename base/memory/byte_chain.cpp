@@ -126,12 +126,12 @@ byte_chain::storage_chunk* chunk_cache::try_take() noexcept {
   return spares_.empty() ? new (std::nothrow) byte_chain::storage_chunk : take_spare().release();
 }
 
-void chunk_cache::put_away(byte_chain::storage_chunk* c) noexcept {
+void chunk_cache::put_spare(byte_chain::storage_chunk* c) noexcept {
   if (spares_.size() == spares_.capacity()) return delete c;
   spares_.emplace_back(c);
 }
 
-void chunk_cache::take_back_all(byte_chain& chain) noexcept {
+void chunk_cache::recycle_all(byte_chain& chain) noexcept {
   using chunk = byte_chain::chunk;
   chunk* c = std::exchange(chain.last_->next, nullptr);
   while (c) byte_chain::recycle(std::exchange(c, c->next), *this);

@@ -144,18 +144,18 @@ class chunk_cache {
   /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
     if (chain.is_one_piece() && !chain.last_->is_reference)
-      take_back_piece(chain);
+      recycle_one_piece(chain);
     else if (chain.last_)
-      take_back_all(chain);
+      recycle_all(chain);
   }
   /// The same for a chain of one chunk that is no reference.
-  void take_back_piece(byte_chain& chain) noexcept {
+  void recycle_one_piece(byte_chain& chain) noexcept {
     put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
   }
 
  private:
   friend class byte_chain;
-  void take_back_all(byte_chain& chain) noexcept;
+  void recycle_all(byte_chain& chain) noexcept;
   using storage = std::unique_ptr<byte_chain::storage_chunk>;
   storage take() {
     if (hot_) return storage(std::exchange(hot_, nullptr));
@@ -170,10 +170,10 @@ class chunk_cache {
   void put(byte_chain::storage_chunk* c) noexcept {  // it is, or was, alone in its chain
     c->rewind();
     if (hot_) [[unlikely]]
-      return put_away(c);
+      return put_spare(c);
     hot_ = c;
   }
-  void put_away(byte_chain::storage_chunk* c) noexcept;
+  void put_spare(byte_chain::storage_chunk* c) noexcept;
 
   byte_chain::storage_chunk* hot_ = nullptr;  // owned: the one used last
   std::vector<storage> spares_;               // never above its capacity

@@ -112,12 +112,12 @@ std::string await_listening(child_process& server, run_result& result) {
 }
 
 void measure_load(run_result& result, const compare_settings& s, const planned_run& run, const placement& where) {
-  load_observer nobody;
-  measure_load_observed(result, s, run, where, nobody);
+  server_observer no_observer;
+  measure_load_observed(result, s, run, where, no_observer);
 }
 
 void measure_load_observed(run_result& result, const compare_settings& s, const planned_run& run,
-                           const placement& where, load_observer& observer) {
+                           const placement& where, server_observer& observer) {
   child_process server("the server", server_command(s, run, result));
   const auto address = await_listening(server, result);
   arguments more;
@@ -127,12 +127,12 @@ void measure_load_observed(run_result& result, const compare_settings& s, const 
 
 void load_server(run_result& result, const compare_settings& s, const planned_run& run, const placement& where,
                  child_process& server, const std::string& address, const arguments& more) {
-  load_observer nobody;
-  load_server(result, s, run, where, server, address, more, nobody);
+  server_observer no_observer;
+  load_server(result, s, run, where, server, address, more, no_observer);
 }
 
 void load_server(run_result& result, const compare_settings& s, const planned_run& run, const placement& where,
-                 child_process& server, const std::string& address, const arguments& more, load_observer& observer) {
+                 child_process& server, const std::string& address, const arguments& more, server_observer& observer) {
   const scratch_file figures("json");
   auto command = client_command(s, run, where);
   command.insert(command.begin() + 2, address);

@@ -22,13 +22,14 @@ using measure_function =
 void measure_load(run_result&, const compare_settings&, const planned_run&, const placement&);
 
 // Additional observer of a server, called at the begin and the end of the measured time. Both may throw run_error.
-class load_observer {
+class server_observer {
  public:
-  virtual ~load_observer() = default;
+  virtual ~server_observer() = default;
   virtual void begin(pid_t /*server*/) {}
   virtual void end() {}
 };
-void measure_load_observed(run_result&, const compare_settings&, const planned_run&, const placement&, load_observer&);
+void measure_load_observed(run_result&, const compare_settings&, const planned_run&, const placement&,
+                           server_observer&);
 
 // The steps of measure_load(). This one reads the server's
 // address, and the engine of a Quintet server, from its output.
@@ -37,7 +38,7 @@ std::string await_listening(child_process& server, run_result&);
 void load_server(run_result&, const compare_settings&, const planned_run&, const placement&, child_process& server,
                  const std::string& address, const std::vector<std::string>& more);
 void load_server(run_result&, const compare_settings&, const planned_run&, const placement&, child_process& server,
-                 const std::string& address, const std::vector<std::string>& more, load_observer&);
+                 const std::string& address, const std::vector<std::string>& more, server_observer&);
 
 // Returns the command line of the run's server, which prints "listening on ADDRESS".
 std::vector<std::string> server_command(const compare_settings&, const planned_run&, const run_result& about);

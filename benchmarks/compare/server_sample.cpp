@@ -111,7 +111,7 @@ void fill_server_figures(run_result& result, pid_t server, const server_sample& 
   result.machine_softirq_fraction = (after.machine.softirq - before.machine.softirq) / all_s;
   result.machine_busy_fraction = std::min(1.0, (after.machine.busy - before.machine.busy) / all_s);
   if (!after.threads_s.empty() && !before.threads_s.empty())
-    result.server_busy_fraction = strain_of(server, before.threads_s, after.threads_s, wall_s);
+    result.server_busy_fraction = utilization_of(server, before.threads_s, after.threads_s, wall_s);
   result.foreign_cpu_fraction = std::clamp(foreign_s / all_s, 0.0, 1.0);
   if (const auto switches = switches_between(before, after)) {
     result.context_switches_per_request = *switches * windows / requests;

@@ -46,16 +46,16 @@ std::vector<double> figures(const comparison& c, const combination& of, measurem
   return out;
 }
 
-std::vector<yardstick> metrics_of(const combination& c, const diff_rules& rules) {
+std::vector<ranking_metric> metrics_of(const combination& c, const diff_rules& rules) {
   if (!rules.metrics.empty()) return rules.metrics;
   // If nothing was timed, instructions were counted.
-  return {yardstick_of(c.first.workload),
+  return {ranking_metric_of(c.first.workload),
           cpu_per_request,
           {"instructions_per_request", &run_result::instructions_per_request, false}};
 }
 
 // Returns how much a figure usually differs between rounds: the median over the combinations of both files.
-double usual_movement(const std::vector<change>& all, const yardstick& by) {
+double usual_movement(const std::vector<change>& all, const ranking_metric& by) {
   std::vector<double> spreads;
   for (const change& c : all) {
     if (c.by.field == by.field) spreads.insert(spreads.end(), {c.before.spread(), c.after.spread()});
@@ -84,7 +84,7 @@ std::string_view to_string(tendency t) {
 
 double change::loss() const { return by.more_is_better ? 1 - ratio.ratio : ratio.ratio - 1; }
 
-tendency judge_change(const ratio_interval& r, bool more_is_better_here, double usual, double tolerance) {
+tendency classify_change(const ratio_interval& r, bool more_is_better_here, double usual, double tolerance) {
   if (r.confidence < enough_confidence) return tendency::too_noisy;
   if (!r.contains(1) && std::abs(r.ratio - 1) > usual)
     return (r.ratio > 1) == more_is_better_here ? tendency::faster : tendency::slower;
@@ -105,7 +105,7 @@ differences find_differences(const comparison& before, const comparison& after, 
       out.others.push_back({a.first, a.rounds == 0 ? failure(a, "first") : failure(*b, "second"), a.rounds > 0});
       continue;
     }
-    for (const yardstick& by : metrics_of(a, rules)) {
+    for (const ranking_metric& by : metrics_of(a, rules)) {
       const auto x = figures(before, a, by.field), y = figures(after, *b, by.field);
       if (const auto ratio = ratio_of(y, x))
         out.changes.push_back({a.first, by, *summarise_samples(x), *summarise_samples(y), *ratio});
@@ -116,11 +116,11 @@ differences find_differences(const comparison& before, const comparison& after, 
       out.others.push_back({b.first, "only in the second"});
   }
   for (change& c : out.changes)
-    c.verdict = judge_change(c.ratio, c.by.more_is_better, usual_movement(out.changes, c.by), rules.tolerance);
+    c.verdict = classify_change(c.ratio, c.by.more_is_better, usual_movement(out.changes, c.by), rules.tolerance);
   return out;
 }
 
-yardstick find_yardstick(std::string_view key) {
+ranking_metric find_metric(std::string_view key) {
   std::string known;
   for (const metric& m : metrics) {
     if (is_among(not_compared, m.field)) continue;

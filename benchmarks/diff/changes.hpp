@@ -18,13 +18,13 @@ std::string_view to_string(tendency);
 
 // Rules for classifying a change.
 struct diff_rules {
-  std::vector<yardstick> metrics;  // empty: the yardstick of each workload, and CPU per request
+  std::vector<ranking_metric> metrics;  // empty: the ranking_metric of each workload, and CPU per request
   double tolerance = 0.1;  // smaller changes count as no difference, larger ones that cannot be excluded as noise
 };
 
 struct change {
   run_result what;  // a run of the combination: names and shape
-  yardstick by;
+  ranking_metric by;
   sample_summary before, after;
   ratio_interval ratio;  // after / before
   tendency verdict = tendency::too_noisy;
@@ -50,9 +50,9 @@ differences find_differences(const comparison& before, const comparison& after, 
 // Classifies a change. Faster or slower: the interval has enough confidence and excludes 1, and the change exceeds the
 // usual movement between rounds. The latter is needed because among many combinations some intervals miss by chance. No
 // difference: the whole interval is within the tolerance. Otherwise too noisy.
-tendency judge_change(const ratio_interval&, bool more_is_better, double usual_movement, double tolerance);
+tendency classify_change(const ratio_interval&, bool more_is_better, double usual_movement, double tolerance);
 
-// Finds a yardstick such as "p99_us". Throws std::invalid_argument, which lists the valid keys.
-yardstick find_yardstick(std::string_view key);
+// Finds a ranking_metric such as "p99_us". Throws std::invalid_argument, which lists the valid keys.
+ranking_metric find_metric(std::string_view key);
 
 }  // namespace quintet::bench

@@ -38,13 +38,13 @@ double parse_percent(const std::string& text) {
   return value / 100;
 }
 
-std::vector<yardstick> parse_metrics(const std::string& text) {
-  std::vector<yardstick> out;
+std::vector<ranking_metric> parse_metrics(const std::string& text) {
+  std::vector<ranking_metric> out;
   std::string_view rest = text;
   while (true) {
     const auto comma = rest.find(',');
     try {
-      out.push_back(find_yardstick(rest.substr(0, comma)));
+      out.push_back(find_metric(rest.substr(0, comma)));
     } catch (const std::invalid_argument& e) {
       throw usage_error(e.what());
     }

@@ -33,8 +33,8 @@ class fitting {
     of_.loop = {runs.few->loop_cpu, runs.many->loop_cpu};
     of_.client = {runs.few->client_cpu, runs.many->client_cpu};
     of_.worker = runs.few->worker_cpu;
-    of_.dear_loop = runs.few->loop_cpu;
-    of_.dear_worker = std::max(least, runs.work->worker_cpu - runs.work->handler * costs.work_factor);
+    of_.expensive_loop = runs.few->loop_cpu;
+    of_.expensive_worker = std::max(least, runs.work->worker_cpu - runs.work->handler * costs.work_factor);
   }
 
   void fit() {
@@ -62,7 +62,7 @@ class fitting {
     const double server = runs_.lone->loop_cpu + runs_.lone->worker_cpu - lone.server_cpu();
     if (lone.worker_cpu > 0) {
       of_.resume = costs_.models[1].resume;
-      correct(of_.hand_over, server, 0);
+      correct(of_.handoff, server, 0);
     } else {
       correct(of_.resume, server, 0);
     }
@@ -73,8 +73,8 @@ class fitting {
 
   void fit_work() {
     const auto work = simulated(runs_.work);
-    correct(of_.dear_loop, runs_.work->loop_cpu - work.loop_cpu);
-    if (work.worker_cpu > 0) correct(of_.dear_worker, runs_.work->worker_cpu - work.worker_cpu);
+    correct(of_.expensive_loop, runs_.work->loop_cpu - work.loop_cpu);
+    if (work.worker_cpu > 0) correct(of_.expensive_worker, runs_.work->worker_cpu - work.worker_cpu);
   }
 
   machine_costs& costs_;

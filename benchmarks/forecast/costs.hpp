@@ -42,11 +42,11 @@ struct model_costs {
   double resume = 0, client_resume = 0;  // extra, for a thread that was woken on an idle core
   double wake_extra = 0;                 // extra latency of a wake-up through a socket, beyond the curve
   // Replaces `loop` for a request with an expensive handler, without the handler, at few connections.
-  double dear_loop = 0;
+  double expensive_loop = 0;
   // With a pool. Cheap batches are handed off together. An expensive one is alone, and its costs contain the handoff.
-  double worker = 0;     // of the worker, for a cheap request
-  double hand_over = 0;  // of a joint handoff, both ways: half in the loop, half in the worker
-  double dear_worker = 0;
+  double worker = 0;   // of the worker, for a cheap request
+  double handoff = 0;  // of a joint handoff, both ways: half in the loop, half in the worker
+  double expensive_worker = 0;
   bool known = false;  // false: none of these is measured
 };
 

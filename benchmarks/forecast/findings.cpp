@@ -12,11 +12,11 @@
 namespace quintet::bench::forecasting {
 namespace {
 
-void judge_runs(findings& f) {
+void simulate_runs(findings& f) {
   for (const observation& run : f.seen.all) {
-    judged_run judged{run, std::nullopt};
-    if (f.costs.models[run.model - 1].known) judged.simulated = simulate(f.costs, scenario_of(run, f.seen));
-    (run.fitted ? f.fitted : f.held_out).push_back(std::move(judged));
+    evaluated_run evaluated{run, std::nullopt};
+    if (f.costs.models[run.model - 1].known) evaluated.simulated = simulate(f.costs, scenario_of(run, f.seen));
+    (run.fitted ? f.fitted : f.held_out).push_back(std::move(evaluated));
   }
 }
 
@@ -56,36 +56,36 @@ std::optional<double> relative(double simulated, double measured) {
 
 }  // namespace
 
-std::optional<double> judged_run::error() const {
+std::optional<double> evaluated_run::error() const {
   return simulated ? relative(simulated->requests_per_s, run.requests_per_s) : std::nullopt;
 }
-std::optional<double> judged_run::p99_error() const {
+std::optional<double> evaluated_run::p99_error() const {
   return simulated ? relative(simulated->p99, run.p99) : std::nullopt;
 }
 
-std::optional<double> judged_run::cpu_error() const {
+std::optional<double> evaluated_run::cpu_error() const {
   if (!simulated) return std::nullopt;
   return relative(simulated->server_cpu() + simulated->client_cpu, run.loop_cpu + run.worker_cpu + run.client_cpu);
 }
 
-std::optional<judgement> judge_errors(const std::vector<judged_run>& all,
-                                      std::optional<double> (judged_run::*of)() const, bool undisturbed) {
+std::optional<error_summary> summarise_errors(const std::vector<evaluated_run>& all,
+                                              std::optional<double> (evaluated_run::*of)() const, bool undisturbed) {
   std::vector<double> errors;
-  for (const judged_run& j : all) {
+  for (const evaluated_run& j : all) {
     if (undisturbed && j.run.disturbed) continue;
     if (const auto error = (j.*of)()) errors.push_back(std::abs(*error));
   }
   const auto found = summarise_samples(errors);
   if (!found) return std::nullopt;
-  const auto within = std::count_if(errors.begin(), errors.end(), [](double e) { return e <= judgement::bound; });
-  return judgement{errors.size(), static_cast<std::size_t>(within), found->median, found->max};
+  const auto within = std::count_if(errors.begin(), errors.end(), [](double e) { return e <= error_summary::bound; });
+  return error_summary{errors.size(), static_cast<std::size_t>(within), found->median, found->max};
 }
 
 findings conclude_forecast(const question& asked, machine_costs costs, observed seen) {
   findings f{asked, std::move(costs), std::move(seen), {}, {}, {}, {}, false};
   const interruption_guard guard;
   calibrate(f.costs, f.seen);
-  judge_runs(f);
+  simulate_runs(f);
   if (!f.seen.runs.interrupted) look_ahead(f);
   f.interrupted = f.seen.runs.interrupted || interruption_guard::happened();
   return f;

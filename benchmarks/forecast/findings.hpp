@@ -20,7 +20,7 @@ struct question {
 };
 
 // A measured run, and its simulation.
-struct judged_run {
+struct evaluated_run {
   observation run;
   std::optional<sim_outcome> simulated;  // empty if its model could not be calibrated
 
@@ -31,16 +31,17 @@ struct judged_run {
   std::optional<double> cpu_error() const;
 };
 
-struct judgement {
+struct error_summary {
   static constexpr double bound = 0.15;
   std::size_t runs = 0, within = 0;
   double median = 0, worst = 0;  // of the absolute errors
 };
 // Summarizes the simulated runs; empty if there are none. `undisturbed` limits it to runs during which other programs
 // were idle.
-std::optional<judgement> judge_errors(const std::vector<judged_run>&,
-                                      std::optional<double> (judged_run::*of)() const = &judged_run::error,
-                                      bool undisturbed = false);
+std::optional<error_summary> summarise_errors(const std::vector<evaluated_run>&,
+                                              std::optional<double> (evaluated_run::*of)()
+                                                  const = &evaluated_run::error,
+                                              bool undisturbed = false);
 
 struct forecast_row {
   unsigned model = 1, cores = 1;
@@ -52,7 +53,7 @@ struct findings {
   question asked;
   machine_costs costs;
   observed seen;
-  std::vector<judged_run> fitted, held_out;
+  std::vector<evaluated_run> fitted, held_out;
   std::vector<forecast_row> forecast;
   std::vector<shape> shapes;
   bool interrupted = false;

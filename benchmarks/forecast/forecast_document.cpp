@@ -24,9 +24,9 @@ json::array costs_json(const findings& f) {
   return out;
 }
 
-json::array judged_json(const std::vector<judged_run>& runs) {
+json::array runs_json(const std::vector<evaluated_run>& runs) {
   json::array out;
-  for (const judged_run& j : runs) {
+  for (const evaluated_run& j : runs) {
     const auto simulated = [&](double sim_outcome::* field) {
       return number(j.simulated ? measurement(*j.simulated.*field) : std::nullopt);
     };
@@ -50,24 +50,24 @@ json::array judged_json(const std::vector<judged_run>& runs) {
   return out;
 }
 
-json::value judgement_json(const std::optional<judgement>& found) {
+json::value error_summary_json(const std::optional<error_summary>& found) {
   if (!found) return nullptr;
   return json::object{{"runs", found->runs},
-                      {"bound", judgement::bound},
+                      {"bound", error_summary::bound},
                       {"within", found->within},
                       {"median", number(found->median)},
                       {"worst", number(found->worst)}};
 }
 
-json::object judgements_json(const std::vector<judged_run>& runs) {
+json::object error_summaries_json(const std::vector<evaluated_run>& runs) {
   json::object out;
-  const auto add = [&](const char* key, std::optional<double> (judged_run::*of)() const) {
-    out[key] = {{"all", judgement_json(judge_errors(runs, of))},
-                {"undisturbed", judgement_json(judge_errors(runs, of, true))}};
+  const auto add = [&](const char* key, std::optional<double> (evaluated_run::*of)() const) {
+    out[key] = {{"all", error_summary_json(summarise_errors(runs, of))},
+                {"undisturbed", error_summary_json(summarise_errors(runs, of, true))}};
   };
-  add("requests_per_s", &judged_run::error);
-  add("p99_us", &judged_run::p99_error);
-  add("cpu_us", &judged_run::cpu_error);
+  add("requests_per_s", &evaluated_run::error);
+  add("p99_us", &evaluated_run::p99_error);
+  add("cpu_us", &evaluated_run::cpu_error);
   return out;
 }
 
@@ -111,9 +111,9 @@ json::array shapes_json(const findings& f) {
 json::object compose_forecast(const findings& f) {
   auto out = compose_figures(f.seen.runs.found);
   out["costs"] = costs_json(f);
-  out["fitted"] = judged_json(f.fitted);
-  out["held_out"] = judged_json(f.held_out);
-  out["errors"] = {{"held_out", judgements_json(f.held_out)}, {"fitted", judgements_json(f.fitted)}};
+  out["fitted"] = runs_json(f.fitted);
+  out["held_out"] = runs_json(f.held_out);
+  out["errors"] = {{"held_out", error_summaries_json(f.held_out)}, {"fitted", error_summaries_json(f.fitted)}};
   out["forecast"] = forecast_json(f);
   out["shapes"] = shapes_json(f);
   return out;

@@ -50,11 +50,11 @@ std::string cost_block(const findings& f) {
   return out;
 }
 
-std::string judged_block(const std::vector<judged_run>& runs) {
+std::string runs_block(const std::vector<evaluated_run>& runs) {
   constexpr auto* columns = "  {:<56}{:>10}{:>8}{:>11}{:>8}{:>10}{:>11}{:>8}{:>11}{:>11}{:>8}\n";
   auto out = fmt::format(fmt::runtime(columns), "", "requests/s", "spread", "simulated", "error", "p99", "simulated",
                          "error", "CPU/req", "simulated", "error");
-  for (const judged_run& j : runs) {
+  for (const evaluated_run& j : runs) {
     const auto simulated = [&](auto text) { return j.simulated ? text(*j.simulated) : std::string("-"); };
     out += fmt::format(fmt::runtime(columns), run_title(j.run), grouped(j.run.requests_per_s), percent(j.run.spread),
                        simulated([](const sim_outcome& s) { return grouped(s.requests_per_s); }),
@@ -67,19 +67,19 @@ std::string judged_block(const std::vector<judged_run>& runs) {
   return out;
 }
 
-std::string judgement_lines(const char* which, const std::vector<judged_run>& runs) {
-  const auto line = [&](const char* what, std::optional<double> (judged_run::*of)() const) {
-    const auto all = judge_errors(runs, of), quiet = judge_errors(runs, of, true);
+std::string error_lines(const char* which, const std::vector<evaluated_run>& runs) {
+  const auto line = [&](const char* what, std::optional<double> (evaluated_run::*of)() const) {
+    const auto all = summarise_errors(runs, of), quiet = summarise_errors(runs, of, true);
     if (!all) return std::string();
-    const auto text = [](const judgement& j) {
-      return fmt::format("within {}: {} of {}, median error {}, worst {}", percent(judgement::bound), j.within, j.runs,
-                         percent(j.median), percent(j.worst));
+    const auto text = [](const error_summary& j) {
+      return fmt::format("within {}: {} of {}, median error {}, worst {}", percent(error_summary::bound), j.within,
+                         j.runs, percent(j.median), percent(j.worst));
     };
     return fmt::format("  -> {}, {}: {}{}\n", which, what, text(*all),
                        quiet && quiet->runs < all->runs ? "; undisturbed: " + text(*quiet) : "");
   };
-  return line("requests/s", &judged_run::error) + line("p99", &judged_run::p99_error) +
-         line("CPU for a request", &judged_run::cpu_error);
+  return line("requests/s", &evaluated_run::error) + line("p99", &evaluated_run::p99_error) +
+         line("CPU for a request", &evaluated_run::cpu_error);
 }
 
 bool any_disturbed(const findings& f) {
@@ -134,13 +134,13 @@ std::string shape_block(const shape& s) {
 std::string forecast_table(const findings& f) {
   std::string out = cost_block(f);
   if (!f.held_out.empty()) {
-    out += "\nRuns that nothing was fitted to: measured, and simulated\n" + judged_block(f.held_out);
-    out += judgement_lines("held out", f.held_out);
+    out += "\nRuns that nothing was fitted to: measured, and simulated\n" + runs_block(f.held_out);
+    out += error_lines("held out", f.held_out);
   }
   if (!f.fitted.empty()) {
     out += "\nRuns that the costs were fitted to (by their CPU for a request, not by their throughput)\n" +
-           judged_block(f.fitted);
-    out += judgement_lines("fitted", f.fitted);
+           runs_block(f.fitted);
+    out += error_lines("fitted", f.fitted);
   }
   if (any_disturbed(f)) out += "  * other programs had more than 5 % of the CPUs in every round\n";
   if (const auto summary = summarise(f.seen.runs.found.results); !summary.empty())

@@ -48,7 +48,7 @@ double worker_seconds(pid_t server) {
   return sum;
 }
 
-class worker_watch final : public load_observer {
+class worker_watch final : public server_observer {
  public:
   void begin(pid_t server) override {
     server_ = server;
@@ -117,8 +117,8 @@ void observe_short(observed& into, compare_settings s, quiet_moments& moments) {
   s.contenders = {{.model = std::string(model_names[3])}};
   auto found =
       compare(s, [&](run_result& r, const compare_settings& all, const planned_run& run, const placement& where) {
-        load_observer nobody;
-        moments.measure(r, all, run, where, nobody);
+        server_observer no_observer;
+        moments.measure(r, all, run, where, no_observer);
       });
   for (const combination& c : summarise(found.found.results)) {
     if (c.rounds > 0) into.short_cpu = value(c, &run_result::server_cpu_us_per_request);

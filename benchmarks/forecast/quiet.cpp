@@ -15,7 +15,7 @@ namespace quintet::bench::forecasting {
 bool is_disturbed(const run_result& r) { return r.foreign_cpu_fraction.value_or(0) > quiet; }
 
 void quiet_moments::measure(run_result& r, const compare_settings& s, const planned_run& run, const placement& where,
-                            load_observer& observer) {
+                            server_observer& observer) {
   const run_result blank = r;
   while (true) {
     wait();

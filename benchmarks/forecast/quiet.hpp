@@ -20,7 +20,7 @@ class quiet_moments {
   void wait();
   // Waits, then measures. It repeats disturbed and failed runs until the time limit. Throws what
   // measure_load_observed() throws, and interrupted.
-  void measure(run_result&, const compare_settings&, const planned_run&, const placement&, load_observer&);
+  void measure(run_result&, const compare_settings&, const planned_run&, const placement&, server_observer&);
 
  private:
   std::chrono::nanoseconds left_;

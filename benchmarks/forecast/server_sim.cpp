@@ -55,9 +55,9 @@ class server_sim {
     const double sharing = s.model == 1 ? s.cores : loop_count_;
     loop_cost_ = of_.loop.at(s.connections / sharing);
     client_cost_ = of_.client.at(static_cast<double>(s.connections) / s.client_threads);
-    dear_ = s.handler > dear_from;
-    pooled_ = s.model == 3 || (s.model == 5 && dear_);
-    if (dear_) loop_cost_ += of_.dear_loop - of_.loop.at_few;
+    is_expensive_ = s.handler > expensive_from;
+    pooled_ = s.model == 3 || (s.model == 5 && is_expensive_);
+    if (is_expensive_) loop_cost_ += of_.expensive_loop - of_.loop.at_few;
     work_ = s.handler * costs.work_factor;
     start_server();
     start_client();
@@ -134,9 +134,9 @@ class server_sim {
 
   // Wakes a worker if the queue needs one, by the rule of worker_pool. Returns the cost.
   double call_worker() {
-    const std::size_t needed = dear_ ? queue_.size() : (queue_.size() + together - 1) / together;
-    const std::size_t free_and_awake = workers_.size() - idle_.size() - busy_;
-    if (idle_.empty() || free_and_awake >= needed) return 0;
+    const std::size_t needed = is_expensive_ ? queue_.size() : (queue_.size() + together - 1) / together;
+    const std::size_t available_count = workers_.size() - idle_.size() - busy_;
+    if (idle_.empty() || available_count >= needed) return 0;
     sim_thread& called = *idle_.back();
     idle_.pop_back();
     return called.wake();
@@ -168,7 +168,7 @@ class server_sim {
   sim_cores server_, client_;
   unsigned loop_count_ = 1;
   double loop_cost_ = 0, client_cost_ = 0, work_ = 0;
-  bool dear_ = false, pooled_ = false;
+  bool is_expensive_ = false, pooled_ = false;
   std::vector<connection_state> connections_;
   std::vector<std::unique_ptr<sim_thread>> threads_, workers_;
   std::vector<std::unique_ptr<loop_state>> loops_;
@@ -238,9 +238,9 @@ process server_sim::loop(loop_state& l) {
         continue;
       }
       gathered.push_back(c);
-      if (!dear_ && gathered.size() < together && i + 1 < batch.size()) continue;
+      if (!is_expensive_ && gathered.size() < together && i + 1 < batch.size()) continue;
       while (!lock_.try_take()) co_await lock_.wait(t);
-      co_await t.run(holding(t) + (dear_ ? 0 : of_.hand_over / 2));
+      co_await t.run(holding(t) + (is_expensive_ ? 0 : of_.handoff / 2));
       queue_.insert(queue_.end(), gathered.begin(), gathered.end());
       gathered.clear();
       co_await t.run(lock_.release());
@@ -250,7 +250,7 @@ process server_sim::loop(loop_state& l) {
 }
 
 process server_sim::worker(sim_thread& t) {
-  const double each = dear_ ? of_.dear_worker : of_.worker;
+  const double each = is_expensive_ ? of_.expensive_worker : of_.worker;
   numbers kept;
   while (true) {
     while (!lock_.try_take()) co_await lock_.wait(t);
@@ -260,7 +260,7 @@ process server_sim::worker(sim_thread& t) {
     if (found) {
       c = queue_.front();
       queue_.pop_front();
-      if (dear_) ++busy_;
+      if (is_expensive_) ++busy_;
     }
     co_await t.run(lock_.release());
     if (!found) {
@@ -271,14 +271,14 @@ process server_sim::worker(sim_thread& t) {
     }
     co_await t.run(vary(each) + work_ + crossing(c, t));
     kept.push_back(c);
-    if (!dear_ && !queue_.empty() && kept.size() < together) continue;
-    co_await t.run(dear_ ? 0 : of_.hand_over / 2);
+    if (!is_expensive_ && !queue_.empty() && kept.size() < together) continue;
+    co_await t.run(is_expensive_ ? 0 : of_.handoff / 2);
     for (const unsigned k : std::exchange(kept, {})) {
       loop_state& home = *loops_[k % loop_count_];
       home.home.push_back(k);
       co_await t.run(home.thread.wake());
     }
-    if (dear_) --busy_;
+    if (is_expensive_) --busy_;
   }
 }
 

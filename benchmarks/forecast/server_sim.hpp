@@ -32,7 +32,7 @@ struct sim_outcome {
 };
 
 // A handler above this many microseconds is expensive: model 5 hands it off to its pool (offload_options::threshold).
-inline constexpr double dear_from = 20;
+inline constexpr double expensive_from = 20;
 
 sim_outcome simulate(const machine_costs&, const scenario&);
 

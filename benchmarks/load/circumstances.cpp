@@ -27,9 +27,9 @@ void circumstances::fill(load_result& into) const {
   const auto threads = server_ ? read_thread_seconds(*server_) : thread_seconds();
   if (seconds <= 0) return;
   const auto cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  into.machine_strain = std::min(1.0, (machine.busy - machine_.busy) / seconds / cpus);
+  into.machine_utilization = std::min(1.0, (machine.busy - machine_.busy) / seconds / cpus);
   if (!threads.empty() && !threads_.empty()) {
-    into.server_strain = strain_of(*server_, threads_, threads, seconds);
+    into.server_utilization = utilization_of(*server_, threads_, threads, seconds);
     into.server_threads = busiest_threads(threads_, threads, seconds);
   }
   fill_disk(into, seconds);
@@ -37,14 +37,14 @@ void circumstances::fill(load_result& into) const {
   const traffic between(interface_, *counts_, *counts);
   into.network = {between.interface, between.bytes, between.packets};
   if (const double speed = line_speed(interface_); speed > 0)
-    into.network_strain = between.busier_way_bytes / seconds / speed;
+    into.network_utilization = between.busier_way_bytes / seconds / speed;
 }
 
 void circumstances::fill_disk(load_result& into, double seconds) const {
   const auto disk = server_ ? read_disk_bytes(*server_) : std::nullopt;
   if (disk && disk_) into.server_disk = {disk->read - disk_->read, disk->written - disk_->written};
   const auto stall_s = read_disk_stall_seconds();
-  if (stall_s && disk_stall_s_) into.disk_strain = std::min(1.0, (*stall_s - *disk_stall_s_) / seconds);
+  if (stall_s && disk_stall_s_) into.disk_utilization = std::min(1.0, (*stall_s - *disk_stall_s_) / seconds);
 }
 
 }  // namespace quintet::bench

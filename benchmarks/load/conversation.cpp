@@ -18,7 +18,7 @@ std::uint64_t conversation::due_before(std::uint64_t time) const {
 
 void conversation::count_reply(std::uint64_t message, std::uint64_t now, tally& found) const {
   const workload& work = control_->settings.work;
-  const bool is_cheap = work.kind == work_kind::mixed && !is_dear(work, stream_.sequence(message));
+  const bool is_cheap = work.kind == work_kind::mixed && !is_expensive(work, stream_.sequence(message));
   found.succeed(*control_, begun_at(message), now, is_cheap);
 }
 

@@ -36,7 +36,7 @@ class epoll_client final : public worker {
       for (const epoll_event& e : epoll_.wait(wait_ns())) handle(e);
       if (control_.open_loop()) send_due();
     }
-    for (link& l : links_) settle(l);
+    for (link& l : links_) close_at_end(l);
   }
 
  private:
@@ -128,7 +128,7 @@ class epoll_client final : public worker {
   }
 
   /// Closes a connection at the end of the run. Requests without a reply count as failed.
-  void settle(link& l) {
+  void close_at_end(link& l) {
     if (control_.open_loop()) tally_.due_not_sent += l.talk.due_not_sent(control_.to_ns);
     if (l.fd && l.talk.outstanding() != 0) tally_.fail(l.talk.outstanding(), "no reply by the end");
     l.fd.reset();

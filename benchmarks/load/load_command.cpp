@@ -49,7 +49,7 @@ void override_with(T& value, const std::optional<T>& given) {
   if (given) value = *given;
 }
 
-load_settings settle(const load_options& o) {
+load_settings resolve_settings(const load_options& o) {
   if (o.target.host.empty()) throw usage_error("the server's HOST:PORT is missing");
   load_settings s = o.settings;
   s.target = o.target;
@@ -181,7 +181,7 @@ std::string serialized(const boost::json::array& results) {
 }
 
 int run_command(const load_options& o) {
-  const load_settings s = settle(o);
+  const load_settings s = resolve_settings(o);
   raise_file_limit();
   pin_thread(s.cpus);
   stop_signals signals;

@@ -88,9 +88,9 @@ void add_limits(boost::json::object& o, const load_settings& s, const load_resul
   if (r.network) o["interface"] = r.network->interface;
   o["net_bytes_per_request"] = known ? or_null(r.network->bytes / requests) : nullptr;
   o["net_packets_per_request"] = known ? or_null(r.network->packets / requests) : nullptr;
-  o["server_busy_fraction"] = or_null(r.server_strain);
-  o["machine_busy_fraction"] = or_null(r.machine_strain);
-  o["disk_wait_fraction"] = or_null(r.disk_strain);
+  o["server_busy_fraction"] = or_null(r.server_utilization);
+  o["machine_busy_fraction"] = or_null(r.machine_utilization);
+  o["disk_wait_fraction"] = or_null(r.disk_utilization);
   add_server(o, r);
   o["bottleneck"] = nullptr;
   if (const auto name = bottleneck_in(s, r)) o["bottleneck"] = *name;
@@ -130,7 +130,7 @@ std::string server_text(const load_result& r) {
 }
 
 std::string bottleneck_text(const load_settings& s, const load_result& r) {
-  const strain spent = r.spent(s.spin.count() != 0);
+  const utilization spent = r.spent(s.spin.count() != 0);
   std::string parts;
   const auto add = [&](std::string_view what, const std::optional<double>& part) {
     if (part) parts += fmt::format("{}{} {:.0f} %", parts.empty() ? "" : ", ", what, 100 * *part);
@@ -207,7 +207,7 @@ std::string to_text(const load_settings& s, const load_result& r) {
                       success_percent(r.requests, r.failed));
   if (r.failed != 0) text += fmt::format("first failure: {}\n", r.first_failure);
   text += "latency: " + latency_text(r.latencies) + '\n';
-  if (r.cheap.total() > 0) text += "of those that are not dear: " + latency_text(r.cheap) + '\n';
+  if (r.cheap.total() > 0) text += "of those that are not expensive: " + latency_text(r.cheap) + '\n';
   if (r.shed > 0) text += fmt::format("overloaded, the server has shed {} more\n", with_commas(r.shed));
   if (r.over_1s > 0) text += fmt::format("{} took longer than a second\n", with_commas(r.over_1s));
   if (s.heartbeat)

@@ -59,7 +59,7 @@ struct load_result {
   unsigned busy_limit = 1;  ///< number of CPUs that the client could use at most
   std::optional<network_use> network;
   /// Utilization of the observable parts. For the client's own, see spent().
-  std::optional<double> server_strain, machine_strain, network_strain, disk_strain;
+  std::optional<double> server_utilization, machine_utilization, network_utilization, disk_utilization;
   std::vector<thread_use> server_threads;  ///< busiest first; as server_disk, only if the process is observable
   std::optional<disk_bytes> server_disk;
   bool interrupted = false;
@@ -72,12 +72,12 @@ struct load_result {
   /// Returns 1 if every thread of the client was busy all the time.
   double cpu_fraction() const { return client_cpu_s / seconds() / busy_limit; }
   /// Returns the utilization of all parts. A spinning client is always busy, so its own is unknown.
-  strain spent(bool spinning) const {
+  utilization spent(bool spinning) const {
     return {.client = spinning ? std::nullopt : std::optional(cpu_fraction()),
-            .server = server_strain,
-            .machine = machine_strain,
-            .network = network_strain,
-            .disk = disk_strain};
+            .server = server_utilization,
+            .machine = machine_utilization,
+            .network = network_utilization,
+            .disk = disk_utilization};
   }
 };
 

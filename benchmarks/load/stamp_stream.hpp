@@ -13,13 +13,13 @@
 
 namespace quintet::bench {
 
-/// Remembers the messages in progress, at most `most_under_way`. All requests of a connection differ, so the check
+/// Remembers the messages in progress, at most `max_in_flight`. All requests of a connection differ, so the check
 /// detects a reply to another request.
 class stamp_stream {
  public:
   static constexpr std::size_t message_bytes = header_bytes;
 
-  explicit stamp_stream(std::size_t most_under_way) : stamps_(most_under_way) {}
+  explicit stamp_stream(std::size_t max_in_flight) : stamps_(max_in_flight) {}
 
   /// Writes the bytes [position, position + length) to `out`. A message that begins here gets the current time, even if
   /// an earlier call already stamped it but none of it was sent.

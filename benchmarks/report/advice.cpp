@@ -55,7 +55,7 @@ bool answer_by_cpu(advice& a, std::span<const combination> all) {
   if (a.handler != "cheap" || !others || by_cpu.level.empty() || by_cpu.too_noisy()) return false;
   a.model = by_cpu.level.front()->label();
   for (std::size_t i = 1; i < by_cpu.level.size(); ++i) a.as_good.push_back(by_cpu.level[i]->label());
-  const auto v = judge(all, *a.workload);
+  const auto v = compute_verdict(all, *a.workload);
   a.reason = fmt::format("{} Judged by CPU per request alone, since other programs had {} of the CPUs.", v.also,
                          percent(*others));
   return true;
@@ -63,8 +63,8 @@ bool answer_by_cpu(advice& a, std::span<const combination> all) {
 
 void answer(advice& a, std::span<const combination> all) {
   if (answer_by_cpu(a, all)) return;
-  const auto by_speed = rank(all, *a.workload, yardstick_of(*a.workload));
-  const auto v = judge(all, *a.workload);
+  const auto by_speed = rank(all, *a.workload, ranking_metric_of(*a.workload));
+  const auto v = compute_verdict(all, *a.workload);
   a.reason = v.sentence;
   if (by_speed.level.empty()) return;
   if (by_speed.level.size() == 1) {

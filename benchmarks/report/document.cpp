@@ -63,7 +63,7 @@ json::object compose_figures(const comparison& c) {
 json::object compose(const comparison& c) {
   const auto summary = summarise(c.results);
   json::array verdicts;
-  for (const auto& name : workload_names(summary)) verdicts.push_back(to_json(judge(summary, name)));
+  for (const auto& name : workload_names(summary)) verdicts.push_back(to_json(compute_verdict(summary, name)));
   auto out = compose_figures(c);
   out["advice"] = to_json(advise(summary));
   out["verdicts"] = std::move(verdicts);

@@ -23,7 +23,7 @@ std::optional<sample_summary> paired_ratio(std::span<const run_result> results, 
   return summarise_samples(ratios);
 }
 
-request_cost cost_of(const combination& c) {
+cost_metric cost_of(const combination& c) {
   if (c[&run_result::instructions_per_request])
     return {&run_result::instructions_per_request, "instructions_per_request", "instructions", true};
   return {&run_result::server_cpu_us_per_request, "server_cpu_us_per_request", "CPU", false};

@@ -22,12 +22,12 @@ std::optional<sample_summary> paired_ratio(std::span<const run_result>, std::str
                                            const result_filter& second);
 
 // The metric that compares two servers: CPU time per request, or instructions if these were counted.
-struct request_cost {
+struct cost_metric {
   measurement run_result::* field;
   std::string_view key, word;  // "server_cpu_us_per_request", "CPU"
   bool counted;                // counted figures repeat exactly
 };
-request_cost cost_of(const combination&);
+cost_metric cost_of(const combination&);
 
 // Adds "metric", "median", "min" and "max" to `about`, which describes the two servers.
 boost::json::object ratio_json(boost::json::object about, std::string_view metric, const sample_summary&);

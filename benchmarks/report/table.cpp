@@ -172,7 +172,7 @@ std::string console_table(const comparison& c) {
     }
     out += title_line(*rows.front()) + "\n";
     append_rows(out, rows);
-    const auto v = judge(summary, name);
+    const auto v = compute_verdict(summary, name);
     out += "  -> " + v.sentence + "\n";
     if (!v.also.empty()) out += "  -> " + v.also + "\n";
     if (!v.caution.empty()) out += "  -> " + v.caution + "\n";

@@ -16,22 +16,22 @@ namespace {
 
 std::string_view base_name(std::string_view workload) { return workload.substr(0, workload.find(':')); }
 
-constexpr yardstick throughput{"requests_per_s", &run_result::requests_per_s, true};
-constexpr yardstick median_latency{"p50_us", &run_result::p50_us, false};
-constexpr yardstick heartbeat{"heartbeat_p99_us", &run_result::heartbeat_p99_us, false};
+constexpr ranking_metric throughput{"requests_per_s", &run_result::requests_per_s, true};
+constexpr ranking_metric median_latency{"p50_us", &run_result::p50_us, false};
+constexpr ranking_metric heartbeat{"heartbeat_p99_us", &run_result::heartbeat_p99_us, false};
 
 // Returns how many times better a is than b.
-double times_better(const yardstick& y, double a, double b) {
+double times_better(const ranking_metric& y, double a, double b) {
   const double over = y.more_is_better ? a : b;
   const double under = y.more_is_better ? b : a;
   return under > 0 ? over / under : 1;
 }
 
-std::string value_text(const yardstick& y, double value) {
+std::string value_text(const ranking_metric& y, double value) {
   return y.more_is_better ? grouped(value) + " requests/s" : micros(value);
 }
 
-std::string subject(const yardstick& y) {
+std::string subject(const ranking_metric& y) {
   if (y.key == "requests_per_s") return "serves most requests";
   if (y.key == "p50_us") return "answers fastest (p50)";
   if (y.key == "heartbeat_p99_us") return "keeps its heartbeat steadiest (p99)";
@@ -39,7 +39,7 @@ std::string subject(const yardstick& y) {
 }
 
 // Compares the best with another one: ", 12 % more than x", "; x takes 2.1 times as long".
-std::string margin(const yardstick& y, double times, std::string_view other) {
+std::string margin(const ranking_metric& y, double times, std::string_view other) {
   if (y.more_is_better) {
     return times >= 1.95 ? fmt::format(", {} times as many as {}", significant(times), other)
                          : fmt::format(", {} more than {}", percent(times - 1), other);
@@ -55,17 +55,17 @@ std::vector<std::string> labels(const std::vector<const combination*>& list) {
   return out;
 }
 
-double median_of(const combination& c, const yardstick& y) { return c[y.field]->median; }
+double median_of(const combination& c, const ranking_metric& y) { return c[y.field]->median; }
 
 // Names the last model, if it is far behind: it says more about a workload than a close follower.
-std::string far_behind(const ranking& r, const yardstick& y) {
+std::string far_behind(const ranking& r, const ranking_metric& y) {
   const auto& last = *r.behind.back();
   const auto times = times_better(y, median_of(*r.level.front(), y), median_of(last, y));
   if (r.behind.size() < 2 || times < 1.5) return ".";
   return margin(y, times, last.label()) + ".";
 }
 
-std::string sentence_for(const ranking& r, const yardstick& y) {
+std::string sentence_for(const ranking& r, const ranking_metric& y) {
   if (r.level.empty()) return "No model gave figures for this workload.";
   const auto& best = *r.level.front();
   const auto best_text = value_text(y, median_of(best, y));
@@ -90,22 +90,22 @@ std::string sentence_for(const ranking& r, const yardstick& y) {
 }
 
 bool handler_is_cheap(std::string_view workload) {
-  constexpr std::string_view dear[] = {"cpu", "blocking", "mixed", "heartbeat"};
-  return std::find(std::begin(dear), std::end(dear), base_name(workload)) == std::end(dear);
+  constexpr std::string_view expensive[] = {"cpu", "blocking", "mixed", "heartbeat"};
+  return std::find(std::begin(expensive), std::end(expensive), base_name(workload)) == std::end(expensive);
 }
 
 }  // namespace
 
-const yardstick cpu_per_request{"server_cpu_us_per_request", &run_result::server_cpu_us_per_request, false};
+const ranking_metric cpu_per_request{"server_cpu_us_per_request", &run_result::server_cpu_us_per_request, false};
 
-yardstick yardstick_of(std::string_view workload) {
+ranking_metric ranking_metric_of(std::string_view workload) {
   const auto base = base_name(workload);
   if (base == "latency") return median_latency;
   if (base == "heartbeat") return heartbeat;
   return throughput;
 }
 
-ranking rank(std::span<const combination> all, std::string_view workload, const yardstick& y) {
+ranking rank(std::span<const combination> all, std::string_view workload, const ranking_metric& y) {
   std::vector<const combination*> order;
   for (const auto& c : all) {
     if (c.first.workload == workload && !c.is_peer() && c[y.field]) order.push_back(&c);
@@ -137,8 +137,8 @@ measurement disturbance(std::span<const combination> all, std::string_view workl
   return usual && usual->median > bearable ? measurement(usual->median) : std::nullopt;
 }
 
-verdict judge(std::span<const combination> all, std::string_view workload) {
-  const auto y = yardstick_of(workload);
+verdict compute_verdict(std::span<const combination> all, std::string_view workload) {
+  const auto y = ranking_metric_of(workload);
   const auto r = rank(all, workload, y);
   verdict out;
   out.workload = workload;

@@ -14,13 +14,13 @@
 namespace quintet::bench {
 
 // The metric that ranks a workload.
-struct yardstick {
+struct ranking_metric {
   std::string_view key;
   measurement run_result::* field;
   bool more_is_better;
 };
-yardstick yardstick_of(std::string_view workload);
-extern const yardstick cpu_per_request;
+ranking_metric ranking_metric_of(std::string_view workload);
+extern const ranking_metric cpu_per_request;
 
 // The models, ranked by one metric.
 struct ranking {
@@ -30,7 +30,7 @@ struct ranking {
   bool clear_winner() const { return level.size() == 1 && !behind.empty() && !single_round; }
   bool too_noisy() const { return level.size() > 1 && behind.empty(); }
 };
-ranking rank(std::span<const combination>, std::string_view workload, const yardstick&);
+ranking rank(std::span<const combination>, std::string_view workload, const ranking_metric&);
 
 struct verdict {
   std::string workload;
@@ -51,7 +51,7 @@ struct verdict {
 // Returns the share of the CPUs that other programs used during this workload, if it makes the throughput unreliable:
 // the scheduler then gives a server CPU time by its number of threads. CPU per request stays valid.
 measurement disturbance(std::span<const combination>, std::string_view workload);
-verdict judge(std::span<const combination>, std::string_view workload);
+verdict compute_verdict(std::span<const combination>, std::string_view workload);
 boost::json::object to_json(const verdict&);
 
 // Describes how much the throughput of equal rounds differed.

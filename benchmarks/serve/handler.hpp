@@ -27,7 +27,7 @@ struct service {
   }
 
   void pay_for(bytes message) const {
-    if (!is_dear(work, message)) return;
+    if (!is_expensive(work, message)) return;
     if (computing)
       computing->compute(work.cost);
     else

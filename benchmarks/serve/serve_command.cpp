@@ -127,7 +127,7 @@ void pin_loops(config& c, const std::string& to) {
     c.placement.cpus.push_back(static_cast<int>(cpu));
 }
 
-config settle(const serve_options& o) {
+config make_config(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
   c.advanced.priority.scheduling = o.scheduling;
@@ -172,7 +172,7 @@ void report_replacement(accept_strategy wanted, accept_strategy in_use) {
 
 template <class Handler>
 void serve_ours(const serve_options& o, Handler handler) {
-  const config c = settle(o);
+  const config c = make_config(o);
   report_refusal(c.engine);
   server srv(c, std::move(handler));
   const stop_on_signals stopper(srv);

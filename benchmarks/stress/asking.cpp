@@ -25,10 +25,10 @@ asking::asking(const stress_run& run, const std::vector<unique_fd>& peers)
   }
 }
 
-void asking::listen(std::size_t until_settled, std::chrono::nanoseconds length) {
+void asking::listen(std::size_t until_decided, std::chrono::nanoseconds length) {
   constexpr std::uint64_t look_around_ns = 50'000'000;
   const auto end = now_ns() + static_cast<std::uint64_t>(length.count());
-  for (auto now = now_ns(); settled_ < until_settled && now < end; now = now_ns()) {
+  for (auto now = now_ns(); decided_ < until_decided && now < end; now = now_ns()) {
     for (const epoll_event& e : ready_.wait(std::min(end - now, look_around_ns)))
       if (watched_[e.data.u32]) receive(e.data.u32);
     run_.check_time();
@@ -43,20 +43,20 @@ void asking::receive(std::size_t peer) {
   char buffer[2 * request_bytes];
   const ssize_t n = ::recv(peers_[peer].get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (n <= 0) return settle(peer, fate::closed);
+  if (n <= 0) return set_fate(peer, fate::closed);
   const auto length = static_cast<std::uint32_t>(n);
   const request_stream wanted(pattern_, request_bytes, static_cast<std::uint32_t>(peer), 0);
   const bool right = received_[peer] + length <= request_bytes && wanted.matches(received_[peer], {buffer, length});
   received_[peer] += length;
-  if (!right) return settle(peer, fate::wrong);
+  if (!right) return set_fate(peer, fate::wrong);
   if (received_[peer] < request_bytes) return;
   last_reply_ns_ = now_ns();
-  settle(peer, fate::answered);
+  set_fate(peer, fate::answered);
 }
 
 // A connection that is closed after its reply counts as closed.
-void asking::settle(std::size_t peer, fate f) {
-  if (fates_[peer] == fate::waiting) ++settled_;
+void asking::set_fate(std::size_t peer, fate f) {
+  if (fates_[peer] == fate::waiting) ++decided_;
   fates_[peer] = f;
   if (f == fate::answered) return;
   watched_[peer] = false;

@@ -25,8 +25,8 @@ class asking {
  public:
   asking(const stress_run& run, const std::vector<unique_fd>& peers);
 
-  /// Watches until `until_settled` connections have a fate other than waiting, or until `length` has passed.
-  void listen(std::size_t until_settled, std::chrono::nanoseconds length);
+  /// Watches until `until_decided` connections have a fate other than waiting, or until `length` has passed.
+  void listen(std::size_t until_decided, std::chrono::nanoseconds length);
 
   [[nodiscard]] std::size_t count(fate f) const;
   [[nodiscard]] fate of(std::size_t peer) const { return fates_[peer]; }
@@ -37,7 +37,7 @@ class asking {
 
  private:
   void receive(std::size_t peer);
-  void settle(std::size_t peer, fate f);
+  void set_fate(std::size_t peer, fate f);
 
   const stress_run& run_;
   const std::vector<unique_fd>& peers_;
@@ -46,7 +46,7 @@ class asking {
   std::vector<fate> fates_;
   std::vector<bool> watched_;
   std::vector<std::uint32_t> received_;
-  std::size_t settled_ = 0;
+  std::size_t decided_ = 0;
   std::uint64_t last_reply_ns_ = 0;
 };
 

@@ -82,17 +82,17 @@ bool send_garbage(hostile_peer& p, const dialect&) {
 }
 
 /// All peers of one attack, run by the caller's thread.
-class hostile_crowd {
+class hostile_peer_group {
  public:
-  hostile_crowd(const attack& a, const attack_settings& s, unsigned peers)
-      : attack_(a), settings_(s), peers_(peers), most_visits_(std::uint64_t{peers} * most_visits) {}
+  hostile_peer_group(const attack& a, const attack_settings& s, unsigned peers)
+      : attack_(a), settings_(s), peers_(peers), most_visits_(std::uint64_t{peers} * max_connections_per_peer) {}
 
-  ~hostile_crowd() {
+  ~hostile_peer_group() {
     for (hostile_peer& p : peers_)
       if (p.fd) close_with_reset(p.fd);
   }
-  hostile_crowd(const hostile_crowd&) = delete;
-  hostile_crowd& operator=(const hostile_crowd&) = delete;
+  hostile_peer_group(const hostile_peer_group&) = delete;
+  hostile_peer_group& operator=(const hostile_peer_group&) = delete;
 
   void stay() {
     const auto end = now_ns() + static_cast<std::uint64_t>(settings_.window.count());
@@ -238,7 +238,7 @@ findings perform(const attack& a, const attack_settings& s) {
   innocent_client innocent(s);
   wait_until(s, 2 * s.bound, [&] { return innocent.answered() >= 8 || innocent.failed() > 0; });
   if (innocent.failed() == 0) {
-    hostile_crowd peers(a, s, s.peers.value_or(a.default_peers));
+    hostile_peer_group peers(a, s, s.peers.value_or(a.default_peers));
     peers.stay();
     peers.tell(found);
     innocent.finish(found);  // the peers stay until the innocent client has its last reply

@@ -41,7 +41,7 @@ struct attack {
 };
 
 /// An attack opens at most this number of connections per peer.
-constexpr unsigned most_visits = 50;
+constexpr unsigned max_connections_per_peer = 50;
 constexpr unsigned most_hostile_peers = 10'000;
 
 extern const std::array<attack, 7> attacks;

@@ -34,14 +34,14 @@ void leave(std::vector<unique_fd>& peers, asking& round, std::size_t count) {
 }
 
 void have_too_many(const stress_run& run, server_under_stress& server, good_client& good, waiting_found& found) {
-  good.now_beside(company::changing);
+  good.enter_phase(load_phase::changing);
   const std::size_t room = server_files - server.descriptors();
   auto peers = open_peers(run, server.target(), static_cast<unsigned>(room) + run.peers);
   asking round(run, peers);
   round.listen(room, 10s);
-  good.now_beside(company::others);
+  good.enter_phase(load_phase::beside_peers);
   round.listen(~std::size_t{0}, run.window);
-  good.now_beside(company::none);
+  good.enter_phase(load_phase::paused);
   const double cpu = server.busiest_while(
       [&] { round.listen(~std::size_t{0}, std::max<std::chrono::nanoseconds>(run.window, 200ms)); });
   found.most_cpu = std::max(found.most_cpu, cpu);

@@ -32,7 +32,7 @@ std::string resp_request(unsigned number) {
   // Every second request is a PING, because some servers have no ECHO.
   return number % 2 == 0 ? "*1\r\n$4\r\nPING\r\n" : resp_echo(fmt::format("request {}", number));
 }
-reply_state resp_judge(std::string_view reply, std::string_view request) {
+reply_state check_resp_reply(std::string_view reply, std::string_view request) {
   if (request.starts_with("*1")) return is_so_far(reply, "+PONG\r\n");
   return is_so_far(reply, request.substr(request.rfind('$')));
 }
@@ -62,7 +62,7 @@ std::string_view field_of(std::string_view header, std::string_view name) {
 }
 
 /// `tail` has the bytes after the chunk of size 0. Fields may precede the empty line.
-reply_state judge_trailer(std::string_view tail) {
+reply_state check_trailer(std::string_view tail) {
   constexpr std::string_view empty_line = "\r\n", end_of_fields = "\r\n\r\n";
   if (tail.starts_with(empty_line)) return is_so_far(tail, empty_line);
   const auto end = tail.find(end_of_fields);
@@ -70,7 +70,7 @@ reply_state judge_trailer(std::string_view tail) {
   return is_so_far(tail.substr(end), end_of_fields);
 }
 
-reply_state judge_chunks(std::string_view body) {
+reply_state check_chunks(std::string_view body) {
   constexpr std::size_t longest_line = 4096;
   for (;;) {
     const auto end = body.find("\r\n");
@@ -79,14 +79,14 @@ reply_state judge_chunks(std::string_view body) {
     const auto [digits_end, error] = std::from_chars(body.data(), body.data() + end, size, 16);
     if (error != std::errc() || std::string_view("\r; \t").find(*digits_end) == body.npos) return reply_state::wrong;
     body.remove_prefix(end + 2);
-    if (size == 0) return judge_trailer(body);
+    if (size == 0) return check_trailer(body);
     if (body.size() < size || body.size() - size < 2) return reply_state::incomplete;
     if (body.substr(size, 2) != "\r\n") return reply_state::wrong;
     body.remove_prefix(size + 2);
   }
 }
 
-reply_state judge_length(std::string_view body, std::string_view digits) {
+reply_state check_length(std::string_view body, std::string_view digits) {
   std::size_t length = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
   if (error != std::errc() || end != digits.data() + digits.size() || body.size() > length) return reply_state::wrong;
@@ -94,16 +94,16 @@ reply_state judge_length(std::string_view body, std::string_view digits) {
 }
 
 /// `header` is in lower case.
-reply_state judge_body(std::string_view header, std::string_view body) {
+reply_state check_body(std::string_view header, std::string_view body) {
   const std::string_view status = header.substr(std::min(header.find(' '), header.size()));
   if (status.starts_with(" 204") || status.starts_with(" 304")) return is_so_far(body, "");
-  if (field_of(header, "transfer-encoding").ends_with("chunked")) return judge_chunks(body);
+  if (field_of(header, "transfer-encoding").ends_with("chunked")) return check_chunks(body);
   const std::string_view length = field_of(header, "content-length");
-  return length.empty() ? reply_state::until_end : judge_length(body, length);
+  return length.empty() ? reply_state::until_end : check_length(body, length);
 }
 
 // Accepts any status except the server's own failures.
-reply_state http_judge(std::string_view reply, std::string_view request) {
+reply_state check_http_reply(std::string_view reply, std::string_view request) {
   constexpr std::string_view version = "HTTP/1.";
   if (!version.starts_with(reply.substr(0, version.size()))) return reply_state::wrong;
   const auto end = reply.find("\r\n\r\n");
@@ -111,8 +111,9 @@ reply_state http_judge(std::string_view reply, std::string_view request) {
   if (reply.size() > 9 && reply[9] == '5') return reply_state::wrong;
   const std::string header = header_of(reply, end);
   const std::string_view body = reply.substr(end + 4);
-  if (reply.size() > 9 && reply[9] == '1') return http_judge(body, request);  // informational: the final reply follows
-  const reply_state state = judge_body(header, body);
+  if (reply.size() > 9 && reply[9] == '1')
+    return check_http_reply(body, request);  // informational: the final reply follows
+  const reply_state state = check_body(header, body);
   const bool closes = header.starts_with("http/1.0") || field_of(header, "connection") == "close";
   return state == reply_state::complete && closes ? reply_state::last : state;
 }
@@ -129,8 +130,8 @@ std::string http_unfinished(unsigned number) {
 
 const std::array<dialect, 3> dialects{{
     {"echo", "the same bytes come back", echo_request, is_so_far, echo_large, echo_unfinished},
-    {"resp", "Redis's: PING and ECHO", resp_request, resp_judge, resp_large, resp_unfinished},
-    {"http", "HTTP/1.1: GET /", http_request, http_judge, http_large, http_unfinished},
+    {"resp", "Redis's: PING and ECHO", resp_request, check_resp_reply, resp_large, resp_unfinished},
+    {"http", "HTTP/1.1: GET /", http_request, check_http_reply, http_large, http_unfinished},
 }};
 
 const dialect* parse_dialect(std::string_view name) {

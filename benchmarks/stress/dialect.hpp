@@ -23,8 +23,8 @@ constexpr std::size_t unfinished_bytes = 15'000;
 
 struct dialect {
   std::string_view name, help;
-  std::string (*request)(unsigned number);                                 ///< differs from number to number
-  reply_state (*judge)(std::string_view reply, std::string_view request);  ///< judges all bytes received so far
+  std::string (*request)(unsigned number);                                       ///< differs from number to number
+  reply_state (*check_reply)(std::string_view reply, std::string_view request);  ///< judges all bytes received so far
   std::string (*large_request)();                      ///< a request with a reply as long as the protocol offers
   std::string (*unfinished_request)(unsigned number);  ///< the beginning of a request, to be followed by bytes 'x'
 };

@@ -32,7 +32,7 @@ void flood_client::work(const std::stop_token& stop) {
   connect_all(stop);
   bool were_leaving = false;
   while (!stop.stop_requested()) {
-    look(look_around_ns);
+    poll_events(look_around_ns);
     if (leaving_ && !std::exchange(were_leaving, true))
       for (peer& p : peers_)
         if (p.is_answered) p.fd.reset();  // with a FIN, as clients do
@@ -49,16 +49,16 @@ void flood_client::connect_all(const std::stop_token& stop) {
       continue;
     }
     ready_.add(peers_[i].fd.get(), EPOLLIN | EPOLLOUT, i);
-    if (i % 64 == 0) look(0);
+    if (i % 64 == 0) poll_events(0);
   }
 }
 
-void flood_client::look(std::uint64_t ns) {
+void flood_client::poll_events(std::uint64_t ns) {
   for (const epoll_event& e : ready_.wait(ns))
-    if (peers_[e.data.u32].fd) attend_to(e.data.u32);
+    if (peers_[e.data.u32].fd) handle_event(e.data.u32);
 }
 
-void flood_client::attend_to(std::uint32_t index) {
+void flood_client::handle_event(std::uint32_t index) {
   peer& p = peers_[index];
   if (p.is_connected) return receive(index);
   if (connect_error(p.fd) != 0) return fail(p);
@@ -115,18 +115,18 @@ struct flood_found {
 
 void be_flooded(const stress_run& run, server_under_stress& server, good_client& good, std::size_t expected,
                 flood_found& found) {
-  good.now_beside(company::changing);
+  good.enter_phase(load_phase::changing);
   const std::size_t before = server.descriptors();
   two_clients clients(server.target(), run.peers);
   run.wait(20s, [&] { return clients.answered() >= expected; });
-  good.now_beside(company::others);
+  good.enter_phase(load_phase::beside_peers);
   run.wait(run.window);
   found.at_limit += clients.answered();
-  good.now_beside(company::none);
+  good.enter_phase(load_phase::paused);
   run.wait(200ms);
   const double cpu = server.busiest_while([&] { run.wait(std::max<std::chrono::nanoseconds>(run.window, 200ms)); });
   found.most_cpu = std::max(found.most_cpu, cpu);
-  good.now_beside(company::changing);
+  good.enter_phase(load_phase::changing);
   clients.first.leave();
   clients.second.leave();
   run.wait(60s, [&] { return clients.answered() + clients.failed() >= run.peers; });

@@ -38,8 +38,8 @@ class flood_client {
   };
   void work(const std::stop_token& stop);
   void connect_all(const std::stop_token& stop);
-  void look(std::uint64_t ns);
-  void attend_to(std::uint32_t index);
+  void poll_events(std::uint64_t ns);
+  void handle_event(std::uint32_t index);
   void ask(std::uint32_t index);
   void receive(std::uint32_t index);
   void fail(peer& p);

@@ -47,28 +47,28 @@ good_client::good_client(const stress_run& run, const socket_address& to, unsign
 
 void good_client::begin_round() {
   run_.progress(fmt::format("round {} of {}", begun_ + 1, rounds_.size()));
-  now_beside(company::nobody);
+  enter_phase(load_phase::alone);
   run_.wait(run_.window);
 }
 
-void good_client::now_beside(company c) {
-  if (c == company::nobody) {
+void good_client::enter_phase(load_phase c) {
+  if (c == load_phase::alone) {
     ++begun_;
     latencies_.store(&uncounted_);
     run_.wait(warm_up);
   }
-  latencies_.store(latencies_beside(c));
+  latencies_.store(latencies_in(c));
 }
 
-histogram* good_client::latencies_beside(company c) {
+histogram* good_client::latencies_in(load_phase c) {
   switch (c) {
-    case company::nobody:
+    case load_phase::alone:
       return &rounds_.at(begun_ - 1).alone;
-    case company::others:
+    case load_phase::beside_peers:
       return &rounds_.at(begun_ - 1).beside;
-    case company::changing:
+    case load_phase::changing:
       return &uncounted_;
-    case company::none:
+    case load_phase::paused:
       break;
   }
   return nullptr;

@@ -20,11 +20,11 @@
 namespace quintet::bench {
 
 /// The good client's surroundings. Its latencies are recorded separately for each.
-enum class company : std::uint8_t {
-  nobody,
-  others,
+enum class load_phase : std::uint8_t {
+  alone,
+  beside_peers,
   changing,  ///< peers come or go: replies are required, latencies do not count
-  none,      ///< the client pauses, to disturb nothing
+  paused,    ///< the client pauses, to disturb nothing
 };
 
 /// A thread with some connections for the length of a scenario. It sends requests by schedule, on each connection in
@@ -36,9 +36,9 @@ class good_client {
 
   /// Announces the next round, and measures the client alone for a window.
   void begin_round();
-  /// Changes the surroundings, initially `none`. Each change to `nobody` begins a new round, whose first moment does
+  /// Changes the surroundings, initially `paused`. Each change to `alone` begins a new round, whose first moment does
   /// not count.
-  void now_beside(company c);
+  void enter_phase(load_phase c);
   /// Waits for the last replies and adds the results to the findings. `most_ratio` bounds the ratio of the two p99; 0:
   /// no bound.
   void report(double most_ratio);
@@ -58,7 +58,7 @@ class good_client {
   };
 
   void work(const std::stop_token& stop);
-  histogram* latencies_beside(company c);
+  histogram* latencies_in(load_phase c);
   void ask(std::uint64_t due);
   void receive(std::uint32_t index);
   void lose(line& l, std::string why);

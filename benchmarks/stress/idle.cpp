@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // idle.cpp: very many connections that send one request and stay, beside some active ones. Model 1 has a limited number
 // of threads and must refuse further connections at once.
-#include "stress/crowd.hpp"
 #include "stress/good_client.hpp"
+#include "stress/peer_group.hpp"
 #include "stress/server_under_stress.hpp"
 
 #include "load/report.hpp"
@@ -37,20 +37,20 @@ unsigned tables_for(const stress_run& run) {
 void have_idle_ones(const stress_run& run, server_under_stress& server, good_client& active, idle_found& found,
                     bool first) {
   const double before = server.resident_bytes();
-  active.now_beside(company::changing);
-  crowd peers(run, server.target(), run.peers, tables_for(run));
-  peers.speak(30s + std::chrono::milliseconds(run.peers));
+  active.enter_phase(load_phase::changing);
+  peer_group peers(run, server.target(), run.peers, tables_for(run));
+  peers.connect_and_ask(30s + std::chrono::milliseconds(run.peers));
   const double after = server.resident_bytes();
   found.most_threads = std::max(found.most_threads, server.threads());
-  active.now_beside(company::others);
-  peers.stay(run.window);
-  active.now_beside(company::changing);
+  active.enter_phase(load_phase::beside_peers);
+  peers.watch(run.window);
+  active.enter_phase(load_phase::changing);
   const std::size_t answered = peers.count(fate::answered);
   if (first) found.bytes_each = (after - before) / static_cast<double>(std::max<std::size_t>(answered, 1));
   found.answered += answered;
   found.closed += peers.count(fate::closed);
   found.others += peers.count(fate::waiting) + peers.count(fate::wrong);
-  peers.leave();
+  peers.reset();
 }
 
 }  // namespace

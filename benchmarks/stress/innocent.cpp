@@ -55,7 +55,7 @@ std::string innocent_connection::receive(const std::string& request, std::uint64
                            : fmt::format("the server closed the connection after {} bytes of its reply", reply.size());
     }
     reply.append(buffer.data(), static_cast<std::size_t>(n));
-    state = settings_.speaks->judge(reply, request);
+    state = settings_.speaks->check_reply(reply, request);
     if (state == reply_state::last) fd_.reset();
     if (state == reply_state::complete || state == reply_state::last) return "";
     if (state == reply_state::wrong) return "a wrong reply";

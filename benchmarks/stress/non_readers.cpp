@@ -63,13 +63,13 @@ void stress_non_readers(stress_run& run) {
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     good.begin_round();
     const std::size_t before = server.descriptors();  // includes the good client's, which is connected by now
-    good.now_beside(company::others);
+    good.enter_phase(load_phase::beside_peers);
     auto peers = open_peers(run, server.target(), run.peers);
     ask_for_much(peers);
     run.wait(run.window, [&] { return server.check(), false; });
     closed += count_closed(peers);
     reset_all(peers);
-    good.now_beside(company::changing);
+    good.enter_phase(load_phase::changing);
     run.wait(std::chrono::seconds(10), [&] { return server.descriptors() <= before; });
   }
   tell_memory(run, server);

@@ -67,9 +67,9 @@ void stress_resets(stress_run& run) {
   double seconds = 0;
   {
     good_client good(run, server.target(), 4, 1000);
-    good.now_beside(company::nobody);
+    good.enter_phase(load_phase::alone);
     run.wait(run.window);
-    good.now_beside(company::others);
+    good.enter_phase(load_phase::beside_peers);
     seconds = open_and_reset(run, server);
     good.report(0);
   }

@@ -22,10 +22,10 @@ struct slow_writers_found {
   double worst_overrun = -1;  ///< as a fraction of the deadline
 };
 
-/// One crowd of slow writers, from their first byte until the last one is closed.
-class crowd {
+/// One group of slow writers, from their first byte until the last one is closed.
+class slow_writer_group {
  public:
-  crowd(const stress_run& run, std::vector<unique_fd> peers, slow_writers_found& found)
+  slow_writer_group(const stress_run& run, std::vector<unique_fd> peers, slow_writers_found& found)
       : run_(run), peers_(std::move(peers)), found_(found), begun_(peers_.size(), never_ns) {
     for (std::uint32_t i = 0; i < peers_.size(); ++i) ready_.add(peers_[i].get(), EPOLLIN, i);
   }
@@ -83,8 +83,8 @@ void stress_slow_writers(stress_run& run) {
   slow_writers_found found;
   for (unsigned round = 1; round <= run.settings.rounds; ++round) {
     good.begin_round();
-    good.now_beside(company::others);
-    crowd(run, open_peers(run, server.target(), run.peers), found).stay();
+    good.enter_phase(load_phase::beside_peers);
+    slow_writer_group(run, open_peers(run, server.target(), run.peers), found).stay();
     server.check();
   }
   const double all = static_cast<double>(run.peers) * run.settings.rounds;

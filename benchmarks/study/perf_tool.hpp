@@ -23,7 +23,7 @@ std::string hardware_obstacle();
 std::string explain_perf(std::string_view complaints);
 
 // Runs perf on a process, from begin() to end().
-class perf_window final : public load_observer {
+class perf_window final : public server_observer {
  public:
   // `arguments` such as "stat", "-x,"; begin() adds `-p PID`.
   explicit perf_window(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}

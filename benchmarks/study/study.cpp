@@ -44,7 +44,7 @@ subject& subject_of(std::vector<subject>& all, const planned_run& run) {
 }
 
 // Reads /proc and hardware counters in every round, because that disturbs no server.
-class round_observer final : public load_observer {
+class round_observer final : public server_observer {
  public:
   explicit round_observer(bool hardware) : hardware_(hardware) {}
 

@@ -62,7 +62,7 @@ conclusions::conclusions(const axis& a, std::span<const combination> summary)
     crossed = crossings(speeds);
   }
   if (has_published(a.field, summary)) {
-    for (const auto& c : figures) shapes.push_back(judge_shape(c));
+    for (const auto& c : figures) shapes.push_back(evaluate_shape(c));
   } else if (a.rising) {
     for (const auto& c : figures) sentences.push_back(near_peak_sentence(a, c));
   }

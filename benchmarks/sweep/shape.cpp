@@ -35,7 +35,7 @@ bool has_published(measurement run_result::* axis, std::span<const combination> 
   return any.workload == "echo" && any.message_bytes.value_or(published_bytes) == published_bytes;
 }
 
-shape_verdict judge_shape(const curve& c) {
+shape_verdict evaluate_shape(const curve& c) {
   shape_verdict out{.label = c.label, .rises = {}, .falls = {}, .rise = {}, .fall = {}};
   const auto& peak = c.peak();
   const auto part = [&](const curve_point& p) { return p.figure.median / peak.figure.median; };

@@ -36,6 +36,6 @@ struct shape_verdict {
   std::optional<bool> rises, falls;  // as published; empty if no measured value can tell
   std::string rise, fall;            // sentences
 };
-shape_verdict judge_shape(const curve&);
+shape_verdict evaluate_shape(const curve&);
 
 }  // namespace quintet::bench

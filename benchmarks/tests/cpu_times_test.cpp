@@ -54,15 +54,15 @@ BOOST_AUTO_TEST_CASE(children_belong_to_a_process) {
 
 BOOST_AUTO_TEST_CASE(a_server_is_at_its_limit_with_one_busy_thread_or_with_all_its_cpus_busy) {
   const pid_t me = ::getpid();
-  BOOST_TEST(strain_of(me, {{1, 5.0}, {2, 7.0}}, {{1, 6.9}, {2, 7.0}}, 2.0) == 0.95,
+  BOOST_TEST(utilization_of(me, {{1, 5.0}, {2, 7.0}}, {{1, 6.9}, {2, 7.0}}, 2.0) == 0.95,
              boost::test_tools::tolerance(1e-9));
-  BOOST_TEST(strain_of(me, {{1, 5.0}}, {{2, 1.0}}, 2.0) == 0.5);  // a thread that has come
-  BOOST_TEST(strain_of(me, {}, {{1, 9.0}}, 2.0) == 1.0);          // more than the time: a moment's difference
+  BOOST_TEST(utilization_of(me, {{1, 5.0}}, {{2, 1.0}}, 2.0) == 0.5);  // a thread that has come
+  BOOST_TEST(utilization_of(me, {}, {{1, 9.0}}, 2.0) == 1.0);          // more than the time: a moment's difference
   cpu_set_t set;
   BOOST_REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
   thread_seconds many;
   for (int thread = 0; thread < 10 * CPU_COUNT(&set); ++thread) many[thread] = 0.1;
-  BOOST_TEST(strain_of(me, {}, many, 1.0) == 1.0, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(utilization_of(me, {}, many, 1.0) == 1.0, boost::test_tools::tolerance(1e-9));
 }
 
 BOOST_AUTO_TEST_CASE(threads_have_their_names_and_the_busiest_comes_first) {

@@ -140,9 +140,9 @@ BOOST_AUTO_TEST_CASE(the_bottleneck_has_a_name) {
   const auto says = [&](std::string_view text) { return to_text(s, r).find(text) != std::string::npos; };
   BOOST_TEST(says("bottleneck: not known (client 92 %); --server-pid"));
   BOOST_TEST(to_json(s, r).at("bottleneck").is_null());
-  r.server_strain = 0.5;
+  r.server_utilization = 0.5;
   BOOST_TEST(says("bottleneck: none (client 92 %, server 50 %)"));
-  r.server_strain = 0.96;
+  r.server_utilization = 0.96;
   BOOST_TEST(says("bottleneck: server CPU (client 92 %, server 96 %)"));
   BOOST_TEST(!says("threads"));
   r.server_threads.assign(10, {.name = "loop", .fraction = 0.5});
@@ -150,12 +150,12 @@ BOOST_AUTO_TEST_CASE(the_bottleneck_has_a_name) {
   BOOST_TEST(says("server's threads: loop 50 %, loop 50 %"));
   BOOST_TEST(says(", 2 more 100 % of a CPU\n"));
   BOOST_TEST(says("server's disks: 0 B read, 4,096 B written\n"));
-  r.disk_strain = 0.96;
+  r.disk_utilization = 0.96;
   BOOST_TEST(says("bottleneck: disk (client 92 %, server 96 %, disk 96 %)"));
-  r.disk_strain = 0;
-  r.network_strain = 0.97;
+  r.disk_utilization = 0;
+  r.network_utilization = 0.97;
   BOOST_TEST(says("bottleneck: network"));
-  r.network_strain = 0.3;
+  r.network_utilization = 0.3;
   r.client_cpu_s = 3.9;
   BOOST_TEST(says("bottleneck: client CPU"));
   BOOST_TEST(to_json(s, r).at("bottleneck").as_string() == "client_cpu");
@@ -167,9 +167,9 @@ BOOST_AUTO_TEST_CASE(the_server_and_lo_are_looked_at) {
   auto s = brief(server.port());
   s.server = ::getpid();  // client and server are one process here
   const load_result r = run_load(s);
-  BOOST_TEST(r.server_strain.value() > 0);
-  BOOST_TEST(r.server_strain.value() <= 1);
-  BOOST_TEST(r.machine_strain.value() <= 1);
+  BOOST_TEST(r.server_utilization.value() > 0);
+  BOOST_TEST(r.server_utilization.value() <= 1);
+  BOOST_TEST(r.machine_utilization.value() <= 1);
   BOOST_TEST_REQUIRE(r.network.has_value());
   BOOST_TEST(r.network->interface == "lo");
   const auto requests = static_cast<double>(r.requests);

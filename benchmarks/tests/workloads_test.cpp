@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// workloads_test.cpp: the names of workloads, their parameters, and which requests are dear.
+// workloads_test.cpp: the names of workloads, their parameters, and which requests are expensive.
 #include "workloads.hpp"
 #include "options.hpp"
 
@@ -75,16 +75,17 @@ BOOST_AUTO_TEST_CASE(what_is_unknown_is_refused_with_what_there_is) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(one_request_in_ten_of_mixed_is_dear_and_no_heartbeat_ever) {
+BOOST_AUTO_TEST_CASE(one_request_in_ten_of_mixed_is_expensive_and_no_heartbeat_ever) {
   const auto mixed = *parse_workload("mixed");
-  int dear = 0;
-  for (std::uint32_t sequence = 0; sequence < 1000; ++sequence) dear += is_dear(mixed, request(7, sequence)) ? 1 : 0;
-  BOOST_TEST(dear == 100);
-  BOOST_TEST(is_dear(mixed, request(7, 20)));
-  BOOST_TEST(!is_dear(mixed, request(heartbeat_connection, 20)));
-  BOOST_TEST(is_dear(*parse_workload("cpu"), request(7, 21)));
-  BOOST_TEST(!is_dear(*parse_workload("cpu"), request(heartbeat_connection, 21)));
-  BOOST_TEST(!is_dear(*parse_workload("echo"), request(7, 20)));
+  int expensive = 0;
+  for (std::uint32_t sequence = 0; sequence < 1000; ++sequence)
+    expensive += is_expensive(mixed, request(7, sequence)) ? 1 : 0;
+  BOOST_TEST(expensive == 100);
+  BOOST_TEST(is_expensive(mixed, request(7, 20)));
+  BOOST_TEST(!is_expensive(mixed, request(heartbeat_connection, 20)));
+  BOOST_TEST(is_expensive(*parse_workload("cpu"), request(7, 21)));
+  BOOST_TEST(!is_expensive(*parse_workload("cpu"), request(heartbeat_connection, 21)));
+  BOOST_TEST(!is_expensive(*parse_workload("echo"), request(7, 20)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

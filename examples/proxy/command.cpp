@@ -41,7 +41,7 @@ void set_relay_limits(command& c, const numbers& n) {
     limits.first_byte_timeout = limits.message_timeout = limits.idle_timeout = std::chrono::milliseconds(n.header_ms);
 }
 
-void settle(command& c, const numbers& n, const headers& send) {
+void resolve_options(command& c, const numbers& n, const headers& send) {
   if (send.v1 && send.v2) refuse("--send-proxy and --send-proxy-v2: one of them");
   if (c.relaying.upstreams.empty() && (send.v1 || send.v2 || c.relaying.accept_proxy || c.relaying.pool > 0))
     refuse("--pool, --accept-proxy, --send-proxy and --send-proxy-v2 need --upstream");
@@ -99,7 +99,7 @@ command parse(int argc, const char* const* argv) {
           "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"
           "  curl -i http://127.0.0.1:7080/")
       .parse(argc, argv);
-  settle(c, n, send);
+  resolve_options(c, n, send);
   return c;
 }
 

@@ -19,7 +19,7 @@ void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::m
 /// Closes a client for which no upstream was found. Nothing has been sent to it.
 void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
                  quintet::error_code why) {
-  count(all.counts.given_up);
+  count(all.counts.unserved);
   report(all.log, {severity::warning, "a client has no upstream", why});
   (void)connections.close(client);
 }

@@ -15,7 +15,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string line_of(const totals& t) {
   return ", " + number(t.open, "clients open") + ", " + number(t.failures, "upstreams failed") + ", " +
-         number(t.given_up, "clients given up") + ", " + number(t.bad_headers, "without a header") + ", " +
+         number(t.unserved, "clients given up") + ", " + number(t.bad_headers, "without a header") + ", " +
          number(t.to_upstreams, "bytes to upstreams") + ", " + number(t.to_clients, "to clients") + ", " +
          number(t.warm, "over warm connections") + ", locality " + percent(t.local, t.relays);
 }

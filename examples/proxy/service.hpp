@@ -38,7 +38,7 @@ struct totals {
   std::atomic<std::uint64_t> local{0};         ///< relays with both ends on one loop
   std::atomic<std::uint64_t> warm{0};          ///< upstream connections taken from the pool
   std::atomic<std::uint64_t> failures{0};      ///< failed attempts to connect
-  std::atomic<std::uint64_t> given_up{0};      ///< clients closed because they got no upstream
+  std::atomic<std::uint64_t> unserved{0};      ///< clients closed because they got no upstream
   std::atomic<std::uint64_t> bad_headers{0};   ///< clients whose PROXY header was malformed or missing
   std::atomic<std::uint64_t> to_upstreams{0};  ///< bytes forwarded
   std::atomic<std::uint64_t> to_clients{0};

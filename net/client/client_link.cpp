@@ -30,7 +30,7 @@ void client_links::drain(duration within) noexcept {
     return main_.stop();
   }
   for (auto l = all_.begin(); l != all_.end();) static_cast<client_link&>(*l++).give_up();
-  drainage_.begin(within);
+  drain_tracker_.begin(within);
 }
 
 link_id client_links::start(std::unique_ptr<client_link> link) noexcept {
@@ -47,9 +47,9 @@ void client_links::disconnect(link_id which) {
 }
 
 void client_link::begin(work_item& item) noexcept {
-  client_link& l = of(item);
+  client_link& l = from_item(item);
   l.all_.all_.insert(l);
-  if (l.all_.closed_) return l.over();
+  if (l.all_.closed_) return l.remove_self();
   if (l.all_.options_.reconnect) l.backoff_.emplace(*l.all_.options_.reconnect);
   l.attempt();
 }
@@ -68,45 +68,45 @@ void client_link::attempt_ended(error_code why, int handle) noexcept {
   connector_.reset();
   if (why) return failed(why);
   connected_ = all_.main_.now();
-  bound_buffers(handle);
-  all_.drainage_.entered();
+  limit_buffers(handle);
+  all_.drain_tracker_.entered();
   try {
     place(handle);
   } catch (...) {
-    all_.drainage_.left();
+    all_.drain_tracker_.left();
     all_.main_.io().close(handle);
     failed(detail::reason_of_exception());
   }
 }
 
-void client_link::bound_buffers(int handle) const noexcept {
+void client_link::limit_buffers(int handle) const noexcept {
   const client_options& o = all_.options_;
-  if (o.connecting.socket.has_buffers() || all_.drainage_.alive() < o.memory.tuned_sockets) return;
-  all_.main_.io().sockets().bound_buffers(handle, o.memory.bounded_buffers());
+  if (o.connecting.socket.has_buffers() || all_.drain_tracker_.alive() < o.memory.tuned_sockets) return;
+  all_.main_.io().sockets().limit_buffers(handle, o.memory.bounded_buffers());
 }
 
 void client_link::failed(error_code why) noexcept {
   all_.failures_.add();
-  const std::optional<duration> again = try_again();
-  tell(why, again);
-  if (!again) over();
+  const std::optional<duration> retry_in = schedule_retry();
+  report_failure(why, retry_in);
+  if (!retry_in) remove_self();
 }
 
 // The first and the last failure of a series are warnings, the others debug messages. errc::stopped is not logged.
-void client_link::tell(error_code why, std::optional<duration> again) const noexcept {
+void client_link::report_failure(error_code why, std::optional<duration> retry_in) const noexcept {
   const client_options& o = all_.options_;
   try {
     if (o.log && why != errc::stopped) {
-      const severity level = again && attempts_ > 1 ? severity::debug : severity::warning;
+      const severity level = retry_in && attempts_ > 1 ? severity::debug : severity::warning;
       report(o.log, {level, "no connection", why, to_.to_string()});
     }
-    if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, again});
+    if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, retry_in});
   } catch (...) {  // an exception of a hook changes nothing
   }
 }
 
 // Schedules the next attempt. The wait counts from the beginning of the last attempt, so a slow failure has used it up.
-std::optional<duration> client_link::try_again() noexcept {
+std::optional<duration> client_link::schedule_retry() noexcept {
   event_loop& main = all_.main_;
   if (!backoff_ || cancelled_ || main.stopping() || all_.draining_) return std::nullopt;
   const duration wait = std::max(duration::zero(), later(began_, backoff_->next(all_.random_)) - main.now());
@@ -122,13 +122,13 @@ void client_link::opened(connection_id c) noexcept {
 
 void client_link::finish(outcome how) noexcept {
   outcome_ = how;
-  become(&client_link::is_home);
+  become(&client_link::handle_outcome);
   all_.main_.post(static_cast<work_item&>(*this));
 }
 
-void client_link::is_home(work_item& item) noexcept {
-  client_link& l = of(item);
-  l.all_.drainage_.left();
+void client_link::handle_outcome(work_item& item) noexcept {
+  client_link& l = from_item(item);
+  l.all_.drain_tracker_.left();
   {
     const std::lock_guard lock(l.mutex_);
     l.connection_ = {};
@@ -136,9 +136,9 @@ void client_link::is_home(work_item& item) noexcept {
   l.close_later_.cancel();
   if (l.outcome_ == outcome::refused) return l.failed(errc::handler_threw);
   l.attempts_ = 0;
-  if (l.outcome_ == outcome::closed_here) return l.over();
+  if (l.outcome_ == outcome::closed_here) return l.remove_self();
   if (l.backoff_ && l.all_.main_.now() - l.connected_ >= l.all_.options_.reconnect->lasted) l.backoff_->reset();
-  if (!l.try_again()) l.over();
+  if (!l.schedule_retry()) l.remove_self();
 }
 
 void client_link::cancel() noexcept {
@@ -147,7 +147,7 @@ void client_link::cancel() noexcept {
     cancelled_ = true;
   }
   close_connection();
-  if (connector_ || next_.pending()) over();
+  if (connector_ || next_.pending()) remove_self();
 }
 
 void client_link::close_connection() noexcept {
@@ -163,10 +163,10 @@ void client_link::close_connection() noexcept {
 // Ends an attempt or a wait. A connection, if there is one, drains by itself.
 void client_link::give_up() noexcept {
   if (connector_) return attempt_ended(errc::stopped, -1);
-  if (next_.pending()) over();
+  if (next_.pending()) remove_self();
 }
 
-void client_link::over() noexcept {
+void client_link::remove_self() noexcept {
   all_.all_.erase(id);
   all_.size_.fetch_sub(1);
   delete this;

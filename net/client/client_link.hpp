@@ -4,7 +4,7 @@
 
 #include "../../base/metrics/counter.hpp"
 #include "../connection/connection_registry.hpp"
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../options/client_options.hpp"
 #include "backoff.hpp"
 #include "connector.hpp"
@@ -60,7 +60,7 @@ class client_links {
   event_loop& main_;
   const client_options& options_;
   connection_registry& connections_;
-  drainage drainage_{main_};  // counts connections
+  drain_tracker drain_tracker_{main_};  // counts connections
   bool draining_ = false, closed_ = false;
   std::mt19937_64 random_;
   std::atomic<std::uint64_t> newest_{0};
@@ -101,20 +101,20 @@ class client_link : private work_item, private link_entry {
   };
   static constexpr duration retry_after = std::chrono::milliseconds(10);  // if there was no memory
 
-  static client_link& of(work_item& item) noexcept { return static_cast<client_link&>(item); }
+  static client_link& from_item(work_item& item) noexcept { return static_cast<client_link&>(item); }
   static void begin(work_item& item) noexcept;
-  static void is_home(work_item& item) noexcept;
+  static void handle_outcome(work_item& item) noexcept;
   void attempt() noexcept;
   void attempt_ended(error_code failed, int handle) noexcept;
   void failed(error_code why) noexcept;
-  void tell(error_code why, std::optional<duration> again) const noexcept;
-  void bound_buffers(int handle) const noexcept;
-  std::optional<duration> try_again() noexcept;
+  void report_failure(error_code why, std::optional<duration> retry_in) const noexcept;
+  void limit_buffers(int handle) const noexcept;
+  std::optional<duration> schedule_retry() noexcept;
   void finish(outcome how) noexcept;
   void cancel() noexcept;
   void close_connection() noexcept;
   void give_up() noexcept;
-  void over() noexcept;
+  void remove_self() noexcept;
 
   client_links& all_;
   const destination to_;

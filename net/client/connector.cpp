@@ -92,7 +92,7 @@ void connector::start(const destination& to) noexcept {
 void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
   if (failed) return finish(failed, -1);
   try {
-    under_way_.reserve(candidates.size());
+    pending_attempts_.reserve(candidates.size());
     candidates_ = interleaved(candidates);
   } catch (const std::bad_alloc&) {
     last_failure_ = make_error_code(boost::system::errc::not_enough_memory);
@@ -110,18 +110,18 @@ void connector::try_next() noexcept {
       loop_.io().close(handle);
       return finish(make_error_code(boost::system::errc::not_enough_memory), -1);
     }
-    under_way_.push_back(a);
+    pending_attempts_.push_back(a);
     if (const error_code ec = a->watch()) return attempt_ended(*a, ec);
     if (tried_ < candidates_.size()) loop_.start(next_, options_.attempt_delay);
     return;
   }
-  if (under_way_.empty()) finish(last_failure_, -1);
+  if (pending_attempts_.empty()) finish(last_failure_, -1);
 }
 
 void connector::attempt_ended(attempt& which, error_code failed) noexcept {
   if (!failed) return finish({}, which.take());
   last_failure_ = failed;
-  std::erase(under_way_, &which);
+  std::erase(pending_attempts_, &which);
   which.end();
   next_.cancel();
   try_next();  // no delay: the attempt has ended
@@ -146,7 +146,7 @@ void connector::clean_up() noexcept {
   limit_.cancel();
   next_.cancel();
   resolver_.reset();
-  for (attempt* a : std::exchange(under_way_, {})) a->end();
+  for (attempt* a : std::exchange(pending_attempts_, {})) a->end();
 }
 
 }  // namespace quintet

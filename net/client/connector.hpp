@@ -54,7 +54,7 @@ class connector final : private loop_member {
   std::unique_ptr<resolver> resolver_;
   std::vector<address> candidates_;
   std::size_t tried_ = 0;
-  std::vector<attempt*> under_way_;  // each owns itself: an event for it may be in the current batch
+  std::vector<attempt*> pending_attempts_;  // each owns itself: an event for it may be in the current batch
   error_code last_failure_;
 };
 

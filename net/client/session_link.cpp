@@ -13,12 +13,13 @@ session_link::session_link(client_core& client, destination to)
     : client_link(client.links_, std::move(to)), session_owner(*client.model_), client_(client) {}
 
 void session_link::place(int handle) {
-  detail::place(model_, client_.main_, model_.place(), [this, handle](event_loop& on) noexcept { admit(on, handle); });
+  detail::place(model_, client_.main_, model_.place(),
+                [this, handle](event_loop& on) noexcept { open_session(on, handle); });
 }
 
 bool session_link::runs_here(const event_loop& /*loop*/) const noexcept { return model_.runs_inline(); }
 
-void session_link::admit(event_loop& on, int handle) noexcept {
+void session_link::open_session(event_loop& on, int handle) noexcept {
   try {
     detail::connection_core* const session = make_session(on, client_.host_, handle).release();
     session->begin(

@@ -20,7 +20,7 @@ class session_link : public client_link, protected detail::session_owner {
 
  private:
   void place(int handle) final;
-  void admit(event_loop& on, int handle) noexcept;
+  void open_session(event_loop& on, int handle) noexcept;
   [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;
   void retire(detail::connection_core& ended, destroy_function destroy) noexcept final;
 

@@ -14,7 +14,7 @@
 
 namespace quintet {
 
-using admission = detail::connection_output::admission;
+using write_verdict = detail::connection_output::write_verdict;
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
@@ -24,8 +24,8 @@ bool connection::write(std::span<const bytes> pieces) {
   check_held();
   std::size_t sum = 0;
   for (const bytes& piece : pieces) sum += piece.size();
-  if (const admission verdict = output_.admit(*this, sum); verdict != admission::taken)
-    return verdict == admission::dropped;
+  if (const write_verdict verdict = output_.check_write(*this, sum); verdict != write_verdict::accepted)
+    return verdict == write_verdict::dropped;
   output_.append(*this, pieces);
   has_written();
   return true;
@@ -35,8 +35,8 @@ bool connection::write(shared_bytes data) {
   check_held();
   const bytes all = data ? bytes(*data) : bytes();
   if (all.size() < large_write || !output_.may_keep_reference()) return write_more(all);
-  if (const admission verdict = output_.admit(*this, all.size()); verdict != admission::taken)
-    return verdict == admission::dropped;
+  if (const write_verdict verdict = output_.check_write(*this, all.size()); verdict != write_verdict::accepted)
+    return verdict == write_verdict::dropped;
   output_.append(*this, std::move(data));
   has_written();
   return true;

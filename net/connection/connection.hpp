@@ -94,11 +94,11 @@ class connection : protected detail::connection_core {
     input_.require(*this, size);
   }
   /// [baton] Reports that this batch used input of an unfinished message: `message_timeout` runs on although no input
-  /// is left. `anew`: that message began in this batch, after the end of another.
-  void mark_incomplete(bool anew = false) noexcept {
+  /// is left. `is_new_message`: that message began in this batch, after the end of another.
+  void mark_incomplete(bool is_new_message = false) noexcept {
     if (!held().handoff.timed) return;
     batch_.incomplete = true;
-    batch_.begun_anew = anew;
+    batch_.is_new_message = is_new_message;
   }
   /// [baton] Reports that the handler itself stores `size` bytes of input: they count as unused for `max_input_total`.
   void count_kept_input(std::size_t size) noexcept;

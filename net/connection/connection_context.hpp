@@ -93,7 +93,7 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool has_migration_target() const noexcept;
   /// [loop, baton] Returns whether the server ignores input, so that the peer's clocks stand still. In model 1 the
   /// thread blocks in send() while output waits.
-  [[nodiscard]] bool looks_away() const noexcept {
+  [[nodiscard]] bool ignores_input() const noexcept {
     return holds_input() || is_closing() || (loop_flags_.output.is_queued && loop_.io().capabilities().blocking_send);
   }
   /// [loop] Starts the timer unless it fires by the next deadline. expired() restarts a timer that fires early.

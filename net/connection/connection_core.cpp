@@ -100,16 +100,16 @@ void connection_core::receive(bytes arrived) noexcept {
   }
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
   if (enabled_.urgent) [[unlikely]]
-    if (arrived = sift(arrived, false); arrived.empty()) return watch_time();
+    if (arrived = filter_urgent(arrived, false); arrived.empty()) return watch_time();
   take_in(arrived);
 }
 
 // Answers urgent messages on the loop, even while the handler runs or its batch waits for a pool. Returns the rest for
 // the handler; nothing if the connection has ended. No handler is sending meanwhile: only this thread sends.
-bytes connection_core::sift(bytes arrived, bool at_end) noexcept try {
-  auto& found = loop_.use<urgent_findings>();
+bytes connection_core::filter_urgent(bytes arrived, bool at_end) noexcept try {
+  auto& found = loop_.use<urgent_result>();
   found.begin(connection_output::takes_from_outside(*this) && !loop_flags_.output.above_watermark);
-  const bytes left = run_sift(arrived, at_end, found);
+  const bytes left = run_filter_urgent(arrived, at_end, found);
   loop_.counters().urgent.add(found.answered);
   if (!found.reply.empty()) fail_if(output_.send_urgent(*this, found.reply));
   if (has_ended()) return {};
@@ -143,7 +143,7 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 void connection_core::on_receive_end(error_code reason) noexcept {
   if (reason) return fail(reason);
   if (enabled_.urgent && !is_lingering())
-    if (const bytes last = sift({}, true); !last.empty()) take_in(last);
+    if (const bytes last = filter_urgent({}, true); !last.empty()) take_in(last);
   if (has_ended()) return;
   loop_flags_.input.peer_ended = true;
   if (is_lingering()) return fail({});
@@ -213,7 +213,7 @@ void connection_core::on_sendable() noexcept {
 
 void connection_core::turn_ends() noexcept {
   extras_->end.is_scheduled = false;
-  connection_output::tell_notices(*this, has_ended() ? why_not_sent() : error_code());
+  connection_output::call_notices(*this, has_ended() ? why_not_sent() : error_code());
   const bool sends = std::exchange(extras_->end.sends, false);
   if (has_ended() || !(sends || extras_->migrates_to)) return;
   if (sends) fail_if(output_.send_queue(*this, loop_.counters().sends_outside));
@@ -305,9 +305,9 @@ void connection_core::apply_changes() noexcept {
   connection_migration::take_over_request(*this);
   if (!baton_extras_->changed || has_ended()) return;
   const bool was_above = loop_flags_.output.above_watermark;
-  if (was_above && !output_.tell_above(*this, false)) return out_of_memory();
+  if (was_above && !output_.notify_watermark(*this, false)) return out_of_memory();
   own_ = std::move(baton_extras_->changed);
-  if (was_above && !output_.tell_above(*this, true)) return out_of_memory();
+  if (was_above && !output_.notify_watermark(*this, true)) return out_of_memory();
   const bool checks = baton_flags_.checks_writes;  // output already written keeps its slow path
   use_limits();
   baton_flags_.checks_writes |= checks;

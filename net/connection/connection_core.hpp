@@ -89,7 +89,7 @@ class connection_core : public session_interface, public loop_member, public wor
   bytes take_input() noexcept {
     if (loop_flags_.input.has_pending) [[unlikely]]
       absorb_pending();
-    return input_.look(*this);
+    return input_.peek(*this);
   }
   /// [baton] Returns whether the handler must let others have their turn before it writes more.
   [[nodiscard]] bool is_full() const noexcept;
@@ -165,7 +165,7 @@ class connection_core : public session_interface, public loop_member, public wor
   }
   void take_in(bytes arrived) noexcept;
   void absorb_pending() noexcept;
-  bytes sift(bytes arrived, bool at_end) noexcept;
+  bytes filter_urgent(bytes arrived, bool at_end) noexcept;
   void keep_sending(engine::send_result sent) noexcept;
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;

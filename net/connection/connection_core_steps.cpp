@@ -27,13 +27,13 @@ void report_limit(const log_hook& log, const error_code& why, auto peer) noexcep
 }
 
 /// The peer does not read, so reset instead of FIN: queued bytes would linger in the kernel for minutes.
-bool gives_up_on_the_peer(const error_code& why) noexcept {
+bool requires_reset(const error_code& why) noexcept {
   return why == errc::output_overflow || why == errc::output_full || why == errc::send_timeout || why == errc::aborted;
 }
 
 // Returns the handler's reason, if it gave one and the peer is not at fault; else `why`.
 error_code chosen_reason(const connection_context& c, const error_code& why) noexcept {
-  if (c.baton_is_out() || !c.baton_flags_.handoff.has_reason || gives_up_on_the_peer(why)) return why;
+  if (c.baton_is_out() || !c.baton_flags_.handoff.has_reason || requires_reset(why)) return why;
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
@@ -82,7 +82,7 @@ void connection_core::rest() noexcept {
   }
   if (connection_deadlines* const d = deadlines()) {
     if (loop_.io().capabilities().blocking_send) note_long_send(*this, *d);
-    if (!baton_is_out()) d->hold(looks_away(), loop_.now());
+    if (!baton_is_out()) d->hold(ignores_input(), loop_.now());
     watch_time();
   }
 }
@@ -231,18 +231,18 @@ void connection_core::fail(error_code why) noexcept {
   if (is_cut) loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply must not look complete
   if (extras_) extras_->cancel();
   if (baton_is_out())
-    connection_output::tell_at_turn_end(*this);
+    connection_output::schedule_notices(*this);
   else
     begin_to_close();
 }
 
 // The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
-  if (gives_up_on_the_peer(reason()) || loop_flags_.output.partial_message)
+  if (requires_reset(reason()) || loop_flags_.output.partial_message)
     loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply, as in fail()
   output_.drop_builder(*this);
   loop_.io().close(std::exchange(handle_, -1));
-  connection_output::tell_all_notices(*this, why_not_sent());
+  connection_output::call_all_notices(*this, why_not_sent());
   connection_handoff::hand_off(*this, &connection_handoff::close);
 }
 

@@ -39,15 +39,15 @@ class connection_deadlines {
   bool output(bool waits, time_point now) noexcept;
 
   struct batch {
-    bool got_on;         ///< input was used (coroutine: a message was read or something written)
-    bool incomplete;     ///< the used input ends within a message
-    bool begun_anew;     ///< that message began in this batch, after the end of another
-    std::size_t unused;  ///< bytes of input left
+    bool progressed;      ///< input was used (coroutine: a message was read or something written)
+    bool incomplete;      ///< the used input ends within a message
+    bool is_new_message;  ///< that message began in this batch, after the end of another
+    std::size_t unused;   ///< bytes of input left
   };
   /// Records that the handler has finished a batch.
   void batch_ended(const batch& b, time_point now) noexcept {
     last_active_ = now;
-    if (b.got_on && (b.begun_anew || !b.incomplete)) {
+    if (b.progressed && (b.is_new_message || !b.incomplete)) {
       message_bytes_ = b.unused;
       message_since_ = b.unused > 0 || b.incomplete ? now : never;
     } else if (message_bytes_ > 0 && message_since_ == never) {

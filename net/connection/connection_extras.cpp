@@ -6,8 +6,8 @@
 
 namespace quintet::detail {
 
-void connection_turn_end::run(work_item& item) noexcept { static_cast<connection_turn_end&>(item).of.turn_ends(); }
-void connection_loop_extras::expired() noexcept { end.of.expired(); }
-void connection_loop_extras::run_quantum() noexcept { end.of.continue_writing(); }
+void end_of_turn_work::run(work_item& item) noexcept { static_cast<end_of_turn_work&>(item).context.turn_ends(); }
+void connection_loop_extras::expired() noexcept { end.context.expired(); }
+void connection_loop_extras::run_quantum() noexcept { end.context.continue_writing(); }
 
 }  // namespace quintet::detail

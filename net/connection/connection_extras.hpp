@@ -19,10 +19,10 @@
 namespace quintet::detail {
 
 /// Work deferred to the end of the loop's turn: sending the output of several messages, and calling send notices.
-struct connection_turn_end final : work_item {
-  explicit connection_turn_end(connection_context& c) noexcept : work_item(&connection_turn_end::run), of(c) {}
+struct end_of_turn_work final : work_item {
+  explicit end_of_turn_work(connection_context& c) noexcept : work_item(&end_of_turn_work::run), context(c) {}
   static void run(work_item& item) noexcept;
-  connection_context& of;
+  connection_context& context;
   bool is_scheduled = false;
   bool sends = false;  // there is output to send, not only notices to call
 };
@@ -32,7 +32,7 @@ struct connection_loop_extras final : timer, fair_task {
   explicit connection_loop_extras(connection_context& c) noexcept : end(c) {}
   void expired() noexcept override;
   void run_quantum() noexcept override;
-  connection_turn_end end;
+  end_of_turn_work end;
   // Messages.
   message_queue messages;
   // Output.

@@ -106,11 +106,11 @@ struct output_baton_flags {
 };
 /// State of the current batch, mostly for time limits. No flag here forces the slow path.
 struct batch_flags {
-  bool input_is_lent : 1 = false;  ///< the batch lies in the engine's memory, for its loop only
-  bool progressed : 1 = false;     ///< input was used, or something was written
-  bool incomplete : 1 = false;     ///< the batch ended within a message
-  bool begun_anew : 1 = false;     ///< that message began in this batch
-  bool lost : 1 = false;           ///< no memory to hand the batch off
+  bool input_is_lent : 1 = false;   ///< the batch lies in the engine's memory, for its loop only
+  bool progressed : 1 = false;      ///< input was used, or something was written
+  bool incomplete : 1 = false;      ///< the batch ended within a message
+  bool is_new_message : 1 = false;  ///< that message began in this batch
+  bool lost : 1 = false;            ///< no memory to hand the batch off
 };
 
 struct connection_baton_flags {
@@ -137,8 +137,8 @@ struct enabled_callbacks {
   bool urgent : 1 = false;  ///< it answers some messages urgently
 };
 
-/// How long a connection has received nothing: counts the heartbeat monitor's looks since the last received byte. Also remembers whether anything was received
-/// since the rebalancer's mark. Receiving costs one store.
+/// How long a connection has received nothing: counts the heartbeat monitor's looks since the last received byte. Also
+/// remembers whether anything was received since the rebalancer's mark. Receiving costs one store.
 class connection_silence {
  public:
   /// [loop] Records that something was received.

@@ -243,10 +243,10 @@ void connection_handoff::end_of_batch(connection_core& c) noexcept {
   if (connection_deadlines* const d = c.deadlines())
     d->batch_ended({.got_on = c.batch_.progressed,
                     .incomplete = c.batch_.incomplete,
-                    .begun_anew = c.batch_.begun_anew,
+                    .is_new_message = c.batch_.is_new_message,
                     .unused = c.input_.size()},
                    c.loop_.now());
-  c.batch_.progressed = c.batch_.incomplete = c.batch_.begun_anew = false;
+  c.batch_.progressed = c.batch_.incomplete = c.batch_.is_new_message = false;
   c.fail_if(c.output_.send_built(c));
 }
 
@@ -254,7 +254,7 @@ void connection_handoff::end_of_batch(connection_core& c) noexcept {
 void connection_handoff::destroy(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   if (c.extras_ && c.extras_->end.is_scheduled) return c.loop_.defer(item);
-  connection_output::tell_all_notices(c, c.why_not_sent());
+  connection_output::call_all_notices(c, c.why_not_sent());
   // on_close may have written, or thrown.
   c.output_.drop_builder(c);
   if (c.baton_flags_.handoff.handler_failed) c.loop_.counters().handler_errors.add();

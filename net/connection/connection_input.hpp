@@ -81,7 +81,7 @@ class connection_input {
   /// Turns pending input into unread input. Throws std::bad_alloc.
   void absorb_pending(context& c);
   /// Returns unread input, which the handler sees next.
-  bytes look(context& c) const noexcept {
+  bytes peek(context& c) const noexcept {
     c.baton_flags_.input.has_unread = !unread_.empty();
     return unread_.data();
   }

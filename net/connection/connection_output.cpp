@@ -25,25 +25,26 @@ std::size_t connection_output::queued(const context& c) const noexcept {
   return c.baton_extras_ ? c.baton_extras_->queued : 0;
 }
 
-connection_output::admission connection_output::admit(context& c, std::size_t count) {
-  if (c.baton_flags_.output.shutdown_requested) return admission::refused;
+connection_output::write_verdict connection_output::check_write(context& c, std::size_t count) {
+  if (c.baton_flags_.output.shutdown_requested) return write_verdict::rejected;
   const std::size_t waits = written() + queued(c);
   if (waits + count <= std::min(c.applied_limits().high_watermark, c.applied_limits().max_output))
-    return admission::taken;
-  return admit_above_gate(c, count, waits);
+    return write_verdict::accepted;
+  return check_limited_write(c, count, waits);
 }
 
 // The server's budget counts output above the gate before it takes memory. The policies pause and close start later,
 // when the loop sees that the peer does not take it.
-connection_output::admission connection_output::admit_above_gate(context& c, std::size_t count, std::size_t waits) {
+connection_output::write_verdict connection_output::check_limited_write(context& c, std::size_t count,
+                                                                        std::size_t waits) {
   const connection_limits& limits = c.applied_limits();
   output_baton_flags& flags = c.baton_flags_.output;
   if (waits > limits.high_watermark) {
-    if (limits.overflow == overflow_policy::error) return admission::refused;
+    if (limits.overflow == overflow_policy::error) return write_verdict::rejected;
     if (limits.overflow == overflow_policy::drop) {
       ++c.extras_of_baton().dropped;
       flags.has_dropped = true;
-      return admission::dropped;
+      return write_verdict::dropped;
     }
   }
   const std::size_t after = written() + count;
@@ -51,7 +52,7 @@ connection_output::admission connection_output::admit_above_gate(context& c, std
   flags.overflowed = flags.overflowed || waits + count > limits.max_output ||
                      !c.host_.output.changed(std::exchange(c.extras_of_baton().output_charged, after), after,
                                              c.host_.registry.count());
-  return flags.overflowed ? admission::refused : admission::taken;
+  return flags.overflowed ? write_verdict::rejected : write_verdict::accepted;
 }
 
 void connection_output::append(context& c, std::span<const bytes> pieces) {
@@ -120,7 +121,7 @@ end_reason connection_output::send_early(context& c, counter& reason) noexcept {
 
 end_reason connection_output::account(context& c, engine::send_result sent) noexcept {
   c.loop_.counters().sent(sent.bytes);
-  note_taken(c, sent.bytes);
+  count_sent_for_notices(c, sent.bytes);
   if (c.loop_.io().capabilities().blocking_send) c.loop_.time_has_passed();
   if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(c.loop_.now());
   return sent.error == 0 ? end_reason() : system_error_code(sent.error);
@@ -230,19 +231,20 @@ end_reason connection_output::watch_watermarks(context& c) noexcept {
   const bool above = queue_.size() > (c.loop_flags_.output.above_watermark ? l.low_watermark : l.high_watermark);
   if (above != c.loop_flags_.output.above_watermark) {
     c.loop_flags_.output.above_watermark = above;
-    if (connection_deadlines* const d = c.deadlines(); d && !c.baton_is_out()) d->hold(c.looks_away(), c.loop_.now());
-    if (!tell_above(c, above)) return no_memory();
+    if (connection_deadlines* const d = c.deadlines(); d && !c.baton_is_out())
+      d->hold(c.ignores_input(), c.loop_.now());
+    if (!notify_watermark(c, above)) return no_memory();
   }
   if (l.overflow == overflow_policy::close && queue_.size() > l.high_watermark) return errc::output_full;
   return {};
 }
 
-bool connection_output::tell_above(context& c, bool above) noexcept {
+bool connection_output::notify_watermark(context& c, bool above) noexcept {
   if (c.applied_limits().overflow == overflow_policy::error) c.host_.registry.set_full(c.id_, above);
-  return tell_source(c, above);
+  return notify_source(c, above);
 }
 
-bool connection_output::tell_source(context& c, bool throttle) noexcept try {
+bool connection_output::notify_source(context& c, bool throttle) noexcept try {
   if (c.own_ && c.own_->source) c.host_.registry.throttle(c.own_->source, throttle ? 1 : -1);
   return true;
 } catch (const std::bad_alloc&) {
@@ -254,7 +256,7 @@ bool connection_output::tell_source(context& c, bool throttle) noexcept try {
 bool connection_output::drop_queue(context& c) noexcept {
   c.loop_.chunks().recycle(queue_);
   if (c.extras_) c.host_.output.released(std::exchange(c.extras_->output_charged, 0));
-  if (c.loop_flags_.output.above_watermark) (void)tell_source(c, false);
+  if (c.loop_flags_.output.above_watermark) (void)notify_source(c, false);
   c.loop_flags_.output.above_watermark = false;
   const bool is_cut = c.loop_flags_.output.is_queued;
   c.loop_flags_.output.is_queued = false;

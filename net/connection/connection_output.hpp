@@ -55,10 +55,10 @@ class connection_output {
 
   /// Appends if the current chunk has room. The caller ensures that there is a chunk (else checks_writes is set).
   bool try_append(bytes data) noexcept { return builder_.try_append_here(data); }
-  enum class admission : std::uint8_t { taken, dropped, refused };
+  enum class write_verdict : std::uint8_t { accepted, dropped, rejected };
   /// Returns whether `count` more bytes may be written, by the connection's limits and the server's budget.
-  admission admit(context& c, std::size_t count);
-  /// Append admitted data. Throw std::bad_alloc.
+  write_verdict check_write(context& c, std::size_t count);
+  /// Append accepted data. Throw std::bad_alloc.
   void append(context& c, std::span<const bytes> pieces);
   void append(context& c, shared_bytes data);
   /// Returns whether append() may keep a reference. As the first chunk, a reference would be taken for storage.
@@ -88,7 +88,7 @@ class connection_output {
   /// Compares the queue with watermarks that may have changed.
   end_reason watch_watermarks(context& c) noexcept;
   /// Tells senders (where the policy refuses their data) and the connection that feeds this one. False: no memory.
-  [[nodiscard]] bool tell_above(context& c, bool above) noexcept;
+  [[nodiscard]] bool notify_watermark(context& c, bool above) noexcept;
   /// The connection has ended: drops the queue. Returns whether that truncates output.
   [[nodiscard]] bool drop_queue(context& c) noexcept;
 
@@ -113,7 +113,7 @@ class connection_output {
         return partial(sent);
       c.loop_.counters().sent(all.size());
     }
-    c.loop_.chunks().take_back_piece(builder_);
+    c.loop_.chunks().recycle_one_piece(builder_);
     return decltype(partial(engine::send_result{}))();
   }
   end_reason keep_sending(context& c, engine::send_result sent) noexcept;
@@ -136,15 +136,15 @@ class connection_output {
 
   // ---- Notices: functions that are called when output was sent (connection_output_notices.cpp) ----------------------
 
-  static void tell_at_turn_end(context& c) noexcept;
+  static void schedule_notices(context& c) noexcept;
   /// Calls the reached notices without an error. If `why` is set, then calls all others of the loop with it.
-  static void tell_notices(context& c, error_code why) noexcept;
+  static void call_notices(context& c, error_code why) noexcept;
   /// Calls all notices, of the loop and of the baton.
-  static void tell_all_notices(context& c, error_code why) noexcept;
+  static void call_all_notices(context& c, error_code why) noexcept;
 
  private:
   [[nodiscard]] std::size_t queued(const context& c) const noexcept;
-  admission admit_above_gate(context& c, std::size_t count, std::size_t waits);
+  write_verdict check_limited_write(context& c, std::size_t count, std::size_t waits);
   void check_form(context& c) const noexcept {
     if (!builder_.is_one_piece()) c.baton_flags_.checks_writes = true;
   }
@@ -153,11 +153,11 @@ class connection_output {
   end_reason send_all(context& c) noexcept;
   end_reason join_queue(context& c, bool kernel_is_full) noexcept;
   end_reason queue_changed(context& c) noexcept;
-  bool tell_source(context& c, bool throttle) noexcept;
+  bool notify_source(context& c, bool throttle) noexcept;
   void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
   static end_reason account(context& c, engine::send_result sent) noexcept;
   bool take_notices(context& c) noexcept;
-  static void note_taken(context& c, std::size_t count) noexcept;
+  static void count_sent_for_notices(context& c, std::size_t count) noexcept;
   /// Adds the sends of `send` to `reason`. Sends at the end of a batch are the rule and have no reason.
   template <class F>
   static end_reason count_sends(context& c, counter& reason, F send) noexcept {

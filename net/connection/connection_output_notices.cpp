@@ -22,32 +22,32 @@ bool connection_output::take_notices(context& c) noexcept {
   if (!c.baton_extras_ || c.baton_extras_->notices.empty() || c.has_ended()) return true;
   if (!c.make_extras()) return false;
   c.extras_->notices.take(c.baton_extras_->notices, c.extras_->taken + queue_.size());
-  note_taken(c, 0);
+  count_sent_for_notices(c, 0);
   return true;
 }
 
-void connection_output::note_taken(context& c, std::size_t count) noexcept {
+void connection_output::count_sent_for_notices(context& c, std::size_t count) noexcept {
   if (!c.extras_ || c.extras_->notices.empty()) return;
   c.extras_->taken += count;
-  if (c.extras_->notices.is_due(c.extras_->taken)) tell_at_turn_end(c);
+  if (c.extras_->notices.is_due(c.extras_->taken)) schedule_notices(c);
 }
 
 // Deferred: a handler may be in the middle of a flush().
-void connection_output::tell_at_turn_end(context& c) noexcept {
+void connection_output::schedule_notices(context& c) noexcept {
   if (c.extras_ && !c.extras_->notices.empty() && !std::exchange(c.extras_->end.is_scheduled, true))
     c.loop_.defer(c.extras_->end);
 }
 
-void connection_output::tell_notices(context& c, error_code why) noexcept {
-  unsigned thrown = c.extras_->notices.tell_due(c.extras_->taken);
-  if (why) thrown += c.extras_->notices.tell_all(why);
+void connection_output::call_notices(context& c, error_code why) noexcept {
+  unsigned thrown = c.extras_->notices.call_due(c.extras_->taken);
+  if (why) thrown += c.extras_->notices.call_all(why);
   c.loop_.counters().handler_errors.add(thrown);
 }
 
 // The baton was returned for the last time, and no handler is running.
-void connection_output::tell_all_notices(context& c, error_code why) noexcept {
-  if (c.extras_) tell_notices(c, why);
-  if (c.baton_extras_) c.loop_.counters().handler_errors.add(c.baton_extras_->notices.tell_all(why));
+void connection_output::call_all_notices(context& c, error_code why) noexcept {
+  if (c.extras_) call_notices(c, why);
+  if (c.baton_extras_) c.loop_.counters().handler_errors.add(c.baton_extras_->notices.call_all(why));
 }
 
 }  // namespace quintet::detail

@@ -21,8 +21,8 @@ std::uint32_t registry_number() noexcept {
 
 }  // namespace
 
-connection_registry::connection_registry(std::size_t max_under_way)
-    : max_under_way_(max_under_way), number_(registry_number()) {}
+connection_registry::connection_registry(std::size_t max_pending_bytes)
+    : max_pending_bytes_(max_pending_bytes), number_(registry_number()) {}
 
 // [loop]
 void connection_message::arrive(work_item& item) noexcept {
@@ -61,17 +61,17 @@ class connection_registry::broadcast_message final : public work_item {
 
 // Runs f(connection&) on the loop at once: wherever the baton is, even in the middle of a message.
 template <class F>
-class connection_registry::errand final : public work_item {
+class connection_registry::connection_task final : public work_item {
  public:
-  errand(connection_registry& r, connection_id to, F f) noexcept
-      : work_item(&errand::arrive), registry_(r), to_(to), function_(f) {}
+  connection_task(connection_registry& r, connection_id to, F f) noexcept
+      : work_item(&connection_task::arrive), registry_(r), to_(to), function_(f) {}
 
  private:
   static void arrive(work_item& item) noexcept {
-    std::unique_ptr<errand> self(static_cast<errand*>(&item));
+    std::unique_ptr<connection_task> self(static_cast<connection_task*>(&item));
     if (connection* c = self->registry_.arrived(self->to_, 0)) return self->function_(*c);
     connection_registry& registry = self->registry_;
-    (void)registry.post_errand(std::move(self));  // the connection has migrated: follow it
+    (void)registry.post_task(std::move(self));  // the connection has migrated: follow it
   }
   friend connection_registry;
   connection_registry& registry_;
@@ -80,12 +80,12 @@ class connection_registry::errand final : public work_item {
 };
 
 template <class F>
-error_code connection_registry::run_errand(connection_id to, F f) {
-  return post_errand(std::make_unique<errand<F>>(*this, to, f));
+error_code connection_registry::run_task(connection_id to, F f) {
+  return post_task(std::make_unique<connection_task<F>>(*this, to, f));
 }
 
 template <class F>
-error_code connection_registry::post_errand(std::unique_ptr<errand<F>> message) noexcept {
+error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message) noexcept {
   shard& s = shard_of(message->to_);
   const std::lock_guard lock(s.mutex);
   const slot* const found = living(s, message->to_);
@@ -95,15 +95,15 @@ error_code connection_registry::post_errand(std::unique_ptr<errand<F>> message) 
 }
 
 error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
-  return run_errand(which, [silent_for](connection& c) { c.end_if_silent(silent_for); });
+  return run_task(which, [silent_for](connection& c) { c.end_if_silent(silent_for); });
 }
 
 error_code connection_registry::abort(connection_id which) {
-  return run_errand(which, [](connection& c) { c.abort_from_outside(); });
+  return run_task(which, [](connection& c) { c.abort_from_outside(); });
 }
 
 template <class F>
-bool connection_registry::visit(look_position& from, std::size_t most, F f) {
+bool connection_registry::visit(scan_position& from, std::size_t most, F f) {
   const shard& s = shards_[from.shard];
   const std::lock_guard lock(s.mutex);
   const std::size_t to = std::min(s.slots.size(), from.slot + most);
@@ -114,18 +114,18 @@ bool connection_registry::visit(look_position& from, std::size_t most, F f) {
   return from.shard < connection_shards;
 }
 
-bool connection_registry::look(look_position& from, std::size_t most, std::vector<silent_connection>& found) {
+bool connection_registry::find_silent(scan_position& from, std::size_t most, std::vector<silent_connection>& found) {
   return visit(from, most, [&](connection_id id, connection& c) {
     const std::uint32_t looks = c.silence_.look();
     if (looks > 0 && found.size() < found.capacity()) found.push_back({id, looks});
   });
 }
 
-bool connection_registry::mark(look_position& from, std::size_t most) {
+bool connection_registry::mark(scan_position& from, std::size_t most) {
   return visit(from, most, [](connection_id, connection& c) { c.silence_.mark(); });
 }
 
-bool connection_registry::find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found) {
+bool connection_registry::find_movable(scan_position& from, std::size_t most, std::vector<movable_connection>& found) {
   return visit(from, most, [&](connection_id id, connection& c) {
     if (c.constants_.can_move) found.push_back({id, &c.loop(), c.silence_.is_marked()});
   });
@@ -161,7 +161,7 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
   if (!found) return errc::no_such_connection;
   if ((what == kind::data && found->holder->refuses_sends_) || (what != kind::control && !has_room(*found)))
     return errc::output_full;
-  found->under_way += message->cost_;
+  found->pending_bytes += message->cost_;
   found->holder->loop().post(*message.release());
   return {};
 }
@@ -190,7 +190,7 @@ std::size_t connection_registry::broadcast_in(shard& s, std::span<const connecti
       if (!message)
         message = messages.emplace_back(&loop, std::make_unique<broadcast_message>(*this, data)).second.get();
       message->to.push_back(id);
-      at->under_way += broadcast_message::cost_of(data);
+      at->pending_bytes += broadcast_message::cost_of(data);
       ++reached;
     }
   } catch (const std::bad_alloc&) {  // the connections collected so far are reached
@@ -221,11 +221,11 @@ connection_registry::added connection_registry::add(connection& c) {
   const std::lock_guard lock(s.mutex);
   if (s.first_free == none) {
     s.slots.emplace_back();
-    s.slots.back().under_way = none;
+    s.slots.back().pending_bytes = none;
     s.first_free = s.slots.size() - 1;
   }
   const std::size_t index = s.first_free;
-  s.first_free = s.slots[index].under_way;
+  s.first_free = s.slots[index].pending_bytes;
   s.slots[index] = {&c, s.next_generation++};
   ++s.size;
   count_.fetch_add(1, std::memory_order_relaxed);
@@ -237,7 +237,7 @@ void connection_registry::remove(connection_id id) noexcept {
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, id);
   if (!found) return;
-  *found = {.under_way = s.first_free};
+  *found = {.pending_bytes = s.first_free};
   s.first_free = id.slot;
   --s.size;
   count_.fetch_sub(1, std::memory_order_relaxed);
@@ -256,14 +256,14 @@ connection* connection_registry::arrived(connection_id id, std::size_t cost, boo
   if (!found) return nullptr;
   // Nothing that counts is on its way to a connection that migrates.
   connection* const holder = found->holder->loop().in_this_thread() ? found->holder : nullptr;
-  if (!holder || (!needs_baton && holder->takes_bytes_now())) found->under_way -= cost;
+  if (!holder || (!needs_baton && holder->takes_bytes_now())) found->pending_bytes -= cost;
   return holder;
 }
 
 void connection_registry::release(connection_id id, std::size_t cost) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
-  if (slot* const found = living(s, id)) found->under_way -= cost;
+  if (slot* const found = living(s, id)) found->pending_bytes -= cost;
 }
 
 connection_id connection_registry::id_of(std::size_t in_shard, std::size_t at) const noexcept {

@@ -74,8 +74,8 @@ class connection_message : public work_item {
 /// Locks one shard for a look-up and a post. The path from a socket through a handler and back takes no lock.
 class connection_registry {
  public:
-  /// `max_under_way`: limit in bytes for messages to one connection that have not run yet. Throws std::bad_alloc.
-  explicit connection_registry(std::size_t max_under_way);
+  /// `max_pending_bytes`: limit in bytes for messages to one connection that have not run yet. Throws std::bad_alloc.
+  explicit connection_registry(std::size_t max_pending_bytes);
   connection_registry(const connection_registry&) = delete;
   connection_registry& operator=(const connection_registry&) = delete;
 
@@ -103,7 +103,7 @@ class connection_registry {
   [[nodiscard]] std::vector<connection_id> all() const;
   // For heartbeat_monitor.
   /// Position at which a scan of all connections continues.
-  struct look_position {
+  struct scan_position {
     std::size_t shard = 0, slot = 0;
   };
   struct silent_connection {
@@ -112,7 +112,7 @@ class connection_registry {
   };
   /// [any thread] Scans at most `most` slots under one lock. Adds connections that received nothing since the previous
   /// scan to `found`, up to its capacity. Returns false after the last slot.
-  bool look(look_position& from, std::size_t most, std::vector<silent_connection>& found);
+  bool find_silent(scan_position& from, std::size_t most, std::vector<silent_connection>& found);
   /// [any thread] Closes it with errc::heartbeat_timeout, unless it has received something before its loop gets there,
   /// or a handler is running.
   error_code evict(connection_id which, std::uint32_t silent_for);
@@ -125,8 +125,8 @@ class connection_registry {
   };
   /// [any thread] Scan at most `most` slots under one lock: mark connections as silent until they receive something;
   /// add those that may migrate to `found`. Return false after the last slot.
-  bool mark(look_position& from, std::size_t most);
-  bool find_movable(look_position& from, std::size_t most, std::vector<movable_connection>& found);
+  bool mark(scan_position& from, std::size_t most);
+  bool find_movable(scan_position& from, std::size_t most, std::vector<movable_connection>& found);
   /// [any thread] Waits for migrations in progress and prevents new ones.
   void end_moves() noexcept;
 
@@ -147,7 +147,7 @@ class connection_registry {
     connection* holder = nullptr;
     std::uint64_t generation = 0;
     // Bytes sent to the holder and not run yet. Without a holder: the next free slot.
-    std::size_t under_way = 0;
+    std::size_t pending_bytes = 0;
   };
   struct shard {
     mutable std::mutex mutex;
@@ -161,11 +161,11 @@ class connection_registry {
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   class broadcast_message;
   template <class F>
-  class errand;
+  class connection_task;
   template <class F>
-  error_code run_errand(connection_id to, F f);
+  error_code run_task(connection_id to, F f);
   template <class F>
-  error_code post_errand(std::unique_ptr<errand<F>> message) noexcept;
+  error_code post_task(std::unique_ptr<connection_task<F>> message) noexcept;
   template <class F>
   class call_message;
 
@@ -184,7 +184,7 @@ class connection_registry {
     shard& s = shard_of(id);
     const std::lock_guard lock(s.mutex);
     slot* const found = living(s, id);
-    if (!found || found->under_way != 0 || s.ends_moves) return false;
+    if (!found || found->pending_bytes != 0 || s.ends_moves) return false;
     if (connection* const next = f()) found->holder = next;
     return true;
   }
@@ -196,7 +196,7 @@ class connection_registry {
   connection* arrived(connection_id id, std::size_t cost, bool needs_baton = false) noexcept;
   /// [any thread] Releases the cost of messages that have run.
   void release(connection_id id, std::size_t cost) noexcept;
-  [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.under_way <= max_under_way_; }
+  [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.pending_bytes <= max_pending_bytes_; }
   enum class kind { data, call, control };  // control is never refused
   /// Runs f(connection&) on the connection's loop; a call holds the baton. `size`: the bytes that f carries.
   template <class F>
@@ -205,13 +205,13 @@ class connection_registry {
   std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
   /// Calls f(id, connection&) for each connection in these slots.
   template <class F>
-  bool visit(look_position& from, std::size_t most, F f);
+  bool visit(scan_position& from, std::size_t most, F f);
   slot* living(shard& s, connection_id id) const noexcept;
   shard& shard_of(connection_id id) noexcept { return shards_[id.home % connection_shards]; }
 
   [[nodiscard]] connection_id id_of(std::size_t in_shard, std::size_t at) const noexcept;
 
-  const std::size_t max_under_way_;
+  const std::size_t max_pending_bytes_;
   const std::uint32_t number_;  // unique in this process
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint32_t> next_shard_{0};

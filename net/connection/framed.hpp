@@ -48,7 +48,7 @@ class framed {
       "may be at work on another thread when they are called");
 
  public:
-  framed(Codec wire, Handler handler) : sieve_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
+  framed(Codec wire, Handler handler) : filter_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
 
   std::size_t operator()(connection& c, bytes in) { return for_each_message(c, in, handler_); }
   std::size_t on_overload(connection& c, bytes in)
@@ -58,10 +58,10 @@ class framed {
   }
 
   /// Called by the connection on the loop, wherever the baton is: answers urgent messages and returns the rest.
-  bytes sift(bytes arrived, bool at_end, detail::urgent_findings& found)
+  bytes filter_urgent(bytes arrived, bool at_end, detail::urgent_result& found)
     requires has_urgent_messages<Handler>
   {
-    return sieve_.template sift<Handler>(arrived, at_end, found);
+    return filter_.template filter_urgent<Handler>(arrived, at_end, found);
   }
 
   /// Gets the bytes as received, without urgent messages.
@@ -94,7 +94,7 @@ class framed {
   void on_close(connection& c, error_code why) {
     if (std::exchange(unfinished_, false) && why == errc::end_of_stream) why = errc::incomplete_message;
     wire_ = Codec(wire_);  // a client may reuse its handler for the next connection
-    sieve_ = sieve(wire_);
+    filter_ = filter_type(wire_);
     if constexpr (requires { handler_.on_close(c, why); }) handler_.on_close(c, why);
   }
 
@@ -123,9 +123,10 @@ class framed {
     return in.size();
   }
 
-  using sieve = std::conditional_t<has_urgent_messages<Handler>, detail::urgent_sieve<Codec>, detail::no_urgent_sieve>;
+  using filter_type =
+      std::conditional_t<has_urgent_messages<Handler>, detail::urgent_filter<Codec>, detail::no_urgent_filter>;
 
-  [[no_unique_address]] sieve sieve_;  // the loop's; all other members are the baton's
+  [[no_unique_address]] filter_type filter_;  // the loop's; all other members are the baton's
   Codec wire_;
   Handler handler_;
   bool unfinished_ = false;  // a message has begun

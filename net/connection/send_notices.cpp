@@ -22,19 +22,19 @@ bool send_notices::is_due(std::uint64_t sent) const noexcept {
   return !waiting_.empty() && waiting_.front().position_ <= sent;
 }
 
-unsigned send_notices::tell_due(std::uint64_t sent) noexcept {
+unsigned send_notices::call_due(std::uint64_t sent) noexcept {
   unsigned thrown = 0;
-  while (is_due(sent)) thrown += tell_first({});
+  while (is_due(sent)) thrown += call_first({});
   return thrown;
 }
 
-unsigned send_notices::tell_all(error_code why) noexcept {
+unsigned send_notices::call_all(error_code why) noexcept {
   unsigned thrown = 0;
-  while (!waiting_.empty()) thrown += tell_first(why);
+  while (!waiting_.empty()) thrown += call_first(why);
   return thrown;
 }
 
-unsigned send_notices::tell_first(error_code why) noexcept {
+unsigned send_notices::call_first(error_code why) noexcept {
   const std::unique_ptr<send_notice> first(&waiting_.front());
   waiting_.pop_front();
   try {

@@ -24,12 +24,12 @@ class send_notices {
   /// Returns whether the first notice is reached after `sent` bytes.
   [[nodiscard]] bool is_due(std::uint64_t sent) const noexcept;
   /// Calls and destroys the reached notices without an error; returns how many threw.
-  unsigned tell_due(std::uint64_t sent) noexcept;
+  unsigned call_due(std::uint64_t sent) noexcept;
   /// Calls and destroys all notices with `why`; returns how many threw.
-  unsigned tell_all(error_code why) noexcept;
+  unsigned call_all(error_code why) noexcept;
 
  private:
-  unsigned tell_first(error_code why) noexcept;
+  unsigned call_first(error_code why) noexcept;
   boost::intrusive::list<send_notice> waiting_;  // owned
 };
 

@@ -25,7 +25,8 @@ inline constexpr bool has_classify = requires(H& h, bytes in) {
 template <class H>
 inline constexpr bool has_on_overload = requires(H& h, connection& c, bytes in) { h.on_overload(c, in); };
 template <class H>
-inline constexpr bool has_sift = requires(H& h, bytes in, urgent_findings& found) { h.sift(in, true, found); };
+inline constexpr bool has_filter_urgent =
+    requires(H& h, bytes in, urgent_result& found) { h.filter_urgent(in, true, found); };
 template <class H>
 inline constexpr bool has_on_read_eof = requires(H& h, connection& c) { h.on_read_eof(c); };
 template <class H>
@@ -78,7 +79,7 @@ class message_session final : public connection {
                   .writable = has_on_writable<Handler>,
                   .overload = has_on_overload<Handler>,
                   .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
-                  .urgent = has_sift<Handler>});
+                  .urgent = has_filter_urgent<Handler>});
   }
   void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }
   void run_open() override {
@@ -115,9 +116,9 @@ class message_session final : public connection {
     else
       return connection_class::ordinary;
   }
-  bytes run_sift(bytes arrived, bool at_end, urgent_findings& found) override {
-    if constexpr (has_sift<Handler>)
-      return handler_.sift(arrived, at_end, found);
+  bytes run_filter_urgent(bytes arrived, bool at_end, urgent_result& found) override {
+    if constexpr (has_filter_urgent<Handler>)
+      return handler_.filter_urgent(arrived, at_end, found);
     else
       return arrived;
   }

@@ -129,7 +129,7 @@ frame stream::next_frame(message_wait& wanted) {
     }
     if (f.is != frame::state::incomplete) return f;
     if (f.size > limits().max_input) return frame::failed(errc::message_too_big);
-    if (!nothing_will_arrive()) return f;
+    if (!is_input_finished()) return f;
     return frame::failed(in.empty() && !wanted.within_message() ? errc::end_of_stream : errc::incomplete_message);
   }
 }

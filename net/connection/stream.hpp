@@ -153,12 +153,10 @@ class stream : public connection, private coroutine_host {
 
   // [baton], on the loop.
   /// Returns whether no more input will arrive.
-  [[nodiscard]] bool nothing_will_arrive() const noexcept {
+  [[nodiscard]] bool is_input_finished() const noexcept {
     return has_ended() || ((loop_flags_.input.peer_ended || drained_) && !loop_flags_.input.has_pending);
   }
-  [[nodiscard]] bool at_end() const noexcept {
-    return has_ended() || (nothing_will_arrive() && input_.nothing_unread());
-  }
+  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (is_input_finished() && input_.nothing_unread()); }
   /// Returns whether a message was read to its end, or something was written.
   [[nodiscard]] bool has_progressed() const noexcept { return batch_.progressed || !output_.nothing_written(); }
   [[nodiscard]] bool needs_return() const noexcept;
@@ -226,7 +224,7 @@ class stream::offloaded final : private quintet::work_item {
     auto& self = static_cast<offloaded&>(item);
     const pthread_t before = self.stream_.guard_.enter();  // the waiting coroutine lends the baton
     self.call();
-    self.stream_.guard_.come_back_to(before);
+    self.stream_.guard_.restore_owner(before);
     if (self.stream_.loop().in_this_thread()) {
       *self.ran_here_ = true;
     } else {

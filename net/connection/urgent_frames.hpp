@@ -42,9 +42,9 @@ concept has_urgent_messages = requires(bytes message, urgent_reply& reply) {
 
 namespace detail {
 
-/// Result of sifting some bytes. One for each loop, reused.
-struct urgent_findings {
-  explicit urgent_findings(event_loop&) noexcept {}
+/// Result of filtering some bytes. One for each loop, reused.
+struct urgent_result {
+  explicit urgent_result(event_loop&) noexcept {}
   bool may_answer = false;  ///< false: no message is urgent now
   bool holds_back = false;  ///< a frame has begun that may be urgent
   unsigned answered = 0;    ///< number of frames
@@ -64,21 +64,21 @@ struct urgent_findings {
   static constexpr std::size_t most_kept = 64 * 1024;  // bytes; frees the memory of a big message
 };
 
-/// Sifter of one connection. It sees all input on the loop before the handler does, with a codec of its own.
+/// Filter of one connection. It sees all input on the loop before the handler does, with a codec of its own.
 template <codec Codec>
-class urgent_sieve {
+class urgent_filter {
  public:
-  explicit urgent_sieve(const Codec& wire) : wire_(without_messages(wire)) {}
+  explicit urgent_filter(const Codec& wire) : wire_(without_messages(wire)) {}
 
   /// Returns the input left for the handler: in `arrived` or in `found`. Holds back an incomplete frame while it may be
   /// urgent, but nothing at the end of the stream.
   template <class Handler>
-  bytes sift(bytes arrived, bool at_end, urgent_findings& found) {
+  bytes filter_urgent(bytes arrived, bool at_end, urgent_result& found) {
     const bool together = !held_.empty();
     if (together) held_.append(arrived);
     const bytes in = together ? bytes(held_) : arrived;
-    walk w{.in = in, .at = std::min(passing_, in.size())};
-    passing_ -= w.at;
+    cursor w{.in = in, .at = std::min(skip_, in.size())};
+    skip_ -= w.at;
     while (w.at < in.size() && step<Handler>(w, found)) {
     }
     if (at_end) w.at = in.size();
@@ -93,7 +93,7 @@ class urgent_sieve {
       return wire;
   }
   static constexpr std::size_t most_held = 4096;  // bytes; a longer message of known length is not urgent
-  struct walk {
+  struct cursor {
     bytes in;
     std::size_t at = 0;    // number of bytes examined
     std::size_t from = 0;  // start of the rest that is not in `found.rest` yet
@@ -104,17 +104,17 @@ class urgent_sieve {
 
   // Returns false if there is no whole frame.
   template <class Handler>
-  bool step(walk& w, urgent_findings& found) {
+  bool step(cursor& w, urgent_result& found) {
     const bytes in = w.in.substr(w.at);
     const bool whole = !within_message(wire_);
     const frame next = wire_.parse(in);
     if (next.is == frame::state::incomplete) {
       // The frame's length is known and too long: let that many bytes pass.
       if (may_be_urgent(next)) return false;
-      passing_ = next.size - in.size();
+      skip_ = next.size - in.size();
       w.at = w.in.size();
     } else if (next.is == frame::state::failed) {
-      passing_ = std::string::npos;  // the handler's codec will report the error
+      skip_ = std::string::npos;  // the handler's codec will report the error
       w.at = w.in.size();
     } else {
       if (next.is == frame::state::complete && whole && found.may_answer && may_be_urgent(next) &&
@@ -130,7 +130,7 @@ class urgent_sieve {
     return true;
   }
 
-  bytes finish(const walk& w, bool together, urgent_findings& found) {
+  bytes finish(const cursor& w, bool together, urgent_result& found) {
     bytes left = w.in.substr(w.from, w.at - w.from);
     if (together || !found.rest.empty()) left = found.rest.append(left);
     if (together)
@@ -143,13 +143,13 @@ class urgent_sieve {
 
   Codec wire_;
   std::string held_;
-  std::size_t passing_ = 0;  // bytes to come of a frame that is not urgent
+  std::size_t skip_ = 0;  // bytes to come of a frame that is not urgent
 };
 
-/// Replaces the sieve where nothing is urgent.
-struct no_urgent_sieve {
+/// Replaces the filter where nothing is urgent.
+struct no_urgent_filter {
   template <codec Codec>
-  explicit no_urgent_sieve(const Codec&) noexcept {}
+  explicit no_urgent_filter(const Codec&) noexcept {}
 };
 
 }  // namespace detail

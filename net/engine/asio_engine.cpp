@@ -50,7 +50,7 @@ struct watch : boost::intrusive::list_base_hook<> {
 
   asio_engine& owner;
   std::optional<descriptor> io;  // borrowed: released, never closed
-  channel* of = nullptr;         // nullptr: removed
+  channel* target = nullptr;     // nullptr: removed
   unsigned outstanding = 0;      // operations, plus a callback in progress
   bool waiting[3] = {};          // by wait_type
   bool is_blocking = false;      // restore blocking mode after starting a wait: Asio makes it non-blocking
@@ -154,8 +154,8 @@ void asio_engine::begin() {
 // Destroys descriptors before the context, and the memory of its operations after the context.
 void asio_engine::end() noexcept {
   for (watch& w : watches_) {
-    if (w.of) {
-      bind(*w.of, -1);
+    if (w.target) {
+      bind(*w.target, -1);
       (void)w.io->release();
     }
     w.io.reset();
@@ -211,7 +211,7 @@ error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) t
     give_up(w);
     return ec;
   }
-  w.of = &c;
+  w.target = &c;
   // The owner of an event's descriptor reads it, perhaps by blocking calls.
   w.is_blocking = kind_of(c) == kind::event && (::fcntl(handle, F_GETFL) & O_NONBLOCK) == 0;
   by_handle_.set(handle, &w);
@@ -242,7 +242,7 @@ void asio_engine::give_up(watch& w) noexcept {
 void asio_engine::remove(channel& c) noexcept {
   if (c.handle() < 0) return;
   watch& w = *by_handle_.take(c.handle());
-  w.of = nullptr;
+  w.target = nullptr;
   (void)w.io->release();
   bind(c, -1);
   if (w.outstanding == 0) give_up(w);
@@ -261,13 +261,13 @@ void asio_engine::wait(watch& w) {
 template <wait_type What>
 void asio_engine::waited(watch& w, const error_code& ec) {
   w.waiting[What] = false;
-  if (w.of) dispatch<What>(w, ec);
-  if (--w.outstanding == 0 && !w.of) give_up(w);
+  if (w.target) dispatch<What>(w, ec);
+  if (--w.outstanding == 0 && !w.target) give_up(w);
 }
 
 template <wait_type What>
 void asio_engine::dispatch(watch& w, const error_code& ec) {
-  channel& c = *w.of;
+  channel& c = *w.target;
   if constexpr (What == wait_type::wait_read) {
     if (interest(c) & reads) readable(c, ec);
   } else if constexpr (What == wait_type::wait_write) {
@@ -275,11 +275,11 @@ void asio_engine::dispatch(watch& w, const error_code& ec) {
   } else {
     failing(c);
   }
-  if (w.of) wait_for_more(w);
+  if (w.target) wait_for_more(w);
 }
 
 void asio_engine::wait_for_more(watch& w) {
-  channel& c = *w.of;
+  channel& c = *w.target;
   if (interest(c) & reads)
     wait<wait_type::wait_read>(w);
   else if (is_stream(c) && !(interest(c) & failed))

@@ -67,7 +67,7 @@ error_code blocking_engine::add(channel& c, int handle) {
 }
 
 void blocking_engine::remove(channel& c) noexcept {
-  descriptor_goes();
+  notify_descriptor_closing();
   bind(c, -1);
   handle_.store(-1, std::memory_order_relaxed);
   stream_ = nullptr;
@@ -82,13 +82,13 @@ bool blocking_engine::poll(duration longest) {
 
 // Waking too early costs a turn, changing the time-out a system call. If each message postpones a deadline, not each
 // message may cost a system call.
-bool blocking_engine::suits(duration longest) const noexcept {
+bool blocking_engine::timeout_fits(duration longest) const noexcept {
   return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
 }
 
 inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest) noexcept {
   const bool waits = longest > duration::zero();
-  if (waits && !suits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
+  if (waits && !timeout_fits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
   if (waits && !enter_call()) return -EINTR;
   const ssize_t n = system_call::receive(stream_->handle(), place.data(), place.size(), waits ? 0 : MSG_DONTWAIT);
   if (waits) (void)leave_call();
@@ -171,7 +171,7 @@ engine::send_result blocking_engine::send(stream_channel& c, output_pieces piece
 }
 
 // Threads inherit the signal mask. Many programs block all signals in main() and wait for them in one thread.
-bool blocking_engine::become_reachable() noexcept {
+bool blocking_engine::register_for_wakes() noexcept {
   wakes.unblock();
   return wakes.set_target(&here);
 }
@@ -179,7 +179,7 @@ bool blocking_engine::become_reachable() noexcept {
 // Returns false if the caller must not wait: wake() was called, or the signal cannot reach this thread.
 bool blocking_engine::enter_call() noexcept {
   // A thread that the signal cannot reach must not wait. Without memory to register it, the loop spins.
-  if (!here.known && !(here.known = become_reachable())) [[unlikely]]
+  if (!here.known && !(here.known = register_for_wakes())) [[unlikely]]
     return false;
   // Written once per thread, since a waker may still be reading it.
   if (!::pthread_equal(thread_, ::pthread_self())) thread_ = ::pthread_self();
@@ -200,7 +200,7 @@ bool blocking_engine::leave_call() noexcept {
   // The signal arrives soon, so yield; sleeping would take longer. Also, under ThreadSanitizer (g++ 12) a thread's
   // first sleep loses a signal that arrives as it begins.
   for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
-    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler may have blocked it since become_reachable()
+    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler may have blocked it since register_for_wakes()
     std::this_thread::yield();
   }
   here.engine = nullptr;

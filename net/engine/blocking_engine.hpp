@@ -48,7 +48,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   /// Returns the stream's handle for the guest to watch, or -1 if reading is stopped.
   [[nodiscard]] int descriptor() noexcept override { return stream_ && !slow_path_.paused ? stream_->handle() : -1; }
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
-  static bool become_reachable() noexcept;
+  static bool register_for_wakes() noexcept;
   bool begin_to_wait(const stream_channel& c) noexcept;
   bool enter_call() noexcept;
   bool leave_call() noexcept;
@@ -56,7 +56,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   bool receive(duration longest);
   ssize_t receive_into(std::span<char> place, duration longest) noexcept;
   bool nothing_received(ssize_t result);
-  [[nodiscard]] bool suits(duration longest) const noexcept;
+  [[nodiscard]] bool timeout_fits(duration longest) const noexcept;
   bool park(duration longest) noexcept;
   void limit_send(duration longest) noexcept;
   void set_timeout(int option, duration to) noexcept;

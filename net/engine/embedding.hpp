@@ -22,7 +22,7 @@ class engine_embedding {
   [[nodiscard]] virtual int descriptor() noexcept { return -1; }
   /// Registers `f`, which the engine calls before it drops a descriptor that descriptor() may have returned. A loop
   /// that watches the descriptor must then stop, since the number may be closed and reused.
-  void before_descriptor_goes(std::function<void()> f) { descriptor_goes_ = std::move(f); }
+  void on_descriptor_closing(std::function<void()> f) { descriptor_closing_ = std::move(f); }
   /// Returns the io_context in which this engine waits, or nullptr. The engine's poll() runs the guest's handlers.
   [[nodiscard]] virtual boost::asio::io_context* context() noexcept { return nullptr; }
   /// Called when the loop ends: stops watching all channels and destroys the outstanding operations of context().
@@ -32,12 +32,12 @@ class engine_embedding {
  protected:
   engine_embedding() = default;
   ~engine_embedding() = default;
-  void descriptor_goes() const {
-    if (descriptor_goes_) descriptor_goes_();
+  void notify_descriptor_closing() const {
+    if (descriptor_closing_) descriptor_closing_();
   }
 
  private:
-  std::function<void()> descriptor_goes_;
+  std::function<void()> descriptor_closing_;
 };
 
 }  // namespace quintet

@@ -176,7 +176,7 @@ error_code kernel_sockets::pending_error(int handle) noexcept {
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
 address kernel_sockets::remote_address(int handle) const { return ask(::getpeername, handle); }
 
-void kernel_sockets::bound_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }
+void kernel_sockets::limit_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }
 
 error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept {
   if (::setsockopt(handle, SOL_SOCKET, SO_BUSY_POLL, &microseconds, sizeof microseconds) == 0) return {};
@@ -192,7 +192,7 @@ void kernel_sockets::reset_when_closed(int handle) noexcept {
   (void)::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-bool kernel_sockets::is_to_be_reset(int handle) noexcept {
+bool kernel_sockets::resets_when_closed(int handle) noexcept {
   linger how{};
   socklen_t size = sizeof how;
   return ::getsockopt(handle, SOL_SOCKET, SO_LINGER, &how, &size) == 0 && how.l_onoff != 0 && how.l_linger == 0;
@@ -211,7 +211,7 @@ int kernel_sockets::accept(int listening, error_code& failed) noexcept {
   for (int failures = 1;; ++failures) {
     const int fd = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd >= 0 || errno == EAGAIN) return fd;
-    if (errno == EINTR || (is_of_one_connection(errno) && failures < most_failures)) continue;
+    if (errno == EINTR || (is_connection_error(errno) && failures < max_consecutive_failures)) continue;
     failed = last_error();
     if (is_lack_of_descriptors(failed.value()) && !is_readable(listening)) failed = {};
     return -1;
@@ -219,7 +219,7 @@ int kernel_sockets::accept(int listening, error_code& failed) noexcept {
 }
 
 // The errors of accept(2).
-bool kernel_sockets::is_of_one_connection(int error) noexcept {
+bool kernel_sockets::is_connection_error(int error) noexcept {
   switch (error) {
     case EINTR:
     case ECONNABORTED:

@@ -24,13 +24,13 @@ class kernel_sockets final : public socket_services {
   int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
-  void bound_buffers(int handle, const socket_options& how) noexcept override;
+  void limit_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;
 
   /// [loop] Returns whether reset_when_closed() was called for the handle.
-  [[nodiscard]] static bool is_to_be_reset(int handle) noexcept;
+  [[nodiscard]] static bool resets_when_closed(int handle) noexcept;
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
   /// [loop] Returns and clears a socket's error after POLLERR. For a paused stream; a read would return the same error.
@@ -38,8 +38,8 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] static error_code pending_error(int handle) noexcept;
   /// [any thread] Returns whether an error of accept concerns one connection, not the listener. Some causes concern the
   /// listener all the same, such as a refusing security module. Such errors repeat without a success between them.
-  [[nodiscard]] static bool is_of_one_connection(int error) noexcept;
-  static constexpr int most_failures = 8;  ///< so many of these errors in a row concern the listener
+  [[nodiscard]] static bool is_connection_error(int error) noexcept;
+  static constexpr int max_consecutive_failures = 8;  ///< so many of these errors in a row concern the listener
 
  private:
   void shutdown_send(int handle) noexcept override;

@@ -43,7 +43,7 @@ class socket_services {
   [[nodiscard]] virtual address remote_address(int handle) const = 0;
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
   /// Limits the bytes in flight in each direction to `send_buffer` and `receive_buffer`; 0 keeps the system's value.
-  virtual void bound_buffers(int, const socket_options&) noexcept {}
+  virtual void limit_buffers(int, const socket_options&) noexcept {}
   /// Sets SO_BUSY_POLL of a handle, in microseconds, on kernel sockets only. Returns the reason of a failure.
   virtual error_code set_busy_poll(int, int) noexcept { return {}; }
   /// Returns how many bytes have arrived and have not been received yet.

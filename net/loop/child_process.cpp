@@ -98,15 +98,15 @@ class child_process::watcher final
 };
 
 /// The loop's programs whose exit status has not been collected, with and without an owner.
-struct child_process::nursery {
-  explicit nursery(event_loop&) noexcept {}
-  ~nursery();
-  nursery(const nursery&) = delete;
-  nursery& operator=(const nursery&) = delete;
+struct child_process::uncollected_programs {
+  explicit uncollected_programs(event_loop&) noexcept {}
+  ~uncollected_programs();
+  uncollected_programs(const uncollected_programs&) = delete;
+  uncollected_programs& operator=(const uncollected_programs&) = delete;
   boost::intrusive::list<watcher, boost::intrusive::constant_time_size<false>> children;
 };
 
-child_process::nursery::~nursery() {
+child_process::uncollected_programs::~uncollected_programs() {
   children.clear_and_dispose([](watcher* w) {
     w->end_now();
     delete w;
@@ -142,7 +142,7 @@ error_code child_process::start(const std::vector<std::string>& program_and_argu
   if (running()) return system_error_code(EBUSY);
   if (program_and_arguments.empty()) return system_error_code(EINVAL);
   auto fresh = std::make_unique<watcher>(*this, std::move(on_exit));
-  nursery& children = loop_.use<nursery>();
+  uncollected_programs& children = loop_.use<uncollected_programs>();
   // First watch this process in the child's place: a program that cannot be watched must not be started.
   if (const error_code ec = fresh->watch(::getpid())) return ec;
   fresh->unwatch();

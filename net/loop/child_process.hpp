@@ -61,7 +61,7 @@ class child_process {
 
  private:
   class watcher;
-  struct nursery;
+  struct uncollected_programs;
   void abandon() noexcept;
 
   event_loop& loop_;

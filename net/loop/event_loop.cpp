@@ -47,7 +47,7 @@ class event_loop::scoped_current {
   scoped_current& operator=(const scoped_current&) = delete;
   ~scoped_current() {
     current_loop = previous_;
-    loop_.guard_.come_back_to(before_);
+    loop_.guard_.restore_owner(before_);
   }
 
  private:
@@ -65,7 +65,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       sleeps_at_once_(!always_wake_ && !spin_),
       chunks_(options.tuning.static_output) {
   if (engine_embedding* const embedded = engine_->embedding())
-    embedded->before_descriptor_goes([this] {
+    embedded->on_descriptor_closing([this] {
       if (asio_guest* made = guest_.load(std::memory_order_acquire)) made->unwatch();
     });
   // A thread that posts writes to a descriptor by its number. The number must mean the same in all descriptor tables,
@@ -92,7 +92,7 @@ void event_loop::drop_guest() noexcept {
 bool event_loop::run_left_over() noexcept {
   const scoped_current here(*this);
   stopping_ = true;
-  now_is_known_ = false;
+  is_now_cached_ = false;
   return run_posted();
 }
 
@@ -124,18 +124,18 @@ int event_loop::outside_wait::milliseconds() const noexcept { return system_call
 
 event_loop::outside_wait event_loop::wait_outside() {
   const scoped_current here(*this);
-  now_is_known_ = false;
+  is_now_cached_ = false;
   asio_guest* const guest = guest_.load(std::memory_order_acquire);
   duration longest = longest_wait(!guest || !guest->poll());
   const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
   if (!always_wake_) sleep_.store(sleep::in_engine);  // then check, as in wait_in_engine()
-  if (attention_wanted()) longest = duration::zero();
+  if (must_not_sleep()) longest = duration::zero();
   return {descriptor, longest};
 }
 
 [[gnu::always_inline]] inline bool event_loop::poll_guest(asio_guest& guest) {
-  now_is_known_ = false;
+  is_now_cached_ = false;
   return guest.poll();
 }
 
@@ -147,7 +147,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   // engine lacks a descriptor only while it watches nothing.
   const bool in_guest = guest_waits && (always_wake_ || descriptor_of(*engine_) >= 0);
   if (guest_waits && !in_guest) longest = std::min(longest, guest_pause);
-  now_is_known_ = false;  // the wait may be long
+  is_now_cached_ = false;  // the wait may be long
   try {
     return in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
   } catch (...) {  // from an Asio handler, run by the engine that owns the guest's context
@@ -160,8 +160,8 @@ event_loop::outside_wait event_loop::wait_outside() {
 
 [[gnu::always_inline]] inline bool event_loop::expire_timers() {
   if (timers_.empty()) return false;
-  dispatched_at_ = now_is_known_ ? now_ : time_point::max();
-  now_is_known_ = false;
+  dispatched_at_ = is_now_cached_ ? now_ : time_point::max();
+  is_now_cached_ = false;
   return timers_.expire(now()) > 0;
 }
 
@@ -175,7 +175,7 @@ bool event_loop::turn(bool may_wait) {
   bool worked = guest && poll_guest(*guest);
   worked |= wait_for_work(guest, may_wait && !worked);
   worked |= expire_timers();
-  now_is_known_ = false;  // their dispatching may have taken long
+  is_now_cached_ = false;  // their dispatching may have taken long
   worked |= inbox_.run_all();
   if (!deferred_.empty()) worked |= run_deferred();
   if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
@@ -193,26 +193,25 @@ duration event_loop::longest_wait(bool may_wait) noexcept {
   if (timers_.empty()) return most;
   const time_point next = timers_.next();
   if (next == time_point::max()) return most;
-  now_is_known_ = false;
+  is_now_cached_ = false;
   return std::min(std::clamp(next - now(), duration::zero(), longest_sleep), most);
 }
 
-bool event_loop::attention_wanted() const noexcept {
+bool event_loop::must_not_sleep() const noexcept {
   return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
 }
 
 // Returns whether work arrived while spinning. Otherwise updates `longest`. The loop counts as awake meanwhile, because
 // it sees posts by itself.
 bool event_loop::spin(asio_guest* guest, duration& longest) {
-  const auto outcome = spin_->spin(clock_, longest, [&] {
-    return engine_->poll(duration::zero()) || (guest && guest->poll()) || attention_wanted();
-  });
+  const auto outcome = spin_->spin(
+      clock_, longest, [&] { return engine_->poll(duration::zero()) || (guest && guest->poll()) || must_not_sleep(); });
   using enum spin_budget::outcome;
   if (outcome == paid) counters_.spins_paid.add();
   if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
   if (outcome == in_vain) {
     longest = longest_wait(true);
-    now_is_known_ = false;
+    is_now_cached_ = false;
   }
   return spin_budget::found(outcome);
 }
@@ -223,10 +222,10 @@ bool event_loop::wait_in_engine(duration longest) {
   // always_wake_ engine needs no announcement: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
     if (spin_ && spin(nullptr, longest)) return true;
-    if (always_wake_) return engine_->poll(attention_wanted() ? duration::zero() : longest);
+    if (always_wake_) return engine_->poll(must_not_sleep() ? duration::zero() : longest);
   }
   sleep_.store(sleep::in_engine);
-  const bool worked = engine_->poll(attention_wanted() ? duration::zero() : longest);
+  const bool worked = engine_->poll(must_not_sleep() ? duration::zero() : longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
   return worked;
 }
@@ -237,7 +236,7 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   if (spin_ && spin(&guest, longest)) return true;
   sleep_.store(sleep::in_guest);
   bool worked = false;
-  if (!attention_wanted()) worked = guest.wait(descriptor_of(*engine_), longest);
+  if (!must_not_sleep()) worked = guest.wait(descriptor_of(*engine_), longest);
   sleep_.store(sleep::awake, std::memory_order_relaxed);
   return engine_->poll(duration::zero()) || worked;
 }
@@ -251,7 +250,7 @@ bool event_loop::run_deferred() noexcept {
 
 void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
-  now_is_known_ = false;
+  is_now_cached_ = false;
   // abort() may remove any member and add new ones.
   if (planted(detail::bug::stop_walks_a_changing_list))
     for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
@@ -298,9 +297,9 @@ void event_loop::wake() noexcept {
 }
 
 time_point event_loop::now() noexcept {
-  if (!now_is_known_) {
+  if (!is_now_cached_) {
     now_ = clock_.now();
-    now_is_known_ = true;
+    is_now_cached_ = true;
   }
   return now_;
 }

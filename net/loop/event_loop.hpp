@@ -143,7 +143,7 @@ class event_loop {
   /// not called.
   [[nodiscard]] time_point dispatched_at() const noexcept { return dispatched_at_; }
   /// [loop] Makes now() read the clock again. Call it after a long operation, such as a blocking send.
-  void time_has_passed() noexcept { now_is_known_ = false; }
+  void time_has_passed() noexcept { is_now_cached_ = false; }
   /// [loop] Starts or restarts a timer. The caller keeps ownership. Never allocates. duration::max() means never.
   void start(timer& t, duration after) noexcept {
     check_here();
@@ -248,7 +248,7 @@ class event_loop {
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
   bool run_deferred() noexcept;
-  bool attention_wanted() const noexcept;
+  bool must_not_sleep() const noexcept;
   void wake() noexcept;
   void wake_for_guest() noexcept;
   asio_guest& guest();
@@ -277,7 +277,7 @@ class event_loop {
   duration handler_time_{};
   timer_queue timers_;
   time_point now_{};
-  bool now_is_known_ = false;
+  bool is_now_cached_ = false;
   time_point dispatched_at_ = time_point::max();
   bool stopping_ = false;
   bytes lent_;

@@ -36,7 +36,7 @@ int stay_on(int cpu) noexcept {
 }
 
 /// Applies the options to the calling thread. Throws.
-void settle(const loop_options& options, engine& io) {
+void apply_options(const loop_options& options, engine& io) {
   const auto require = [](int error, const std::string& what) {
     if (error != 0) throw_system_error(error, what);
   };
@@ -57,19 +57,20 @@ loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void(
     });
     return;
   }
-  std::promise<void> settled;
-  auto ready = settled.get_future();
-  thread_ = std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(settled)]() mutable {
-    name_this_thread(name);
-    try {
-      settle(loop.options(), loop.io());
-      if (first) first();
-    } catch (...) {
-      return done.set_exception(std::current_exception());
-    }
-    done.set_value();
-    loop.run();
-  });
+  std::promise<void> prepared;
+  auto ready = prepared.get_future();
+  thread_ =
+      std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(prepared)]() mutable {
+        name_this_thread(name);
+        try {
+          apply_options(loop.options(), loop.io());
+          if (first) first();
+        } catch (...) {
+          return done.set_exception(std::current_exception());
+        }
+        done.set_value();
+        loop.run();
+      });
   try {
     ready.get();
   } catch (...) {

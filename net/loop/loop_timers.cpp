@@ -53,12 +53,12 @@ void loop_timers::fire(node& n) noexcept {
   if (once)
     delete &n;
   else
-    again(n);
+    rearm(n);
 }
 
 // Schedules the next call that is still to come. Missed calls are skipped, or a loop that was held up would make all of
 // them at once.
-void loop_timers::again(node& n) noexcept {
+void loop_timers::rearm(node& n) noexcept {
   const duration late = clock_.now() - n.due;  // not loop_.now(): the call may have taken long
   n.due = later(n.due, n.period * (late < duration::zero() ? 1 : late / n.period + 1));
   std::unique_ptr<node> cancelled;
@@ -75,7 +75,7 @@ bool loop_timers::cancel(timer_id id) noexcept {
   if (found == table_.end()) return false;
   node& n = *found;
   table_.erase(found);
-  if (std::exchange(n.stage, state::cancelled) != state::waiting) return true;  // arrive() or again() will destroy it
+  if (std::exchange(n.stage, state::cancelled) != state::waiting) return true;  // arrive() or rearm() will destroy it
   if (loop_.in_this_thread()) {
     here.reset(&n);
   } else {

@@ -97,7 +97,7 @@ class loop_timers {
 
   timer_id launch(std::unique_ptr<node> fresh, duration first);
   void fire(node& n) noexcept;
-  void again(node& n) noexcept;
+  void rearm(node& n) noexcept;
 
   event_loop& loop_;
   timer_queue& queue_;

@@ -15,14 +15,14 @@ namespace quintet::detail {
 /// [loop] Main loop only. Returns the loop that the model picks for an accepted handle.
 event_loop& pick(model_interface& model, event_loop& main, int handle);
 
-/// [loop] Main loop only. Runs admit(loop), which must not throw, on `loop`, which the model has picked. Only a handle
-/// crosses threads: admit makes the connection on the loop that will own it. If place() throws, admit has been
-/// destroyed without a call, and the model's place is released.
-template <class Admit>
-void place(model_interface& model, event_loop& main, event_loop& loop, Admit admit) {
-  if (&loop == &main) return admit(loop);
+/// [loop] Main loop only. Runs on_loop(loop), which must not throw, on `loop`, which the model has picked. Only a
+/// handle crosses threads: on_loop makes the connection on the loop that will own it. If place() throws, on_loop has
+/// been destroyed without a call, and the model's place is released.
+template <class OnLoop>
+void place(model_interface& model, event_loop& main, event_loop& loop, OnLoop on_loop) {
+  if (&loop == &main) return on_loop(loop);
   try {
-    loop.post([&loop, a = std::move(admit)]() mutable noexcept { a(loop); });
+    loop.post([&loop, a = std::move(on_loop)]() mutable noexcept { a(loop); });
   } catch (...) {
     model.release(loop);
     throw;

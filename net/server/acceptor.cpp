@@ -10,13 +10,13 @@
 namespace quintet {
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
-                   connection_limiter& admitted, const log_hook& log, place_function place)
-    : loop_(loop), limits_(limits), memory_(memory), admitted_(admitted), log_(log), place_(std::move(place)) {
-  admitted_.attach(loop_, [this] { go_on(); });
+                   connection_limiter& limiter, const log_hook& log, place_function place)
+    : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), place_(std::move(place)) {
+  limiter_.attach(loop_, [this] { place_waiting(); });
 }
 
 acceptor::~acceptor() {
-  admitted_.detach(loop_);
+  limiter_.detach(loop_);
   abort();
 }
 
@@ -44,36 +44,36 @@ void acceptor::abort() noexcept {
 }
 
 void acceptor::drop_waiting() noexcept {
-  for (const arrival& a : waiting_) loop_.io().close(a.handle);
+  for (const pending_connection& a : waiting_) loop_.io().close(a.handle);
   waiting_.clear();
 }
 
 // If this throws, the listener still owns the handle.
-void acceptor::accepted(arrival a) {
+void acceptor::accepted(pending_connection a) {
   count_locality(a.handle);
   waiting_.push_back(a);
-  go_on();
+  place_waiting();
 }
 
-bool acceptor::has_to_wait() noexcept {
-  if (admitted_.is_full()) return true;
-  const duration wait = admitted_.take_turn(loop_.now());
+bool acceptor::must_wait() noexcept {
+  if (limiter_.is_full()) return true;
+  const duration wait = limiter_.acquire_rate_token(loop_.now());
   return wait > duration::zero();
 }
 
 // Returns false if the connection must wait for room.
-bool acceptor::let_in(const arrival& a) noexcept {
-  const bool bounds = !a.has_buffers && admitted_.open() >= memory_.tuned_sockets;
+bool acceptor::try_place(const pending_connection& a) noexcept {
+  const bool bounds = !a.has_buffers && limiter_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
-    std::optional<connection_permit> place = admitted_.try_acquire(from);
+    std::optional<connection_permit> place = limiter_.try_acquire(from);
     if (!place) return false;
     if (!*place) {
       refuse(a.handle, errc::too_many_from_address, from);
       return true;
     }
-    if (bounds) loop_.io().sockets().bound_buffers(a.handle, memory_.bounded_buffers());
+    if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);
@@ -96,13 +96,13 @@ void acceptor::refuse(int handle, error_code reason, const address& from) noexce
 }
 
 // Admits waiting connections, and stops or resumes accepting.
-void acceptor::go_on() noexcept {
+void acceptor::place_waiting() noexcept {
   std::size_t done = 0;
-  while (done < waiting_.size() && !has_to_wait())  // repeats when another loop took the last place in between
-    if (let_in(waiting_[done])) ++done;
+  while (done < waiting_.size() && !must_wait())  // repeats when another loop took the last place in between
+    if (try_place(waiting_[done])) ++done;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-  const bool full = admitted_.is_full();
-  const duration too_fast_for = admitted_.turn_comes_in(loop_.now());
+  const bool full = limiter_.is_full();
+  const duration too_fast_for = limiter_.time_until_rate_token(loop_.now());
   if (too_fast_for > duration::zero()) loop_.start(*this, too_fast_for);
   for (const auto& l : listeners_) l->hold(full || too_fast_for > duration::zero() || !waiting_.empty());
 }

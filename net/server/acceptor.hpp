@@ -20,8 +20,8 @@ class acceptor final : private loop_member, private timer {
  public:
   using place_function = std::function<void(event_loop& at, int handle, connection_permit place)>;
 
-  /// The loop, `admitted` and `log` must outlive the acceptor.
-  acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& admitted,
+  /// The loop, `limiter` and `log` must outlive the acceptor.
+  acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,
            const log_hook& log, place_function place);
   ~acceptor();
 
@@ -42,28 +42,28 @@ class acceptor final : private loop_member, private timer {
 
  private:
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
-  /// go_on() then holds the listeners. An engine that accepts ahead can add more.
-  struct arrival {
+  /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
+  struct pending_connection {
     int handle;
     bool has_buffers;  // the listener's options set the socket buffers
   };
-  void accepted(arrival a);
-  [[nodiscard]] bool has_to_wait() noexcept;
-  [[nodiscard]] bool let_in(const arrival& a) noexcept;
+  void accepted(pending_connection a);
+  [[nodiscard]] bool must_wait() noexcept;
+  [[nodiscard]] bool try_place(const pending_connection& a) noexcept;
   void count_locality(int handle) noexcept;
   void refuse(int handle, error_code reason, const address& from) noexcept;
-  void go_on() noexcept;
+  void place_waiting() noexcept;
   void drop_waiting() noexcept;
   void abort() noexcept override;
-  void expired() noexcept override { go_on(); }
+  void expired() noexcept override { place_waiting(); }
 
   event_loop& loop_;
   const accept_limits limits_;
   const memory_limits memory_;
-  connection_limiter& admitted_;
+  connection_limiter& limiter_;
   const log_hook& log_;
   place_function place_;
-  std::vector<arrival> waiting_;
+  std::vector<pending_connection> waiting_;
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;
   counter refused_, local_;

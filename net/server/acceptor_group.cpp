@@ -17,17 +17,17 @@
 namespace quintet {
 
 acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                               connection_limiter& admitted, acceptor::place_function place)
+                               connection_limiter& limiter, acceptor::place_function place)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),
       strategy_(options.advanced.accept),
-      admitted_(admitted),
+      limiter_(limiter),
       place_(std::move(place)) {
-  settle_strategy();
+  resolve_strategy();
 }
 
-void acceptor_group::settle_strategy() {
+void acceptor_group::resolve_strategy() {
   if (strategy_ == accept_strategy::main_reactor) return;
   if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no loops of its own that stay");
   const auto all = [&](accept_strategy by) {
@@ -61,7 +61,7 @@ acceptor& acceptor_group::on(event_loop& loop) {
   for (const auto& a : acceptors_)
     if (&a->loop() == &loop) return *a;
   return *acceptors_.emplace_back(
-      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, admitted_, options_.log, place_));
+      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, limiter_, options_.log, place_));
 }
 
 listener& acceptor_group::listen_on(event_loop& loop, const listen_options& options, bool shared) {
@@ -109,7 +109,7 @@ void acceptor_group::start() {
   for (const auto& a : acceptors_) a->start();
 }
 
-void acceptor_group::close(drainage& unfinished) {
+void acceptor_group::close(drain_tracker& unfinished) {
   for (const auto& a : acceptors_) {
     if (&a->loop() == &main_)
       a->close();

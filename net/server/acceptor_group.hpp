@@ -2,7 +2,7 @@
 // acceptor_group: the acceptors of a server's ordinary connections, on the main loop or on each loop.
 #pragma once
 
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor.hpp"
 
@@ -16,9 +16,9 @@ namespace quintet {
 class acceptor_group {
  public:
   /// `loops`: the model's loops that can accept; may be empty. `place` runs on the loop that has accepted the
-  /// connection. The loops, `options` and `admitted` must outlive the group. Throws config_error.
+  /// connection. The loops, `options` and `limiter` must outlive the group. Throws config_error.
   acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                 connection_limiter& admitted, acceptor::place_function place);
+                 connection_limiter& limiter, acceptor::place_function place);
 
   /// [before run] Binds and listens at once; returns the address. Throws as socket_services::listen(), and
   /// config_error.
@@ -27,7 +27,7 @@ class acceptor_group {
   void start();
   /// [loop] Main loop only. Closes each acceptor: at once on the main loop, by a post on the others. `unfinished`
   /// counts each posted close like a connection. Throws std::bad_alloc.
-  void close(drainage& unfinished);
+  void close(drain_tracker& unfinished);
 
   /// [any thread] Returns the strategy in use, which may differ from the option.
   [[nodiscard]] accept_strategy strategy() const noexcept { return strategy_; }
@@ -35,7 +35,7 @@ class acceptor_group {
   [[nodiscard]] const std::vector<std::unique_ptr<acceptor>>& acceptors() const noexcept { return acceptors_; }
 
  private:
-  void settle_strategy();
+  void resolve_strategy();
   void fall_back(accept_strategy to, const std::string& why);
   acceptor& on(event_loop& loop);
   listener& listen_on(event_loop& loop, const listen_options& options, bool shared = false);
@@ -46,7 +46,7 @@ class acceptor_group {
   const std::vector<event_loop*> loops_;
   const server_options& options_;
   accept_strategy strategy_;
-  connection_limiter& admitted_;
+  connection_limiter& limiter_;
   const acceptor::place_function place_;
   std::vector<std::unique_ptr<acceptor>> acceptors_;
 };

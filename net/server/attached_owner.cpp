@@ -3,7 +3,7 @@
 #include "attached_owner.hpp"
 
 #include "../connection/connection_core.hpp"
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
 
 #include <boost/system/system_error.hpp>
@@ -17,14 +17,14 @@ attached_owner::attached_owner(server_core& server, bool placed) noexcept
     : session_owner(server.model_), server_(server), placed_(placed) {}
 
 void attached_owner::attach(server_core& server, event_loop* near, int handle, std::shared_ptr<attachment> what) {
-  server.drainage_->entered();
+  server.drain_tracker_->entered();
   try {
     if (near && !near->io().capabilities().single_stream)
       near->post([&server, near, handle, w = std::move(what)]() noexcept { begin(server, *near, false, handle, *w); });
     else
       server.main_.post([&server, handle, w = std::move(what)]() noexcept { place_by_model(server, handle, w); });
   } catch (...) {
-    server.drainage_->left();
+    server.drain_tracker_->left();
     throw;
   }
 }
@@ -56,7 +56,7 @@ void attached_owner::begin(server_core& server, event_loop& on, bool placed, int
 void attached_owner::refuse(server_core& server, event_loop& on, int handle, error_code why,
                             attachment& what) noexcept {
   on.io().close(handle);
-  server.drainage_->left();
+  server.drain_tracker_->left();
   what.refuse(why);
 }
 
@@ -66,7 +66,7 @@ void attached_owner::retire(connection_core& ended, destroy_function destroy) no
   event_loop& loop = ended.loop_;
   destroy(ended);
   if (placed_) server_.release(loop);
-  drainage& left_behind = *server_.drainage_;
+  drain_tracker& left_behind = *server_.drain_tracker_;
   delete this;
   left_behind.left();
 }

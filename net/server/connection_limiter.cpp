@@ -11,12 +11,12 @@ connection_permit::~connection_permit() {
 }
 
 connection_limiter::waiter::waiter(event_loop& l, std::function<void()> f)
-    : work_item(&waiter::told), loop(l), on_room(std::move(f)) {}
+    : work_item(&waiter::run_on_room), loop(l), on_room(std::move(f)) {}
 
 // Clears the flag before on_room() reads the limits, so that a later change posts the item again.
-void connection_limiter::waiter::told(work_item& item) noexcept {
+void connection_limiter::waiter::run_on_room(work_item& item) noexcept {
   auto& self = static_cast<waiter&>(item);
-  self.on_its_way.store(false);
+  self.is_posted.store(false);
   if (self.on_room) self.on_room();
 }
 
@@ -29,9 +29,9 @@ void connection_limiter::detach(event_loop& loop) noexcept {
     if (&w->loop == &loop) w->on_room = nullptr;
 }
 
-void connection_limiter::tell_waiters() noexcept {
+void connection_limiter::notify_waiters() noexcept {
   for (const auto& w : waiters_)
-    if (!w->on_its_way.exchange(true)) w->loop.post(static_cast<work_item&>(*w));
+    if (!w->is_posted.exchange(true)) w->loop.post(static_cast<work_item&>(*w));
 }
 
 std::optional<connection_permit> connection_limiter::try_acquire(const address& from) {
@@ -46,7 +46,7 @@ std::optional<connection_permit> connection_limiter::try_acquire(const address& 
   return place;
 }
 
-duration connection_limiter::take_turn(time_point now) noexcept {
+duration connection_limiter::acquire_rate_token(time_point now) noexcept {
   if (!has_rate_) return {};
   const std::lock_guard lock(rate_mutex_);
   const duration wait = rate_.wait(now);
@@ -54,7 +54,7 @@ duration connection_limiter::take_turn(time_point now) noexcept {
   return wait;
 }
 
-duration connection_limiter::turn_comes_in(time_point now) noexcept {
+duration connection_limiter::time_until_rate_token(time_point now) noexcept {
   if (!has_rate_) return {};
   const std::lock_guard lock(rate_mutex_);
   return rate_.wait(now);
@@ -81,15 +81,15 @@ void connection_limiter::release_of_network(const network& from) noexcept {
 // it.
 bool connection_limiter::is_full() noexcept {
   if (max_ == 0 || open_.load() < max_) return false;
-  awaited_.store(true);
-  if (open_.load() >= max_ || !awaited_.exchange(false)) return true;
-  tell_waiters();
+  has_waiters_.store(true);
+  if (open_.load() >= max_ || !has_waiters_.exchange(false)) return true;
+  notify_waiters();
   return false;
 }
 
 void connection_limiter::give_back() noexcept {
   open_.fetch_sub(1);
-  if (max_ != 0 && awaited_.exchange(false)) tell_waiters();
+  if (max_ != 0 && has_waiters_.exchange(false)) notify_waiters();
 }
 
 void connection_limiter::commit(connection_permit place, const void* identity) {

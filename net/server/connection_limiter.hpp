@@ -63,10 +63,10 @@ class connection_limiter {
   std::optional<connection_permit> try_acquire(const address& from);
   /// [any thread] Returns whether max_connections are open. If so, each registered `on_room` runs when there is room.
   [[nodiscard]] bool is_full() noexcept;
-  /// [any thread] Return the time until accept_rate allows another connection. If that is zero, take_turn() has counted
-  /// the connection; turn_comes_in() only reads.
-  duration take_turn(time_point now) noexcept;
-  [[nodiscard]] duration turn_comes_in(time_point now) noexcept;
+  /// [any thread] Return the time until accept_rate allows another connection. If that is zero, acquire_rate_token()
+  /// has counted the connection; time_until_rate_token() only reads.
+  duration acquire_rate_token(time_point now) noexcept;
+  [[nodiscard]] duration time_until_rate_token(time_point now) noexcept;
   /// [any thread] Returns the number of connections that are open or in transit to their loop.
   [[nodiscard]] std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
@@ -85,19 +85,19 @@ class connection_limiter {
   bool acquire_of_network(const network& from);
   void release_of_network(const network& from) noexcept;
   void give_back() noexcept;
-  void tell_waiters() noexcept;
+  void notify_waiters() noexcept;
   /// Owned by the limiter, because the item may still be in a loop's inbox when the acceptor has been destroyed.
   struct waiter final : work_item {
     waiter(event_loop& l, std::function<void()> f);
-    static void told(work_item& item) noexcept;
+    static void run_on_room(work_item& item) noexcept;
     event_loop& loop;
     std::function<void()> on_room;
-    std::atomic<bool> on_its_way{false};  // posted to the loop and not run yet
+    std::atomic<bool> is_posted{false};  // posted to the loop and not run yet
   };
 
   const std::size_t max_, max_of_network_;  // 0: no limit
   std::atomic<std::size_t> open_{0};
-  std::atomic<bool> awaited_{false};  // an acceptor has stopped; the thread that clears this notifies the waiters
+  std::atomic<bool> has_waiters_{false};  // an acceptor has stopped; the thread that clears this notifies the waiters
   std::vector<std::unique_ptr<waiter>> waiters_;
   const bool has_rate_;
   std::mutex rate_mutex_;

@@ -60,9 +60,9 @@ void heartbeat_monitor::measure(duration late) noexcept {
 
 void heartbeat_monitor::run_quantum() noexcept {
   found_.clear();
-  const bool more = watched_.look(position_, at_once, found_);
+  const bool more = watched_.find_silent(position_, at_once, found_);
   try {
-    attend_to(found_);
+    ping_or_evict(found_);
   } catch (const std::bad_alloc&) {  // the next scan tries again
   }
   if (more) return loop_.schedule_fair(*this);
@@ -70,7 +70,7 @@ void heartbeat_monitor::run_quantum() noexcept {
   looks_.add();
 }
 
-void heartbeat_monitor::attend_to(const std::vector<connection_registry::silent_connection>& found) {
+void heartbeat_monitor::ping_or_evict(const std::vector<connection_registry::silent_connection>& found) {
   to_ping_.clear();
   for (const auto& [id, silent_for] : found) {
     if (is_time(silent_for, evict_after_))

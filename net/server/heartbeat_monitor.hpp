@@ -33,7 +33,7 @@ class heartbeat_monitor final : private timer, private fair_task {
   void expired() noexcept override;
   void run_quantum() noexcept override;
   void measure(duration late) noexcept;
-  void attend_to(const std::vector<connection_registry::silent_connection>& found);
+  void ping_or_evict(const std::vector<connection_registry::silent_connection>& found);
 
   event_loop& loop_;
   connection_registry& watched_;
@@ -41,7 +41,7 @@ class heartbeat_monitor final : private timer, private fair_task {
   const std::uint32_t ping_after_, evict_after_;  // in intervals; 0: never
   const shared_bytes ping_;
   time_point due_{};
-  connection_registry::look_position position_;
+  connection_registry::scan_position position_;
   std::vector<connection_registry::silent_connection> found_;
   std::vector<connection_id> to_ping_;
   counter looks_, pings_, breaches_;

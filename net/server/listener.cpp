@@ -28,8 +28,8 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       on_accept_(std::move(on_accept)),
       socket_(options.socket),
       listening_(loop.io().sockets().listen(options)),
-      copy_(loop.options().own_descriptors ? listening_ : -1),
-      most_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
+      caller_copy_(loop.options().own_descriptors ? listening_ : -1),
+      max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
       at_(loop.io().sockets().local_address(listening_)),
       name_(at_.to_string()),
       log_(log) {
@@ -41,7 +41,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
 
 listener::~listener() {
   abort();
-  if (listening_ >= 0 || copy_ >= 0) loop_.io().close(std::max(listening_, copy_));
+  if (listening_ >= 0 || caller_copy_ >= 0) loop_.io().close(std::max(listening_, caller_copy_));
 }
 
 // Accepted connections inherit the option.
@@ -70,8 +70,8 @@ void listener::update() noexcept {
 // it.
 void listener::on_accepted(int handle) noexcept {
   accepted_.add();
-  troubled_ = false;
-  if (at_.is_unix()) loop_.io().sockets().bound_buffers(handle, socket_);
+  is_failing_ = false;
+  if (at_.is_unix()) loop_.io().sockets().limit_buffers(handle, socket_);
   try {
     on_accept_(handle);
   } catch (...) {
@@ -83,15 +83,15 @@ void listener::on_accepted(int handle) noexcept {
 // Logs the first of several errors in a row.
 void listener::on_accept_error(error_code reason) noexcept {
   errors_.add();
-  if (rescue_ && rescue_(reason)) return;
-  if (!std::exchange(troubled_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
+  if (error_handler_ && error_handler_(reason)) return;
+  if (!std::exchange(is_failing_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
   loop_.start(*this, pause_after_error);
   update();
 }
 
 // The limit ends the loop if clients connect as fast as it accepts.
 void listener::accept_waiting_and_close() noexcept {
-  for (int n = 0; n < most_waiting_ && is_accepting() && accept_one(); ++n) {
+  for (int n = 0; n < max_waiting_ && is_accepting() && accept_one(); ++n) {
   }
   abort();
 }
@@ -114,7 +114,7 @@ void listener::abort() noexcept {
   cancel();
   loop_.io().remove(*this);
   loop_.leave(*this);
-  if (copy_ >= 0) loop_.io().sockets().stop_listening(listening_);
+  if (caller_copy_ >= 0) loop_.io().sockets().stop_listening(listening_);
   loop_.io().close(std::exchange(listening_, -1));
 }
 

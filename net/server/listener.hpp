@@ -27,7 +27,7 @@ class listener final : private loop_member, private accept_channel, private time
   void set_busy_poll(std::chrono::microseconds longest) noexcept;
   /// [before run] Sets a function that the loop calls when accepting fails. It returns true to try again at once,
   /// without a pause. It must not throw.
-  void set_rescue(std::function<bool(error_code)> helps) { rescue_ = std::move(helps); }
+  void set_error_handler(std::function<bool(error_code)> handler) { error_handler_ = std::move(handler); }
   /// [loop], or [before run] Begins to accept. The socket closes when the loop stops. Throws
   /// boost::system::system_error.
   void start();
@@ -58,15 +58,15 @@ class listener final : private loop_member, private accept_channel, private time
 
   event_loop& loop_;
   accept_function on_accept_;
-  std::function<bool(error_code)> rescue_;
+  std::function<bool(error_code)> error_handler_;
   const socket_options socket_;  // of each connection
   int listening_;                // -1: closed
-  const int copy_;               // listening_ in the creator's descriptor table, with own_descriptors; else -1
-  const int most_waiting_;       // maximum length of the backlog
+  const int caller_copy_;        // listening_ in the creator's descriptor table, with own_descriptors; else -1
+  const int max_waiting_;        // maximum length of the backlog
   const address at_;
   const std::string name_;  // for the log
   const log_hook& log_;
-  bool troubled_ = false;  // the last accept failed; logged
+  bool is_failing_ = false;  // the last accept failed; logged
   bool started_ = false, held_ = false;
   counter accepted_, errors_;
 };

@@ -22,10 +22,10 @@ priority_loop::priority_loop(const server_options& options, connection_registry&
       log_(options.log),
       busy_poll_(options.advanced.busy_poll),
       place_(std::move(place)),
-      admitted_(limits_of(options)),
+      limiter_(limits_of(options)),
       loop_(make_engine(options.engine), clock::system(), {.tuning = options.advanced.loop}),
       reserve_(loop_, options_.reserve_descriptors, options_.reserve_memory),
-      accepts_(loop_, limits_of(options), options.memory, admitted_, log_,
+      accepts_(loop_, limits_of(options), options.memory, limiter_, log_,
                [this](event_loop& at, int handle, connection_permit t) {
                  reserve_.accepted();
                  place_(at, handle, std::move(t));
@@ -42,7 +42,7 @@ priority_loop::~priority_loop() {
 address priority_loop::listen(const listen_options& options) {
   listener& made = accepts_.listen(options);
   made.set_busy_poll(busy_poll_);
-  made.set_rescue([this](error_code why) noexcept { return reserve_.helps_to_accept(why); });
+  made.set_error_handler([this](error_code why) noexcept { return reserve_.try_free_descriptor(why); });
   return made.at();
 }
 
@@ -53,7 +53,7 @@ void priority_loop::start() {
   thread_.emplace(loop_, "qnt-priority", [this]() noexcept { schedule(); });
 }
 
-void priority_loop::close(drainage& unfinished) {
+void priority_loop::close(drain_tracker& unfinished) {
   unfinished.run_on(loop_, [this]() noexcept { accepts_.close(); });
 }
 
@@ -63,7 +63,7 @@ void priority_loop::schedule() noexcept {
   nice_ = nice_of_this_thread();
   const thread_scheduling got = schedule_this_thread(options_.scheduling);
   note(got);
-  if (options_.scheduling != priority_scheduling::real_time && got.preferred()) look_at_use();
+  if (options_.scheduling != priority_scheduling::real_time && got.preferred()) check_cpu_usage();
 }
 
 void priority_loop::note(const thread_scheduling& got) noexcept {
@@ -78,15 +78,15 @@ void priority_loop::note(const thread_scheduling& got) noexcept {
 }
 
 // Limits the preference of the thread: any client may connect here and send without end.
-void priority_loop::look_at_use() noexcept {
+void priority_loop::check_cpu_usage() noexcept {
   if (loop_.stopping()) return;
   const time_point now = loop_.time().now();
   const duration used = cpu_time_of_this_thread();
-  const bool before = preferred_.granted();
-  const duration again = preferred_.look(used - std::exchange(used_, used), now - std::exchange(looked_at_, now));
-  if (preferred_.granted() != before)
-    note(before ? hold_this_thread_back(nice_) : schedule_this_thread(options_.scheduling));
-  loop_.start(look_, again);
+  const bool before = throttle_.granted();
+  const duration again = throttle_.update(used - std::exchange(used_, used), now - std::exchange(checked_at_, now));
+  if (throttle_.granted() != before)
+    note(before ? demote_this_thread(nice_) : schedule_this_thread(options_.scheduling));
+  loop_.start(check_timer_, again);
 }
 
 thread_scheduling priority_loop::scheduling() const {
@@ -102,7 +102,7 @@ void priority_loop::add_to(server_statistics& sum) const {
   sum.accept_errors += accepts_.errors();
   sum.refused += accepts_.refused();
   sum.priority = {.accepted = accepts_.accepted(),
-                  .open = admitted_.open(),
+                  .open = limiter_.open(),
                   .descriptors_given = reserve_.descriptors_given(),
                   .memory_given = reserve_.memory_given(),
                   .scheduling = scheduling()};

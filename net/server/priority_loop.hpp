@@ -2,15 +2,15 @@
 // priority_loop: a loop with its own thread, for connections that ordinary ones must not delay: heartbeats.
 #pragma once
 
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../loop/loop_thread.hpp"
-#include "thread_scheduling.hpp"
 #include "../options/server_options.hpp"
 #include "acceptor.hpp"
 #include "connection_limiter.hpp"
 #include "heartbeat_monitor.hpp"
 #include "resource_reserve.hpp"
 #include "server_statistics.hpp"
+#include "thread_scheduling.hpp"
 
 #include <concepts>
 #include <functional>
@@ -37,15 +37,15 @@ class priority_loop {
   void start();
   /// Stops and joins the thread. Afterwards all connections have closed.
   void finish() noexcept { thread_.reset(); }
-  /// [any thread] Posts to the loop to admit the connections in the backlog and stop listening. Until then `unfinished`
-  /// counts the post like a connection. Throws std::bad_alloc.
-  void close(drainage& unfinished);
+  /// [any thread] Posts to the loop to open_session the connections in the backlog and stop listening. Until then
+  /// `unfinished` counts the post like a connection. Throws std::bad_alloc.
+  void close(drain_tracker& unfinished);
 
   /// [any thread] Return the loop, and whether `loop` is that loop.
   [[nodiscard]] event_loop& loop() noexcept { return loop_; }
   [[nodiscard]] bool owns(const event_loop& loop) const noexcept { return &loop == &loop_; }
   /// [any thread] Returns the limiter that counts the priority loop's connections.
-  [[nodiscard]] connection_limiter& admitted() noexcept { return admitted_; }
+  [[nodiscard]] connection_limiter& limiter() noexcept { return limiter_; }
   /// [loop] Returns make(), which allocates a connection. Without memory, frees the reserve and calls make() again.
   template <std::invocable Make>
   auto with_memory(Make make) {
@@ -62,13 +62,13 @@ class priority_loop {
  private:
   void schedule() noexcept;
   void note(const thread_scheduling& got) noexcept;
-  void look_at_use() noexcept;
+  void check_cpu_usage() noexcept;
 
   const priority_options options_;
   const log_hook& log_;
   const std::chrono::microseconds busy_poll_;
   const acceptor::place_function place_;
-  connection_limiter admitted_;
+  connection_limiter limiter_;
   mutable event_loop loop_;  // counters() is its own, non-const accessor
   resource_reserve reserve_;
   acceptor accepts_;
@@ -76,9 +76,9 @@ class priority_loop {
   mutable std::mutex mutex_;
   thread_scheduling scheduling_;  // guarded by mutex_
   // Used on the loop's thread only: ends the preference while the thread uses much CPU time.
-  callback_timer<std::function<void()>> look_{[this] { look_at_use(); }};
-  preference preferred_;
-  time_point looked_at_{};
+  callback_timer<std::function<void()>> check_timer_{[this] { check_cpu_usage(); }};
+  priority_throttle throttle_;
+  time_point checked_at_{};
   duration used_{};
   int nice_ = 0;  // the thread's value before it was preferred
   std::optional<loop_thread> thread_;

@@ -44,7 +44,7 @@ rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connect
       clocks_(std::make_shared<cpu_clocks>(loops_.size())),
       loads_(loops_.size()),
       cpu_times_(loops_.size()),
-      departures_(loops_.size()) {
+      shares_(loops_.size()) {
   for (event_loop* const loop : loops_) {
     if (can_detach_connections(*loop)) continue;
     throw config_error(loop->options().own_descriptors
@@ -75,7 +75,7 @@ void rebalancer::expired() noexcept {
   if (phase_ == phase::waiting) phase_ = phase::choosing;
   if (phase_ == phase::choosing) return main_.schedule_fair(*this);
   try {
-    look();
+    plan_round();
   } catch (const std::bad_alloc&) {  // try again later
     rest(options_.interval);
   }
@@ -92,7 +92,7 @@ void rebalancer::run_quantum() noexcept {
 
 // ---- Measuring the loads --------------------------------------------------------------------------------------------
 
-void rebalancer::look() {
+void rebalancer::plan_round() {
   const bool by_cpu = options_.by == rebalance_measure::cpu_time;
   by_cpu ? measure_cpu_time() : measure_connections();
   const auto plan = detail::plan_transfers(loads_, options_.factor, by_cpu ? least_cpu : least_connections);
@@ -121,9 +121,9 @@ void rebalancer::measure_cpu_time() {
 // ---- A round --------------------------------------------------------------------------------------------------------
 
 void rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
-  for (auto& each : departures_) each.clear();
-  for (const detail::transfer& t : plan) departures_[t.from].push_back({loops_[t.to], t.share, 0});
-  asked_ = 0;
+  for (auto& each : shares_) each.clear();
+  for (const detail::transfer& t : plan) shares_[t.from].push_back({loops_[t.to], t.share, 0});
+  requested_ = 0;
   position_ = {};
   phase_ = options_.by == rebalance_measure::cpu_time ? phase::marking : phase::choosing;
   main_.schedule_fair(*this);
@@ -137,33 +137,33 @@ void rebalancer::mark() {
 }
 
 void rebalancer::choose() {
-  const std::size_t before = asked_;
+  const std::size_t before = requested_;
   found_.clear();
   const bool more = connections_.find_movable(position_, chosen_at_once, found_);
   for (const auto& candidate : found_) consider(candidate);
-  if (more && asked_ > before) return main_.start(*this, pause);
+  if (more && requested_ > before) return main_.start(*this, pause);
   if (more) return main_.schedule_fair(*this);
   if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // the next measurement starts after the moves
-  if (asked_ == 0) return rest(options_.interval);
+  if (requested_ == 0) return rest(options_.interval);
   rounds_.add();
   report(log_, {severity::info, "connections move to loops that have less to do"});
   rest(std::max(options_.cool_down, options_.interval));
 }
 
-auto rebalancer::departures_from(const event_loop& loop) noexcept -> std::vector<departure>* {
+auto rebalancer::shares_from(const event_loop& loop) noexcept -> std::vector<migration_share>* {
   const auto found = std::ranges::find(loops_, &loop);
-  return found == loops_.end() ? nullptr : &departures_[static_cast<std::size_t>(found - loops_.begin())];
+  return found == loops_.end() ? nullptr : &shares_[static_cast<std::size_t>(found - loops_.begin())];
 }
 
 void rebalancer::consider(const connection_registry::movable_connection& candidate) {
-  auto* const departures = departures_from(*candidate.on);
-  if (!departures || departures->empty() || (options_.by == rebalance_measure::cpu_time && candidate.is_silent)) return;
+  auto* const shares = shares_from(*candidate.on);
+  if (!shares || shares->empty() || (options_.by == rebalance_measure::cpu_time && candidate.is_silent)) return;
   double due = 0;
-  for (departure& d : *departures) due += d.due += d.share;
+  for (migration_share& d : *shares) due += d.due += d.share;
   if (due < one) return;
-  departure& next = *std::ranges::max_element(*departures, {}, &departure::due);
+  migration_share& next = *std::ranges::max_element(*shares, {}, &migration_share::due);
   next.due -= 1;
-  ++asked_;
+  ++requested_;
   // Fails if the connection has closed, or if too many messages to it are waiting: then it stays.
   (void)connections_.post(candidate.id, [to = next.to](connection& c) { (void)c.move_to(*to); });
 }

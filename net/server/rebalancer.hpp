@@ -40,22 +40,22 @@ class rebalancer final : private timer, private fair_task {
   enum class phase { resting, marking, waiting, choosing };
   struct cpu_clocks;
   /// The share of a loop's load that moves to another loop. Each candidate adds `share` to `due`. When the `due` of all
-  /// departures of a loop add up to 1, one connection is asked to move.
-  struct departure {
+  /// shares of a loop add up to 1, one connection is asked to move.
+  struct migration_share {
     event_loop* to;
     double share, due;
   };
 
   void expired() noexcept override;
   void run_quantum() noexcept override;
-  void look();
+  void plan_round();
   void measure_connections();
   void measure_cpu_time();
   void begin_round(const std::vector<detail::transfer>& plan);
   void mark();
   void choose();
   void consider(const connection_registry::movable_connection& candidate);
-  [[nodiscard]] std::vector<departure>* departures_from(const event_loop& loop) noexcept;
+  [[nodiscard]] std::vector<migration_share>* shares_from(const event_loop& loop) noexcept;
   void rest(duration how_long) noexcept;
 
   event_loop& main_;
@@ -67,10 +67,10 @@ class rebalancer final : private timer, private fair_task {
   phase phase_ = phase::resting;
   std::vector<double> loads_, cpu_times_;
   time_point measured_{};
-  std::vector<std::vector<departure>> departures_;  // for each loop
-  connection_registry::look_position position_;
+  std::vector<std::vector<migration_share>> shares_;  // for each loop
+  connection_registry::scan_position position_;
   std::vector<connection_registry::movable_connection> found_;
-  std::size_t asked_ = 0;  // in this round
+  std::size_t requested_ = 0;  // in this round
   counter rounds_;
 };
 

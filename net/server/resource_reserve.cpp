@@ -29,15 +29,15 @@ void resource_reserve::refill() noexcept {
   if (!memory_ && wanted_memory_ > 0) memory_.reset(new (std::nothrow) std::byte[wanted_memory_]);
 }
 
-bool resource_reserve::helps_to_accept(error_code why) noexcept {
+bool resource_reserve::try_free_descriptor(error_code why) noexcept {
   if (why != boost::system::errc::too_many_files_open && why != boost::system::errc::too_many_files_open_in_system)
     return false;
   if (!pending()) loop_.start(*this, pause_between_tries);
-  if (descriptors_.empty() || given_in_vain_ == most_in_vain) {
-    given_in_vain_ = 0;
+  if (descriptors_.empty() || unsuccessful_frees_ == most_in_vain) {
+    unsuccessful_frees_ = 0;
     return false;
   }
-  ++given_in_vain_;
+  ++unsuccessful_frees_;
   descriptors_.pop_back();
   descriptors_given_.add();
   return true;

@@ -26,9 +26,9 @@ class resource_reserve final : private timer {
   void refill() noexcept;
   /// [loop] Called with the error of a failed accept. Returns true if no descriptor was available and the reserve has
   /// freed one: the caller should try again at once.
-  bool helps_to_accept(error_code why) noexcept;
+  bool try_free_descriptor(error_code why) noexcept;
   /// [loop] Called when a connection has been accepted.
-  void accepted() noexcept { given_in_vain_ = 0; }
+  void accepted() noexcept { unsuccessful_frees_ = 0; }
   /// [loop] Returns f(). If f throws std::bad_alloc, frees the memory of the reserve and calls f again. Throws as f.
   template <std::invocable F>
   auto with_memory(F f) {
@@ -55,7 +55,7 @@ class resource_reserve final : private timer {
   const std::size_t wanted_descriptors_, wanted_memory_;
   std::vector<file_descriptor> descriptors_;
   std::unique_ptr<std::byte[]> memory_;
-  int given_in_vain_ = 0;
+  int unsuccessful_frees_ = 0;
   counter descriptors_given_, memory_given_;
 };
 

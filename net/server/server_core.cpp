@@ -3,7 +3,7 @@
 #include "server_core.hpp"
 
 #include "../engine/make_engine.hpp"
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "acceptor_group.hpp"
@@ -27,7 +27,7 @@ server_core::server_core(server_options options, std::unique_ptr<model_interface
       limiter_(std::make_unique<connection_limiter>(options_.accepting)),
       owned_model_(std::move(model)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
-      drainage_(std::make_unique<drainage>(main_)),
+      drain_tracker_(std::make_unique<drain_tracker>(main_)),
       acceptors_(std::make_unique<acceptor_group>(
           main_, model_.lasting_loops(), options_, *limiter_,
           [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
@@ -48,8 +48,8 @@ bool server_core::wants_priority_loop(bool handler_classifies) const noexcept {
 void server_core::make_priority_loop() {
   priority_ = std::make_unique<priority_loop>(options_, host_.registry,
                                               [this](event_loop& at, int fd, connection_permit permit) {
-                                                drainage_->entered();
-                                                admit(at, fd, std::move(permit));
+                                                drain_tracker_->entered();
+                                                open_session(at, fd, std::move(permit));
                                               });
   host_.priority_loop = &priority_->loop();
 }
@@ -120,8 +120,8 @@ bool server_core::run_left_over() noexcept {
 bool server_core::close_listeners() noexcept {
   if (!started_) return true;  // the other loops do not run: their listeners close with the server
   try {
-    acceptors_->close(*drainage_);
-    if (priority_) priority_->close(*drainage_);
+    acceptors_->close(*drain_tracker_);
+    if (priority_) priority_->close(*drain_tracker_);
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -129,7 +129,7 @@ bool server_core::close_listeners() noexcept {
 }
 
 void server_core::begin_to_drain(duration within) noexcept {
-  if (drainage_->begun()) return;
+  if (drain_tracker_->begun()) return;
   report(host_.log, {severity::info, "draining"});
   if (!close_listeners()) return stop();
   try {
@@ -137,7 +137,7 @@ void server_core::begin_to_drain(duration within) noexcept {
   } catch (const std::bad_alloc&) {  // no memory for the messages to the connections
     return stop();
   }
-  drainage_->begin(within);
+  drain_tracker_->begin(within);
 }
 
 void server_core::attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what) {

@@ -19,7 +19,7 @@ namespace quintet {
 class acceptor_group;
 class connection_limiter;
 class connection_permit;
-class drainage;
+class drain_tracker;
 class priority_loop;
 class rebalancer;
 
@@ -113,10 +113,10 @@ class server_core : protected detail::session_owner {
 
   // Accepting.
   void accepted(event_loop& at, int fd, connection_permit permit);
-  void admit(event_loop& on, int fd, connection_permit permit) noexcept;
+  void open_session(event_loop& on, int fd, connection_permit permit) noexcept;
   session_ptr make_session_on(event_loop& on, int fd);
   [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
-  bool give_to_priority_loop(int fd);
+  bool transfer_to_priority_loop(int fd);
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept;
   [[nodiscard]] connection_limiter& limiter_of(const event_loop& loop) noexcept;
   void release(event_loop& loop) noexcept;
@@ -137,7 +137,7 @@ class server_core : protected detail::session_owner {
   const std::unique_ptr<connection_limiter> limiter_;
   const std::unique_ptr<model_interface> owned_model_;
   mutable event_loop main_;  // counters() is the loop's own, non-const accessor
-  const std::unique_ptr<drainage> drainage_;
+  const std::unique_ptr<drain_tracker> drain_tracker_;
   const std::unique_ptr<acceptor_group> acceptors_;
   std::unique_ptr<rebalancer> rebalancer_;
   std::unique_ptr<priority_loop> priority_;

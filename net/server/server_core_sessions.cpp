@@ -2,7 +2,7 @@
 // server_core_sessions: places accepted handles, makes their sessions, migrates and destroys these.
 #include "../connection/connection_core.hpp"
 #include "../engine/socket_services.hpp"
-#include "../loop/drainage.hpp"
+#include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
 #include "connection_limiter.hpp"
 #include "priority_loop.hpp"
@@ -17,7 +17,7 @@ namespace quintet {
 bool server_core::is_priority(const event_loop& loop) const noexcept { return priority_ && priority_->owns(loop); }
 
 connection_limiter& server_core::limiter_of(const event_loop& loop) noexcept {
-  return is_priority(loop) ? priority_->admitted() : *limiter_;
+  return is_priority(loop) ? priority_->limiter() : *limiter_;
 }
 
 bool server_core::runs_here(const event_loop& loop) const noexcept { return is_priority(loop) || model_.runs_inline(); }
@@ -25,14 +25,15 @@ bool server_core::runs_here(const event_loop& loop) const noexcept { return is_p
 // On a loop of the model, that loop keeps the connection. On the main loop, the model picks the loop. If this throws,
 // the caller still owns the handle.
 void server_core::accepted(event_loop& at, int fd, connection_permit permit) {
-  if (is_preferred(at, fd) && give_to_priority_loop(fd)) return;
-  drainage_->entered();
-  if (&at != &main_) return admit(at, fd, std::move(permit));
+  if (is_preferred(at, fd) && transfer_to_priority_loop(fd)) return;
+  drain_tracker_->entered();
+  if (&at != &main_) return open_session(at, fd, std::move(permit));
   try {
-    detail::place(model_, main_, detail::pick(model_, main_, fd),
-                  [this, fd, p = std::move(permit)](event_loop& on) mutable noexcept { admit(on, fd, std::move(p)); });
+    detail::place(
+        model_, main_, detail::pick(model_, main_, fd),
+        [this, fd, p = std::move(permit)](event_loop& on) mutable noexcept { open_session(on, fd, std::move(p)); });
   } catch (...) {
-    drainage_->left();
+    drain_tracker_->left();
     throw;
   }
 }
@@ -43,16 +44,16 @@ bool server_core::is_preferred(event_loop& at, int fd) const {
 }
 
 // Returns false if the priority loop is full, or without memory.
-bool server_core::give_to_priority_loop(int fd) {
-  std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
+bool server_core::transfer_to_priority_loop(int fd) {
+  std::optional<connection_permit> permit = priority_->limiter().try_acquire({});
   if (!permit || !*permit) return false;
-  drainage_->entered();
+  drain_tracker_->entered();
   try {
     priority_->loop().post(
-        [this, fd, p = std::move(*permit)]() mutable noexcept { admit(priority_->loop(), fd, std::move(p)); });
+        [this, fd, p = std::move(*permit)]() mutable noexcept { open_session(priority_->loop(), fd, std::move(p)); });
     return true;
   } catch (const std::bad_alloc&) {
-    drainage_->left();
+    drain_tracker_->left();
     return false;
   }
 }
@@ -62,7 +63,7 @@ server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 
-void server_core::admit(event_loop& on, int fd, connection_permit permit) noexcept {
+void server_core::open_session(event_loop& on, int fd, connection_permit permit) noexcept {
   try {
     session_ptr session = make_session_on(on, fd);
     limiter_of(on).commit(std::move(permit), session.get());
@@ -74,7 +75,7 @@ void server_core::admit(event_loop& on, int fd, connection_permit permit) noexce
   on.counters().handler_errors.add();
   on.io().close(fd);
   release(on);
-  drainage_->left();
+  drain_tracker_->left();
 }
 
 void server_core::release(event_loop& loop) noexcept {
@@ -94,7 +95,7 @@ void server_core::discard(detail::connection_core& migrated, destroy_function de
 
 void server_core::retire(detail::connection_core& ended, destroy_function destroy) noexcept {
   discard(ended, destroy);
-  drainage_->left();
+  drain_tracker_->left();
 }
 
 // Runs on the old loop's thread.
@@ -111,10 +112,10 @@ detail::connection_core* server_core::migrate(detail::connection_core& from, eve
 detail::connection_core* server_core::migrate_to_priority_loop(detail::connection_core& from,
                                                                migrate_function make) noexcept {
   try {
-    std::optional<connection_permit> permit = priority_->admitted().try_acquire({});
+    std::optional<connection_permit> permit = priority_->limiter().try_acquire({});
     if (!permit || !*permit) return nullptr;
     detail::connection_core* const next = make(from, priority_->loop(), host_);
-    if (next) priority_->admitted().commit(std::move(*permit), next);  // cannot throw: the permit has no network
+    if (next) priority_->limiter().commit(std::move(*permit), next);  // cannot throw: the permit has no network
     return next;
   } catch (const std::bad_alloc&) {
     return nullptr;

@@ -85,7 +85,7 @@ thread_scheduling schedule_this_thread(priority_scheduling wanted) noexcept {
   return got;
 }
 
-thread_scheduling hold_this_thread_back(int nice) noexcept {
+thread_scheduling demote_this_thread(int nice) noexcept {
   thread_scheduling got{.held_back = true};
   scheduling_attributes ordinary;
   ordinary.nice = nice;

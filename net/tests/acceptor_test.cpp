@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// acceptor_test: connections wait, are refused or are admitted by the accept limits; the test moves the clock.
+// acceptor_test: connections wait, are refused or are limiter by the accept limits; the test moves the clock.
 #include <quintet/net/server/acceptor.hpp>
 
 #include "needs.hpp"
@@ -22,8 +22,8 @@ namespace {
 /// Two listeners under the limits. Admitted connections stay open until leave().
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
-      : log(hook), admitted(limits) {
-    accepts.emplace(loop, limits, memory, admitted, log, [this](event_loop&, int fd, connection_permit place) {
+      : log(hook), limiter(limits) {
+    accepts.emplace(loop, limits, memory, limiter, log, [this](event_loop&, int fd, connection_permit place) {
       if (fails) fails();
       inside.push_back({file_descriptor(fd), std::move(place)});
     });
@@ -32,21 +32,21 @@ struct world {
     accepts->start();
   }
   /// Polls until the loop has no work.
-  void settle() {
+  void run_until_idle() {
     while (loop.poll()) {
     }
   }
   void connect(const address& to, int count = 1) {
     for (int i = 0; i < count; ++i) clients.push_back(connected_to(to));
-    settle();
+    run_until_idle();
   }
   void advance(milliseconds by) {
     time.advance(by);
-    settle();
+    run_until_idle();
   }
   std::size_t leave() {
     inside.pop_front();
-    settle();
+    run_until_idle();
     return inside.size();
   }
   bool last_is_closed() {
@@ -60,7 +60,7 @@ struct world {
   };
   static inline listener_settings settings;
   log_hook log;
-  connection_limiter admitted;
+  connection_limiter limiter;
   manual_clock time;
   event_loop loop{make_default_engine(), time};
   std::function<void()> fails;
@@ -81,7 +81,7 @@ struct side {
     at = accepts->listen("127.0.0.1:0").at();
     accepts->start();
   }
-  void settle() {
+  void run_until_idle() {
     while (loop.poll()) {
     }
   }
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(without_limits_everybody_is_let_in) {
   w.connect(w.first, 100);
   w.connect(w.second, 100);
   BOOST_TEST(w.inside.size() == 200u);
-  BOOST_TEST(w.admitted.open() == 200u);
+  BOOST_TEST(w.limiter.open() == 200u);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
@@ -115,61 +115,61 @@ BOOST_AUTO_TEST_CASE(a_full_server_pauses_all_its_listeners_until_one_leaves) {
   }
   BOOST_TEST(w.accepts->refused() == 0u);
   while (!w.inside.empty()) w.leave();
-  BOOST_TEST(w.admitted.open() == 0u);
+  BOOST_TEST(w.limiter.open() == 0u);
 }
 
 // The second loop accepts before it knows that the first has taken the last place.
 BOOST_AUTO_TEST_CASE(what_two_loops_accept_at_once_waits_for_the_place_of_the_other) {
-  connection_limiter admitted({.max_connections = 1});
-  side a(admitted), b(admitted);
+  connection_limiter limiter({.max_connections = 1});
+  side a(limiter), b(limiter);
   const file_descriptor first = connected_to(a.at), second = connected_to(b.at), third = connected_to(b.at);
-  a.settle();
-  b.settle();
+  a.run_until_idle();
+  b.run_until_idle();
   BOOST_TEST(a.inside.size() == 1u);
   BOOST_TEST(b.inside.empty());
   BOOST_TEST(b.accepts->accepted() == 1u);  // the second waits in the acceptor, the third in the backlog
-  BOOST_TEST(admitted.open() == 1u);
+  BOOST_TEST(limiter.open() == 1u);
   a.inside.clear();
-  b.settle();
+  b.run_until_idle();
   BOOST_TEST(b.inside.size() == 1u);
   BOOST_TEST(b.accepts->accepted() == 1u);
   b.inside.clear();
-  a.settle();
-  b.settle();
+  a.run_until_idle();
+  b.run_until_idle();
   BOOST_TEST(b.inside.size() == 1u);
   BOOST_TEST(b.accepts->accepted() == 2u);
   b.accepts->close();
   b.inside.clear();
-  b.settle();
-  BOOST_TEST(admitted.open() == 0u);
+  b.run_until_idle();
+  BOOST_TEST(limiter.open() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_is_closed_when_its_loop_stops) {
-  connection_limiter admitted({.max_connections = 1});
-  side a(admitted), b(admitted);
+  connection_limiter limiter({.max_connections = 1});
+  side a(limiter), b(limiter);
   const file_descriptor first = connected_to(a.at), second = connected_to(b.at);
-  a.settle();
-  b.settle();
+  a.run_until_idle();
+  b.run_until_idle();
   BOOST_REQUIRE(b.accepts->accepted() == 1u);
   BOOST_REQUIRE(b.inside.empty());
   b.loop.stop();
-  b.settle();
+  b.run_until_idle();
   BOOST_TEST(b.loop.finished());
   char c = 0;
   BOOST_TEST(::recv(second.get(), &c, 1, 0) == 0);
   a.inside.clear();  // the notification reaches a loop that accepts no more
-  b.settle();
+  b.run_until_idle();
   BOOST_TEST(b.inside.empty());
 }
 
 BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
   const accept_limits limits{.accept_rate = 10, .accept_burst = 3};
-  connection_limiter admitted(limits);
+  connection_limiter limiter(limits);
   const time_point now{std::chrono::hours(1)};
-  for (int i = 0; i < 3; ++i) BOOST_TEST((admitted.take_turn(now) == duration::zero()));
-  BOOST_TEST((admitted.take_turn(now) == milliseconds(100)));  // takes no turn
-  BOOST_TEST((admitted.turn_comes_in(now) == milliseconds(100)));
-  BOOST_TEST((admitted.take_turn(now + milliseconds(100)) == duration::zero()));
+  for (int i = 0; i < 3; ++i) BOOST_TEST((limiter.acquire_rate_token(now) == duration::zero()));
+  BOOST_TEST((limiter.acquire_rate_token(now) == milliseconds(100)));  // takes no turn
+  BOOST_TEST((limiter.time_until_rate_token(now) == milliseconds(100)));
+  BOOST_TEST((limiter.acquire_rate_token(now + milliseconds(100)) == duration::zero()));
 }
 
 // An unbound client connects to any address of 127.0.0.0/8 from 127.0.0.1, so the second address is of IPv6.
@@ -200,16 +200,16 @@ BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_has_settled_is_given_back_by_identity) {
-  connection_limiter admitted({.max_connections_per_address = 1});
+  connection_limiter limiter({.max_connections_per_address = 1});
   const address a("127.0.0.1:1"), b("127.0.0.2:1");
   int one = 0, two = 0;
-  admitted.commit(*admitted.try_acquire(a), &one);
-  admitted.commit(*admitted.try_acquire(b), &two);
-  BOOST_TEST(!*admitted.try_acquire(a));
-  (void)admitted.release(&one);
-  BOOST_TEST(static_cast<bool>(*admitted.try_acquire(a)));
-  BOOST_TEST(!*admitted.try_acquire(b));
-  BOOST_TEST(admitted.open() == 1u);
+  limiter.commit(*limiter.try_acquire(a), &one);
+  limiter.commit(*limiter.try_acquire(b), &two);
+  BOOST_TEST(!*limiter.try_acquire(a));
+  (void)limiter.release(&one);
+  BOOST_TEST(static_cast<bool>(*limiter.try_acquire(a)));
+  BOOST_TEST(!*limiter.try_acquire(b));
+  BOOST_TEST(limiter.open() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(so_many_a_second_after_a_burst) {
@@ -217,14 +217,14 @@ BOOST_AUTO_TEST_CASE(so_many_a_second_after_a_burst) {
   w.time.advance(std::chrono::hours(1));
   w.connect(w.first, 10);
   BOOST_TEST(w.inside.size() == 4u);
-  for (int i = 0; i < 100; ++i) w.settle();
+  for (int i = 0; i < 100; ++i) w.run_until_idle();
   BOOST_TEST(w.inside.size() == 4u);
   w.advance(milliseconds(101));
   BOOST_TEST(w.inside.size() == 5u);
   for (int i = 0; i < 3; ++i) w.advance(milliseconds(100));
   BOOST_TEST(w.inside.size() == 8u);
   w.advance(std::chrono::minutes(1));
-  BOOST_TEST(w.inside.size() == 10u);  // two were admitted, so that two of the burst are left
+  BOOST_TEST(w.inside.size() == 10u);  // two were limiter, so that two of the burst are left
   w.connect(w.second, 5);
   BOOST_TEST(w.inside.size() == 12u);
 }
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_placed_is_refused_with_its_reason_and_leaves
   BOOST_TEST((reasons[1] == boost::system::errc::resource_unavailable_try_again));
   BOOST_TEST((reasons[2] == boost::system::errc::not_enough_memory));
   BOOST_TEST((reasons[3] == errc::not_placed));
-  BOOST_TEST(w.admitted.open() == 0u);
+  BOOST_TEST(w.limiter.open() == 0u);
   BOOST_TEST(w.accepts->errors() == 0u);
   w.fails = nullptr;
   w.connect(w.first, 3);

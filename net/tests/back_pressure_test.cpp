@@ -291,9 +291,9 @@ BOOST_DATA_TEST_CASE(one_that_is_closed_for_being_full_leaves_its_source_as_it_w
   int batches = 0;
   overflow_policy full = overflow_policy::close;
   world<fan> w(1, s, fan{&ids, &batches, &full});
-  const int source = w.connect(), given_up = w.connect();
-  for (int i = 0; i < 100 && !w.ended(given_up); ++i) w.send(source, std::string(10 * kib, 'a'));
-  BOOST_TEST(w.ended(given_up));
+  const int source = w.connect(), closed_peer = w.connect();
+  for (int i = 0; i < 100 && !w.ended(closed_peer); ++i) w.send(source, std::string(10 * kib, 'a'));
+  BOOST_TEST(w.ended(closed_peer));
   full = overflow_policy::pause;
   (void)w.connect();  // reads nothing either, and is waited for
   for (int i = 0; i < 30; ++i) w.send(source, std::string(10 * kib, 'b'));

@@ -118,7 +118,8 @@ BOOST_AUTO_TEST_CASE(each_flag_has_a_bit_of_its_own) {
 
 BOOST_AUTO_TEST_CASE(how_a_batch_used_its_input_is_no_reason_to_leave_the_fast_path) {
   part_world w;
-  w.context.batch_ = {.input_is_lent = true, .progressed = true, .incomplete = true, .begun_anew = true, .lost = true};
+  w.context.batch_ = {
+      .input_is_lent = true, .progressed = true, .incomplete = true, .is_new_message = true, .lost = true};
   BOOST_TEST(w.context.is_idle());
 }
 

@@ -42,7 +42,7 @@ struct input_world : part_world {
     const std::size_t count = random.upto(part.batch(c).size());
     return use(count).substr(0, count);
   }
-  [[nodiscard]] std::string unread() { return std::string(part.look(c)); }
+  [[nodiscard]] std::string unread() { return std::string(part.peek(c)); }
   [[nodiscard]] bool has_unread() const { return c.baton_flags_.input.has_unread; }
   [[nodiscard]] bool has_pending() const { return c.loop_flags_.input.has_pending; }
   void require(std::size_t size) { connection_input::require(c, size); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_output_limits_test: admission of writes by the limits, the server's budget, and the watermarks.
+// connection_output_limits_test: write_verdict of writes by the limits, the server's budget, and the watermarks.
 #include "output_world.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -27,7 +27,7 @@ connection_limits low(overflow_policy policy) {
 BOOST_AUTO_TEST_CASE(nothing_is_admitted_after_the_half_close) {
   output_world w;
   w.c.baton_flags_.output.shutdown_requested = w.c.baton_flags_.checks_writes = true;
-  w.batch([&] { BOOST_TEST(w.write("late") == admission::refused); });
+  w.batch([&] { BOOST_TEST(w.write("late") == write_verdict::rejected); });
   BOOST_TEST(w.wire.sent == "");
   BOOST_TEST(!w.overflowed());
 }
@@ -36,10 +36,10 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_pause_and_close_admit_up_to_the_most) {
   for (const overflow_policy policy : {overflow_policy::pause, overflow_policy::close}) {
     output_world w(low(policy));
     w.batch([&] {
-      BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);
-      BOOST_TEST(w.write(std::string(899, 'b')) == admission::taken);
+      BOOST_TEST(w.write(std::string(101, 'a')) == write_verdict::accepted);
+      BOOST_TEST(w.write(std::string(899, 'b')) == write_verdict::accepted);
       BOOST_TEST(!w.overflowed());
-      BOOST_TEST(w.write("c") == admission::refused);
+      BOOST_TEST(w.write("c") == write_verdict::rejected);
       BOOST_TEST(w.overflowed());
     });
     BOOST_TEST(w.wire.sent.size() == 1000U);
@@ -51,8 +51,9 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_drop_drops_and_error_refuses_and_neithe
     output_world w(low(policy));
     const bool drops = policy == overflow_policy::drop;
     w.batch([&] {
-      BOOST_TEST(w.write(std::string(101, 'a')) == admission::taken);  // was not above the watermark before
-      for (int i = 0; i < 2; ++i) BOOST_TEST(w.write("b") == (drops ? admission::dropped : admission::refused));
+      BOOST_TEST(w.write(std::string(101, 'a')) == write_verdict::accepted);  // was not above the watermark before
+      for (int i = 0; i < 2; ++i)
+        BOOST_TEST(w.write("b") == (drops ? write_verdict::dropped : write_verdict::rejected));
       BOOST_TEST(!w.overflowed());
       BOOST_TEST(bool(w.c.baton_flags_.output.has_dropped) == drops);
       if (drops) BOOST_TEST(w.c.baton_extras_->dropped == 2U);
@@ -65,7 +66,7 @@ BOOST_AUTO_TEST_CASE(what_is_queued_counts_when_more_is_written) {
   output_world w(low(overflow_policy::error));
   w.block();
   w.batch_of(std::string(101, 'a'));
-  w.batch([&] { BOOST_TEST(w.write("b") == admission::refused); });
+  w.batch([&] { BOOST_TEST(w.write("b") == write_verdict::rejected); });
   BOOST_TEST(w.part.queue_size() == 101U);
 }
 
@@ -149,8 +150,8 @@ BOOST_AUTO_TEST_CASE(a_charge_moves_from_the_builder_to_the_queue_and_ends_with_
 BOOST_AUTO_TEST_CASE(a_budget_that_is_used_up_refuses) {
   output_world w(low(overflow_policy::pause), {.max_output_total = 400});
   w.batch([&] {
-    BOOST_TEST(w.write(std::string(400, 'a')) == admission::taken);
-    BOOST_TEST(w.write("b") == admission::refused);
+    BOOST_TEST(w.write(std::string(400, 'a')) == write_verdict::accepted);
+    BOOST_TEST(w.write("b") == write_verdict::rejected);
     BOOST_TEST(w.overflowed());
     w.part.drop_builder(w.c);
   });

@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(notices_are_told_once_in_order_when_their_bytes_have_left) 
   BOOST_TEST(w.told.size() == 2U);
   w.sendable();
   BOOST_TEST((w.told == entries{{0, {}}, {1, {}}, {2, {}}, {3, {}}}));
-  w.turn([&] { connection_output::tell_all_notices(w.c, errc::end_of_stream); });
+  w.turn([&] { connection_output::call_all_notices(w.c, errc::end_of_stream); });
   BOOST_TEST(w.told.size() == 4U);
 }
 
@@ -187,8 +187,8 @@ BOOST_AUTO_TEST_CASE(at_the_end_notices_of_queue_and_builder_are_told_why) {
     w.c.loop_flags_.phase = connection_phase::ended;
     BOOST_TEST(w.part.drop_queue(w.c));
     w.part.drop_builder(w.c);
-    connection_output::tell_all_notices(w.c, why);
-    connection_output::tell_all_notices(w.c, why);
+    connection_output::call_all_notices(w.c, why);
+    connection_output::call_all_notices(w.c, why);
   });
   BOOST_TEST((w.told == entries{{1, why}, {2, why}}));
 }
@@ -248,9 +248,9 @@ BOOST_DATA_TEST_CASE(all_bytes_leave_in_their_order, bdata::xrange(20U)) {
             const std::string text = some();
             written += text;
             if (w.part.may_keep_reference() && text.size() >= connection_output::large_write && random.one_in(2)) {
-              if (w.part.admit(w.c, text.size()) == admission::taken) w.part.append(w.c, shared(text));
+              if (w.part.check_write(w.c, text.size()) == write_verdict::accepted) w.part.append(w.c, shared(text));
             } else {
-              BOOST_TEST(w.write(text) == admission::taken);
+              BOOST_TEST(w.write(text) == write_verdict::accepted);
             }
             if (random.one_in(4)) w.when_sent(asked++);
             if (random.one_in(4) && w.part.may_send_early(w.c)) {

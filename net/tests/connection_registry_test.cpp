@@ -207,7 +207,7 @@ BOOST_DATA_TEST_CASE(a_burst_leaves_merged, bdata::make(shapes), s) {
              20U);  // more than one, because this network accepts a random part of each send
 }
 
-BOOST_DATA_TEST_CASE(what_is_under_way_is_bounded, bdata::make(shapes), s) {
+BOOST_DATA_TEST_CASE(pending_bytes_are_bounded, bdata::make(shapes), s) {
   fixture<noting> f(s, 1, {.max_output = 10'000, .high_watermark = 5'000, .low_watermark = 1'000});
   const connection_id id = f.open();
   const std::string word(1000, 'w');

@@ -22,7 +22,7 @@ using testing::numbered;
 /// Whose peer reads nothing for now.
 struct fixture : testing::engine_stream {
   explicit fixture(testing::tested_engine kind) : engine_stream(kind) {
-    io->sockets().bound_buffers(handle, {.send_buffer = 16 * 1024});
+    io->sockets().limit_buffers(handle, {.send_buffer = 16 * 1024});
     watch();
   }
   /// In small pieces, which an engine may like to keep until there is room; taken is what it has taken.
@@ -47,7 +47,7 @@ QUINTET_ENGINE_TEST(what_was_taken_leaves_before_the_end) {
     error_code broken;
     BOOST_TEST(f.send("goodbye", broken) == 7U);
     f.end(closes);
-    f.settle();
+    f.poll_until_idle();
     BOOST_TEST(f.heard(100) == "goodbye");
   }
 }
@@ -57,7 +57,7 @@ QUINTET_ENGINE_TEST(what_was_taken_when_there_was_no_room_leaves_before_the_end)
     fixture f(kind);
     f.fill();
     f.end(closes);
-    f.settle();
+    f.poll_until_idle();
     BOOST_TEST((f.heard_by_another_thread([&] { f.io->poll(10ms); }) == f.taken));
   }
 }
@@ -123,7 +123,7 @@ QUINTET_ENGINE_TEST(a_reset_waits_for_nobody) {
   const int handle = f.handle;
   f.io->sockets().reset_when_closed(handle);
   f.end(true);
-  f.settle();
+  f.poll_until_idle();
   BOOST_TEST(!is_open(handle));
 }
 

@@ -53,10 +53,10 @@ QUINTET_ENGINE_TEST(reading_stops_and_goes_on_without_a_gap) {
   f.here.then = [&] { f.io->set_reading(f.here, false); };
   BOOST_TEST(f.until([&] { return !f.here.received.empty(); }));
   while (f.here.received.size() < text.size()) {
-    f.settle();
+    f.poll_until_idle();
     const std::size_t before = f.here.received.size();
     if (before == text.size()) break;
-    f.settle();
+    f.poll_until_idle();
     BOOST_REQUIRE(f.here.received.size() == before);
     f.io->set_reading(f.here, true);
     BOOST_REQUIRE(f.until([&] { return f.here.received.size() > before; }));
@@ -76,7 +76,7 @@ QUINTET_ENGINE_TEST(what_a_stopped_stream_takes_is_bounded) {
     const ssize_t n = ::send(f.peer.get(), text.data(), text.size(), MSG_DONTWAIT);
     said += n > 0 ? static_cast<std::size_t>(n) : 0;
     idle = n > 0 ? 0 : idle + 1;
-    f.settle();
+    f.poll_until_idle();
   }
   BOOST_TEST(said > 256U * 1024);
   BOOST_TEST(f.here.received.size() <= 128U * 1024);  // the kernel has room for more
@@ -88,13 +88,13 @@ QUINTET_ENGINE_TEST(what_has_arrived_is_read_though_both_sides_have_finished_whi
   fixture f(kind);
   f.watch();
   f.io->set_reading(f.here, false);
-  f.settle();
+  f.poll_until_idle();
   const std::string text = numbered(100'000);
   f.say(text);
   ::shutdown(f.peer.get(), SHUT_WR);
   f.io->shutdown_send(f.handle);
   BOOST_TEST(f.heard(1).empty());  // it has arrived there, so what is said of it has arrived here
-  f.settle();
+  f.poll_until_idle();
   BOOST_TEST(!f.here.ended);
   f.io->set_reading(f.here, true);
   BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
@@ -109,7 +109,7 @@ QUINTET_ENGINE_TEST(a_reset_is_told_while_reading_is_on_and_while_it_is_off) {
     f.say("x");
     BOOST_TEST(f.until([&] { return f.here.received == "x"; }));
     if (!reading) f.io->set_reading(f.here, false);
-    f.settle();
+    f.poll_until_idle();
     f.here.then = [&] { f.io->remove(f.here); };
     f.reset();
     BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
@@ -122,7 +122,7 @@ QUINTET_ENGINE_TEST(a_stream_that_is_not_read_from_ends_with_the_error_of_its_so
   fixture f(kind);
   f.watch();
   f.io->set_reading(f.here, false);
-  f.settle();
+  f.poll_until_idle();
   const int patience = 1;  // milliseconds
   BOOST_REQUIRE(::setsockopt(f.handle, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience) == 0);
   const std::string much(64 * 1024, 'x');
@@ -138,9 +138,9 @@ QUINTET_ENGINE_TEST(a_reset_after_the_peers_end_is_a_reset_while_reading_is_off)
   fixture f(kind);
   f.watch();
   f.io->set_reading(f.here, false);
-  f.settle();
+  f.poll_until_idle();
   ::shutdown(f.peer.get(), SHUT_WR);
-  f.settle();
+  f.poll_until_idle();
   f.here.then = [&] { f.io->remove(f.here); };
   f.reset();
   BOOST_REQUIRE(f.until([&] { return f.here.ended.has_value(); }));
@@ -155,7 +155,7 @@ QUINTET_ENGINE_TEST(all_that_is_sent_arrives_in_order) {
     std::string heard;
     std::thread listening([&] { heard = f.heard(size); });
     f.send_all(text);
-    f.settle();
+    f.poll_until_idle();
     listening.join();
     BOOST_TEST((heard == text));
   }
@@ -170,7 +170,7 @@ QUINTET_ENGINE_TEST(several_sends_in_one_turn_keep_their_order) {
     f.send_all(text);
     expected += text;
   }
-  f.settle();
+  f.poll_until_idle();
   BOOST_TEST((f.heard(expected.size()) == expected));
 }
 
@@ -191,11 +191,11 @@ QUINTET_ENGINE_TEST(a_removed_stream_hears_nothing_and_its_handle_belongs_to_the
   const int listener = f.io->sockets().listen("127.0.0.1:0");
   const file_descriptor other = connected_to(f.io->sockets().local_address(listener));
   f.watch();
-  f.settle();
+  f.poll_until_idle();
   f.say("for the first");
   f.io->remove(f.here);
   f.io->close(f.handle);
-  f.settle();
+  f.poll_until_idle();
   BOOST_REQUIRE(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC) == f.handle);  // the lowest that is free
   stream second;
   BOOST_REQUIRE(!f.io->add(second, f.handle));
@@ -239,7 +239,7 @@ QUINTET_ENGINE_TEST(a_stream_may_be_removed_when_it_is_asked_for_space) {
   f.here.then = f.here.asks = [&] { f.io->remove(f.here); };
   f.say("x");
   BOOST_TEST(f.until([&] { return f.here.handle() < 0; }));
-  f.settle();
+  f.poll_until_idle();
   BOOST_TEST(f.here.received.size() <= 1U);
 }
 
@@ -259,7 +259,7 @@ QUINTET_ENGINE_TEST(a_stream_that_waits_to_send_receives_in_place) {
   f.here.receive_in_place();
   f.send_all(text);
   BOOST_TEST(f.until([&] { return f.here.filled + f.here.received.size() == 100'000; }));
-  f.settle();
+  f.poll_until_idle();
   listening.join();
   BOOST_TEST((heard == text));
   BOOST_TEST(f.here.sendable > 0);

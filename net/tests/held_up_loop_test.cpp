@@ -34,7 +34,7 @@ struct hard_work {
 };
 
 const std::vector<error_code> the_busy_one{errc::end_of_stream};
-constexpr std::size_t crowd = 12;
+constexpr std::size_t peer_count = 12;
 constexpr int seeds = 20;
 
 /// Many peers of a loop that looks at few of them at a time.
@@ -44,7 +44,7 @@ struct busy_fixture {
     time = &w.sim.time();
   }
   void connect(bytes begin) {
-    for (std::size_t i = 0; i < crowd; ++i) peers.push_back(w.connect());
+    for (std::size_t i = 0; i < peer_count; ++i) peers.push_back(w.connect());
     for (const int peer : peers) w.send(peer, begin);
   }
   void work() {
@@ -82,7 +82,7 @@ void check_takes(shape s, int seed) {
   };
   f.work();
   BOOST_TEST((f.log.closed == the_busy_one));
-  for (std::size_t i = 0; i < crowd; ++i) BOOST_TEST(taken.at(i) + f.w.received(f.peers[i]).size() == 100'000U);
+  for (std::size_t i = 0; i < peer_count; ++i) BOOST_TEST(taken.at(i) + f.w.received(f.peers[i]).size() == 100'000U);
 }
 
 void check_does_nothing(shape s, int seed, const connection_limits& limits, bytes begin, errc why) {
@@ -93,7 +93,7 @@ void check_does_nothing(shape s, int seed, const connection_limits& limits, byte
   f.work();
   for (const int peer : f.peers) BOOST_TEST(f.w.ended(peer));
   std::erase(f.log.closed, errc::end_of_stream);
-  BOOST_TEST((f.log.closed == std::vector<error_code>(crowd, why)));
+  BOOST_TEST((f.log.closed == std::vector<error_code>(peer_count, why)));
 }
 
 void check_sends_without_end(int seed) {
@@ -106,7 +106,7 @@ void check_sends_without_end(int seed) {
       if (!f.w.ended(peer)) f.w.sim.network().send(peer, "xxxx");
     f.w.server->main_loop().poll();
   }
-  BOOST_TEST((f.log.closed == std::vector<error_code>(crowd, errc::message_timeout)));
+  BOOST_TEST((f.log.closed == std::vector<error_code>(peer_count, errc::message_timeout)));
 }
 
 /// More sockets than any engine reports at a time.

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_is_ordinary) {
   std::thread([&] {
     const int before = nice_of_this_thread();
     (void)schedule_this_thread(priority_scheduling::automatic);
-    got = hold_this_thread_back(before);
+    got = demote_this_thread(before);
     policy = policy_here();
     nice = nice_here();
   }).join();
@@ -87,29 +87,29 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_is_ordinary) {
 
 BOOST_AUTO_TEST_CASE(a_thread_is_preferred_while_it_uses_a_part_of_a_cpu) {
   using namespace std::chrono_literals;
-  preference p;
-  BOOST_TEST((p.look(0ms, 1s) == preference::calm_interval));
-  BOOST_TEST((p.look(25ms, 100ms) == preference::interval));
+  priority_throttle p;
+  BOOST_TEST((p.update(0ms, 1s) == priority_throttle::idle_interval));
+  BOOST_TEST((p.update(25ms, 100ms) == priority_throttle::interval));
   BOOST_TEST(p.granted());
-  BOOST_TEST((p.look(26ms, 100ms) == preference::shortest_pause));
+  BOOST_TEST((p.update(26ms, 100ms) == priority_throttle::shortest_pause));
   BOOST_TEST(!p.granted());
-  BOOST_TEST((p.look(0ms, preference::shortest_pause) == preference::interval));  // preferred again
+  BOOST_TEST((p.update(0ms, priority_throttle::shortest_pause) == priority_throttle::interval));  // preferred again
   BOOST_TEST(p.granted());
 }
 
 BOOST_AUTO_TEST_CASE(who_floods_on_is_preferred_for_a_hundredth_of_the_time) {
-  preference p;
+  priority_throttle p;
   duration preferred{}, held_back{}, step{};
   for (int i = 0; i < 1000; ++i) {
     const bool before = p.granted();
-    step = p.look(before ? step : step / 2, step + duration(1));
+    step = p.update(before ? step : step / 2, step + duration(1));
     (p.granted() ? preferred : held_back) += step;
   }
   BOOST_TEST((preferred < held_back / 50));
   // After the flood, pauses soon are as short as before.
-  for (int i = 0; i < 20; ++i) step = p.look(duration::zero(), step);
-  BOOST_TEST((step == preference::calm_interval));
-  BOOST_TEST((p.look(step, step) == preference::shortest_pause));
+  for (int i = 0; i < 20; ++i) step = p.update(duration::zero(), step);
+  BOOST_TEST((step == priority_throttle::idle_interval));
+  BOOST_TEST((p.update(step, step) == priority_throttle::shortest_pause));
 }
 
 BOOST_AUTO_TEST_CASE(a_text_says_what_was_got_and_what_was_refused) {

@@ -189,19 +189,19 @@ struct noted : chunked<length_prefix<2>> {
   [[nodiscard]] noted without_messages() const {
     noted copy(*this);
     static_cast<base&>(copy) = base::without_messages();
-    copy.sifts = true;
+    copy.filters = true;
     return copy;
   }
   frame parse(bytes in) {
     const frame found = base::parse(in);
-    if (sifts) {
-      ++sifted;
-      kept_by_sieves = std::max(kept_by_sieves, kept_bytes());
+    if (filters) {
+      ++filtered;
+      kept_by_filters = std::max(kept_by_filters, kept_bytes());
     }
     return found;
   }
-  bool sifts = false;
-  static inline std::size_t sifted, kept_by_sieves;
+  bool filters = false;
+  static inline std::size_t filtered, kept_by_filters;
 };
 static_assert(keeps_messages<noted>);
 
@@ -224,7 +224,7 @@ struct sizes {
 
 // The handler's codec keeps a message in several frames until it is whole; a second copy would be memory for nothing.
 BOOST_DATA_TEST_CASE(the_search_for_urgent_messages_keeps_none, bdata::make(shapes), s) {
-  noted::sifted = noted::kept_by_sieves = 0;
+  noted::filtered = noted::kept_by_filters = 0;
   std::vector<std::size_t> received;
   world w(1, s, framed(noted(), sizes{&received}));
   const int client = w.connect();
@@ -232,6 +232,6 @@ BOOST_DATA_TEST_CASE(the_search_for_urgent_messages_keeps_none, bdata::make(shap
     w.send(client, in_frames(noted(), message));
   BOOST_TEST(w.received(client) == "?");
   BOOST_TEST((received == std::vector<std::size_t>{100'000, 5'000}));
-  BOOST_TEST(noted::sifted > 100U);
-  BOOST_TEST(noted::kept_by_sieves <= std::string().capacity());
+  BOOST_TEST(noted::filtered > 100U);
+  BOOST_TEST(noted::kept_by_filters <= std::string().capacity());
 }

@@ -140,9 +140,9 @@ BOOST_DATA_TEST_CASE(a_long_reply_is_written_in_shares, bdata::make(shapes), s) 
 
 /// Counts who may not write although nothing of his own waits.
 struct counted : streaming {
-  int* put_off;
+  int* not_writable;
   void operator()(connection& c, bytes in) {
-    if (!c.writable()) ++*put_off;
+    if (!c.writable()) ++*not_writable;
     streaming::operator()(c, in);
   }
 };
@@ -150,21 +150,21 @@ struct counted : streaming {
 BOOST_DATA_TEST_CASE(many_who_ask_at_once_take_turns, bdata::make(shapes), s) {
   constexpr int askers = 64;
   journal log;
-  int put_off = 0;
+  int not_writable = 0;
   connection_limits limits = watermarks();
   limits.high_watermark = 16 * kib;
   limits.low_watermark = 16 * kib;
-  world<counted> w(1, s, counted{{&log}, &put_off}, limits);
+  world<counted> w(1, s, counted{{&log}, &not_writable}, limits);
   std::vector<int> all;
   for (int i = 0; i < askers; ++i) all.push_back(w.connect());
   w.send(all[0], "a");
   BOOST_TEST(w.received(all[0]).size() == reply);
-  BOOST_TEST(put_off == 0);
+  BOOST_TEST(not_writable == 0);
   for (const int client : all) w.sim.network().send(client, "a");
   w.sim.run_until_quiet();
   for (const int client : all) BOOST_TEST(w.received(client).size() == reply);
-  BOOST_TEST(put_off > 0);
-  BOOST_TEST(put_off < askers);
+  BOOST_TEST(not_writable > 0);
+  BOOST_TEST(not_writable < askers);
 }
 
 /// Cannot go on later, and so is only told whether its own output waits.

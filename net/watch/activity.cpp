@@ -18,14 +18,14 @@
 namespace quintet {
 namespace {
 
-constexpr std::chrono::microseconds between_looks{100};
+constexpr std::chrono::microseconds poll_interval{100};
 
 /// Its address marks the signals of this copy of the library.
 constinit char mark = 0;
 
 /// The signal that asks a thread. Unlike SIGURG it is rarely used by others. With SA_RESTART, interrupted system calls
 /// go on where the kernel can restart them.
-int signal_to_ask_with() noexcept { return SIGRTMAX - 3; }
+int snapshot_signal_number() noexcept { return SIGRTMAX - 3; }
 
 /// Returns the program counter of the interrupted thread; 0 if it is unknown for this kind of CPU.
 std::uintptr_t interrupted_at([[maybe_unused]] const void* context) noexcept {
@@ -40,7 +40,7 @@ std::uintptr_t interrupted_at([[maybe_unused]] const void* context) noexcept {
 
 }  // namespace
 
-constinit shared_signal activity::asks(&activity::on_signal, static_cast<int>(SA_RESTART));
+constinit shared_signal activity::snapshot_signal(&activity::on_signal, static_cast<int>(SA_RESTART));
 
 /// Keeps the thread's activity until the thread ends.
 struct activity::keeper {
@@ -50,8 +50,8 @@ struct activity::keeper {
   keeper& operator=(const keeper&) = delete;
   ~keeper() {
     if (!kept) return;
-    here = nullptr;
-    (void)asks.set_target(nullptr);
+    current_ = nullptr;
+    (void)snapshot_signal.set_target(nullptr);
     const std::lock_guard lock(kept->mutex_);
     kept->ended_ = true;
   }
@@ -63,26 +63,26 @@ std::shared_ptr<activity> activity::of_this_thread() noexcept {
   thread_local keeper mine;
   if (mine.kept) return mine.kept;
   try {
-    asks.use(signal_to_ask_with());
+    snapshot_signal.use(snapshot_signal_number());
     std::array<void*, 2> any{};
     (void)::backtrace(any.data(), any.size());  // the first call loads a library, which a signal handler must not do
     std::shared_ptr<activity> fresh(new activity);
-    if (!asks.set_target(fresh.get())) return nullptr;
+    if (!snapshot_signal.set_target(fresh.get())) return nullptr;
     mine.kept = std::move(fresh);
   } catch (const std::exception&) {
     return nullptr;
   }
-  here = mine.kept.get();
+  current_ = mine.kept.get();
   return mine.kept;
 }
 
 // A signal handler on the same thread sees either number only with its job.
 void activity::become(const job& j) noexcept {
-  now_.store(0, std::memory_order_relaxed);
+  current_call_.store(0, std::memory_order_relaxed);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   job_ = j;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  now_.store(j.number, std::memory_order_relaxed);
+  current_call_.store(j.number, std::memory_order_relaxed);
 }
 
 activity::job activity::begin(const job& fresh) noexcept {
@@ -96,10 +96,10 @@ activity::job activity::begin(const job& fresh) noexcept {
 activity::answer activity::ask(std::uint64_t number, duration patience, snapshot& to) {
   {
     const std::lock_guard lock(mutex_);
-    if (ended_) return answer::over;
-    asked_for_ = number;
+    if (ended_) return answer::call_ended;
+    requested_call_ = number;
     request_.store(request::made, std::memory_order_release);
-    if (::pthread_sigqueue(thread_, signal_to_ask_with(), {.sival_ptr = &mark}) != 0) {
+    if (::pthread_sigqueue(thread_, snapshot_signal_number(), {.sival_ptr = &mark}) != 0) {
       request_.store(request::none, std::memory_order_relaxed);
       return answer::none;
     }
@@ -107,16 +107,16 @@ activity::answer activity::ask(std::uint64_t number, duration patience, snapshot
   const time_point deadline = clock::system().now() + patience;
   for (;;) {
     request now = request_.load(std::memory_order_acquire);
-    if (now == request::answered || now == request::over) {
+    if (now == request::answered || now == request::call_ended) {
       if (now == request::answered) to = snapshot_;
       request_.store(request::none, std::memory_order_relaxed);
-      return now == request::answered ? answer::given : answer::over;
+      return now == request::answered ? answer::given : answer::call_ended;
     }
     // No timeout while the thread answers: the answer waits for nothing.
     if (clock::system().now() >= deadline && now == request::made &&
         request_.compare_exchange_strong(now, request::none))
       return answer::none;
-    std::this_thread::sleep_for(between_looks);
+    std::this_thread::sleep_for(poll_interval);
   }
 }
 
@@ -127,9 +127,9 @@ bool activity::on_signal(void* target, siginfo_t& info, void* context) noexcept 
   request expected = request::made;
   if (!self.request_.compare_exchange_strong(expected, request::taken)) return true;  // ask() has timed out
   const int saved = errno;
-  const bool still_in_it = self.now() == self.asked_for_;
+  const bool still_in_it = self.current_call() == self.requested_call_;
   if (still_in_it) self.take_snapshot(context);
-  self.request_.store(still_in_it ? request::answered : request::over, std::memory_order_release);
+  self.request_.store(still_in_it ? request::answered : request::call_ended, std::memory_order_release);
   errno = saved;
   return true;
 }
@@ -138,7 +138,7 @@ bool activity::on_signal(void* target, siginfo_t& info, void* context) noexcept 
 void activity::take_snapshot(void* context) noexcept {
   snapshot& s = snapshot_;
   s.what = job_.what;
-  s.whose = job_.whose ? *job_.whose : connection_id();
+  s.id = job_.id ? *job_.id : connection_id();
   s.type = job_.type;
   s.end = ::backtrace(s.addresses.data(), static_cast<int>(s.addresses.size()));
   const auto last = s.addresses.begin() + s.end;

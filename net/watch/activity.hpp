@@ -67,7 +67,7 @@ class activity {
   /// The call that a thread was in when it answered.
   struct snapshot {
     callback what{};
-    connection_id whose;
+    connection_id id;
     const std::type_info* type = nullptr;
     std::array<void*, 64> addresses{};  // return addresses of its stack, innermost first
     int begin = 0, end = 0;             // the part that belongs to the call, not to the signal handler
@@ -78,10 +78,10 @@ class activity {
 
   /// [any thread] Returns the number of the thread's current call; 0: none. If two reads return the same number, the
   /// thread was in that call, or in one nested in it, in between.
-  [[nodiscard]] std::uint64_t now() const noexcept { return now_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t current_call() const noexcept { return current_call_.load(std::memory_order_relaxed); }
   enum class answer : std::uint8_t {
-    none,  ///< no answer in time: the thread blocks the signal, or the kernel does not interrupt it
-    over,  ///< the thread has left the call
+    none,        ///< no answer in time: the thread blocks the signal, or the kernel does not interrupt it
+    call_ended,  ///< the thread has left the call
     given,
   };
   /// [one watchdog at a time] Asks the thread, by a signal, for a snapshot of the call with that number. Waits at most
@@ -93,9 +93,9 @@ class activity {
   [[nodiscard]] bool has_ended() const;
 
   /// [its thread] Number of the stall_watchdog that has last registered this thread.
-  std::uint64_t known_to = 0;
+  std::uint64_t watchdog_number = 0;
   /// [any thread] Returns the calling thread's activity, or nullptr.
-  [[nodiscard]] static activity* current() noexcept { return here; }
+  [[nodiscard]] static activity* current() noexcept { return current_; }
 
  private:
   friend class callback_scope;
@@ -103,10 +103,10 @@ class activity {
   struct job {
     std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
     callback what{};
-    const connection_id* whose = nullptr;
+    const connection_id* id = nullptr;
     const std::type_info* type = nullptr;
   };
-  enum class request : std::uint8_t { none, made, taken, answered, over };
+  enum class request : std::uint8_t { none, made, taken, answered, call_ended };
 
   activity() noexcept;
   job begin(const job& fresh) noexcept;
@@ -114,14 +114,14 @@ class activity {
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   void take_snapshot(void* context) noexcept;
 
-  static inline constinit thread_local activity* here = nullptr;
-  static shared_signal asks;
+  static inline constinit thread_local activity* current_ = nullptr;
+  static shared_signal snapshot_signal;
 
-  std::atomic<std::uint64_t> now_{0};  // job_.number while job_ can be read by a signal handler, else 0
+  std::atomic<std::uint64_t> current_call_{0};  // job_.number while job_ can be read by a signal handler, else 0
   job job_{};
   std::uint64_t numbers_ = 0;
   std::atomic<request> request_{request::none};
-  std::uint64_t asked_for_ = 0;
+  std::uint64_t requested_call_ = 0;
   snapshot snapshot_;
   mutable std::mutex mutex_;  // guards ended_ and the use of thread_
   const pthread_t thread_;
@@ -131,10 +131,11 @@ class activity {
 /// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
 class callback_scope {
  public:
-  explicit callback_scope(callback what, const connection_id* whose = nullptr, const std::type_info* type = nullptr) noexcept
-      : of_(activity::here) {
+  explicit callback_scope(callback what, const connection_id* id = nullptr,
+                          const std::type_info* type = nullptr) noexcept
+      : of_(activity::current_) {
     if (of_) [[unlikely]]
-      outer_ = of_->begin({0, what, whose, type});
+      outer_ = of_->begin({0, what, id, type});
   }
   ~callback_scope() {
     if (of_) [[unlikely]]

@@ -21,10 +21,10 @@ class affinity_guard {
   static constexpr bool enabled = true;
   affinity_guard() = default;
 
-  /// [any thread] Makes the calling thread the owner. Returns the previous owner, for come_back_to().
+  /// [any thread] Makes the calling thread the owner. Returns the previous owner, for restore_owner().
   pthread_t enter() noexcept { return holder_.exchange(::pthread_self(), std::memory_order_relaxed); }
-  void leave() noexcept { come_back_to(pthread_t{}); }
-  void come_back_to(pthread_t before) noexcept { holder_.store(before, std::memory_order_relaxed); }
+  void leave() noexcept { restore_owner(pthread_t{}); }
+  void restore_owner(pthread_t before) noexcept { holder_.store(before, std::memory_order_relaxed); }
 
   /// [any thread] Ends the program with a report unless the calling thread holds the baton.
   void check_baton(const connection_id& of, const place& at) const noexcept {
@@ -47,7 +47,7 @@ class affinity_guard {
   static constexpr bool enabled = false;
   static constexpr pthread_t enter() noexcept { return {}; }
   static constexpr void leave() noexcept {}
-  static constexpr void come_back_to(pthread_t) noexcept {}
+  static constexpr void restore_owner(pthread_t) noexcept {}
   static constexpr void check_baton(const connection_id&, const place&) noexcept {}
   static constexpr void check_loop(const place&) noexcept {}
 #endif

@@ -23,7 +23,7 @@ void keep_loaded(const void* code) noexcept {
 
 }  // namespace
 
-void shared_signal::pass_on(int signal, siginfo_t* info, void* context) const {
+void shared_signal::forward(int signal, siginfo_t* info, void* context) const {
   // Another thread is installing this handler. It cannot be the same thread, which blocks the signal meanwhile.
   while (!ready_.load(std::memory_order_acquire)) ::sched_yield();
   if ((previous_.sa_flags & static_cast<int>(SA_SIGINFO)) != 0) return previous_.sa_sigaction(signal, info, context);
@@ -33,7 +33,7 @@ void shared_signal::pass_on(int signal, siginfo_t* info, void* context) const {
 void shared_signal::on_signal(int signal, siginfo_t* info, void* context) {
   const shared_signal& self = *uses[static_cast<std::size_t>(signal)].load(std::memory_order_acquire);
   void* const target = ::pthread_getspecific(self.targets_);
-  if (!target || !self.take_(target, *info, context)) self.pass_on(signal, info, context);
+  if (!target || !self.handler_(target, *info, context)) self.forward(signal, info, context);
 }
 
 void shared_signal::unblock() const noexcept {

@@ -16,17 +16,18 @@ class shared_signal {
   /// Called on a thread that gets the signal and has a target. Must be async-signal-safe. Returns whether the signal
   /// was meant for the target. Otherwise the previous handler gets it: the program's, or that of another copy of this
   /// library, whose threads use the same signal.
-  using taker = bool (*)(void* target, siginfo_t& info, void* context) noexcept;
+  using handler_function = bool (*)(void* target, siginfo_t& info, void* context) noexcept;
 
   /// `flags`: of sigaction(2), such as SA_RESTART.
-  constexpr explicit shared_signal(taker take, int flags = 0) noexcept : take_(take), flags_(flags) {}
+  constexpr explicit shared_signal(handler_function handler, int flags = 0) noexcept
+      : handler_(handler), flags_(flags) {}
   shared_signal(const shared_signal&) = delete;
   shared_signal& operator=(const shared_signal&) = delete;
 
   /// [any thread] Installs the handler, once. Later callers wait for the first. The shared object that contains this
   /// code is never unloaded afterwards. Throws std::system_error if no thread-specific key is left (PTHREAD_KEYS_MAX).
   void use(int signal) { std::call_once(installed_, &shared_signal::install, this, signal); }
-  /// [any thread] Sets the taker's target on the calling thread; nullptr: signals on this thread are passed on. Call
+  /// [any thread] Sets the handler's target on the calling thread; nullptr: signals on this thread are passed on. Call
   /// use() first. Returns false if there is no memory; then nothing has changed.
   bool set_target(void* target) noexcept { return ::pthread_setspecific(targets_, target) == 0; }
   /// [any thread] Unblocks the signal on the calling thread, whatever mask the thread inherited. Call use() first.
@@ -34,10 +35,10 @@ class shared_signal {
 
  private:
   void install(int signal);
-  void pass_on(int signal, siginfo_t* info, void* context) const;
+  void forward(int signal, siginfo_t* info, void* context) const;
   static void on_signal(int signal, siginfo_t* info, void* context);
 
-  const taker take_;
+  const handler_function handler_;
   const int flags_;
   int signal_ = 0;  // written by install()
   std::once_flag installed_;

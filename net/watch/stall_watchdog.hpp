@@ -35,8 +35,8 @@ class stall_watchdog {
   /// [any thread] Watches the calling thread until that thread ends. Without memory the next call tries again.
   void watch_this_thread() noexcept {
     const activity* const known = activity::current();
-    if (!known || known->known_to != number_) [[unlikely]]
-      get_to_know_this_thread();
+    if (!known || known->watchdog_number != number_) [[unlikely]]
+      register_this_thread();
   }
   /// [before run] Call on the main loop's thread. Watches that thread, and starts the watchdog's. Throws
   /// std::system_error if the system refuses a thread.
@@ -51,18 +51,18 @@ class stall_watchdog {
     std::shared_ptr<activity> thread;
     std::uint64_t call = 0;  // its call at the last look
     time_point since{};
-    bool told = false;
+    bool is_reported = false;
   };
   struct suspect {
     std::shared_ptr<activity> thread;
     std::uint64_t call;
     duration lasted;
   };
-  void get_to_know_this_thread() noexcept;
+  void register_this_thread() noexcept;
   void run() noexcept;
-  std::vector<suspect> look(time_point now) noexcept;
-  void tell(const suspect& s) noexcept;
-  void tell_everybody(const stall& s) const;
+  std::vector<suspect> find_stalls(time_point now) noexcept;
+  void report_stall(const suspect& s) noexcept;
+  void report_to_hooks(const stall& s) const;
 
   const stall_options options_;
   const log_hook& log_;

@@ -14,30 +14,31 @@ bool is_within(time_point earlier, duration span, time_point now) noexcept {
 
 }  // namespace
 
-std::optional<worker_event> elastic_policy::growth(time_point now, duration waited, duration still) const noexcept {
+std::optional<worker_event> elastic_policy::growth(time_point now, duration waited,
+                                                   duration no_progress) const noexcept {
   if (is_within(grew_at_, std::min(limits_.queue_latency, limits_.stuck_time), now)) return {};
-  if (still >= limits_.stuck_time) return worker_event::grown_when_stuck;
+  if (no_progress >= limits_.stuck_time) return worker_event::grown_when_stuck;
   if (waited >= limits_.queue_latency) return worker_event::grown_for_latency;
   return {};
 }
 
 // Doubles the patience only at the first growth after threads have left.
-void elastic_policy::grew(time_point now) noexcept {
-  if (is_within(unmissed_since_, 2 * stay(), now)) patience_ = std::min(2 * patience_, most_patience);
+void elastic_policy::note_growth(time_point now) noexcept {
+  if (is_within(unmissed_since_, 2 * idle_timeout(), now)) idle_factor_ = std::min(2 * idle_factor_, max_idle_factor);
   unmissed_since_ = time_point::min();
   grew_at_ = now;
 }
 
 bool elastic_policy::may_leave(time_point now) const noexcept {
-  return patience_ == 1 || !is_within(left_at_, stay(), now);
+  return idle_factor_ == 1 || !is_within(left_at_, idle_timeout(), now);
 }
 
-void elastic_policy::left(time_point now) noexcept {
-  if (unmissed_since_ != time_point::min()) patience_ -= patience_ > 1 ? std::max(1u, patience_ / 4) : 0;
+void elastic_policy::note_leaving(time_point now) noexcept {
+  if (unmissed_since_ != time_point::min()) idle_factor_ -= idle_factor_ > 1 ? std::max(1u, idle_factor_ / 4) : 0;
   left_at_ = unmissed_since_ = now;
 }
 
-std::optional<worker_event> elastic_policy::judge_load(duration waited, bool may_grow) noexcept {
+std::optional<worker_event> elastic_policy::update_load(duration waited, bool may_grow) noexcept {
   if (!overloaded_ && !may_grow && is_late(waited)) {
     overloaded_ = true;
     return worker_event::overload_begins;

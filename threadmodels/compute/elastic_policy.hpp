@@ -21,25 +21,28 @@ namespace quintet {
 /// the pool's size settles under a steady load, and follows a lasting change.
 class elastic_policy {
  public:
-  static constexpr unsigned most_patience = 64;
+  static constexpr unsigned max_idle_factor = 64;
   static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that stay() cannot overflow
 
   explicit elastic_policy(const worker_limits& limits) noexcept : limits_(limits) {}
 
   /// Returns the reason to add a thread while no worker is free, or nothing. `waited`: how long the oldest item has
-  /// waited. `still`: the time since a worker last began an item.
-  [[nodiscard]] std::optional<worker_event> growth(time_point now, duration waited, duration still) const noexcept;
-  void grew(time_point now) noexcept;
+  /// waited. `no_progress`: the time since a worker last began an item.
+  [[nodiscard]] std::optional<worker_event> growth(time_point now, duration waited,
+                                                   duration no_progress) const noexcept;
+  void note_growth(time_point now) noexcept;
   /// Returns how long an idle thread above the minimum stays.
-  [[nodiscard]] duration stay() const noexcept { return std::min(limits_.idle_time, longest_idle_time) * patience_; }
+  [[nodiscard]] duration idle_timeout() const noexcept {
+    return std::min(limits_.idle_time, longest_idle_time) * idle_factor_;
+  }
   [[nodiscard]] bool may_leave(time_point now) const noexcept;
-  void left(time_point now) noexcept;
+  void note_leaving(time_point now) noexcept;
 
   [[nodiscard]] bool is_late(duration waited) const noexcept {
     return limits_.overload_latency > duration::zero() && waited >= limits_.overload_latency;
   }
   /// Takes the wait of an item. Returns an event only if an overload begins or ends with it.
-  std::optional<worker_event> judge_load(duration waited, bool may_grow) noexcept;
+  std::optional<worker_event> update_load(duration waited, bool may_grow) noexcept;
   /// Returns whether an overload has begun and not ended.
   [[nodiscard]] bool is_overloaded() const noexcept { return overloaded_; }
 
@@ -48,7 +51,7 @@ class elastic_policy {
   time_point grew_at_ = time_point::min();
   time_point left_at_ = time_point::min();         // when a thread last left
   time_point unmissed_since_ = time_point::min();  // the same; time_point::min() once the pool has grown
-  unsigned patience_ = 1;
+  unsigned idle_factor_ = 1;
   bool overloaded_ = false;
 };
 

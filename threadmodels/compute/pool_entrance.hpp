@@ -29,9 +29,9 @@ class pool_entrance final : private work_item, private timer {
 
  private:
   static void turn_ends(work_item& item) noexcept;
-  void hand_over() noexcept;
-  void hand_over_at_once(work_item& item) noexcept;
-  void look_again_in(duration after) noexcept;
+  void submit_batch() noexcept;
+  void submit_at_once(work_item& item) noexcept;
+  void schedule_check(duration after) noexcept;
   void expired() noexcept override;
 
   worker_pool& pool_;

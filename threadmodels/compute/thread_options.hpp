@@ -21,7 +21,7 @@ struct worker_limits {
   /// the process may use one CPU only, workers sleep at once.
   duration spin = duration::zero();
   /// An idle worker above `min` ends after this time, plus or minus a tenth, so that not all end at once. If a thread
-  /// must be added again soon, this time doubles, up to elastic_policy::most_patience times.
+  /// must be added again soon, this time doubles, up to elastic_policy::max_idle_factor times.
   duration idle_time = std::chrono::seconds(5);
   /// A thread is added when work has waited this long, and another one each time this passes again. Zero: a thread is
   /// added whenever no worker is free.

@@ -56,31 +56,31 @@ void worker_pool::submit(work_item& item) noexcept {
   take(alone, 1, is_cheap(item), clock::system().now(), watched::no);
 }
 
-// Queues the items. Returns after how long the loop must call look_after_work(). Zero: no need.
+// Queues the items. Returns after how long the loop must call supervise(). Zero: no need.
 duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept {
-  worker* called = nullptr;
+  worker* woken = nullptr;
   duration again{};
   {
     const std::lock_guard lock(mutex_);
-    if (now - looked_at_ >= long_for_cheap) {
-      looked_at_ = now;
-      look_at_workers();
+    if (now - checked_at_ >= max_cheap_time) {
+      checked_at_ = now;
+      mark_stuck_workers();
     }
     if (queue_.empty()) begun_at_ = std::max(begun_at_, now);
     queue_.push_all(items);
     ages_.push(count, now);
     pending_.store(pending_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
     if (!cheap) pending_long_ += count;
-    called = call_one_more(now, by_loop);
+    woken = wake_one_more(now, by_loop);
     const bool alone = pending_.load(std::memory_order_relaxed) == 1;
-    if (!called || !alone) again = look_again_in();
+    if (!woken || !alone) again = next_check_in();
   }
-  if (called) called->wake.notify_one();
+  if (woken) woken->wake.notify_one();
   return again;
 }
 
-duration worker_pool::look_again_in() const noexcept {
-  if (pending_long_ == 0 || free_and_awake() > 0 || !may_grow()) return pool_entrance::patience;
+duration worker_pool::next_check_in() const noexcept {
+  if (pending_long_ == 0 || available_count() > 0 || !may_grow()) return pool_entrance::patience;
   return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_entrance::patience);
 }
 
@@ -88,13 +88,13 @@ duration worker_pool::look_again_in() const noexcept {
 void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
   work_item& item = pop_next(self);
   const bool counts = !self.runs_cheap;
-  worker* called = nullptr;
+  worker* woken = nullptr;
   if (counts) {
     ++busy_;
-    if (!queue_.empty()) called = call_one_more(begun_at_, watched::yes);  // the items behind it expected this worker
+    if (!queue_.empty()) woken = wake_one_more(begun_at_, watched::yes);  // the items behind it expected this worker
   }
   lock.unlock();
-  if (called) called->wake.notify_one();
+  if (woken) woken->wake.notify_one();
   if (counts) self.batons->post_all();
   item();
   if (pending_.load(std::memory_order_relaxed) == 0) self.batons->post_all();
@@ -112,18 +112,18 @@ work_item& worker_pool::pop_next(worker& self) noexcept {
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   self.runs_cheap = is_cheap(item);
   if (!self.runs_cheap) --pending_long_;
-  if (!self.runs_cheap || since != judged_ || policy_.is_overloaded()) {
-    judged_ = since;
+  if (!self.runs_cheap || since != last_checked_ || policy_.is_overloaded()) {
+    last_checked_ = since;
     const time_point now = clock::system().now();
     if (!self.runs_cheap) begun_at_ = now;
-    judge_wait(item, since, now);
+    check_wait(item, since, now);
     if (item.is_expired()) self.runs_cheap = true;
   }
   return item;
 }
 
 // A worker that still runs the cheap item of the last check counts as busy now, and its batons are posted.
-void worker_pool::look_at_workers() noexcept {
+void worker_pool::mark_stuck_workers() noexcept {
   for (worker& w : workers_) {
     if (w.runs_cheap && !w.stuck && w.finished == w.seen) {
       w.stuck = true;
@@ -136,17 +136,17 @@ void worker_pool::look_at_workers() noexcept {
 
 // If too few workers are awake for the queued items, returns an idle worker that the caller must notify. If none is
 // idle, the pool may grow. Requires the lock.
-worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop) noexcept {
+worker_pool::worker* worker_pool::wake_one_more(time_point now, watched by_loop) noexcept {
   const std::size_t all = pending_.load(std::memory_order_relaxed), cheap = all - pending_long_;
   // A worker that has just been started counts as free, although it does not wait yet.
-  if (free_and_awake() >= pending_long_ + (cheap + cheap_share - 1) / cheap_share) return nullptr;
+  if (available_count() >= pending_long_ + (cheap + cheap_share - 1) / cheap_share) return nullptr;
   if (idle_.empty()) {
     consider_growth(now, by_loop);
     return nullptr;
   }
   worker& next = idle_.front();
   idle_.pop_front();
-  next.called = true;
+  next.is_woken = true;
   ++count_.wakes;
   return &next;
 }
@@ -154,22 +154,22 @@ worker_pool::worker* worker_pool::call_one_more(time_point now, watched by_loop)
 // [loop] Wakes or adds a worker for waiting work. If all workers are stuck, runs the expired items that can be shed.
 // Returns after how long to call it again. Zero: nothing waits, and no worker runs an item that may turn out to be
 // expensive.
-duration worker_pool::look_after_work(time_point now) noexcept {
-  worker* called = nullptr;
+duration worker_pool::supervise(time_point now) noexcept {
+  worker* woken = nullptr;
   duration again = pool_entrance::patience;
   work_fifo late;
   {
     const std::lock_guard lock(mutex_);
-    look_at_workers();
+    mark_stuck_workers();
     if (queue_.empty()) {
       const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_cheap && !w.stuck; });
       return waits ? pool_entrance::patience : duration::zero();
     }
-    called = call_one_more(now, watched::yes);
-    if (!called && has_all_there_can_be() && now - begun_at_ >= limits_.stuck_time) take_late_ones(late, now);
-    again = look_again_in();
+    woken = wake_one_more(now, watched::yes);
+    if (!woken && cannot_grow() && now - begun_at_ >= limits_.stuck_time) shed_late_items(late, now);
+    again = next_check_in();
   }
-  if (called) called->wake.notify_one();
+  if (woken) woken->wake.notify_one();
   while (work_item* const item = late.pop()) (*item)();
   return again;
 }
@@ -207,7 +207,7 @@ void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>
   others.swap(left_);
   left_.splice(left_.end(), workers_, self);
   const time_point now = clock::system().now();
-  policy_.left(now);
+  policy_.note_leaving(now);
   note(worker_event::left_idle, now);
   if (others.empty()) return;
   lock.unlock();
@@ -232,15 +232,15 @@ bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock
 // workers, the sleep has no time limit, and costs nothing. When the pool grows beyond `min`, none of them sleeps, so
 // each gets a time limit at its next sleep.
 bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random) {
-  self.called = false;
+  self.is_woken = false;
   idle_.push_front(self);
-  const auto wanted = [&] { return self.called || stopping_.load(std::memory_order_relaxed); };
+  const auto wanted = [&] { return self.is_woken || stopping_.load(std::memory_order_relaxed); };
   if (workers_.size() <= limits_.min)
     self.wake.wait(lock, wanted);
   else
-    self.wake.wait_for(lock, policy_.stay() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
-  if (!self.called) idle_.erase(idle_.iterator_to(self));
-  return self.called;
+    self.wake.wait_for(lock, policy_.idle_timeout() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
+  if (!self.is_woken) idle_.erase(idle_.iterator_to(self));
+  return self.is_woken;
 }
 
 // Returns whether there may be an item, or the pool stops.

@@ -47,7 +47,7 @@ class worker_pool {
  public:
   /// The shortest time between two checks of the workers by take(). A worker that runs the same cheap item at two
   /// checks counts as busy.
-  static constexpr std::chrono::microseconds long_for_cheap{200};
+  static constexpr std::chrono::microseconds max_cheap_time{200};
   static constexpr unsigned cheap_share = 64;     ///< cheap items for which one awake worker is enough
   static constexpr unsigned most_decisions = 64;  ///< decisions that statistics() returns
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
@@ -74,7 +74,7 @@ class worker_pool {
   struct worker : boost::intrusive::list_base_hook<> {
     std::thread thread;
     std::condition_variable wake;
-    bool called = false;           // it was chosen to wake up, and is not in idle_ any more
+    bool is_woken = false;         // it was chosen to wake up, and is not in idle_ any more
     bool runs_cheap = false;       // it runs an item that is classified as cheap, or has expired
     bool stuck = false;            // it has run the same cheap item for too long, and counts as busy
     post_batch* batons = nullptr;  // the batons that it has not returned yet
@@ -86,10 +86,10 @@ class worker_pool {
 
   [[nodiscard]] bool is_cheap(const work_item& item) const noexcept { return limit_.is_cheap(item.cost()); }
   duration take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept;
-  void look_at_workers() noexcept;
-  duration look_after_work(time_point now) noexcept;
-  worker* call_one_more(time_point now, watched by_loop) noexcept;
-  [[nodiscard]] duration look_again_in() const noexcept;
+  void mark_stuck_workers() noexcept;
+  duration supervise(time_point now) noexcept;
+  worker* wake_one_more(time_point now, watched by_loop) noexcept;
+  [[nodiscard]] duration next_check_in() const noexcept;
 
   // Growing and shedding (worker_pool_growth.cpp).
   [[nodiscard]] duration oldest(time_point now) const noexcept;
@@ -97,11 +97,11 @@ class worker_pool {
   [[nodiscard]] bool may_shrink() const noexcept {
     return workers_.size() > limits_.min && policy_.may_leave(clock::system().now());
   }
-  [[nodiscard]] bool has_all_there_can_be() const noexcept { return !may_grow() || refused_; }
+  [[nodiscard]] bool cannot_grow() const noexcept { return !may_grow() || refused_; }
   void consider_growth(time_point now, watched by_loop) noexcept;
   void grow(worker_event why, time_point now) noexcept;
-  void judge_wait(work_item& item, time_point since, time_point now) noexcept;
-  void take_late_ones(work_fifo& late, time_point now) noexcept;
+  void check_wait(work_item& item, time_point since, time_point now) noexcept;
+  void shed_late_items(work_fifo& late, time_point now) noexcept;
   void note(worker_event what, time_point now) noexcept;
 
   // The threads.
@@ -113,7 +113,7 @@ class worker_pool {
   bool sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random);
   bool wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random);
   bool spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin);
-  [[nodiscard]] std::size_t free_and_awake() const noexcept { return workers_.size() - idle_.size() - busy_; }
+  [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
   const worker_limits limits_;
   const cost_limit limit_;
@@ -130,11 +130,11 @@ class worker_pool {
   worker_statistics count_;
   std::array<worker_decision, most_decisions> decisions_{};
   std::uint64_t decided_ = 0;
-  time_point looked_at_{};  // when take() last checked the workers
-  time_point begun_at_{};   // when a worker last began an expensive item, or the empty queue got an item
-  time_point judged_{};     // when the item was queued for which pop_next() last read the clock
-  bool refused_ = false;    // whether the system refused the last thread
-  bool spinning_ = false;   // whether a worker spins
+  time_point checked_at_{};    // when take() last checked the workers
+  time_point begun_at_{};      // when a worker last began an expensive item, or the empty queue got an item
+  time_point last_checked_{};  // when the item was queued for which pop_next() last read the clock
+  bool refused_ = false;       // whether the system refused the last thread
+  bool spinning_ = false;      // whether a worker spins
   std::atomic<bool> stopping_{false};
   per_loop<pool_entrance> entrances_;
 };

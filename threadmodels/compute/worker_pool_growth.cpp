@@ -13,8 +13,8 @@ duration worker_pool::oldest(time_point now) const noexcept {
 
 // Called when too few workers are awake, and none is idle.
 void worker_pool::consider_growth(time_point now, watched by_loop) noexcept {
-  if (has_all_there_can_be() && policy_.is_late(oldest(now)))
-    if (const auto news = policy_.judge_load(oldest(now), false)) note(*news, now);
+  if (cannot_grow() && policy_.is_late(oldest(now)))
+    if (const auto news = policy_.update_load(oldest(now), false)) note(*news, now);
   if (!may_grow()) return;
   if (by_loop == watched::no) return grow(worker_event::grown_at_once, now);
   if (const auto why = policy_.growth(now, oldest(now), now - begun_at_)) grow(*why, now);
@@ -29,23 +29,23 @@ void worker_pool::grow(worker_event why, time_point now) noexcept {
     refused_ = true;
     why = worker_event::refused;
   }
-  policy_.grew(now);  // also after a refusal, so that the pool does not retry at once
+  policy_.note_growth(now);  // also after a refusal, so that the pool does not retry at once
   note(why, now);
 }
 
 // Records the wait of an item that leaves the queue. Marks it as expired if it is late in an overload.
-void worker_pool::judge_wait(work_item& item, time_point since, time_point now) noexcept {
+void worker_pool::check_wait(work_item& item, time_point since, time_point now) noexcept {
   const duration waited = std::max(duration::zero(), now - since);
   if (!is_cheap(item))
     count_.longest_wait_ns = std::max(count_.longest_wait_ns, static_cast<std::uint64_t>(waited.count()));
-  if (const auto news = policy_.judge_load(waited, !has_all_there_can_be())) note(*news, now);
+  if (const auto news = policy_.update_load(waited, !cannot_grow())) note(*news, now);
   if (!policy_.is_overloaded() || !policy_.is_late(waited) || !item.can_shed()) return;
   item.mark_expired();
   ++count_.shed;
 }
 
 // Moves late items that can be shed to `late`. All workers are stuck, so no worker would shed them.
-void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
+void worker_pool::shed_late_items(work_fifo& late, time_point now) noexcept {
   work_fifo others;
   for (std::uint64_t kept = 0, taken = 0; taken < most_shed && !queue_.empty();) {
     if (!policy_.is_late(now - ages_.since(kept))) break;  // nor are those behind it
@@ -55,7 +55,7 @@ void worker_pool::take_late_ones(work_fifo& late, time_point now) noexcept {
       ++kept;
       continue;
     }
-    judge_wait(item, ages_.remove(kept), now);
+    check_wait(item, ages_.remove(kept), now);
     pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     if (!is_cheap(item)) --pending_long_;
     late.push(item);

@@ -61,7 +61,7 @@ class simulated_pool {
         }
         --threads_;
         ++leaves;
-        policy_.left(now_);
+        policy_.note_leaving(now_);
       } else {
         look();
       }
@@ -91,13 +91,13 @@ class simulated_pool {
   void look() {
     next_look_ = now_ + limits_.queue_latency;
     if (threads_ == limits_.max || !policy_.growth(now_, now_ - queue_.front(), now_ - begun_)) return;
-    policy_.grew(now_);
+    policy_.note_growth(now_);
     ++growths;
     ++threads_;
     idle_.push_back(now_);
   }
   [[nodiscard]] time_point leaving_time() const {
-    return threads_ > limits_.min && !idle_.empty() ? idle_.front() + policy_.stay() : time_point::max();
+    return threads_ > limits_.min && !idle_.empty() ? idle_.front() + policy_.idle_timeout() : time_point::max();
   }
 
   worker_limits limits_;
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(it_grows_when_work_has_waited_and_one_at_a_time) {
   elastic_policy p({.queue_latency = 500us, .stuck_time = 250ms});
   BOOST_TEST(said(p.growth(start, 499us, 1ms)) == "nothing");
   BOOST_TEST(said(p.growth(start, 500us, 1ms)) == "grown_for_latency");
-  p.grew(start);
+  p.note_growth(start);
   BOOST_TEST(said(p.growth(start + 499us, 900us, 1ms)) == "nothing");  // the new thread has had no time yet
   BOOST_TEST(said(p.growth(start + 500us, 900us, 1ms)) == "grown_for_latency");
 }
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(it_grows_when_nothing_moves_whatever_may_wait) {
   elastic_policy p({.queue_latency = 10s, .stuck_time = 250ms});
   BOOST_TEST(said(p.growth(start, 249ms, 249ms)) == "nothing");
   BOOST_TEST(said(p.growth(start, 250ms, 250ms)) == "grown_when_stuck");
-  p.grew(start);
+  p.note_growth(start);
   BOOST_TEST(said(p.growth(start + 249ms, 1s, 1s)) == "nothing");
   BOOST_TEST(said(p.growth(start + 250ms, 1s, 1s)) == "grown_when_stuck");
   BOOST_TEST(said(p.growth(start + 250ms, 1s, 100ms)) == "nothing");  // slow, but not stuck
@@ -133,47 +133,47 @@ BOOST_AUTO_TEST_CASE(it_grows_when_nothing_moves_whatever_may_wait) {
 
 BOOST_AUTO_TEST_CASE(without_a_tolerance_it_grows_at_once) {
   elastic_policy p({.queue_latency = 0us});
-  p.grew(start);
+  p.note_growth(start);
   BOOST_TEST(said(p.growth(start, 0us, 0us)) == "grown_for_latency");
 }
 
 BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
   elastic_policy p({.idle_time = 5s});
-  BOOST_TEST((p.stay() == 5s));
-  p.left(start);
-  p.grew(start + 9s);
-  BOOST_TEST((p.stay() == 10s));
-  p.grew(start + 9s);  // counts once for the same series
-  BOOST_TEST((p.stay() == 10s));
+  BOOST_TEST((p.idle_timeout() == 5s));
+  p.note_leaving(start);
+  p.note_growth(start + 9s);
+  BOOST_TEST((p.idle_timeout() == 10s));
+  p.note_growth(start + 9s);  // counts once for the same series
+  BOOST_TEST((p.idle_timeout() == 10s));
   time_point now = start + 9s;
   for (int i = 0; i < 20; ++i) {
-    p.left(now);
-    p.grew(now);
+    p.note_leaving(now);
+    p.note_growth(now);
   }
-  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
+  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor));
   // Then they leave one by one. The time becomes shorter again if the pool does not grow.
-  p.left(now);
-  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience));
-  BOOST_TEST(!p.may_leave(now + p.stay() - 1ns));
-  BOOST_TEST(p.may_leave(now + p.stay()));
-  p.left(now += p.stay());
-  BOOST_TEST((p.stay() == 5s * elastic_policy::most_patience * 3 / 4));
-  for (int i = 0; i < 20; ++i) p.left(now += p.stay());
-  BOOST_TEST((p.stay() == 5s));
+  p.note_leaving(now);
+  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor));
+  BOOST_TEST(!p.may_leave(now + p.idle_timeout() - 1ns));
+  BOOST_TEST(p.may_leave(now + p.idle_timeout()));
+  p.note_leaving(now += p.idle_timeout());
+  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor * 3 / 4));
+  for (int i = 0; i < 20; ++i) p.note_leaving(now += p.idle_timeout());
+  BOOST_TEST((p.idle_timeout() == 5s));
   BOOST_TEST(p.may_leave(now));
-  p.grew(now + 2 * p.stay());  // too late to show that a thread was missing
-  BOOST_TEST((p.stay() == 5s));
+  p.note_growth(now + 2 * p.idle_timeout());  // too late to show that a thread was missing
+  BOOST_TEST((p.idle_timeout() == 5s));
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
   elastic_policy p({.idle_time = duration::max(), .queue_latency = duration::max(), .stuck_time = duration::max()});
   time_point now = start;
   for (int i = 0; i < 20; ++i) {
-    p.left(now);
-    p.grew(now += 1h);
-    BOOST_TEST((p.stay() >= 24h * 365));
-    BOOST_TEST((p.stay() / 100 * 110 > p.stay()));
-    p.left(now);
+    p.note_leaving(now);
+    p.note_growth(now += 1h);
+    BOOST_TEST((p.idle_timeout() >= 24h * 365));
+    BOOST_TEST((p.idle_timeout() / 100 * 110 > p.idle_timeout()));
+    p.note_leaving(now);
     BOOST_TEST(p.may_leave(now) == false);
   }
   BOOST_TEST(said(p.growth(now, 24h, 24h)) == "nothing");
@@ -181,16 +181,16 @@ BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
 
 BOOST_AUTO_TEST_CASE(an_overload_begins_once_and_ends_well_below) {
   elastic_policy p({.overload_latency = 500ms});
-  BOOST_TEST(said(p.judge_load(499ms, false)) == "nothing");
-  BOOST_TEST(said(p.judge_load(500ms, true)) == "nothing");  // the pool can still grow
-  BOOST_TEST(said(p.judge_load(500ms, false)) == "overload_begins");
-  BOOST_TEST(said(p.judge_load(900ms, false)) == "nothing");
-  BOOST_TEST(said(p.judge_load(250ms, false)) == "nothing");
+  BOOST_TEST(said(p.update_load(499ms, false)) == "nothing");
+  BOOST_TEST(said(p.update_load(500ms, true)) == "nothing");  // the pool can still grow
+  BOOST_TEST(said(p.update_load(500ms, false)) == "overload_begins");
+  BOOST_TEST(said(p.update_load(900ms, false)) == "nothing");
+  BOOST_TEST(said(p.update_load(250ms, false)) == "nothing");
   BOOST_TEST(p.is_overloaded());
-  BOOST_TEST(said(p.judge_load(249ms, false)) == "overload_ends");
+  BOOST_TEST(said(p.update_load(249ms, false)) == "overload_ends");
   BOOST_TEST(!p.is_overloaded());
   elastic_policy patient({.overload_latency = 0s});
-  BOOST_TEST(said(patient.judge_load(1h, false)) == "nothing");
+  BOOST_TEST(said(patient.update_load(1h, false)) == "nothing");
   BOOST_TEST(!patient.is_late(1h));
 }
 

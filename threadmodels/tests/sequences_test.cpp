@@ -79,7 +79,7 @@ class socket_stage final : public stage {
   void act(const step& s, connection_registry& registry);
   void receive_all();
   /// Checks the results after the server has ended.
-  void judge();
+  void check();
 
  private:
   void act_as_client(socket_client& c, const step& s);
@@ -140,7 +140,7 @@ void socket_stage::connect(socket_client& c, const step&) {
   c.so_far = {};
   c.reader = {};
   c.reader.on_record = [this, &c](char writer, std::uint32_t sequence, std::size_t) {
-    model_.judge_record(*c.of.load(), c.so_far, writer, sequence);
+    model_.check_record(*c.of.load(), c.so_far, writer, sequence);
   };
   here.sin_port = htons(port_);
   if (::connect(c.socket.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) c.socket.reset();
@@ -229,16 +229,16 @@ void socket_stage::act(const step& s, connection_registry& registry) {
 }
 
 // All bytes written before an orderly end have arrived.
-void socket_stage::judge() {
+void socket_stage::check() {
   for (socket_client& c : clients_) c.reads = true;
   receive_all();
   for (const socket_client& c : clients_) {
     if (!c.socket || !c.at_end || c.was_reset) continue;
-    model_.judge_tail(*c.of.load(), c.so_far, c.reader.is_within(), false);
+    model_.check_tail(*c.of.load(), c.so_far, c.reader.is_within(), false);
   }
   for (const life& l : lives_) {
-    if (l.closed > 0) model_.judge_reason(l);
-    model_.judge_remains(l);
+    if (l.closed > 0) model_.check_reason(l);
+    model_.check_remains(l);
   }
   if (programs_alive != 0) report(lives_.front(), "handlers are left");
 }
@@ -274,7 +274,7 @@ std::string run(const setting& s, model kind, flavour style) {
     }
     ending.join();
   }
-  stage.judge();
+  stage.check();
   return stage.reported();
 }
 

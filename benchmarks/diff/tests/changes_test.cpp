@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(what_is_apart_is_faster_or_slower_by_its_own_sense) {
   auto before = with({1, 2, 3}), after = before;
   for (auto& r : before.results) r.p99_us = 10;
   for (auto& r : after.results) r.p99_us = 20;
-  const auto d = find_differences(before, after, {.metrics = {find_yardstick("p99_us")}});
+  const auto d = find_differences(before, after, {.metrics = {find_metric("p99_us")}});
   BOOST_TEST_REQUIRE(d.changes.size() == 1u);
   BOOST_TEST((d.changes[0].verdict == tendency::slower));
   BOOST_TEST(d.changes[0].loss() == 1);
@@ -56,9 +56,9 @@ BOOST_AUTO_TEST_CASE(noise_and_too_few_rounds_are_called_so) {
 }
 
 BOOST_AUTO_TEST_CASE(a_change_below_the_tolerance_is_none) {
-  BOOST_TEST((judge_change({1.01, 0.99, 1.03, 0.95}, true, 0.05, 0.1) == tendency::no_difference));
-  BOOST_TEST((judge_change({1.01, 0.99, 1.03, 0.95}, true, 0.05, 0.02) == tendency::too_noisy));
-  BOOST_TEST((judge_change({1.01, 1.005, 1.02, 0.95}, true, 0.005, 0.1) == tendency::faster));
+  BOOST_TEST((classify_change({1.01, 0.99, 1.03, 0.95}, true, 0.05, 0.1) == tendency::no_difference));
+  BOOST_TEST((classify_change({1.01, 0.99, 1.03, 0.95}, true, 0.05, 0.02) == tendency::too_noisy));
+  BOOST_TEST((classify_change({1.01, 1.005, 1.02, 0.95}, true, 0.005, 0.1) == tendency::faster));
 }
 
 BOOST_AUTO_TEST_CASE(combinations_of_one_file_alone_and_failures_are_told) {
@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_CASE(another_machine_is_warned_of) {
 }
 
 BOOST_AUTO_TEST_CASE(a_figure_that_does_not_exist_is_refused) {
-  BOOST_CHECK_THROW(find_yardstick("speed"), std::invalid_argument);
-  BOOST_CHECK_THROW(find_yardstick("connections"), std::invalid_argument);
-  BOOST_TEST(find_yardstick("mb_per_s").more_is_better);
+  BOOST_CHECK_THROW(find_metric("speed"), std::invalid_argument);
+  BOOST_CHECK_THROW(find_metric("connections"), std::invalid_argument);
+  BOOST_TEST(find_metric("mb_per_s").more_is_better);
 }
 
 }  // namespace quintet::bench

@@ -23,7 +23,7 @@ machine_costs the_machine() {
     of.resume = 2;
     of.client_resume = 1;
     of.wake_extra = 3;
-    of.dear_loop = 9;
+    of.expensive_loop = 9;
   }
   costs.work_factor = 1.1;
   return costs;
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(costs_are_found_again) {
       BOOST_TEST(got.loop.at_few == is.loop.at_few, tolerance(0.05));
       BOOST_TEST(got.loop.at_many == is.loop.at_many, tolerance(0.05));
       BOOST_TEST(got.client.at_few == is.client.at_few, tolerance(0.05));
-      BOOST_TEST(got.dear_loop == is.dear_loop, tolerance(0.05));
+      BOOST_TEST(got.expensive_loop == is.expensive_loop, tolerance(0.05));
       BOOST_TEST(std::abs(got.wake_extra - is.wake_extra) < 2);
     }
   }
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(costs_are_found_again) {
 
 BOOST_AUTO_TEST_CASE(runs_that_were_held_out_are_predicted) {
   const auto found = conclude_forecast({.cores = {1, 4}}, the_probes(), runs_on(the_machine()));
-  const auto errors = judge_errors(found.held_out);
+  const auto errors = summarise_errors(found.held_out);
   BOOST_TEST_REQUIRE(errors.has_value());
   BOOST_TEST(errors->runs == 30U);
   BOOST_TEST(errors->within == 30U);
@@ -107,27 +107,27 @@ BOOST_AUTO_TEST_CASE(a_model_without_its_runs_is_left_out) {
   const auto found = conclude_forecast({.cores = {1}}, the_probes(), runs);
   BOOST_TEST(!found.costs.models[2].known);
   BOOST_TEST(found.forecast.size() == 4U * 2);
-  for (const judged_run& j : found.held_out) BOOST_TEST(j.error().has_value() == (j.run.model != 3));
+  for (const evaluated_run& j : found.held_out) BOOST_TEST(j.error().has_value() == (j.run.model != 3));
 }
 
 BOOST_AUTO_TEST_CASE(errors_are_counted_by_their_size_and_not_their_sign) {
-  const auto judged = [](double measured, double simulated) {
-    judged_run j;
+  const auto evaluated = [](double measured, double simulated) {
+    evaluated_run j;
     j.run.requests_per_s = measured;
     j.simulated = sim_outcome{};
     j.simulated->requests_per_s = simulated;
     return j;
   };
-  const auto found = judge_errors({judged(100, 110), judged(100, 80), judged(100, 100), judged_run{}});
+  const auto found = summarise_errors({evaluated(100, 110), evaluated(100, 80), evaluated(100, 100), evaluated_run{}});
   BOOST_TEST_REQUIRE(found.has_value());
   BOOST_TEST(found->runs == 3U);
   BOOST_TEST(found->within == 2U);
   BOOST_TEST(found->median == 0.1, tolerance(1e-9));
   BOOST_TEST(found->worst == 0.2, tolerance(1e-9));
-  BOOST_TEST(!judge_errors({}).has_value());
-  auto disturbed = judged(100, 500);
+  BOOST_TEST(!summarise_errors({}).has_value());
+  auto disturbed = evaluated(100, 500);
   disturbed.run.disturbed = true;
-  BOOST_TEST(judge_errors({judged(100, 110), disturbed}, &judged_run::error, true)->runs == 1U);
+  BOOST_TEST(summarise_errors({evaluated(100, 110), disturbed}, &evaluated_run::error, true)->runs == 1U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(a_clear_winner_is_named_with_its_lead) {
   results all;
   add_rounds(all, "echo", "single_reactor", {120, 121, 122});
   add_rounds(all, "echo", "reactor_pool", {99, 100, 101});
-  const auto v = judge(summarise(all), "echo");
+  const auto v = compute_verdict(summarise(all), "echo");
   BOOST_TEST(v.winner.value() == "single_reactor");
   BOOST_TEST(v.ahead_by.value() == 1.21, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(!v.too_noisy);
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(overlapping_spreads_are_too_noisy) {
   results all;
   add_rounds(all, "echo", "single_reactor", {90, 110, 130});
   add_rounds(all, "echo", "reactor_pool", {80, 100, 120});
-  const auto v = judge(summarise(all), "echo");
+  const auto v = compute_verdict(summarise(all), "echo");
   BOOST_TEST(v.too_noisy);
   BOOST_TEST(!v.winner.has_value());
   BOOST_TEST(mentions(v.sentence, "Too noisy to tell"));
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(leaders_may_be_level_and_still_beat_the_rest) {
   add_rounds(all, "cpu:200us", "loop_per_thread", {98, 100, 102});
   add_rounds(all, "cpu:200us", "reactor_pool", {97, 99, 101});
   add_rounds(all, "cpu:200us", "single_reactor", {49, 50, 51});
-  const auto v = judge(summarise(all), "cpu:200us");
+  const auto v = compute_verdict(summarise(all), "cpu:200us");
   BOOST_TEST(!v.winner.has_value());
   BOOST_TEST(!v.too_noisy);
   BOOST_TEST(v.level.size() == 2u);
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(leaders_may_be_level_and_still_beat_the_rest) {
 
 BOOST_AUTO_TEST_CASE(one_round_proves_nothing) {
   results all{made_up("echo", "single_reactor", 1, 120), made_up("echo", "reactor_pool", 1, 100)};
-  const auto v = judge(summarise(all), "echo");
+  const auto v = compute_verdict(summarise(all), "echo");
   BOOST_TEST(!v.winner.has_value());
   BOOST_TEST(mentions(v.sentence, "in a single round"));
   BOOST_TEST(mentions(noise_sentence(summarise(all)), "ran once"));
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_are_judged_by_their_p99_where_less_is_better) {
   results all{made_up("heartbeat", "single_reactor", 1, 50), made_up("heartbeat", "single_reactor", 2, 50),
               made_up("heartbeat", "reactor_pool", 1, 100), made_up("heartbeat", "reactor_pool", 2, 100)};
   for (auto& r : all) r.heartbeat_p99_us = (r.model == "single_reactor" ? 200 : 500) + r.round;
-  const auto v = judge(summarise(all), "heartbeat");
+  const auto v = compute_verdict(summarise(all), "heartbeat");
   BOOST_TEST(v.winner.value() == "single_reactor");
   BOOST_TEST(v.metric == "heartbeat_p99_us");
 }
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_are_judged_by_their_p99_where_less_is_better) {
 BOOST_AUTO_TEST_CASE(nothing_measured_is_said_and_not_a_crash) {
   auto failed = made_up("echo", "single_reactor", 1, 0);
   failed.error = "the server ended with status 1";
-  const auto v = judge(summarise(results{failed}), "echo");
+  const auto v = compute_verdict(summarise(results{failed}), "echo");
   BOOST_TEST(v.level.empty());
   BOOST_TEST(mentions(v.sentence, "No model"));
   BOOST_TEST(advise(summarise(results{failed})).size() == 3u);
@@ -91,11 +91,11 @@ BOOST_AUTO_TEST_CASE(a_busy_machine_makes_throughput_worthless_and_says_so) {
   add_rounds(all, "echo", "single_reactor", {100, 101, 102}, 5);
   for (auto& r : all) r.foreign_cpu_fraction = 0.6;
   const auto summary = summarise(all);
-  BOOST_TEST(mentions(judge(summary, "echo").caution, "60 % of the CPUs"));
+  BOOST_TEST(mentions(compute_verdict(summary, "echo").caution, "60 % of the CPUs"));
   BOOST_TEST(advise(summary)[0].model.value() == "single_reactor");
   BOOST_TEST(mentions(noise_sentence(summary), "on a quiet machine"));
   for (auto& r : all) r.foreign_cpu_fraction = 0.01;
-  BOOST_TEST(judge(summarise(all), "echo").caution.empty());
+  BOOST_TEST(compute_verdict(summarise(all), "echo").caution.empty());
   BOOST_TEST(advise(summarise(all))[0].model.value() == "reactor_pool");
 }
 

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_drawing_has_each_curve_and_where_the_lead_changes) {
 BOOST_AUTO_TEST_CASE(the_published_curve_has_the_published_shape) {
   curve c{"single_reactor", {}};
   for (const auto& p : published) c.points.push_back(point(p.connections, p.requests_per_s));
-  const auto shape = judge_shape(c);
+  const auto shape = evaluate_shape(c);
   BOOST_TEST(shape.rises.value());
   BOOST_TEST(shape.falls.value());
   BOOST_TEST(
@@ -192,18 +192,18 @@ BOOST_AUTO_TEST_CASE(the_published_curve_has_the_published_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(another_shape_is_said_to_be_another) {
-  const auto flat = judge_shape(shaped({point(1, 95), point(30, 100), point(5000, 76)}));
+  const auto flat = evaluate_shape(shaped({point(1, 95), point(30, 100), point(5000, 76)}));
   BOOST_TEST(!flat.rises.value());  // there already with one connection
   BOOST_TEST(!flat.falls.value());
   BOOST_TEST(flat.fall.find("not here; 76 % of its peak") != flat.fall.npos, flat.fall);
-  const auto late = judge_shape(shaped({point(1, 10), point(30, 89), point(300, 100), point(5000, 75)}));
+  const auto late = evaluate_shape(shaped({point(1, 10), point(30, 89), point(300, 100), point(5000, 75)}));
   BOOST_TEST(!late.rises.value());
   BOOST_TEST(late.rise.find("not here; 89 % of its peak at 30 connections") != late.rise.npos, late.rise);
   BOOST_TEST(late.falls.value());
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_measured_is_not_judged) {
-  const auto shape = judge_shape(shaped({point(1, 10), point(100, 100), point(1000, 50)}));
+  const auto shape = evaluate_shape(shaped({point(1, 10), point(100, 100), point(1000, 50)}));
   BOOST_TEST(!shape.rises.has_value());
   BOOST_TEST(!shape.falls.has_value());
   BOOST_TEST(shape.rise.find("not judged") != shape.rise.npos);

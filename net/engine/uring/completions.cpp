@@ -15,7 +15,8 @@ constexpr unsigned most_starved = receive_buffers::count;
 
 }  // namespace
 
-/// Marks a callback as in progress. Meanwhile, go_on() starts no request of its `watched` and does not delete it.
+/// Marks a callback as in progress. Meanwhile, resume_or_forget() starts no request of its `watched` and does not
+/// delete it.
 struct uring_engine::callback {
   uring_engine& of;
   watched& about;
@@ -24,7 +25,7 @@ struct uring_engine::callback {
   callback& operator=(const callback&) = delete;
   ~callback() {  // also if the callback throws
     about.busy = false;
-    of.go_on(about);
+    of.resume_or_forget(about);
   }
 };
 
@@ -36,11 +37,11 @@ bool uring_engine::completed(const completion& c) {
   }
   if (!c.more()) {
     const auto others = static_cast<std::uint16_t>(~watched::bit(request_of(c)));
-    w->under_way &= others;
+    w->in_flight &= others;
     w->cancelled &= others;
-    w->put_off_cancel &= others;
+    w->deferred_cancel &= others;
   }
-  const callback under_way(*this, *w);
+  const callback in_progress(*this, *w);
   return dispatch(*w, c);
 }
 
@@ -60,35 +61,35 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
     case request::accept:
       return accepted(w, c);
     case request::held:
-      return tell_accepted(w);
+      return dispatch_accepted(w);
     case request::lost:
-      return w.of && end_of_input(w, system_error_code(ECONNABORTED));
-    case request::patience:
-      if (c.result == -ETIME) lost_patience(w);
+      return w.target && end_of_input(w, system_error_code(ECONNABORTED));
+    case request::close_timeout:
+      if (c.result == -ETIME) on_close_timeout(w);
       return false;
     case request::event:
-      return tell_event(w, c);
+      return dispatch_event(w, c);
     default:
       return false;
   }
 }
 
-bool uring_engine::tell_event(watched& w, const completion& c) {
-  if (!w.of || c.result < 0) return false;
-  static_cast<event_channel&>(*w.of).on_event();
+bool uring_engine::dispatch_event(watched& w, const completion& c) {
+  if (!w.target || c.result < 0) return false;
+  static_cast<event_channel&>(*w.target).on_event();
   return true;
 }
 
 // Delivers bytes even if reading has been stopped since: the kernel no longer holds them.
 bool uring_engine::received(watched& w, const completion& c) {
-  if (!w.of || w.ended) return false;
-  auto& s = static_cast<stream_channel&>(*w.of);
+  if (!w.target || w.ended) return false;
+  auto& s = static_cast<stream_channel&>(*w.target);
   switch (c.result) {
     case 0:
       return end_of_input(w, {});
     case -ENOBUFS:
-      if (w.has(request::again)) return false;
-      w.under_way |= watched::bit(request::again);
+      if (w.has(request::receive_retry)) return false;
+      w.in_flight |= watched::bit(request::receive_retry);
       starved_.push_back(w);
       return false;
     case -ECANCELED:
@@ -104,36 +105,36 @@ bool uring_engine::received(watched& w, const completion& c) {
 
 bool uring_engine::end_of_input(watched& w, error_code reason) {
   w.ended = true;
-  static_cast<stream_channel&>(*w.of).on_receive_end(reason);
+  static_cast<stream_channel&>(*w.target).on_receive_end(reason);
   return true;
 }
 
 // All buffers are free again, since the received bytes have been delivered. Starts at most one receive per buffer: more
 // would fail again with ENOBUFS.
-void uring_engine::let_starved_receive() noexcept {
+void uring_engine::restart_starved() noexcept {
   for (unsigned left = most_starved; left > 0 && !starved_.empty(); --left) {
     watched& w = starved_.front();
     starved_.pop_front();
-    w.under_way &= static_cast<std::uint16_t>(~watched::bit(request::again));
-    go_on(w);
+    w.in_flight &= static_cast<std::uint16_t>(~watched::bit(request::receive_retry));
+    resume_or_forget(w);
   }
 }
 
 // Reports the error of a paused stream. POLLHUP or POLLRDHUP without POLLERR is no error: a later read returns the
 // queued input and then the end.
 bool uring_engine::hung_up(watched& w, const completion& c) {
-  if (!w.of || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
+  if (!w.target || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
   return end_of_input(w, kernel_sockets::pending_error(w.handle));
 }
 
 bool uring_engine::writable(watched& w) {
-  if (!w.of) return false;
+  if (!w.target) return false;
   w.blocked = false;
-  if (is_stream(*w.of)) {
-    static_cast<stream_channel&>(*w.of).on_sendable();
+  if (is_stream(*w.target)) {
+    static_cast<stream_channel&>(*w.target).on_sendable();
     return true;
   }
-  auto& c = static_cast<connect_channel&>(*w.of);
+  auto& c = static_cast<connect_channel&>(*w.target);
   const int handle = w.handle;
   remove(c);
   c.on_connected(kernel_sockets::finish_connect(handle));
@@ -141,16 +142,17 @@ bool uring_engine::writable(watched& w) {
 }
 
 bool uring_engine::accepted(watched& w, const completion& c) noexcept {
-  if (c.result >= 0 && (!w.of || !w.reading || !w.accepted.empty())) {
+  if (c.result >= 0 && (!w.target || !w.reading || !w.accepted.empty())) {
     keep_accepted(w, c.result);
     return false;
   }
-  if (!w.of || !w.reading || c.result == -ECANCELED) return false;
-  auto& channel = static_cast<accept_channel&>(*w.of);
+  if (!w.target || !w.reading || c.result == -ECANCELED) return false;
+  auto& channel = static_cast<accept_channel&>(*w.target);
   if (c.result >= 0) {
     w.failures = 0;
     channel.on_accepted(c.result);
-  } else if (!kernel_sockets::is_of_one_connection(-c.result) || ++w.failures == kernel_sockets::most_failures) {
+  } else if (!kernel_sockets::is_connection_error(-c.result) ||
+             ++w.failures == kernel_sockets::max_consecutive_failures) {
     w.failures = 0;
     channel.on_accept_error(system_call::error_of(c.result));
   }
@@ -163,13 +165,13 @@ void uring_engine::keep_accepted(watched& w, int handle) noexcept try {
 } catch (const std::bad_alloc&) {
   sockets().reset_when_closed(handle);
   engine::close(handle);
-  if (w.of) static_cast<accept_channel&>(*w.of).on_accept_error(system_error_code(ENOMEM));
+  if (w.target) static_cast<accept_channel&>(*w.target).on_accept_error(system_error_code(ENOMEM));
 }
 
-bool uring_engine::tell_accepted(watched& w) noexcept {
+bool uring_engine::dispatch_accepted(watched& w) noexcept {
   std::size_t told = 0;
-  while (told < w.accepted.size() && w.of && w.reading)
-    static_cast<accept_channel&>(*w.of).on_accepted(w.accepted[told++]);
+  while (told < w.accepted.size() && w.target && w.reading)
+    static_cast<accept_channel&>(*w.target).on_accepted(w.accepted[told++]);
   w.accepted.erase(w.accepted.begin(), w.accepted.begin() + static_cast<std::ptrdiff_t>(told));
   return told > 0;
 }

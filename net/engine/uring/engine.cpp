@@ -21,7 +21,7 @@ namespace {
 
 constexpr int most_flushes = 1000;
 constexpr duration longest_end = std::chrono::seconds(1);  // time for peers to accept queued bytes when the loop ends
-constexpr __kernel_timespec patience{.tv_sec = 60, .tv_nsec = 0};
+constexpr __kernel_timespec close_timeout{.tv_sec = 60, .tv_nsec = 0};
 
 }  // namespace
 
@@ -31,7 +31,7 @@ uring_engine::uring_engine()
     : socket_engine({.name = "uring", .needs_prepare = true, .shared_accept = true, .exclusive_accept = true}),
       wake_(0) {
   silent_.reserve(send_slots::count);
-  settling_.reserve(send_slots::count);
+  completing_.reserve(send_slots::count);
 }
 
 uring_engine::~uring_engine() {
@@ -58,9 +58,9 @@ bool uring_engine::poll(duration longest) {
     move_here();
     (void)ring_->enter(duration::zero());
   }
-  bool dispatched = settle_silent_sends();
+  bool dispatched = complete_silent_sends();
   for (unsigned left = ring_->ready(); left > 0; --left) dispatched |= completed(ring_->take());
-  let_starved_receive();
+  restart_starved();
   return dispatched;
 }
 
@@ -72,7 +72,7 @@ void uring_engine::prepare() {
 }
 
 void uring_engine::begin_turn() noexcept {
-  make_up();
+  prepare_all_deferred();
   listen_for_wakes();
 }
 
@@ -101,11 +101,11 @@ void uring_engine::move_here() {
   later_.clear();
   silent_.clear();
   for (auto at = all_.begin(); at != all_.end();) {
-    watched& w = *at++;  // go_on() may delete it
+    watched& w = *at++;  // resume_or_forget() may delete it
     const bool sends = w.has(request::send);
-    const bool is_put_off = w.put_off & watched::bit(request::send);
-    const bool is_unsubmitted = std::exchange(w.unsent, nullptr) != nullptr || is_put_off;
-    w.under_way = w.cancelled = w.put_off = w.put_off_cancel = 0;
+    const bool is_deferred = w.deferred & watched::bit(request::send);
+    const bool is_unsubmitted = std::exchange(w.unsent, nullptr) != nullptr || is_deferred;
+    w.in_flight = w.cancelled = w.deferred = w.deferred_cancel = 0;
     const bool silent = std::exchange(w.silent, false);
     if (sends && is_unsubmitted) {
       start(w, request::send);
@@ -114,9 +114,9 @@ void uring_engine::move_here() {
       after_send(w);
     } else if (sends) {
       release_slot(w);
-      if (w.of) start(w, request::lost);
+      if (w.target) start(w, request::lost);
     }
-    go_on(w);
+    resume_or_forget(w);
   }
   begin_turn();
 }
@@ -141,13 +141,13 @@ error_code uring_engine::add(channel& c, int handle) try {
   by_handle_.reserve_for(handle);
   auto* const w = new watched;
   all_.push_back(*w);
-  w->of = &c;
+  w->target = &c;
   w->handle = handle;
   w->reading = true;
   w->blocked = kind_of(c) == kind::connect;
   by_handle_.set(handle, w);  // only completions refer to a previous, removed entry
   bind(c, handle);
-  want_more(*w);
+  start_needed_requests(*w);
   return {};
 } catch (const std::bad_alloc&) {
   return system_error_code(ENOMEM);
@@ -158,22 +158,22 @@ watched* uring_engine::find(int handle) const noexcept { return by_handle_.find(
 void uring_engine::remove(channel& c) noexcept {
   if (c.handle() < 0) return;
   watched& w = *find(c.handle());
-  w.of = nullptr;
+  w.target = nullptr;
   bind(c, -1);
   for (const request r : {request::receive, request::hangup, request::writable, request::accept, request::event})
     cancel(w, r);
-  go_on(w);
+  resume_or_forget(w);
 }
 
 void uring_engine::close(int handle) noexcept {
   watched* const w = find(handle);
   if (!w || w->closes) return engine::close(handle);
   w->closes = true;
-  w->drops = w->has(request::send) && kernel_sockets::is_to_be_reset(handle);
+  w->drops = w->has(request::send) && kernel_sockets::resets_when_closed(handle);
   ++closing_;
   await_silent(*w);
   if (w->has(request::send) && !w->silent) wait_for_room(*w);
-  go_on(*w);
+  resume_or_forget(*w);
 }
 
 void uring_engine::set_reading(channel& c, bool on) noexcept {
@@ -182,42 +182,42 @@ void uring_engine::set_reading(channel& c, bool on) noexcept {
   w->reading = on;
   if (!on)
     for (const request r : {request::receive, request::accept}) cancel(*w, r);
-  if (!w->busy) want_more(*w);
+  if (!w->busy) start_needed_requests(*w);
 }
 
 // Starts a request that is not in progress. A cancelled request can start again only after its completion.
 void uring_engine::start(watched& w, request r) noexcept {
-  w.under_way |= watched::bit(r);
+  w.in_flight |= watched::bit(r);
   if (prepare(w, r, false)) return;
-  w.put_off |= watched::bit(r);
-  put_off(w);
+  w.deferred |= watched::bit(r);
+  defer(w);
 }
 
 void uring_engine::cancel(watched& w, request r) noexcept {
   if (!w.has(r) || (w.cancelled & watched::bit(r))) return;
-  const bool is_put_off = w.put_off & watched::bit(r);
-  if (is_put_off && r != request::send) {  // never submitted, so no completion will come
-    w.put_off &= static_cast<std::uint16_t>(~watched::bit(r));
-    w.under_way &= static_cast<std::uint16_t>(~watched::bit(r));
+  const bool is_deferred = w.deferred & watched::bit(r);
+  if (is_deferred && r != request::send) {  // never submitted, so no completion will come
+    w.deferred &= static_cast<std::uint16_t>(~watched::bit(r));
+    w.in_flight &= static_cast<std::uint16_t>(~watched::bit(r));
     return;
   }
   w.cancelled |= watched::bit(r);
   // Never submit a cancellation before its request: the kernel would not find the request.
-  if (!is_put_off && prepare(w, r, true)) return;
-  w.put_off_cancel |= watched::bit(r);
-  put_off(w);
+  if (!is_deferred && prepare(w, r, true)) return;
+  w.deferred_cancel |= watched::bit(r);
+  defer(w);
 }
 
-void uring_engine::put_off(watched& w) noexcept {
+void uring_engine::defer(watched& w) noexcept {
   if (!w.later.is_linked()) later_.push_back(w);
 }
 
 // Prepares postponed requests as far as the ring has room.
-void uring_engine::make_up() noexcept {
-  while (!later_.empty() && prepare_put_off(later_.front())) later_.pop_front();
+void uring_engine::prepare_all_deferred() noexcept {
+  while (!later_.empty() && prepare_deferred(later_.front())) later_.pop_front();
 }
 
-bool uring_engine::prepare_put_off(watched& w) noexcept {
+bool uring_engine::prepare_deferred(watched& w) noexcept {
   const auto prepare_each = [&](std::uint16_t& bits, bool cancels_it) {
     while (bits != 0) {
       const auto r = static_cast<request>(std::countr_zero(bits));
@@ -226,7 +226,7 @@ bool uring_engine::prepare_put_off(watched& w) noexcept {
     }
     return true;
   };
-  return prepare_each(w.put_off, false) && prepare_each(w.put_off_cancel, true);
+  return prepare_each(w.deferred, false) && prepare_each(w.deferred_cancel, true);
 }
 
 bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
@@ -257,8 +257,8 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
     case request::event:
       io_uring_prep_poll_add(s, w.handle, POLLIN);
       break;
-    case request::patience:
-      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&patience), 0, 0);  // only read
+    case request::close_timeout:
+      io_uring_prep_timeout(s, const_cast<__kernel_timespec*>(&close_timeout), 0, 0);  // only read
       break;
     default:
       io_uring_prep_nop(s);
@@ -268,23 +268,23 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
 }
 
 // Called after each event of `w`: starts the requests that it needs now, or deletes it if it is finished.
-void uring_engine::go_on(watched& w) noexcept {
+void uring_engine::resume_or_forget(watched& w) noexcept {
   if (w.busy) return;
-  if (w.of)
-    want_more(w);
-  else if (w.under_way == 0)
+  if (w.target)
+    start_needed_requests(w);
+  else if (w.in_flight == 0)
     forget(w);
 }
 
-void uring_engine::want_more(watched& w) noexcept {
+void uring_engine::start_needed_requests(watched& w) noexcept {
   const auto begin = [&](request r) {
     if (!w.has(r)) start(w, r);
   };
-  const kind k = kind_of(*w.of);
-  const bool is_one = is_stream(*w.of);
+  const kind k = kind_of(*w.target);
+  const bool is_one = is_stream(*w.target);
   if (is_one && !w.wants_input())
     begin(request::hangup);
-  else if (is_one && !w.has(request::again))
+  else if (is_one && !w.has(request::receive_retry))
     begin(request::receive);
   if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
   if (k == kind::event) begin(request::event);

@@ -47,11 +47,11 @@ class uring_engine final : public socket_engine {
   void start(watched& w, request r) noexcept;
   void cancel(watched& w, request r) noexcept;
   bool prepare(watched& w, request r, bool cancels_it) noexcept;
-  void put_off(watched& w) noexcept;
-  void make_up() noexcept;
-  bool prepare_put_off(watched& w) noexcept;
-  void go_on(watched& w) noexcept;
-  void want_more(watched& w) noexcept;
+  void defer(watched& w) noexcept;
+  void prepare_all_deferred() noexcept;
+  bool prepare_deferred(watched& w) noexcept;
+  void resume_or_forget(watched& w) noexcept;
+  void start_needed_requests(watched& w) noexcept;
   void forget(watched& w) noexcept;
 
   // Completions (completions.cpp).
@@ -60,13 +60,13 @@ class uring_engine final : public socket_engine {
   bool dispatch(watched& w, const completion& c);
   bool received(watched& w, const completion& c);
   bool end_of_input(watched& w, error_code reason);
-  bool tell_event(watched& w, const completion& c);
+  bool dispatch_event(watched& w, const completion& c);
   bool hung_up(watched& w, const completion& c);
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;
-  bool tell_accepted(watched& w) noexcept;
+  bool dispatch_accepted(watched& w) noexcept;
   void keep_accepted(watched& w, int handle) noexcept;
-  void let_starved_receive() noexcept;
+  void restart_starved() noexcept;
 
   // Sending (sending.cpp).
   [[nodiscard]] bool adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept;
@@ -77,8 +77,8 @@ class uring_engine final : public socket_engine {
   void await_silent(const watched& w) noexcept;
   void finish_closing() noexcept;
   void wait_for_room(watched& w) noexcept;
-  void lost_patience(watched& w) noexcept;
-  bool settle_silent_sends();
+  void on_close_timeout(watched& w) noexcept;
+  bool complete_silent_sends();
   void release_slot(watched& w) noexcept;
   void after_send(watched& w) noexcept;
 
@@ -96,7 +96,7 @@ class uring_engine final : public socket_engine {
                               boost::intrusive::cache_last<true>>;
   queue_of<&watched::starved> starved_;  // wait for receive buffers
   std::vector<watched*> silent_;         // their sends complete in this turn
-  std::vector<watched*> settling_;
+  std::vector<watched*> completing_;
   bool silence_is_awaited_ = false;
   queue_of<&watched::later> later_;  // have requests that the ring had no room for
   unsigned closing_ = 0;             // number of handles to close after their last completions

@@ -55,7 +55,7 @@ bool uring_engine::queue(watched& w, output_pieces pieces, std::size_t count) no
     w.silent = false;
     return false;
   }
-  w.under_way |= watched::bit(request::send);
+  w.in_flight |= watched::bit(request::send);
   silent_.push_back(&w);
   return true;
 }
@@ -75,17 +75,17 @@ void uring_engine::prepare_send(io_uring_sqe& s, watched& w) noexcept {
 void uring_engine::await_silent(const watched& w) noexcept { silence_is_awaited_ |= w.silent; }
 
 // Completes the silent sends of the submitted turn: those for which the kernel has posted nothing have succeeded.
-bool uring_engine::settle_silent_sends() {
+bool uring_engine::complete_silent_sends() {
   if (silent_.empty() || !ring_->all_told()) return false;
   ring_->for_each_ready([](const completion& c) {
     if (watched* const w = watched_of(c); w && request_of(c) == request::send) w->silent = false;
   });
-  settling_.swap(silent_);
+  completing_.swap(silent_);
   silence_is_awaited_ = !silent_.empty();  // true if a callback threw in the previous call
   bool dispatched = false;
-  while (!settling_.empty()) {
-    watched& w = *settling_.back();
-    settling_.pop_back();
+  while (!completing_.empty()) {
+    watched& w = *completing_.back();
+    completing_.pop_back();
     if (std::exchange(w.silent, false))
       dispatched |= completed({w.tag(request::send), static_cast<std::int32_t>(w.size - w.sent), 0});
   }
@@ -97,10 +97,10 @@ bool uring_engine::settle_silent_sends() {
 void uring_engine::wait_for_room(watched& w) noexcept {
   if (w.drops) return cancel(w, request::send);
   w.queued = queued_for_peer(w.handle);
-  if (!w.has(request::patience)) start(w, request::patience);
+  if (!w.has(request::close_timeout)) start(w, request::close_timeout);
 }
 
-void uring_engine::lost_patience(watched& w) noexcept {
+void uring_engine::on_close_timeout(watched& w) noexcept {
   if (!w.has(request::send)) return;
   w.drops = queued_for_peer(w.handle) == w.queued;
   if (w.drops) sockets().reset_when_closed(w.handle);  // else a truncated reply would look complete
@@ -111,7 +111,7 @@ engine::send_result uring_engine::send_now(watched& w, output_pieces pieces) noe
   const send_result sent = result_of_send(system_call::send(w.handle, pieces, MSG_DONTWAIT | MSG_NOSIGNAL));
   if (sent.error == 0 && sent.bytes < size_of(pieces)) {
     w.blocked = true;
-    if (!w.busy) want_more(w);
+    if (!w.busy) start_needed_requests(w);
   }
   return sent;
 }
@@ -130,10 +130,10 @@ bool uring_engine::sent(watched& w, const completion& c) {
   }
   release_slot(w);
   after_send(w);
-  if (!w.of) return false;
+  if (!w.target) return false;
   if (fails) return end_of_input(w, system_call::error_of(c.result));
   if (!std::exchange(w.blocked, false)) return false;
-  static_cast<stream_channel&>(*w.of).on_sendable();
+  static_cast<stream_channel&>(*w.target).on_sendable();
   return true;
 }
 
@@ -143,7 +143,7 @@ void uring_engine::release_slot(watched& w) noexcept {
 
 void uring_engine::after_send(watched& w) noexcept {
   if (std::exchange(w.shuts, false)) ::shutdown(w.handle, SHUT_WR);
-  cancel(w, request::patience);
+  cancel(w, request::close_timeout);
 }
 
 void uring_engine::shutdown_send(int handle) noexcept {

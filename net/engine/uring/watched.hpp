@@ -16,48 +16,48 @@ namespace quintet::uring {
 
 /// The purpose of a request: the low bits of its tag. The other bits are the address of its `watched`.
 enum class request : std::uint8_t {
-  receive,    ///< multishot
-  send,       ///< one at a time
-  hangup,     ///< multishot: polls a paused stream for errors
-  writable,   ///< a send() has found no room, or a connect() is in progress
-  accept,     ///< multishot
-  event,      ///< a descriptor is readable
-  held,       ///< reports the connections that were accepted while accepting was stopped
-  lost,       ///< reports a send whose result is unknown
-  patience,   ///< the time limit of a send after close()
-  again,      ///< never in the kernel: receiving waits for free buffers
-  wake,       ///< the engine's own, without a `watched`
-  unwatched,  ///< the completion is ignored
+  receive,        ///< multishot
+  send,           ///< one at a time
+  hangup,         ///< multishot: polls a paused stream for errors
+  writable,       ///< a send() has found no room, or a connect() is in progress
+  accept,         ///< multishot
+  event,          ///< a descriptor is readable
+  held,           ///< reports the connections that were accepted while accepting was stopped
+  lost,           ///< reports a send whose result is unknown
+  close_timeout,  ///< the time limit of a send after close()
+  receive_retry,  ///< never in the kernel: receiving waits for free buffers
+  wake,           ///< the engine's own, without a `watched`
+  unwatched,      ///< the completion is ignored
 };
 
 /// [loop] The tags of completions point here, so the object outlives the channel's removal until the last completion.
 /// Only then the engine closes the handle, so that the kernel does not reuse its number before.
 struct alignas(16) watched : boost::intrusive::list_base_hook<> {
-  channel* of = nullptr;  // nullptr: removed
+  channel* target = nullptr;  // nullptr: removed
   int handle = -1;
-  std::uint16_t under_way = 0;       // bits of the requests in the kernel, or about to be submitted
-  std::uint16_t cancelled = 0;       // subset of under_way: to be cancelled
-  std::uint16_t put_off = 0;         // subset of under_way: the ring had no room for the request
-  std::uint16_t put_off_cancel = 0;  // subset of cancelled: the ring had no room for the cancellation
-  std::uint16_t failures = 0;        // of accept, in a row
-  bool busy = false;                 // a callback is in progress
-  bool ended = false;                // nothing more will be received
-  bool reading = false;              // or accepting
-  bool blocked = false;              // on_sendable() or on_connected() follows when the handle is writable
-  bool shuts = false;                // shut down the sending side after the send
-  bool closes = false;               // close the handle after the last completion
-  bool drops = false;                // closing: drop bytes that the peer has no room for
-  bool silent = false;               // the send completes only if the kernel does not accept all at once
-  int slot = send_slots::none;       // holds the copy that is being sent
+  std::uint16_t in_flight = 0;        // bits of the requests in the kernel, or about to be submitted
+  std::uint16_t cancelled = 0;        // subset of in_flight: to be cancelled
+  std::uint16_t deferred = 0;         // subset of in_flight: the ring had no room for the request
+  std::uint16_t deferred_cancel = 0;  // subset of cancelled: the ring had no room for the cancellation
+  std::uint16_t failures = 0;         // of accept, in a row
+  bool busy = false;                  // a callback is in progress
+  bool ended = false;                 // nothing more will be received
+  bool reading = false;               // or accepting
+  bool blocked = false;               // on_sendable() or on_connected() follows when the handle is writable
+  bool shuts = false;                 // shut down the sending side after the send
+  bool closes = false;                // close the handle after the last completion
+  bool drops = false;                 // closing: drop bytes that the peer has no room for
+  bool silent = false;                // the send completes only if the kernel does not accept all at once
+  int slot = send_slots::none;        // holds the copy that is being sent
   std::uint32_t sent = 0, size = 0;
-  int queued = 0;                  // bytes in the kernel that the peer had not accepted when `patience` began
+  int queued = 0;                  // bytes in the kernel that the peer had not accepted when `close_timeout` began
   io_uring_sqe* unsent = nullptr;  // the send's request, valid while the ring reports `number` as unsubmitted
   std::uint64_t number = 0;
   std::vector<int> accepted;                             // handles accepted while accepting was stopped
   boost::intrusive::slist_member_hook<> later, starved;  // hooks of the engine's lists, which never allocate
 
   static std::uint16_t bit(request r) noexcept { return static_cast<std::uint16_t>(1U << static_cast<unsigned>(r)); }
-  [[nodiscard]] bool has(request r) const noexcept { return under_way & bit(r); }
+  [[nodiscard]] bool has(request r) const noexcept { return in_flight & bit(r); }
   [[nodiscard]] bool wants_input() const noexcept { return reading && !ended; }
   [[nodiscard]] std::uint64_t tag(request r) const noexcept {
     return reinterpret_cast<std::uintptr_t>(this) | static_cast<unsigned>(r);

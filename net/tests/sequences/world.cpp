@@ -91,14 +91,14 @@ void sequence_world::connect(client& c, const step& s) {
   l.note_limits();
   c.of = life_of_[c.handle] = &l;
   c.reader.on_record = [this, &c](char writer, std::uint32_t sequence, std::size_t) {
-    model_.judge_record(*c.of, c.so_far, writer, sequence);
+    model_.check_record(*c.of, c.so_far, writer, sequence);
   };
 }
 
 // Whoever closes without having received everything resets the connection.
 void sequence_world::leave(client& c, bool resets) {
   measure(c);
-  judge_tail(c);
+  check_tail(c);
   c.of->client_closed = true;
   c.of->client_reset = resets || network_.waiting(c.handle) > 0;
   const int handle = std::exchange(c.handle, -1);
@@ -146,7 +146,7 @@ bool sequence_world::receive_all() {
 void sequence_world::come_to_rest() {
   do turn_until_rest();
   while (receive_all() && reported().empty());
-  judge();
+  check();
 }
 
 void sequence_world::pass(duration time) {
@@ -171,22 +171,22 @@ std::uint64_t sequence_world::arrived(const life& l) {
   return ~std::uint64_t{0};
 }
 
-void sequence_world::judge_tail(const client& c) {
+void sequence_world::check_tail(const client& c) {
   model_.stopping = stopping_ != stage_of_stop::none;
   if (c.handle >= 0 && network_.at_end(c.handle))
-    model_.judge_tail(*c.of, c.so_far, c.reader.is_within(), network_.was_reset(c.handle));
+    model_.check_tail(*c.of, c.so_far, c.reader.is_within(), network_.was_reset(c.handle));
 }
 
-void sequence_world::judge() {
+void sequence_world::check() {
   model_.stopping = stopping_ != stage_of_stop::none;
   for (client& c : clients_) {
     measure(c);
-    judge_tail(c);
+    check_tail(c);
   }
   for (life& l : lives_) {
     const auto of = std::ranges::find_if(clients_, [&](const client& c) { return c.of == &l && c.handle >= 0; });
     const bool ended = of != clients_.end() && (network_.at_end(of->handle) || network_.was_reset(of->handle));
-    model_.judge(l, ended);
+    model_.check(l, ended);
   }
 }
 
@@ -199,7 +199,7 @@ void sequence_world::finish() {
   for (client& c : clients_)
     if (c.handle >= 0) leave(c, false);
   come_to_rest();
-  for (const life& l : lives_) model_.judge_remains(l);
+  for (const life& l : lives_) model_.check_remains(l);
   const life& any = nobody_;
   if (stopping_ != stage_of_stop::priority_loop || !host_.priority_loop->finished())
     return report(any, "the server does not end");

@@ -70,7 +70,7 @@ class sequence_world final : public stage, private detail::session_owner {
   event_loop& place();
   void accepted(int handle);
   template <class Program>
-  void admit(event_loop& on, int handle, life& l) noexcept;
+  void open_session(event_loop& on, int handle, life& l) noexcept;
   life& life_for(event_loop& on, int handle);
   void left() noexcept;
   void shut_door() noexcept;
@@ -92,8 +92,8 @@ class sequence_world final : public stage, private detail::session_owner {
   void come_to_rest();
   void pass(duration time);
   void measure(client& c);
-  void judge_tail(const client& c);
-  void judge();
+  void check_tail(const client& c);
+  void check();
   void finish();
 
   const setting& setting_;

@@ -113,13 +113,13 @@ void sequence_world::accepted(int handle) {
   const auto begin = [this, &on, &l, handle]() noexcept {
     switch (l.kind) {
       case flavour::plain:
-        return admit<plain_program>(on, handle, l);
+        return open_session<plain_program>(on, handle, l);
       case flavour::full:
-        return admit<full_program>(on, handle, l);
+        return open_session<full_program>(on, handle, l);
       case flavour::classified:
-        return admit<classified_program>(on, handle, l);
+        return open_session<classified_program>(on, handle, l);
       case flavour::coroutine:
-        return admit<coroutine_program>(on, handle, l);
+        return open_session<coroutine_program>(on, handle, l);
     }
   };
   if (&on == &main) return begin();
@@ -127,7 +127,7 @@ void sequence_world::accepted(int handle) {
 }
 
 template <class Program>
-void sequence_world::admit(event_loop& on, int handle, life& l) noexcept {
+void sequence_world::open_session(event_loop& on, int handle, life& l) noexcept {
   detail::session_for<Program>::make(*this, on, host_, Program(*this, l)).release()->begin(handle);
 }
 

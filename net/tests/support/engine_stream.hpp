@@ -72,7 +72,7 @@ struct engine_stream {
   void watch() { BOOST_REQUIRE(!io->add(here, handle)); }
   bool until(const std::function<bool()>& done) const { return testing::until(*io, done); }
   /// Polls until three polls in a row find no event.
-  void settle() const {
+  void poll_until_idle() const {
     for (int quiet = 0; quiet < 3;) quiet = io->poll(1ms) ? 0 : quiet + 1;
   }
   void say(bytes text) const { BOOST_REQUIRE(try_to_say(text)); }
@@ -107,7 +107,7 @@ struct engine_stream {
     error_code broken;
     for (std::size_t more = 1; more > 0 && sent < text.size() && !broken; sent += more) {
       more = send(bytes(text).substr(sent, 3000), broken);
-      settle();
+      poll_until_idle();
     }
     BOOST_TEST(!broken);
     return sent;

@@ -17,7 +17,7 @@
 
 namespace quintet::detail {
 
-inline std::ostream& operator<<(std::ostream& out, connection_output::admission a) {
+inline std::ostream& operator<<(std::ostream& out, connection_output::write_verdict a) {
   return out << static_cast<int>(a);
 }
 
@@ -26,14 +26,14 @@ inline std::ostream& operator<<(std::ostream& out, connection_output::admission 
 namespace quintet::testing {
 
 using detail::connection_output, detail::end_reason;
-using admission = connection_output::admission;
+using write_verdict = connection_output::write_verdict;
 
 struct output_world : part_world {
   explicit output_world(const connection_limits& limits = {}, const memory_limits& totals = {})
       : part_world(limits, totals) {
     part.classify_writes(c);  // as a connection does when it gets limits
     c.at_turn_end = [this] {
-      connection_output::tell_notices(c, {});
+      connection_output::call_notices(c, {});
       if (std::exchange(c.extras_->end.sends, false)) note(part.send_queue(c, resumed));
     };
   }
@@ -42,10 +42,10 @@ struct output_world : part_world {
   output_world& operator=(const output_world&) = delete;
 
   /// Writes as connection::write().
-  admission write(bytes data) {
-    if (!c.baton_flags_.checks_writes && part.try_append(data)) return admission::taken;
-    const admission verdict = part.admit(c, data.size());
-    if (verdict == admission::taken) part.append(c, std::array{data});
+  write_verdict write(bytes data) {
+    if (!c.baton_flags_.checks_writes && part.try_append(data)) return write_verdict::accepted;
+    const write_verdict verdict = part.check_write(c, data.size());
+    if (verdict == write_verdict::accepted) part.append(c, std::array{data});
     return verdict;
   }
   template <class F>
@@ -57,7 +57,7 @@ struct output_world : part_world {
     });
   }
   void batch_of(bytes data) {
-    batch([&] { BOOST_TEST(write(data) == admission::taken); });
+    batch([&] { BOOST_TEST(write(data) == write_verdict::accepted); });
   }
   void sendable() {
     turn([&] { note(part.send_queue(c, resumed)); });

@@ -26,8 +26,8 @@ void fail_one(scenario_run& run, std::string_view request) {
 }  // namespace
 
 QUINTET_SCENARIO(throws_on_data) { fail_one(run, "throw\n"); }
-QUINTET_SCENARIO(throws_in_dear_work) { fail_one(run, "throw-dear\n"); }
-QUINTET_SCENARIO(throws_after_dear_work) { fail_one(run, "sum 1000\nthrow\n"); }
+QUINTET_SCENARIO(throws_in_expensive_work) { fail_one(run, "throw-expensive\n"); }
+QUINTET_SCENARIO(throws_after_expensive_work) { fail_one(run, "sum 1000\nthrow\n"); }
 QUINTET_SCENARIO(throws_after_some_replies) { fail_one(run, "echo dropped with the batch\nthrow\n"); }
 
 QUINTET_SCENARIO(throws_in_on_open) {

@@ -11,8 +11,8 @@ namespace quintet::test {
 namespace {
 
 /// Clients in the order of their connections' ids. Each has had one answer.
-struct crowd {
-  crowd(service_host& host, std::size_t count) {
+struct client_group {
+  client_group(service_host& host, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       clients.push_back(host.connect());
       clients.back().send("count\n");
@@ -30,7 +30,7 @@ struct crowd {
 
 QUINTET_SCENARIO(words_from_outside) {
   service_host& host = run.serve();
-  crowd c(host, 5);
+  client_group c(host, 5);
   for (int i = 0; i < 100; ++i)
     for (std::size_t n = 0; n < c.ids.size(); ++n)
       BOOST_REQUIRE(!host.connections().send(c.ids[n], std::to_string(n) + "." + std::to_string(i) + "\n"));
@@ -45,7 +45,7 @@ QUINTET_SCENARIO(words_from_outside) {
 
 QUINTET_SCENARIO(a_broadcast) {
   service_host& host = run.serve();
-  crowd c(host, 20);
+  client_group c(host, 20);
   const auto word = std::make_shared<const std::string>(std::string(10'000, 'w').append("\n"));
   for (int i = 0; i < 10; ++i) run.note("to", std::to_string(host.connections().broadcast(c.ids, word)));
   for (client& one : c.clients)
@@ -54,7 +54,7 @@ QUINTET_SCENARIO(a_broadcast) {
 
 QUINTET_SCENARIO(calls_from_outside) {
   service_host& host = run.serve();
-  crowd c(host, 3);
+  client_group c(host, 3);
   for (int i = 0; i < 100; ++i)
     for (const connection_id id : c.ids)
       BOOST_REQUIRE(
@@ -65,7 +65,7 @@ QUINTET_SCENARIO(calls_from_outside) {
 
 QUINTET_SCENARIO(a_call_that_throws) {
   service_host& host = run.serve();
-  crowd c(host, 2);
+  client_group c(host, 2);
   BOOST_REQUIRE(!host.connections().post(c.ids[0], [](connection&) { throw std::runtime_error("asked to"); }));
   run.note_rest("bad", c.clients[0]);
   check_reasons(run, host, {errc::handler_threw});
@@ -75,7 +75,7 @@ QUINTET_SCENARIO(a_call_that_throws) {
 
 QUINTET_SCENARIO(closed_from_outside) {
   service_host& host = run.serve();
-  crowd c(host, 5);
+  client_group c(host, 5);
   BOOST_REQUIRE(!host.connections().send(c.ids[2], "farewell\n"));
   BOOST_REQUIRE(!host.connections().close(c.ids[2]));
   run.note_rest("closed", c.clients[2]);
@@ -88,7 +88,7 @@ QUINTET_SCENARIO(closed_from_outside) {
 
 QUINTET_SCENARIO(an_idle_connection) {
   service_host& host = run.serve();
-  crowd c(host, 1);  // after a reply, so that a slow machine does not make it idle too early
+  client_group c(host, 1);  // after a reply, so that a slow machine does not make it idle too early
   BOOST_REQUIRE(!host.connections().post(c.ids[0], [](connection& one) {
     connection_limits limits = one.limits();
     limits.idle_timeout = std::chrono::milliseconds(50);
@@ -111,7 +111,7 @@ QUINTET_SCENARIO(a_reply_above_max_output) {
 
 QUINTET_SCENARIO(drained_while_idle) {
   service_host& host = run.serve();
-  crowd c(host, 10);
+  client_group c(host, 10);
   host.drain();
   for (client& one : c.clients) {
     run.note_rest("client", one);
@@ -123,7 +123,7 @@ QUINTET_SCENARIO(drained_while_idle) {
 
 QUINTET_SCENARIO(drained_with_requests_under_way) {
   service_host& host = run.serve();
-  crowd c(host, 2);
+  client_group c(host, 2);
   c.clients[0].send("block\necho a\necho b\n");
   BOOST_REQUIRE(host.block().await_waiting(1));
   host.drain();

@@ -58,15 +58,15 @@ QUINTET_SCENARIO(order_under_random_delays) {
   }
 }
 
-QUINTET_SCENARIO(dear_and_cheap_requests_keep_their_order) {
+QUINTET_SCENARIO(expensive_and_cheap_requests_keep_their_order) {
   client c = run.serve().connect();
   c.send("echo a\nsum 10\necho b\ndelay 2000 c\necho d\nsum 4\nsum 100000\necho e\n");
   for (int i = 0; i < 8; ++i) run.note("reply", c.receive_line());
 }
 
-QUINTET_SCENARIO(an_exception_of_dear_work_can_be_caught) {
+QUINTET_SCENARIO(an_exception_of_expensive_work_can_be_caught) {
   client c = run.serve().connect();
-  c.send("echo before\ncatch-dear it\necho after\ncatch-dear again\nsum 3\n");
+  c.send("echo before\ncatch-expensive it\necho after\ncatch-expensive again\nsum 3\n");
   for (int i = 0; i < 5; ++i) run.note("reply", c.receive_line());
 }
 

@@ -60,7 +60,7 @@ QUINTET_SCENARIO(callbacks_are_on_the_thread_they_belong_to) {
 }
 
 // Expensive work runs on the pool in models 3 and 5, and on the connection's thread in models 1, 2 and 4.
-QUINTET_SCENARIO(dear_work_is_on_the_pool_where_there_is_one) {
+QUINTET_SCENARIO(expensive_work_is_on_the_pool_where_there_is_one) {
   for (const visit& v : talk(run)) {
     const std::size_t cheap = run.under().is_coroutine() && run.under().is_pooled() ? 10 : 0;  // "echo b"
     BOOST_TEST(v.work.on_loop + v.work.elsewhere == 20u);

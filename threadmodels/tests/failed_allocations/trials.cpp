@@ -118,7 +118,7 @@ class child {
     for (int i = 0; i < 3; ++i) {
       if (perform(recording) != 0) throw std::runtime_error("a connection was lost");
       most = std::max(most, allocations.count());
-      settle();
+      wait_for_release();
     }
     blocks_ = allocations.blocks();
     descriptors_ = open_descriptors();
@@ -176,7 +176,7 @@ class child {
   }
   /// Returns what has leaked. Waits a moment for threads that have just ended.
   std::string remains() {
-    settle();
+    wait_for_release();
     std::string left;
     const auto say = [&left](const char* what, std::int64_t count) {
       if (count != 0) left += std::string(left.empty() ? "leak:" : ",") + " " + std::to_string(count) + " " + what;
@@ -189,7 +189,7 @@ class child {
     descriptors_ = open_descriptors();
     return left;
   }
-  void settle() {
+  void wait_for_release() {
     const auto deadline = std::chrono::steady_clock::now() + 1s;
     while ((counted::alive != 0 || (blocks_ != 0 && allocations.blocks() != blocks_)) &&
            std::chrono::steady_clock::now() < deadline)

@@ -70,9 +70,9 @@ std::size_t session::complete(bytes unread) {
   return size;
 }
 
-bool session::is_dear(bytes request) {
+bool session::is_expensive(bytes request) {
   const bytes verb = first_word(request);
-  return verb == "delay" || verb == "block" || verb == "sum" || verb.ends_with("-dear");
+  return verb == "delay" || verb == "block" || verb == "sum" || verb.ends_with("-expensive");
 }
 
 void session::note_callback(bool on_loop) { visit_->callbacks.add(on_loop); }
@@ -96,8 +96,8 @@ answer session::execute(bytes verb, bytes rest) {
   }
   if (verb == "block") return {context_->block.wait() ? "unblocked\n" : "nobody opened the gate\n"};
   if (verb == "sum") return {std::to_string(number(rest) * (number(rest) + 1) / 2) + '\n'};
-  if (verb == "throw" || verb == "throw-dear") throw std::runtime_error("asked to throw");
-  if (verb == "catch-dear") throw std::invalid_argument(std::string(rest));
+  if (verb == "throw" || verb == "throw-expensive") throw std::runtime_error("asked to throw");
+  if (verb == "catch-expensive") throw std::invalid_argument(std::string(rest));
   if (verb == "stop") {
     context_->stop_server();
     return {"stopping\n"};
@@ -158,7 +158,7 @@ struct at_end {
 };
 
 awaitable<answer> reply(stream& s, session& session, bytes request) {
-  if (!session::is_dear(request)) co_return session.reply_to(request, s.loop().in_this_thread());
+  if (!session::is_expensive(request)) co_return session.reply_to(request, s.loop().in_this_thread());
   answer a;
   try {
     a = co_await s.offload([&] { return session.reply_to(request, s.loop().in_this_thread()); });

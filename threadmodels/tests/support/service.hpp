@@ -45,8 +45,8 @@ struct answer {
 ///   block          "unblocked", when the test opens the gate    (expensive)
 ///   sum N          1 + ... + N                                  (expensive)
 ///   throw          an exception leaves the handler
-///   throw-dear     an exception leaves the expensive part       (expensive)
-///   catch-dear     the same, caught: "caught ..."               (expensive)
+///   throw-expensive     an exception leaves the expensive part       (expensive)
+///   catch-expensive     the same, caught: "caught ..."               (expensive)
 ///   stop           stops the server
 ///   flush          no reply, but what was written so far is sent
 ///   quit           "bye", and the connection is closed
@@ -59,7 +59,7 @@ class session {
   void close(error_code why, bool on_loop);
   /// Returns the length of the first request if it is complete, else 0. Stores how far it has searched.
   std::size_t complete(bytes unread);
-  [[nodiscard]] static bool is_dear(bytes request);
+  [[nodiscard]] static bool is_expensive(bytes request);
   [[nodiscard]] answer reply_to(bytes request, bool on_loop);
   void note_callback(bool on_loop);
   [[nodiscard]] const service_options& options() const { return context_->options; }

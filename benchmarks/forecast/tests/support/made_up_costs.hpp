@@ -12,9 +12,9 @@ inline machine_costs made_up_costs() {
     of.loop = {5, 5};
     of.client = {2, 2};
     of.worker = 1;
-    of.hand_over = 20;
-    of.dear_loop = 8;
-    of.dear_worker = 6;
+    of.handoff = 20;
+    of.expensive_loop = 8;
+    of.expensive_worker = 6;
     of.known = true;
   }
   costs.wake.add({0, {2, 10}});

@@ -97,7 +97,7 @@ struct life {
   time_point due = never;            // the connection must have ended by this time
   std::uint64_t consumed_before = 0, received_before = 0, arrived_before = 0;
   bool half_closed = false, client_closed = false, client_reset = false, sent_too_much = false;
-  bool judged = false;
+  bool is_checked = false;
 };
 
 /// The environment of the programs of a sequence.

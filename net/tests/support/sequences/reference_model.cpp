@@ -18,14 +18,14 @@ constexpr duration first_byte_limit = 2s, idle_limit = 4s, send_limit = 3s, mess
 
 }  // namespace
 
-void reference_model::judge(life& l, bool ended) {
+void reference_model::check(life& l, bool ended) {
   const time_point now = stage_.now();
-  if (l.closed + l.ended > 0 && !l.judged) {
-    l.judged = true;
-    if (l.closed > 0) judge_reason(l);
-    judge_drain(l);
+  if (l.closed + l.ended > 0 && !l.is_checked) {
+    l.is_checked = true;
+    if (l.closed > 0) check_reason(l);
+    check_drain(l);
   }
-  if (l.closed + l.ended > 0) judge_after_end(l, ended);
+  if (l.closed + l.ended > 0) check_after_end(l, ended);
   if (!is_open(l)) return;
   require(l, l.due > now, "a time limit has not ended it");
   require(l, !stopping, "it is open although the server has stopped");
@@ -34,9 +34,9 @@ void reference_model::judge(life& l, bool ended) {
   if (!rests(l)) return;
   require(l, !l.abort_asked, "it is open after registry.abort()");
   require(l, !l.client_reset, "it is open after a reset");
-  judge_output(l);
-  judge_input(l);
-  judge_end(l, ended);
+  check_output(l);
+  check_input(l);
+  check_end(l, ended);
 }
 
 // Time does not pass while the loops work. So a change since the last call happened at `now`.
@@ -79,7 +79,7 @@ void reference_model::predict(life& l) const {
 }
 
 // "Everything written in a batch leaves"; "when_sent: once, when the kernel has taken all"; "post: with the baton".
-void reference_model::judge_output(const life& l) const {
+void reference_model::check_output(const life& l) const {
   if (!closes(l) && !draining) require(l, l.next_post == l.posted, "a posted function does not run");
   if (l.client_closed || l.refused || l.may_drop || l.may_miss_broadcasts || is_window_full(l)) return;
   require(l, has_left(l), "output does not leave although the client has room for it");
@@ -88,7 +88,7 @@ void reference_model::judge_output(const life& l) const {
           "on_writable or until_writable() does not come although everything has left");
 }
 
-void reference_model::judge_input(const life& l) const {
+void reference_model::check_input(const life& l) const {
   if (!takes_input(l) || l.may_drop || l.may_miss_broadcasts || l.client_closed) return;
   if (!l.leaves_input && l.expected == 0) {
     require(l, l.unread == 0, "input is not received although nothing holds it");
@@ -102,7 +102,7 @@ void reference_model::judge_input(const life& l) const {
 }
 
 // "close: closes when everything written has left", within linger_timeout.
-void reference_model::judge_end(life& l, bool ended) const {
+void reference_model::check_end(life& l, bool ended) const {
   const bool drained = draining && !l.waits_for_room && !l.fed;
   if ((!closes(l) && !drained) || !has_left(l) || l.may_drop || l.may_miss_broadcasts || l.client_closed ||
       is_window_full(l)) {
@@ -114,17 +114,17 @@ void reference_model::judge_end(life& l, bool ended) const {
 }
 
 // The end of the program is not the end of its output: "everything written leaves first".
-void reference_model::judge_after_end(const life& l, bool ended) const {
+void reference_model::check_after_end(const life& l, bool ended) const {
   if (!l.has_client || !has_ended_in_order(l) || stopping || l.abort_asked || can_lose_output(l) || is_window_full(l))
     return;
-  if (ended && l.kind == flavour::coroutine) return;  // judge_tail() checks this case, including resets
+  if (ended && l.kind == flavour::coroutine) return;  // check_tail() checks this case, including resets
   require(l, l.arrived >= l.written, "output does not leave after an orderly end although the client has room for it");
   if (l.arrived == l.read) require(l, ended, "the client does not see the end after an orderly end");
 }
 
 // "The server handles and answers the bytes that the kernel has received from each client by then", unless the program
 // itself prevents it.
-void reference_model::judge_drain(const life& l) const {
+void reference_model::check_drain(const life& l) const {
   if (!draining || l.kind == flavour::coroutine || !has_ended_in_order(l) || closes(l) || l.paused || l.client_closed)
     return;
   require(l, l.consumed >= l.due_in_drain || l.leaves_input || l.expected > 0,
@@ -133,7 +133,7 @@ void reference_model::judge_drain(const life& l) const {
 
 // An end of the stream without a reset tells the client that the output is complete. A connection closed by a limit is
 // reset if output still waits.
-void reference_model::judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const {
+void reference_model::check_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const {
   if (can_lose_output(l)) return;
   const bool is_orderly = has_ended_in_order(l) && (!was_reset || l.kind != flavour::coroutine);
   const bool is_limited = !was_reset && !l.abort_asked && !stopping;
@@ -142,7 +142,7 @@ void reference_model::judge_tail(const life& l, const received& so_far, bool is_
   require(l, !is_within, "the last record is cut although the end is an orderly one");
 }
 
-void reference_model::judge_reason(const life& l) const {
+void reference_model::check_reason(const life& l) const {
   const error_code& why = l.why;
   if (!is_allowed(l, why) || !is_late_enough(l, why))
     stage_.report(l, "on_close is told a reason that is none: " + (why ? why.message() : std::string("no error")));
@@ -181,7 +181,7 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
   return l.partial_since != life::never && now - l.partial_since >= message_limit && !all_whole;
 }
 
-void reference_model::judge_remains(const life& l) const {
+void reference_model::check_remains(const life& l) const {
   require(l, l.opened <= 1, "on_open was called more than once");
   if (l.kind == flavour::coroutine)
     require(l, l.ended == l.opened, "the coroutine has not ended once");
@@ -191,7 +191,7 @@ void reference_model::judge_remains(const life& l) const {
 }
 
 // Each writer's records arrive in order. Broadcasts, and overflow policies that drop, may leave gaps.
-void reference_model::judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const {
+void reference_model::check_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const {
   std::uint32_t& next = writer == 'h' ? so_far.next_written : writer == 's' ? so_far.next_sent : so_far.next_broadcast;
   const bool gaps = l.may_drop || writer == 'b';
   if (sequence != next && !(gaps && sequence > next))

@@ -15,20 +15,20 @@ class reference_model {
 
   /// Checks a connection while all loops are idle. `ended`: the client has received everything, and the end of the
   /// stream or a reset.
-  void judge(life& l, bool ended);
+  void check(life& l, bool ended);
   /// Call it before time passes. Computes the latest time at which the connection must have ended.
   void predict(life& l) const;
   /// Checks the reason that on_close got.
-  void judge_reason(const life& l) const;
+  void check_reason(const life& l) const;
   /// Checks a connection after the end of the server.
-  void judge_remains(const life& l) const;
+  void check_remains(const life& l) const;
   /// The sequence number that the client expects next from each writer.
   struct received {
     std::uint32_t next_written = 0, next_sent = 0, next_broadcast = 0;
   };
-  void judge_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const;
+  void check_record(const life& l, received& so_far, char writer, std::uint32_t sequence) const;
   /// Checks the end of the stream, after the client has received everything. `is_within`: the last record is cut.
-  void judge_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const;
+  void check_tail(const life& l, const received& so_far, bool is_within, bool was_reset) const;
 
  private:
   [[nodiscard]] static bool is_open(const life& l) { return l.opened > 0 && l.closed + l.ended == 0; }
@@ -54,11 +54,11 @@ class reference_model {
     return l.may_drop || l.refused || l.threw || l.client_closed;
   }
   void observe(life& l, time_point now) const;
-  void judge_output(const life& l) const;
-  void judge_input(const life& l) const;
-  void judge_end(life& l, bool ended) const;
-  void judge_after_end(const life& l, bool ended) const;
-  void judge_drain(const life& l) const;
+  void check_output(const life& l) const;
+  void check_input(const life& l) const;
+  void check_end(life& l, bool ended) const;
+  void check_after_end(const life& l, bool ended) const;
+  void check_drain(const life& l) const;
   [[nodiscard]] bool is_allowed(const life& l, const error_code& why) const;
   [[nodiscard]] bool is_late_enough(const life& l, const error_code& why) const;
   void require(const life& l, bool holds, const char* otherwise) const {

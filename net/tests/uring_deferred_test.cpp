@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// uring_put_off_test: what the engine over io_uring does with requests for which its ring has no room.
+// uring_deferred_test: what the engine over io_uring does with requests for which its ring has no room.
 #include <quintet/net/engine/make_engine.hpp>
 #include <quintet/net/file_descriptor.hpp>
 
@@ -111,7 +111,7 @@ struct findings {
 
 bool is_open(int handle) { return ::fcntl(handle, F_GETFD) >= 0; }
 
-findings stop_what_was_put_off() {
+findings stop_what_was_deferred() {
   findings f;
   const auto io = make_engine(engine_kind::uring);
   stream_of_pair early(*io);
@@ -145,7 +145,7 @@ findings stop_what_was_put_off() {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_a_full_ring))
 BOOST_AUTO_TEST_CASE(what_is_cancelled_before_the_kernel_has_it_does_not_begin) {
   findings f;
-  std::thread([&] { f = stop_what_was_put_off(); }).join();
+  std::thread([&] { f = stop_what_was_deferred(); }).join();
   BOOST_TEST(f.prepared);
   BOOST_TEST(f.closed);
   BOOST_TEST(f.heard_while_stopped.empty());

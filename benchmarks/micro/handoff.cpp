@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// hand_over: from a loop to a pool and back, n items a turn: worker_pool, asio::thread_pool, a queue with a mutex.
-// Usage: quintet-hand-over [option of Google Benchmark]... On one CPU: taskset -c 0 quintet-hand-over
+// handoff: from a loop to a pool and back, n items a turn: worker_pool, asio::thread_pool, a queue with a mutex.
+// Usage: quintet-handoff [option of Google Benchmark]... On one CPU: taskset -c 0 quintet-handoff
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/loop/post_batch.hpp>
 #include <quintet/threadmodels/compute/worker_pool.hpp>

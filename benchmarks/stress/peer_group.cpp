@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// crowd.cpp: threads with the same steps, which meet at the beginning and the end of each step.
-#include "stress/crowd.hpp"
+// peer_group.cpp: threads with the same steps, which meet at the beginning and the end of each step.
+#include "stress/peer_group.hpp"
 
 #include "compare/child_process.hpp"
 #include "stress/peers.hpp"
@@ -14,7 +14,7 @@
 
 namespace quintet::bench {
 
-crowd::crowd(const stress_run& run, const socket_address& to, unsigned peers, unsigned tables)
+peer_group::peer_group(const stress_run& run, const socket_address& to, unsigned peers, unsigned tables)
     : run_(run), meeting_(static_cast<std::ptrdiff_t>(tables) + 1) {
   for (unsigned i = 0; i < tables; ++i) {
     const unsigned share = peers / tables + (i < peers % tables ? 1 : 0);
@@ -23,16 +23,16 @@ crowd::crowd(const stress_run& run, const socket_address& to, unsigned peers, un
 }
 
 // After a failed step, releases the threads that wait for the next one.
-crowd::~crowd() {
+peer_group::~peer_group() {
   if (!have_left_) meeting_.arrive_and_drop();
 }
 
-void crowd::work(const socket_address& to, unsigned peers, bool own_table) {
+void peer_group::work(const socket_address& to, unsigned peers, bool own_table) {
   try {
     if (own_table && ::unshare(CLONE_FILES) != 0)
       throw run_error(
           fmt::format("the peers cannot have tables of descriptors of their own: {}", std::strerror(errno)));
-    be_one_of_them(to, peers);
+    run_peers(to, peers);
   } catch (...) {
     {
       const std::lock_guard lock(mutex_);
@@ -42,12 +42,12 @@ void crowd::work(const socket_address& to, unsigned peers, bool own_table) {
   }
 }
 
-void crowd::be_one_of_them(const socket_address& to, unsigned peers) {
+void peer_group::run_peers(const socket_address& to, unsigned peers) {
   meeting_.arrive_and_wait();
   std::vector<unique_fd> open = open_peers(run_, to, peers);
   asking all(run_, open);
   all.listen(open.size(), patience_);
-  meeting_.arrive_and_wait();  // end of speak()
+  meeting_.arrive_and_wait();  // end of connect_and_ask()
   meeting_.arrive_and_wait();
   all.listen(open.size() + 1, length_);  // watches for the whole time: the server must not close any
   {
@@ -55,33 +55,33 @@ void crowd::be_one_of_them(const socket_address& to, unsigned peers) {
     for (const fate f : {fate::waiting, fate::answered, fate::closed, fate::wrong})
       counts_[static_cast<std::size_t>(f)] += all.count(f);
   }
-  meeting_.arrive_and_wait();  // end of stay()
+  meeting_.arrive_and_wait();  // end of watch()
   meeting_.arrive_and_wait();
   reset_all(open);
-  meeting_.arrive_and_wait();  // end of leave()
+  meeting_.arrive_and_wait();  // end of reset()
 }
 
-void crowd::all_meet() {
+void peer_group::meet() {
   meeting_.arrive_and_wait();
   const std::lock_guard lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void crowd::speak(std::chrono::nanoseconds patience) {
+void peer_group::connect_and_ask(std::chrono::nanoseconds patience) {
   patience_ = patience;
-  all_meet();
-  all_meet();
+  meet();
+  meet();
 }
 
-void crowd::stay(std::chrono::nanoseconds length) {
+void peer_group::watch(std::chrono::nanoseconds length) {
   length_ = length;
-  all_meet();
-  all_meet();
+  meet();
+  meet();
 }
 
-void crowd::leave() {
-  all_meet();
-  all_meet();
+void peer_group::reset() {
+  meet();
+  meet();
   have_left_ = true;
 }
 

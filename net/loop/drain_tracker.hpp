@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// drainage: stops a loop when the last connection of a server or client has closed, or at a deadline.
+// drain_tracker: stops a loop when the last connection of a server or client has closed, or at a deadline.
 #pragma once
 
 #include "../../base/work/timer_queue.hpp"
@@ -12,9 +12,9 @@ namespace quintet {
 
 /// Stops the main loop of a draining server or client when no connection is left, or at the deadline. Counts
 /// connections from their accept or connect on, so that one in transit to its loop is counted too.
-class drainage final : private timer {
+class drain_tracker final : private timer {
  public:
-  explicit drainage(event_loop& main) noexcept : main_(main) {}
+  explicit drain_tracker(event_loop& main) noexcept : main_(main) {}
 
   /// [any thread] A connection has been made. Each call needs one call of left(), when the connection is destroyed.
   void entered() noexcept { alive_.fetch_add(1); }

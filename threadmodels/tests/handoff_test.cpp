@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// hand_over_test: the wake-ups of a handoff to the pool and back, and what a wrong prediction must not delay.
+// handoff_test: the wake-ups of a handoff to the pool and back, and what a wrong prediction must not delay.
 #include <boost/test/unit_test.hpp>
 
 #include "waiting.hpp"
