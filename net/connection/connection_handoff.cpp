@@ -241,7 +241,7 @@ void connection_handoff::end_of_batch(connection_core& c) noexcept {
   if (c.baton_flags_.output.has_dropped) c.loop_.counters().dropped.add(std::exchange(c.baton_extras_->dropped, 0));
   c.baton_flags_.output.has_dropped = false;
   if (connection_deadlines* const d = c.deadlines())
-    d->batch_ended({.got_on = c.batch_.progressed,
+    d->batch_ended({.progressed = c.batch_.progressed,
                     .incomplete = c.batch_.incomplete,
                     .is_new_message = c.batch_.is_new_message,
                     .unused = c.input_.size()},

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: BSL-1.0
-// advanced_options: validation.
+// advanced_options: validation, and a stall as one line.
 #include "advanced_options.hpp"
 
+#include "../../base/error.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "require.hpp"
 
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <system_error>
+
 namespace quintet {
+namespace {
+
+using detail::require, detail::require_value;
+
+constexpr std::chrono::milliseconds default_bound{QUINTET_STALL_BOUND};
+constexpr std::chrono::milliseconds shortest_bound{1}, longest_bound{std::chrono::hours(1)};
+
+}  // namespace
 
 void validate(const advanced_options& o, std::size_t max_output_total) {
   validate(o.priority);
@@ -13,9 +27,70 @@ void validate(const advanced_options& o, std::size_t max_output_total) {
   validate(o.rebalance);
   validate(o.stalls);
   validate(o.loop, max_output_total);
-  detail::require(
-      o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
-      std::to_string(o.busy_poll.count()) + " us is not allowed, it must be at most 100000 us and not negative");
+  require(o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
+          std::to_string(o.busy_poll.count()) + " us is not allowed, it must be at most 100000 us and not negative");
+}
+
+void validate(const priority_options& o) {
+  constexpr std::size_t most_descriptors = 4096;
+  constexpr std::size_t most_memory = std::size_t{1} << 30U;
+  require_value(o.reserve_descriptors <= most_descriptors, "priority.reserve_descriptors", o.reserve_descriptors,
+                "at most " + std::to_string(most_descriptors));
+  require_value(o.reserve_memory <= most_memory, "priority.reserve_memory", o.reserve_memory,
+                "at most " + std::to_string(most_memory));
+}
+
+void validate(const heartbeat_options& o) {
+  constexpr duration none = duration::zero();
+  require(o.interval >= none, "heartbeat.interval", "it must not be below zero");
+  require(o.lateness_bound > none, "heartbeat.lateness_bound", "it must be above zero");
+  require(o.ping_after == none || (o.is_on() && o.ping_after >= o.interval), "heartbeat.ping_after",
+          "it must be zero, or at least one interval");
+  require(o.evict_after == none || (o.is_on() && o.evict_after >= o.interval), "heartbeat.evict_after",
+          "it must be zero, or at least one interval");
+  require(o.ping.empty() == (o.ping_after == none), "heartbeat.ping", "it needs a ping_after, and ping_after a ping");
+  require(o.ping.empty() || o.evict_after == none || o.ping_after < o.evict_after, "heartbeat.ping_after",
+          "it must be below evict_after");
+}
+
+void validate(const rebalance_options& o) {
+  require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor",
+          "it must be 0 (off), or from 1.05 to 1000");
+  require(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", "it must be at least 1 ms");
+  require(o.cool_down >= duration::zero(), "rebalance.cool_down", "it must not be below zero");
+}
+
+duration default_stall_bound() {
+  const char* const said = ::secure_getenv("QUINTET_STALL_BOUND");
+  if (!said || *said == '\0') return default_bound;
+  const std::string_view text(said);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) + " is not a number of milliseconds");
+  return std::chrono::milliseconds(value);
+}
+
+void validate(const stall_options& options) {
+  if (options.bound != duration::zero() && (options.bound < shortest_bound || options.bound > longest_bound))
+    throw config_error(
+        "stalls.bound: it must be at least 1 ms and at most 1 h, or zero, which means that nobody watches");
+}
+
+std::string to_string(const stall& s) {
+  std::string line(s.thread.empty() ? "a thread" : s.thread);
+  line += " is stalled: for " +
+          std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(s.lasted).count()) + " ms";
+  if (!s.call.empty()) line += " in " + std::string(s.call);
+  if (!s.function.empty()) line += " of " + std::string(s.function);
+  if (s.connection) line += ", connection " + to_string(s.connection);
+  std::string_view separator = ", at ";
+  for (const std::string& frame : s.backtrace) {
+    line += std::string(separator) + frame;
+    separator = " < ";
+  }
+  if (s.backtrace.empty()) line += "; it does not say where";
+  return line;
 }
 
 }  // namespace quintet

@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: BSL-1.0
-// loop_options: what cannot be is refused.
+// loop_options: validation, and the engines that are built in.
 #include "loop_options.hpp"
 
+#include "../../base/error.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "require.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace quintet {
+namespace {
+
+#ifdef QUINTET_ENGINE_URING
+constexpr bool has_uring = true;
+#else
+constexpr bool has_uring = false;
+#endif
+
+}  // namespace
 
 void validate(const loop_tuning& tuning, std::size_t max_output_total) {
   spin_budget::validate(tuning.spin);
   detail::require_value(tuning.static_output <= max_output_total, "static_output", tuning.static_output,
                         "at most max_output_total, " + std::to_string(max_output_total));
 }
+
+std::vector<engine_kind> built_engines() {
+  std::vector<engine_kind> all{engine_kind::automatic, engine_kind::epoll, engine_kind::asio};
+  if (has_uring) all.push_back(engine_kind::uring);
+  return all;
+}
+
+engine_kind detail::resolve(engine_kind kind) {
+  const char* const wanted = kind == engine_kind::automatic ? ::secure_getenv("QUINTET_ENGINE") : nullptr;
+  if (wanted && *wanted) {
+    const auto named = from_string<engine_kind>(wanted);
+    if (!named)
+      throw config_error("QUINTET_ENGINE=" + std::string(wanted) +
+                         " is no engine; there are: " + names_of<engine_kind>());
+    kind = *named;
+  }
+  if (kind == engine_kind::automatic) return engine_kind::epoll;
+  const auto built = built_engines();
+  if (std::ranges::find(built, kind) == built.end())
+    throw config_error("engine: " + std::string(to_string(kind)) +
+                       " is not built in, which needs -DQUINTET_ENGINE_URING=ON; there are: " + names_of(built));
+  return kind;
+}
+
+void validate(engine_kind kind) { (void)detail::resolve(kind); }
 
 }  // namespace quintet

@@ -128,7 +128,7 @@ class activity {
   bool ended_ = false;
 };
 
-/// Marks its thread as being in a callback. Scopes nest. `whose` and `type` (of the callable) must outlive the scope.
+/// Marks its thread as being in a callback. Scopes nest. `id` and `type` (of the callable) must outlive the scope.
 class callback_scope {
  public:
   explicit callback_scope(callback what, const connection_id* id = nullptr,

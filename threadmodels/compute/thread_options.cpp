@@ -2,15 +2,38 @@
 // thread_options: validation.
 #include "thread_options.hpp"
 
+#include "../../base/work/spin_budget.hpp"
 #include "../../net/options/require.hpp"
 
 namespace quintet {
 
+using detail::require, detail::require_value;
+
 void validate(const thread_options& o) {
-  detail::require_value(o.loops >= 1, "loops", o.loops, "at least 1");
+  require_value(o.loops >= 1, "loops", o.loops, "at least 1");
   validate(o.workers);
   validate(o.offload);
-  detail::require_value(o.max_threads >= 1, "max_threads", o.max_threads, "at least 1");
+  require_value(o.max_threads >= 1, "max_threads", o.max_threads, "at least 1");
+}
+
+void validate(const worker_limits& l) {
+  require_value(l.max >= 1, "workers.max", l.max, "at least 1");
+  require_value(l.min >= 1, "workers.min", l.min, "at least 1");  // the system may refuse more
+  require(l.min <= l.max, "workers",
+          "min " + std::to_string(l.min) + " is above max " + std::to_string(l.max) + ", it must not be");
+  spin_budget::validate(l.spin);
+  require(l.idle_time > duration::zero(), "workers.idle_time", "it must be above zero");
+  require(l.queue_latency >= duration::zero(), "workers.queue_latency", "it must not be below zero");
+  require(l.stuck_time > duration::zero(), "workers.stuck_time", "it must be above zero");
+  require(l.overload_latency >= duration::zero(), "workers.overload_latency", "it must not be below zero");
+}
+
+void validate(const offload_options& o) {
+  require(o.threshold >= duration::zero(), "offload.threshold", "it must not be below zero");
+  require(o.inline_overrun_burst >= duration::zero(), "offload.inline_overrun_burst", "it must not be below zero");
+  require(o.inline_overrun_ratio > 0 && o.inline_overrun_ratio <= 1,
+          "offload.inline_overrun_ratio",  // also refuses NaN
+          "it must be above 0, and at most 1");
 }
 
 }  // namespace quintet

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_limits: validation.
+// limits: validation.
 #include "limits.hpp"
 
 #include "require.hpp"
+
+#include <string>
 
 namespace quintet {
 namespace {
@@ -13,6 +15,16 @@ void require_not_negative(std::string_view option, duration value, std::string_v
   const auto shown = std::chrono::floor<std::chrono::milliseconds>(value).count();
   require(value >= duration{}, option,
           std::to_string(shown).append(" ms is not allowed, it must be at least 0 ms (").append(zero).append(")"));
+}
+
+template <class Time>
+void require_time(Time value, Time longest, std::string_view unit, const std::string& option) {
+  require(value >= Time::zero() && value <= longest, option,
+          std::to_string(value.count())
+              .append(unit)
+              .append(" is not allowed, it must be from 0 to ")
+              .append(std::to_string(longest.count()))
+              .append(unit));
 }
 
 }  // namespace
@@ -31,6 +43,25 @@ void validate(const connection_limits& l) {
   require_not_negative("linger_timeout", l.linger_timeout, "0 closes at once");
   require(l.min_receive_rate == 0 || l.message_timeout > duration{}, "min_receive_rate",
           "needs a message_timeout, to which it adds time");
+}
+
+void validate(const accept_limits& l) {
+  constexpr unsigned fastest = 1'000'000;
+  require_value(l.accept_rate <= fastest, "accept_rate", l.accept_rate, "at most " + std::to_string(fastest));
+  require(l.accept_burst == 0 || l.accept_rate > 0, "accept_burst",
+          std::to_string(l.accept_burst) + " needs an accept_rate, which is 0");
+}
+
+void validate(const socket_options& o, std::string_view prefix) {
+  const auto name = [prefix](const char* option) { return std::string(prefix).append(option); };
+  require_value(o.send_buffer >= 0, name("send_buffer"), o.send_buffer, "at least 0");
+  require_value(o.receive_buffer >= 0, name("receive_buffer"), o.receive_buffer, "at least 0");
+  require_time(o.keep_alive, socket_options::longest_keep_alive, " s", name("keep_alive"));
+  require_time(o.user_timeout, socket_options::longest_user_timeout, " ms", name("user_timeout"));
+}
+
+void validate(const memory_limits& l) {
+  require_value(l.bounded_socket_buffer >= 0, "bounded_socket_buffer", l.bounded_socket_buffer, "at least 0");
 }
 
 }  // namespace quintet
