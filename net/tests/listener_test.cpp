@@ -88,6 +88,26 @@ BOOST_AUTO_TEST_CASE(connections_that_wait_are_accepted_before_it_closes_unless_
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_handler_that_frees_descriptors_is_heard_while_it_closes) {
+  event_loop loop;
+  std::vector<file_descriptor> accepted, spare;
+  accepted.reserve(2);
+  listener l(loop, "127.0.0.1:0", [&](int fd) { accepted.emplace_back(fd); });
+  l.set_error_handler([&](error_code) {
+    if (spare.empty()) return false;
+    spare.pop_back();
+    return true;
+  });
+  l.start();
+  loop.poll();
+  const file_descriptor clients[] = {socket_for(l.at()), socket_for(l.at())};
+  for (int i = 0; i < 2; ++i) spare.push_back(socket_for(l.at()));
+  const no_descriptors none;
+  for (const file_descriptor& client : clients) BOOST_REQUIRE(connect(client, l.at()));
+  l.accept_waiting_and_close();
+  BOOST_TEST(accepted.size() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(a_listener_that_is_held_while_it_closes_accepts_no_more) {
   event_loop loop;
   std::vector<file_descriptor> accepted;
