@@ -8,6 +8,7 @@
 #include "../loop/loop_counters.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace quintet {
@@ -22,6 +23,9 @@ struct thread_scheduling {
   bool held_back = false;  ///< it has used too much of a CPU, and is an ordinary thread for a while
   [[nodiscard]] bool preferred() const noexcept { return real_time || nice < 0; }
 };
+
+/// [any thread] Returns one line: "ordinary, slices of 100 us; refused: nice (Permission denied)".
+[[nodiscard]] std::string to_string(const thread_scheduling& got);
 
 /// Counters of the priority loop; all 0 if there is none.
 struct priority_statistics {

@@ -50,7 +50,4 @@ class priority_throttle {
   duration pause_ = shortest_pause;
 };
 
-/// [any thread] Returns one line: "ordinary, slices of 100 us; refused: nice (Permission denied)".
-[[nodiscard]] std::string to_string(const thread_scheduling& got);
-
 }  // namespace quintet
