@@ -97,7 +97,7 @@ void client_link::tell(error_code why, std::optional<duration> again) const noex
   try {
     if (o.log && why != errc::stopped) {
       const severity level = again && attempts_ > 1 ? severity::debug : severity::warning;
-      report(o.log, {level, "no connection", why, to_.to_string()});
+      report(o.log, {level, "cannot connect", why, to_.to_string()});
     }
     if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, again});
   } catch (...) {  // an exception of a hook changes nothing

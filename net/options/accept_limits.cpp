@@ -10,7 +10,7 @@ void validate(const accept_limits& l) {
   constexpr unsigned fastest = 1'000'000;
   detail::require_value(l.accept_rate <= fastest, "accept_rate", l.accept_rate, "at most " + std::to_string(fastest));
   detail::require(l.accept_burst == 0 || l.accept_rate > 0, "accept_burst",
-                  std::to_string(l.accept_burst) + " needs an accept_rate, which is 0");
+                  "is " + std::to_string(l.accept_burst) + "; it must be 0 if accept_rate is 0");
 }
 
 }  // namespace quintet

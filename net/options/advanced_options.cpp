@@ -13,9 +13,8 @@ void validate(const advanced_options& o, std::size_t max_output_total) {
   validate(o.rebalance);
   validate(o.stalls);
   validate(o.loop, max_output_total);
-  detail::require(
-      o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
-      std::to_string(o.busy_poll.count()) + " us is not allowed, it must be at most 100000 us and not negative");
+  detail::require(o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
+                  "is " + std::to_string(o.busy_poll.count()) + " us; it must be from 0 to 100000 us");
 }
 
 }  // namespace quintet

@@ -12,11 +12,11 @@ namespace {
 template <class Time>
 void require_time(Time value, Time longest, std::string_view unit, const std::string& option) {
   detail::require(value >= Time::zero() && value <= longest, option,
-                  std::to_string(value.count())
-                      .append(unit)
-                      .append(" is not allowed, it must be from 0 to ")
-                      .append(std::to_string(longest.count()))
-                      .append(unit));
+                  "is " + std::to_string(value.count())
+                              .append(unit)
+                              .append("; it must be from 0 to ")
+                              .append(std::to_string(longest.count()))
+                              .append(unit));
 }
 
 }  // namespace

@@ -24,19 +24,19 @@ duration default_stall_bound() {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) + " is not a number of milliseconds");
+    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) +
+                       " is invalid; it must be a whole number of milliseconds");
   return std::chrono::milliseconds(value);
 }
 
 void validate(const stall_options& options) {
   if (options.bound != duration::zero() && (options.bound < shortest || options.bound > longest))
-    throw config_error(
-        "stalls.bound: it must be at least 1 ms and at most 1 h, or zero, which means that nobody watches");
+    throw config_error("stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
 }
 
 std::string to_string(const stall& s) {
   std::string line(s.thread.empty() ? "a thread" : s.thread);
-  line += " is stalled: for " +
+  line += " has been stalled for " +
           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(s.lasted).count()) + " ms";
   if (!s.call.empty()) line += " in " + std::string(s.call);
   if (!s.function.empty()) line += " of " + std::string(s.function);
@@ -46,7 +46,7 @@ std::string to_string(const stall& s) {
     line += std::string(separator) + frame;
     separator = " < ";
   }
-  if (s.backtrace.empty()) line += "; it does not say where";
+  if (s.backtrace.empty()) line += "; no backtrace is available";
   return line;
 }
 

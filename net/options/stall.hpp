@@ -25,8 +25,8 @@ struct stall {
   std::span<const std::string> backtrace = {};  ///< functions, or places in files; innermost first
 };
 
-/// [any thread] In one line, without the peer: "qnt-loop-0 is stalled: for 210 ms in input of chat::session, connection
-/// 16.0.1, at nanosleep < chat::room::tell < ...".
+/// [any thread] In one line, without the peer: "qnt-loop-0 has been stalled for 210 ms in input of chat::session,
+/// connection 16.0.1, at nanosleep < chat::room::tell < ...".
 [[nodiscard]] std::string to_string(const stall& s);
 
 /// Called by the watchdog's thread, while the stall goes on. It may take its time and may throw; what it lets out is
