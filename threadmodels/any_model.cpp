@@ -58,7 +58,7 @@ std::unique_ptr<chosen_model> make(const model_options& o) {
     case model::loop_per_thread_pool:
       return adapted(loop_per_thread_pool(ring(), o.threads.workers, o.threads.offload));
   }
-  throw config_error("model: " + std::to_string(static_cast<int>(o.kind)) + " is none of the five, 1 to 5");
+  throw config_error("model is " + std::to_string(static_cast<int>(o.kind)) + "; it must be 1 to 5");
 }
 
 }  // namespace

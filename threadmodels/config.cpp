@@ -15,9 +15,9 @@ namespace {
 void validate_own_descriptors(const config& c) {
   const accept_strategy by = c.advanced.accept;
   const bool each = by == accept_strategy::reuse_port || by == accept_strategy::reuse_port_cpu;
-  detail::require(!c.placement.own_descriptors || (c.model == model::loop_per_thread && each), "own_descriptors",
-                  "not without model loop_per_thread and accept reuse_port or reuse_port_cpu, where a connection stays "
-                  "with the thread that accepts it");
+  detail::require(
+      !c.placement.own_descriptors || (c.model == model::loop_per_thread && each), "own_descriptors",
+      "is true; it must be false unless model is loop_per_thread and accept is reuse_port or reuse_port_cpu");
 }
 
 }  // namespace

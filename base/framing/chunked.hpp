@@ -30,7 +30,8 @@ class chunked {
   static constexpr std::size_t largest_kept = 64 * 1024;
 
   chunked(const Codec& inner, chunking options) : inner_(inner.widened(1)), options_(options) {
-    if (inner_.max_size() < 2) throw config_error("chunked: a frame has room for 1 byte of the message at least");
+    if (inner_.max_size() < 2)
+      throw config_error("chunked: a frame of the inner codec has no room for message bytes; it must hold at least 1");
   }
 
   /// Return the largest message of one frame, and the largest that can be sent.

@@ -55,7 +55,7 @@ class delimiter {
   /// Throws config_error for an empty text.
   explicit delimiter(std::string text, std::size_t max_size = default_max_message)
       : text_(std::move(text)), max_(max_size) {
-    if (text_.empty()) throw config_error("delimiter: it has 1 byte at least");
+    if (text_.empty()) throw config_error("delimiter is empty; it must have at least 1 byte");
   }
 
   [[nodiscard]] bytes text() const noexcept { return text_; }

@@ -28,13 +28,13 @@ class envelope {
   [[nodiscard]] bytes payload() const noexcept { return payload_; }
   /// Copies bytes before all others. Throws std::length_error beyond `header_room`.
   void prepend(bytes more) {
-    if (more.size() > begin_) throw std::length_error("envelope: more headers than header_room");
+    if (more.size() > begin_) throw std::length_error("envelope: the headers do not fit into header_room");
     begin_ -= more.size();
     std::memcpy(header_.data() + begin_, more.data(), more.size());
   }
   /// Adds bytes at the end without copying: the caller must keep them. A second call throws std::length_error.
   void append(bytes more) {
-    if (!trailer_.empty()) throw std::length_error("envelope: a second trailer");
+    if (!trailer_.empty()) throw std::length_error("envelope: it already has a trailer; only one is allowed");
     trailer_ = more;
   }
   /// Returns header, payload and trailer; some may be empty. Valid as long as this object.

@@ -24,9 +24,10 @@ class fixed_length {
   explicit constexpr fixed_length(std::size_t length)
     requires(Length == std::dynamic_extent)
       : length_(length) {
-    if (length == 0) throw config_error("fixed_length: a message has 1 byte at least");
+    if (length == 0) throw config_error("fixed_length: the message length is 0; it must be at least 1 byte");
     if (length > largest_max_message)
-      throw config_error("fixed_length: a message has at most " + std::to_string(largest_max_message) + " bytes");
+      throw config_error("fixed_length: the message length is too large; it must be at most " +
+                         std::to_string(largest_max_message) + " bytes");
   }
 
   [[nodiscard]] constexpr std::size_t length() const noexcept { return length_; }

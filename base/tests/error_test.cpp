@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   }
   BOOST_TEST(texts.size() == all_reasons.size());
   BOOST_TEST(error_code(errc::message_too_big).message() ==
-             "a message is longer than allowed, or unused input than max_input");
+             "a message is longer than the codec allows, or unused input exceeds max_input");
   // The number after the last reason is unknown: a new reason must be added to all_reasons.
   const error_code none(static_cast<int>(all_reasons.size()) + 1, quintet_category());
   BOOST_TEST(none.message() == "unknown error");
@@ -67,9 +67,9 @@ BOOST_AUTO_TEST_CASE(the_category_tells_them_from_the_systems) {
 
 BOOST_AUTO_TEST_CASE(a_config_error_says_what_it_was_told) {
   try {
-    throw config_error("loops: 0 is not allowed");
+    throw config_error("loops is 0; it must be at least 1");
   } catch (const std::invalid_argument& e) {
-    BOOST_TEST(std::string(e.what()) == "loops: 0 is not allowed");
+    BOOST_TEST(std::string(e.what()) == "loops is 0; it must be at least 1");
   }
 }
 

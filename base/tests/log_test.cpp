@@ -26,11 +26,13 @@ BOOST_AUTO_TEST_CASE(an_event_is_one_line_of_what_it_has) {
   const error_code stopped = errc::stopped;
   BOOST_TEST(to_string(log_event{.what = "listens"}) == "listens");
   BOOST_TEST(to_string(log_event{.what = "listens", .address = "[::1]:7"}) == "[::1]:7: listens");
-  BOOST_TEST(to_string(log_event{.what = "refused", .reason = stopped}) == "refused: the server was stopped");
+  BOOST_TEST(to_string(log_event{.what = "refused", .reason = stopped}) ==
+             "refused: the server, client or event loop was stopped");
   BOOST_TEST(to_string(log_event{severity::warning, "refused", stopped, "1.2.3.4:5"}) ==
-             "1.2.3.4:5: refused: the server was stopped");
-  BOOST_TEST(to_string(log_event{.reason = stopped}) == "the server was stopped");
-  BOOST_TEST(to_string(log_event{.reason = stopped, .address = "here"}) == "here: the server was stopped");
+             "1.2.3.4:5: refused: the server, client or event loop was stopped");
+  BOOST_TEST(to_string(log_event{.reason = stopped}) == "the server, client or event loop was stopped");
+  BOOST_TEST(to_string(log_event{.reason = stopped, .address = "here"}) ==
+             "here: the server, client or event loop was stopped");
   BOOST_TEST(to_string(log_event{}).empty());
 }
 

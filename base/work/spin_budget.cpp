@@ -10,11 +10,11 @@ namespace quintet {
 
 void spin_budget::validate(duration budget) {
   using std::chrono::duration_cast, std::chrono::microseconds;
-  if (budget < duration::zero()) throw config_error("spin: it is negative, zero means that no loop spins");
+  if (budget < duration::zero()) throw config_error("spin is negative; it must be at least 0 (0 disables spinning)");
   if (budget > longest)
-    throw config_error("spin: " + std::to_string(duration_cast<microseconds>(budget).count()) +
-                       " us is not allowed, it must be at most " +
-                       std::to_string(duration_cast<microseconds>(longest).count()) + " us");
+    throw config_error("spin is " + std::to_string(duration_cast<microseconds>(budget).count()) +
+                       " us; it must be at most " + std::to_string(duration_cast<microseconds>(longest).count()) +
+                       " us");
 }
 
 void spin_budget::note(bool paid) noexcept {

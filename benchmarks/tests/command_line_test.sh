@@ -15,18 +15,18 @@ refused "0 to 65535" serve --port 70000
 refused "there are: automatic, epoll, asio" serve --engine kqueue
 refused "there are: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve --accept all
 refused "there are: round_robin, least_connections, peer_hash" serve --placement random
-refused "no reuse_port" serve --model 2 --accept reuse_port --strict
+refused "reuse_port is not available" serve --model 2 --accept reuse_port --strict
 refused "own_descriptors" serve --model 4 --own-descriptors
 refused "such as 1.2" serve --rebalance lots
 refused "from 1.05" serve --rebalance 1
 refused "there are: connections, cpu_time" serve --rebalance 1.2 --rebalance-by luck
-refused "stay on their loop" serve --model 4 --rebalance 1.2 --handler coroutine
+refused "cannot leave their loop" serve --model 4 --rebalance 1.2 --handler coroutine
 refused "write 0, 0,1 or 0-1" serve --pin-loops=most
 refused "neither --accept" serve --peer epoll --rebalance 1.2
 refused "neither --accept" serve --peer epoll --accept exclusive
 refused "at most 100000 us" serve --spin 1s
 refused "duration" serve --spin -1us
-refused "at most 100000 us" serve --busy-poll 1s
+refused "from 0 to 100000 us" serve --busy-poll 1s
 refused "neither --spin" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "no --engine" serve --peer epoll --engine asio

@@ -17,7 +17,7 @@ for example in echo echo_coroutine echo_static kv chat http_hello slow_query cli
   refused '--port' "$example" --no-such-option
   refused 'from 0 to 65535' "$example" --port 70000
   refused "'nowhere' is not an IPv4 address" "$example" --address nowhere
-  refused "'nowhere:80' is none" "$example" --listen nowhere:80
+  refused "'nowhere:80' is invalid" "$example" --listen nowhere:80
 done
 refused 'single_reactor, reactor_pool' echo --model 6
 refused 'MIN..MAX' echo --workers 4..2

@@ -51,7 +51,7 @@ stop
 # A violation of the protocol is reported in one line.
 status=0
 out=$(bash -c 'LISTEN_PID=$$ LISTEN_FDS=many exec "$0"' "$examples/echo" 2>&1) || status=$?
-[[ $status == 2 && $out == "echo: LISTEN_FDS: 'many'"* && $out != *$'\n'* ]] || fail "status $status: $out"
+[[ $status == 2 && $out == "echo: LISTEN_FDS is 'many'"* && $out != *$'\n'* ]] || fail "status $status: $out"
 status=0
 out=$(bash -c 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" 3< /dev/null' "$examples/echo" 2>&1) || status=$?
 [[ $status == 2 && $out == "echo: "*'descriptor 3'*'not a listening'* ]] || fail "status $status: $out"

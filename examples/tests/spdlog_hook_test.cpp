@@ -29,6 +29,6 @@ BOOST_AUTO_TEST_CASE(events_become_lines_of_the_logger) {
   BOOST_TEST(out.str() ==
              "debug a {} that is no format\n"
              "info [::]:7007: listens\n"
-             "warning 127.0.0.1:4242: refused: max_threads connections have a thread already\n"
-             "error cannot accept: the server was stopped\n");
+             "warning 127.0.0.1:4242: refused: all max_threads threads already serve a connection\n"
+             "error cannot accept: the server, client or event loop was stopped\n");
 }

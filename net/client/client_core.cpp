@@ -31,7 +31,7 @@ void client_core::shut_down() {
 }
 
 void client_core::run_once() {
-  if (std::exchange(has_run_, true)) throw std::logic_error("a client runs once: make another one");
+  if (std::exchange(has_run_, true)) throw std::logic_error("a client can run only once; create another client");
 }
 
 void client_core::run() {

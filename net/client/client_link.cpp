@@ -98,7 +98,7 @@ void client_link::report_failure(error_code why, std::optional<duration> retry_i
   try {
     if (o.log && why != errc::stopped) {
       const severity level = retry_in && attempts_ > 1 ? severity::debug : severity::warning;
-      report(o.log, {level, "no connection", why, to_.to_string()});
+      report(o.log, {level, "cannot connect", why, to_.to_string()});
     }
     if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, retry_in});
   } catch (...) {  // an exception of a hook changes nothing

@@ -173,9 +173,10 @@ void connection_core::report_exception() const noexcept {
       throw;
     } catch (const std::exception& e) {
       report(host_.log,
-             {severity::warning, std::string("a handler has thrown: ") + e.what(), errc::handler_threw, peer});
+             {severity::warning, std::string("a handler threw an exception: ") + e.what(), errc::handler_threw, peer});
     } catch (...) {
-      report(host_.log, {severity::warning, "a handler has thrown something", errc::handler_threw, peer});
+      report(host_.log, {severity::warning, "a handler threw an exception that is not a std::exception",
+                         errc::handler_threw, peer});
     }
   } catch (const std::bad_alloc&) {  // no memory left to log
   }

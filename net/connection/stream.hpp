@@ -76,7 +76,8 @@ class stream : public connection, private coroutine_host {
       std::size_t max_size;
       delimiter_search search;
     };
-    if (delimiter.empty()) throw std::invalid_argument("read_until: the delimiter has 1 byte at least");
+    if (delimiter.empty())
+      throw std::invalid_argument("stream::read_until: the delimiter is empty; it must have at least 1 byte");
     return reader(*this, delimiter, max_size);
   }
   /// [baton] Returns `size` bytes in one piece of memory. The memory is allocated when the first byte arrives, and

@@ -25,8 +25,9 @@ epoll_engine::epoll_engine()
     : socket_engine({.name = "epoll", .can_detach = true, .shared_accept = true, .exclusive_accept = true}, this),
       set_(::epoll_create1(EPOLL_CLOEXEC)),
       received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
-  if (!set_) throw_system_error(errno, "cannot make a loop: epoll_create1");
-  if (watch(wake_, wake_.descriptor().get(), EPOLLIN)) throw_system_error(errno, "cannot make a loop: epoll_ctl");
+  if (!set_) throw_system_error(errno, "cannot create an event loop: epoll_create1");
+  if (watch(wake_, wake_.descriptor().get(), EPOLLIN))
+    throw_system_error(errno, "cannot create an event loop: epoll_ctl");
 }
 
 bool epoll_engine::poll(duration longest) {

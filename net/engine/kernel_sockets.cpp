@@ -47,7 +47,7 @@ bool is_readable(int fd) noexcept {
 
 /// Throws if an option that the user has asked for cannot be set.
 void require(bool done, const std::string& listener, const char* option) {
-  if (!done) throw_system_error(errno, "cannot listen on " + listener + ": " + option);
+  if (!done) throw_system_error(errno, "cannot listen on " + listener + ": cannot set " + option);
 }
 
 /// Sets the options of a TCP socket. Connections that a listening socket accepts inherit them.
@@ -86,7 +86,7 @@ int adopt(const listen_options& o) {
   const int flags = ::fcntl(o.descriptor, F_GETFL);
   if (flags < 0) throw_system_error(errno, what);
   if (get_option(o.descriptor, SO_TYPE) != SOCK_STREAM || get_option(o.descriptor, SO_ACCEPTCONN) != 1)
-    throw_system_error(EINVAL, what + ", which is not a listening stream socket");
+    throw_system_error(EINVAL, what + ": it is not a listening stream socket");
   // accept() must not block once the queue is empty. The parent's descriptor shares this flag.
   if (::fcntl(o.descriptor, F_SETFL, flags | O_NONBLOCK) != 0) throw_system_error(errno, what);
   if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);

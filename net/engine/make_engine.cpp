@@ -27,7 +27,7 @@ error_code refused_by_kernel(engine_kind kind) {
 std::unique_ptr<engine> make_engine(engine_kind kind, const log_hook& log) {
   kind = detail::resolve(kind);
   if (const error_code why = refused_by_kernel(kind)) {
-    report(log, {severity::warning, "this kernel refuses io_uring: epoll takes its place", why});
+    report(log, {severity::warning, "the kernel refuses io_uring; epoll is used instead", why});
     kind = engine_kind::epoll;
   }
   if (kind == engine_kind::asio) return make_asio_engine();

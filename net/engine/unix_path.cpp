@@ -53,9 +53,9 @@ bool somebody_listens(const address& at) {
 void bind_in_place_of_the_dead(int socket, const address& at, const std::string& path) {
   if (::bind(socket, at.data(), at.size()) == 0) return;
   if (errno != EADDRINUSE) refuse(errno, at, "");
-  if (!is_socket(path)) refuse(EADDRINUSE, at, ", where there is a file that is no socket");
+  if (!is_socket(path)) refuse(EADDRINUSE, at, ": the path exists and is not a socket");
   if (somebody_listens(at)) refuse(EADDRINUSE, at, "");
-  if (::unlink(path.c_str()) != 0) refuse(errno, at, ", whose stale file cannot be removed");
+  if (::unlink(path.c_str()) != 0) refuse(errno, at, ": cannot remove the stale socket file");
   if (::bind(socket, at.data(), at.size()) != 0) refuse(errno, at, "");
 }
 
@@ -64,14 +64,14 @@ void bind_in_place_of_the_dead(int socket, const address& at, const std::string&
 file_descriptor open_what_was_made(const address& at, const std::string& path, struct stat& made) {
   file_descriptor file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!file || ::fstat(file.get(), &made) != 0) refuse(errno, at, "");
-  if (!S_ISSOCK(made.st_mode)) refuse(EPERM, at, ", whose file somebody has replaced meanwhile");
+  if (!S_ISSOCK(made.st_mode)) refuse(EPERM, at, ": another process has replaced the socket file");
   return file;
 }
 
 // Linux before 6.6 has no fchmod for O_PATH descriptors.
 void set_mode(const file_descriptor& file, mode_t mode, const address& at) {
   const std::string name = "/proc/self/fd/" + std::to_string(file.get());
-  if (::chmod(name.c_str(), mode) != 0) refuse(errno, at, ", whose mode cannot be set");
+  if (::chmod(name.c_str(), mode) != 0) refuse(errno, at, ": cannot set the mode of the socket file");
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ unix_path::unix_path(int socket, const address& at, const listener_settings& how
   const std::string path(at.path());
   const directory_lock lock(path);
   // bind() copies this mode, less the umask, to the file. So the mode is never wider than requested.
-  if (how.mode && ::fchmod(socket, *how.mode) != 0) refuse(errno, at, ", whose mode cannot be set");
+  if (how.mode && ::fchmod(socket, *how.mode) != 0) refuse(errno, at, ": cannot set the mode of the socket file");
   bind_in_place_of_the_dead(socket, at, path);
   struct stat made{};
   const file_descriptor file = open_what_was_made(at, path, made);

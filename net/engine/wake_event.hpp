@@ -19,7 +19,7 @@ class wake_event final : public event_channel {
  public:
   /// Creates the eventfd with `flags` and EFD_CLOEXEC. Throws boost::system::system_error.
   explicit wake_event(int flags) : descriptor_(::eventfd(0, EFD_CLOEXEC | flags)) {
-    if (!descriptor_) throw_system_error(errno, "cannot make a loop: eventfd");
+    if (!descriptor_) throw_system_error(errno, "cannot create an event loop: eventfd");
   }
   [[nodiscard]] const file_descriptor& descriptor() const noexcept { return descriptor_; }
   /// [any thread] Makes the descriptor readable.

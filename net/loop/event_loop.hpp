@@ -162,7 +162,8 @@ class event_loop {
   /// std::invalid_argument if the period is not positive. Otherwise like after().
   template <std::invocable F>
   timer_id every(duration period, F f) {
-    if (period <= duration::zero()) throw std::invalid_argument("event_loop::every: the period must be above zero");
+    if (period <= duration::zero())
+      throw std::invalid_argument("event_loop::every: the period is not positive; it must be above 0");
     return callbacks_.start(period, period, std::move(f));
   }
   /// [any thread] Cancels a timer of after() or every(). Returns true if there was one: f is not called again. From

@@ -40,9 +40,9 @@ void apply_options(const loop_options& options, engine& io) {
   const auto require = [](int error, const std::string& what) {
     if (error != 0) throw_system_error(error, what);
   };
-  if (options.cpu >= 0) require(stay_on(options.cpu), "a loop cannot stay on CPU " + std::to_string(options.cpu));
+  if (options.cpu >= 0) require(stay_on(options.cpu), "cannot pin a loop to CPU " + std::to_string(options.cpu));
   if (options.own_descriptors)
-    require(separate_descriptors(), "a loop cannot have a table of descriptors of its own (own_descriptors)");
+    require(separate_descriptors(), "cannot give a loop its own descriptor table (own_descriptors)");
   io.prepare();
 }
 

@@ -40,7 +40,7 @@ void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops) {
   std::string cpus;
   for (const event_loop* loop : loops)
     if (const int cpu = loop->options().cpu; cpu >= 0) cpus += (cpus.empty() ? "" : ", ") + std::to_string(cpu);
-  if (!cpus.empty()) report(log, {severity::info, "loops stay on CPUs " + cpus});
+  if (!cpus.empty()) report(log, {severity::info, "loops are pinned to CPUs " + cpus});
 }
 
 }  // namespace quintet::detail

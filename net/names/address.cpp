@@ -35,8 +35,8 @@ std::uint16_t parse_port(std::string_view text) {
 address::address(std::string_view text) try { parse(text); } catch (const config_error& why) {
   std::string shown(text);
   std::ranges::replace(shown, '\0', '?');
-  throw config_error("address: '" + shown + "' is none: " + why.what() +
-                     "; allowed are IPv4 (127.0.0.1:80), IPv6 ([::1]:80), unix:/path and unix:@name");
+  throw config_error("address '" + shown + "' is invalid: " + why.what() +
+                     "; it must be IPv4 (127.0.0.1:80), IPv6 ([::1]:80), unix:/path or unix:@name");
 }
 
 void address::parse(std::string_view text) {
@@ -53,7 +53,7 @@ void address::parse(std::string_view text) {
 void address::parse_ipv4(const std::string& host, std::uint16_t port) {
   auto& in = as<sockaddr_in>();
   if (::inet_pton(AF_INET, host.c_str(), &in.sin_addr) != 1)
-    throw config_error("'" + host + "' is not an IPv4 address, nor an IPv6 one in brackets");
+    throw config_error("'" + host + "' is not an IPv4 address or an IPv6 address in brackets");
   in.sin_family = AF_INET;
   in.sin_port = htons(port);
   size_ = sizeof(sockaddr_in);
@@ -77,11 +77,11 @@ void address::parse_ipv6(const std::string& host, std::uint16_t port) {
 
 void address::parse_unix(std::string_view name) {
   const bool is_abstract = name.starts_with('@');
-  if (!is_abstract && !name.starts_with('/')) throw config_error("a path must be absolute");
-  if (name.size() < 2) throw config_error("it names no socket");
+  if (!is_abstract && !name.starts_with('/')) throw config_error("the path is not absolute");
+  if (name.size() < 2) throw config_error("the name of the socket is empty");
   if (name.size() > longest_path)
-    throw config_error("it is " + std::to_string(name.size()) + " characters long, and " +
-                       std::to_string(longest_path) + " are the most");
+    throw config_error("the name of the socket has " + std::to_string(name.size()) +
+                       " characters and may have at most " + std::to_string(longest_path));
   auto& un = as<sockaddr_un>();
   un.sun_family = AF_UNIX;
   name.copy(un.sun_path, name.size());

@@ -34,11 +34,11 @@ destination::destination(std::string_view text) {
   const bool unreachable =
       host_.empty() ? candidates_.front().is_ip() && candidates_.front().port() == 0 : port_ == "0";
   if (unreachable)
-    throw config_error("destination: '" + std::string(text) + "' has port 0, to which nobody can connect");
+    throw config_error("destination '" + std::string(text) + "' has port 0; the port must be from 1 to 65535");
 }
 
 destination::destination(std::vector<address> candidates) : candidates_(std::move(candidates)) {
-  if (candidates_.empty()) throw config_error("destination: it has no address, and must have at least one");
+  if (candidates_.empty()) throw config_error("destination has no address; it must have at least one");
 }
 
 std::string destination::to_string() const {

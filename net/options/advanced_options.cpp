@@ -28,7 +28,7 @@ void validate(const advanced_options& o, std::size_t max_output_total) {
   validate(o.stalls);
   validate(o.loop, max_output_total);
   require(o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
-          std::to_string(o.busy_poll.count()) + " us is not allowed, it must be at most 100000 us and not negative");
+          "is " + std::to_string(o.busy_poll.count()) + " us; it must be from 0 to 100000 us");
 }
 
 void validate(const priority_options& o) {
@@ -42,22 +42,23 @@ void validate(const priority_options& o) {
 
 void validate(const heartbeat_options& o) {
   constexpr duration none = duration::zero();
-  require(o.interval >= none, "heartbeat.interval", "it must not be below zero");
-  require(o.lateness_bound > none, "heartbeat.lateness_bound", "it must be above zero");
+  require(o.interval >= none, "heartbeat.interval", "is negative; it must be at least 0 (0 means off)");
+  require(o.lateness_bound > none, "heartbeat.lateness_bound", "is not positive; it must be above 0");
   require(o.ping_after == none || (o.is_on() && o.ping_after >= o.interval), "heartbeat.ping_after",
-          "it must be zero, or at least one interval");
+          "is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0");
   require(o.evict_after == none || (o.is_on() && o.evict_after >= o.interval), "heartbeat.evict_after",
-          "it must be zero, or at least one interval");
-  require(o.ping.empty() == (o.ping_after == none), "heartbeat.ping", "it needs a ping_after, and ping_after a ping");
+          "is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0");
+  require(o.ping.empty() == (o.ping_after == none), "heartbeat.ping",
+          "and heartbeat.ping_after do not match; both must be set, or neither");
   require(o.ping.empty() || o.evict_after == none || o.ping_after < o.evict_after, "heartbeat.ping_after",
-          "it must be below evict_after");
+          "is too large; it must be below heartbeat.evict_after");
 }
 
 void validate(const rebalance_options& o) {
   require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor",
-          "it must be 0 (off), or from 1.05 to 1000");
-  require(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", "it must be at least 1 ms");
-  require(o.cool_down >= duration::zero(), "rebalance.cool_down", "it must not be below zero");
+          "is out of range; it must be 0 (off), or from 1.05 to 1000");
+  require(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", "is too small; it must be at least 1 ms");
+  require(o.cool_down >= duration::zero(), "rebalance.cool_down", "is negative; it must be at least 0");
 }
 
 duration default_stall_bound() {
@@ -67,19 +68,19 @@ duration default_stall_bound() {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) + " is not a number of milliseconds");
+    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) +
+                       " is invalid; it must be a whole number of milliseconds");
   return std::chrono::milliseconds(value);
 }
 
 void validate(const stall_options& options) {
   if (options.bound != duration::zero() && (options.bound < shortest_bound || options.bound > longest_bound))
-    throw config_error(
-        "stalls.bound: it must be at least 1 ms and at most 1 h, or zero, which means that nobody watches");
+    throw config_error("stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
 }
 
 std::string to_string(const stall& s) {
   std::string line(s.thread.empty() ? "a thread" : s.thread);
-  line += " is stalled: for " +
+  line += " has been stalled for " +
           std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(s.lasted).count()) + " ms";
   if (!s.call.empty()) line += " in " + std::string(s.call);
   if (!s.function.empty()) line += " of " + std::string(s.function);
@@ -89,7 +90,7 @@ std::string to_string(const stall& s) {
     line += std::string(separator) + frame;
     separator = " < ";
   }
-  if (s.backtrace.empty()) line += "; it does not say where";
+  if (s.backtrace.empty()) line += "; no backtrace is available";
   return line;
 }
 

@@ -107,7 +107,7 @@ struct stall {
   std::span<const std::string> backtrace = {};  ///< functions, or addresses in files; innermost first
 };
 
-/// [any thread] Returns one line, without the peer: "qnt-loop-0 is stalled: for 210 ms in input of chat::session,
+/// [any thread] Returns one line, without the peer: "qnt-loop-0 has been stalled for 210 ms in input of chat::session,
 /// connection 16.0.1, at nanosleep < chat::room::tell < ...".
 [[nodiscard]] std::string to_string(const stall& s);
 

@@ -14,17 +14,17 @@ using detail::require, detail::require_value;
 void require_not_negative(std::string_view option, duration value, std::string_view zero) {
   const auto shown = std::chrono::floor<std::chrono::milliseconds>(value).count();
   require(value >= duration{}, option,
-          std::to_string(shown).append(" ms is not allowed, it must be at least 0 ms (").append(zero).append(")"));
+          "is " + std::to_string(shown).append(" ms; it must be at least 0 ms (").append(zero).append(")"));
 }
 
 template <class Time>
 void require_time(Time value, Time longest, std::string_view unit, const std::string& option) {
   require(value >= Time::zero() && value <= longest, option,
-          std::to_string(value.count())
-              .append(unit)
-              .append(" is not allowed, it must be from 0 to ")
-              .append(std::to_string(longest.count()))
-              .append(unit));
+          "is " + std::to_string(value.count())
+                      .append(unit)
+                      .append("; it must be from 0 to ")
+                      .append(std::to_string(longest.count()))
+                      .append(unit));
 }
 
 }  // namespace
@@ -33,23 +33,25 @@ void validate(const connection_limits& l) {
   require_value(l.max_input >= 1, "max_input", l.max_input, "at least 1 byte");
   require_value(l.max_output >= 1, "max_output", l.max_output, "at least 1 byte");
   require(l.low_watermark <= l.high_watermark, "low_watermark",
-          std::to_string(l.low_watermark) + " is above high_watermark, " + std::to_string(l.high_watermark));
-  require(l.high_watermark <= l.max_output, "high_watermark",
-          std::to_string(l.high_watermark) + " is above max_output, " + std::to_string(l.max_output));
-  require_not_negative("first_byte_timeout", l.first_byte_timeout, "0 is no limit");
-  require_not_negative("message_timeout", l.message_timeout, "0 is no limit");
-  require_not_negative("idle_timeout", l.idle_timeout, "0 is no limit");
-  require_not_negative("send_timeout", l.send_timeout, "0 is no limit");
+          "is " + std::to_string(l.low_watermark) + "; it must be at most high_watermark, " +
+              std::to_string(l.high_watermark));
+  require(
+      l.high_watermark <= l.max_output, "high_watermark",
+      "is " + std::to_string(l.high_watermark) + "; it must be at most max_output, " + std::to_string(l.max_output));
+  require_not_negative("first_byte_timeout", l.first_byte_timeout, "0 means no limit");
+  require_not_negative("message_timeout", l.message_timeout, "0 means no limit");
+  require_not_negative("idle_timeout", l.idle_timeout, "0 means no limit");
+  require_not_negative("send_timeout", l.send_timeout, "0 means no limit");
   require_not_negative("linger_timeout", l.linger_timeout, "0 closes at once");
   require(l.min_receive_rate == 0 || l.message_timeout > duration{}, "min_receive_rate",
-          "needs a message_timeout, to which it adds time");
+          "is not 0; it must be 0 if message_timeout is 0");
 }
 
 void validate(const accept_limits& l) {
   constexpr unsigned fastest = 1'000'000;
   require_value(l.accept_rate <= fastest, "accept_rate", l.accept_rate, "at most " + std::to_string(fastest));
   require(l.accept_burst == 0 || l.accept_rate > 0, "accept_burst",
-          std::to_string(l.accept_burst) + " needs an accept_rate, which is 0");
+          "is " + std::to_string(l.accept_burst) + "; it must be 0 if accept_rate is 0");
 }
 
 void validate(const socket_options& o, std::string_view prefix) {

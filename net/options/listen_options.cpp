@@ -19,8 +19,8 @@ constexpr int first_inherited = 3;  // SD_LISTEN_FDS_START: those after the stan
 constexpr int most_inherited = 1'000'000;
 
 [[noreturn]] void refuse(const listen_options& o, const std::string& field, int value, const std::string& why) {
-  throw config_error(field + ": " + std::to_string(value) + " is not allowed for " +
-                     (o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at) + ", " + why);
+  throw config_error((o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at) + ": " + field + " is " +
+                     std::to_string(value) + "; " + why);
 }
 
 /// The value of a variable of the protocol; nothing when it is not set.
@@ -31,7 +31,7 @@ std::optional<int> number_in(const char* variable, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), value);
   if (error == std::errc() && end == all.data() + all.size() && value >= 0 && value <= most) return value;
-  throw config_error(std::string(variable) + ": '" + text + "' is not a whole number from 0 to " +
+  throw config_error(std::string(variable) + " is '" + text + "'; it must be a whole number from 0 to " +
                      std::to_string(most));
 }
 
@@ -40,12 +40,12 @@ void refuse_for_unix(const listen_options& o) {
                       : o.defer_accept.count() > 0      ? "defer_accept"
                       : o.sharing != port_sharing::none ? "sharing"
                                                         : nullptr;
-  if (field) throw config_error(std::string(field) + ": " + o.at + " has no port; only IP addresses have");
+  if (field) throw config_error(o.at + ": " + field + " is set; it is allowed only for IP addresses");
 }
 
 void validate_numbers(const listen_options& o) {
   if (o.backlog < 1) refuse(o, "backlog", o.backlog, "it must be at least 1");
-  if (o.descriptor < -1) refuse(o, "descriptor", o.descriptor, "it must be an open one, or -1");
+  if (o.descriptor < -1) refuse(o, "descriptor", o.descriptor, "it must be an open descriptor, or -1 for none");
   if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
   if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
     refuse(o, "defer_accept", static_cast<int>(o.defer_accept.count()), "it must be from 0 to 3600 seconds");
@@ -61,17 +61,17 @@ void validate(const listen_options& o) {
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);
   if (o.dual_stack && at.type() != address::kind::ipv6)
-    throw config_error("dual_stack: " + o.at + " is not an IPv6 address, which it must be");
+    throw config_error(o.at + ": dual_stack is true; it is allowed only for IPv6 addresses");
   if (o.mode && at.type() != address::kind::unix_path)
-    throw config_error("mode: " + o.at + " has no file; only unix:/path has");
-  if (o.mode && *o.mode > 0777) refuse(o, "mode", static_cast<int>(*o.mode), "it must be at most 0777");
+    throw config_error(o.at + ": mode is set; it is allowed only for unix:/path");
+  if (o.mode && *o.mode > 0777) refuse(o, "mode", static_cast<int>(*o.mode), "it must be at most 511 (octal 0777)");
 }
 
 std::vector<listen_options> inherited_listeners() {
   const auto pid = number_in("LISTEN_PID", std::numeric_limits<int>::max());
   if (pid != ::getpid()) return {};  // not set, or meant for a process that has started this one
   const auto count = number_in("LISTEN_FDS", most_inherited);
-  if (!count) throw config_error("LISTEN_FDS: it must be set, as LISTEN_PID is");
+  if (!count) throw config_error("LISTEN_FDS is not set; it must be set because LISTEN_PID is set");
   const char* const text = std::getenv("LISTEN_FDNAMES");
   std::string_view names = text ? text : "";
   std::vector<listen_options> all;

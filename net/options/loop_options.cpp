@@ -38,14 +38,15 @@ engine_kind detail::resolve(engine_kind kind) {
     const auto named = from_string<engine_kind>(wanted);
     if (!named)
       throw config_error("QUINTET_ENGINE=" + std::string(wanted) +
-                         " is no engine; there are: " + names_of<engine_kind>());
+                         " is not an engine; it must be one of: " + names_of<engine_kind>());
     kind = *named;
   }
   if (kind == engine_kind::automatic) return engine_kind::epoll;
   const auto built = built_engines();
   if (std::ranges::find(built, kind) == built.end())
-    throw config_error("engine: " + std::string(to_string(kind)) +
-                       " is not built in, which needs -DQUINTET_ENGINE_URING=ON; there are: " + names_of(built));
+    throw config_error(
+        "engine is " + std::string(to_string(kind)) +
+        ", which is not built in (-DQUINTET_ENGINE_URING=ON builds it); it must be one of: " + names_of(built));
   return kind;
 }
 

@@ -8,9 +8,9 @@ namespace quintet {
 
 void validate(const reconnect_options& o) {
   using detail::require;
-  require(o.base > duration::zero(), "reconnect.base", "it must be above zero");
-  require(o.cap >= o.base, "reconnect.cap", "it is below reconnect.base, it must not be");
-  require(o.lasted >= duration::zero(), "reconnect.lasted", "it is negative, it must not be");
+  require(o.base > duration::zero(), "reconnect.base", "is not positive; it must be above 0");
+  require(o.cap >= o.base, "reconnect.cap", "is too small; it must be at least reconnect.base");
+  require(o.lasted >= duration::zero(), "reconnect.lasted", "is negative; it must be at least 0");
 }
 
 }  // namespace quintet

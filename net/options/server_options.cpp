@@ -21,11 +21,11 @@ void validate(const server_options& options) {
   const auto& all = options.listen;
   for (const listen_options& l : all) validate(l);
   if (std::ranges::all_of(all, &listen_options::priority))
-    throw config_error("listen: it names no address for ordinary connections, and must have at least one");
+    throw config_error("listen has no address for ordinary connections; it must have at least one");
   for (auto a = all.begin(); a != all.end(); ++a)
     if (std::any_of(a + 1, all.end(), [&](const listen_options& b) { return same_place(*a, b); }))
-      throw config_error("listen: " + (a->descriptor >= 0 ? "descriptor " + std::to_string(a->descriptor) : a->at) +
-                         " is there twice");
+      throw config_error("listen has " + (a->descriptor >= 0 ? "descriptor " + std::to_string(a->descriptor) : a->at) +
+                         " twice; each address must occur only once");
   validate(options.engine);
   validate(options.limits);
   validate(options.accepting);

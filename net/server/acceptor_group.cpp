@@ -29,7 +29,7 @@ acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops,
 
 void acceptor_group::resolve_strategy() {
   if (strategy_ == accept_strategy::main_reactor) return;
-  if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no loops of its own that stay");
+  if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no permanent loops of its own");
   const auto all = [&](accept_strategy by) {
     return std::ranges::all_of(loops_, [&](event_loop* l) { return l->io().capabilities().can_accept_by(by); });
   };
@@ -39,14 +39,14 @@ void acceptor_group::resolve_strategy() {
     if (cpus.contains(-1) || cpus.size() < loops_.size())
       fall_back(accept_strategy::reuse_port, "each loop needs a CPU of its own");
   }
-  if (!all(strategy_)) fall_back(accept_strategy::reuse_port, "the engine cannot");
-  if (!all(strategy_)) fall_back(accept_strategy::main_reactor, "the engine cannot");
+  if (!all(strategy_)) fall_back(accept_strategy::reuse_port, "the engine does not support it");
+  if (!all(strategy_)) fall_back(accept_strategy::main_reactor, "the engine does not support it");
 }
 
 void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
-  const std::string what = "accept: no " + std::string(to_string(strategy_)) + ", since " + why;
+  const std::string what = "accept: " + std::string(to_string(strategy_)) + " is not available: " + why;
   if (options_.advanced.accept_strictly) throw config_error(what);
-  report(options_.log, {severity::warning, what + ": " + std::string(to_string(to)) + " takes its place"});
+  report(options_.log, {severity::warning, what + "; " + std::string(to_string(to)) + " is used instead"});
   strategy_ = to;
 }
 
@@ -85,14 +85,16 @@ address acceptor_group::listen_on_each(listen_options options) {
   }
   if (strategy_ == accept_strategy::reuse_port_cpu)
     if (const error_code refused = main_.io().sockets().steer_by_cpu(handles, cpus))
-      fall_back(accept_strategy::reuse_port, "the kernel refuses to steer: " + refused.message());
+      fall_back(accept_strategy::reuse_port, "the kernel cannot select the loop by CPU: " + refused.message());
   return at;
 }
 
 // If an engine cannot watch one socket from several loops, the main loop accepts.
 address acceptor_group::listen_on_all_at_once(const listen_options& options) {
   if (loops_.front()->options().own_descriptors)
-    throw config_error("own_descriptors: not with " + options.at + ", for which there is one socket only");
+    throw config_error("own_descriptors is true; it must be false with " +
+                       (options.descriptor >= 0 ? "descriptor " + std::to_string(options.descriptor) : options.at) +
+                       ", whose only socket serves all loops");
   const auto can = [](event_loop* l) { return l->io().capabilities().exclusive_accept; };
   if (!std::ranges::all_of(loops_, can)) return listen_on(main_, options).at();
   const listener& first = listen_on(*loops_.front(), options, true);

@@ -48,7 +48,7 @@ listener::~listener() {
 void listener::set_busy_poll(std::chrono::microseconds longest) noexcept {
   if (longest == longest.zero() || !at_.is_ip()) return;
   if (const error_code refused = loop_.io().sockets().set_busy_poll(listening_, static_cast<int>(longest.count())))
-    report(log_, {severity::warning, "no busy polling", refused, name_});
+    report(log_, {severity::warning, "cannot enable busy polling", refused, name_});
 }
 
 void listener::start() {

@@ -48,8 +48,8 @@ rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connect
   for (event_loop* const loop : loops_) {
     if (can_detach_connections(*loop)) continue;
     throw config_error(loop->options().own_descriptors
-                           ? "rebalance.factor: connections cannot leave a loop with a table of descriptors of its own"
-                           : "rebalance.factor: connections cannot leave a loop with this engine, use epoll");
+                           ? "rebalance.factor is not 0; it must be 0 with own_descriptors"
+                           : "rebalance.factor is not 0; it must be 0 with this engine (epoll can rebalance)");
   }
   found_.reserve(chosen_at_once);
 }
@@ -146,7 +146,7 @@ void rebalancer::choose() {
   if (options_.by == rebalance_measure::cpu_time) measure_cpu_time();  // the next measurement starts after the moves
   if (requested_ == 0) return rest(options_.interval);
   rounds_.add();
-  report(log_, {severity::info, "connections move to loops that have less to do"});
+  report(log_, {severity::info, "connections move to less loaded loops"});
   rest(std::max(options_.cool_down, options_.interval));
 }
 

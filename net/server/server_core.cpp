@@ -57,8 +57,8 @@ void server_core::make_priority_loop() {
 void server_core::make_rebalancer(bool handler_moves) {
   if (!handler_moves)
     throw config_error(
-        "rebalance.factor: connections of a coroutine, or of a handler that cannot be moved without "
-        "throwing, stay on their loop");
+        "rebalance.factor is not 0; it must be 0 because connections of a coroutine, or of a handler "
+        "whose move constructor may throw, cannot leave their loop");
   rebalancer_ =
       std::make_unique<rebalancer>(main_, host_.loops, host_.registry, options_.advanced.rebalance, options_.log);
 }
@@ -77,7 +77,7 @@ std::uint16_t server_core::first_port(bool priority) const noexcept {
 accept_strategy server_core::accept() const noexcept { return acceptors_->strategy(); }
 
 void server_core::run() {
-  if (std::exchange(has_run_, true)) throw std::logic_error("a server runs once: make another one");
+  if (std::exchange(has_run_, true)) throw std::logic_error("a server can run only once; create another server");
   start();
   main_.run();
   finish();

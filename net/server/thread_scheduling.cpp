@@ -109,7 +109,7 @@ std::string to_string(const thread_scheduling& got) {
   if (got.slice > duration::zero())
     text += ", slices of " + std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(got.slice).count()) +
             " us";
-  if (got.held_back) text += ", held back: it has used more than its part of a CPU";
+  if (got.held_back) text += ", held back: it has used more than a quarter of a CPU";
   if (got.nice != 0) text += ", nice " + std::to_string(got.nice);
   std::string refused;
   add_refusal(refused, "SCHED_RR", got.real_time_refused);

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(attempts_are_given_up) {
   BOOST_TEST((mine.failures[0].link == refused && mine.failures[0].again));
   for (const connect_failure& f : {mine.failures[1], mine.failures[2]}) BOOST_TEST((f.reason == errc::stopped));
   BOOST_TEST((mine.failures[1].link == silent && mine.failures[2].link == late));
-  BOOST_TEST(mine.log == std::vector<std::string>({"127.0.0.1:8: no connection: Connection refused", "draining"}));
+  BOOST_TEST(mine.log == std::vector<std::string>({"127.0.0.1:8: cannot connect: Connection refused", "draining"}));
   BOOST_TEST(sim.network().attempts().size() == 2U);
   BOOST_TEST(sim.network().open_handles() == 0U);
 }

@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(epoll_takes_the_place_and_the_log_is_told_once) {
   });
   BOOST_TEST(io->capabilities().name == "epoll");
   BOOST_REQUIRE(log.size() == 1U);
-  BOOST_TEST(log.front() == "warning: this kernel refuses io_uring: epoll takes its place: Operation not permitted");
+  BOOST_TEST(log.front() == "warning: the kernel refuses io_uring; epoll is used instead: Operation not permitted");
   BOOST_TEST(refused_by_kernel(engine_kind::uring) == error_code(EPERM, boost::system::system_category()));
   BOOST_TEST(!refused_by_kernel(engine_kind::epoll));
   BOOST_TEST(make_engine(engine_kind::uring)->capabilities().name == "epoll");  // without a log, too

@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(descriptors_from_3_on_and_their_names) {
 
 BOOST_AUTO_TEST_CASE(contradictions_are_named) {
   BOOST_TEST(is_refused(me.c_str(), nullptr, "LISTEN_FDS"));
-  BOOST_TEST(is_refused(me.c_str(), "two", "LISTEN_FDS: 'two'"));
-  BOOST_TEST(is_refused(me.c_str(), "-1", "LISTEN_FDS: '-1'"));
-  BOOST_TEST(is_refused(me.c_str(), "", "LISTEN_FDS: ''"));
-  BOOST_TEST(is_refused("self", "1", "LISTEN_PID: 'self'"));
+  BOOST_TEST(is_refused(me.c_str(), "two", "LISTEN_FDS is 'two'"));
+  BOOST_TEST(is_refused(me.c_str(), "-1", "LISTEN_FDS is '-1'"));
+  BOOST_TEST(is_refused(me.c_str(), "", "LISTEN_FDS is ''"));
+  BOOST_TEST(is_refused("self", "1", "LISTEN_PID is 'self'"));
 }

@@ -38,7 +38,7 @@ const std::vector<planting> plantings{
      {"a time limit has not ended it"}},
     {bug::outside_output_is_no_activity,
      "idle_timeout does not see output from outside",
-     {"on_close is told a reason that is none: nothing happened for idle_timeout"}},
+     {"on_close is told a reason that is none: no input or output for idle_timeout"}},
     {bug::stop_walks_a_changing_list, "a loop that stops uses a member that has gone", {"it ends by "}},
     {bug::on_writable_is_lost,
      "on_writable does not come",

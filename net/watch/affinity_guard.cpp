@@ -37,7 +37,7 @@ std::string name_of(pthread_t thread) {
 
 void affinity_guard::touched_without_baton(const connection_id& of, const place& at) const noexcept {
   const pthread_t holder = holder_.load(std::memory_order_relaxed);
-  const std::string has_it = holder == pthread_t{} ? "no thread has its baton: its handler is not at work"
+  const std::string has_it = holder == pthread_t{} ? "no thread has its baton: its handler is not running"
                                                    : "thread " + name_of(holder) + " has its baton";
   stop(std::string(at.function_name()) + " was called on thread " + name_of(::pthread_self()) + ", but " + has_it +
            " (connection " + to_string(of) + ")",
@@ -47,7 +47,7 @@ void affinity_guard::touched_without_baton(const connection_id& of, const place&
 void affinity_guard::touched_from_outside(const place& at) const noexcept {
   stop(std::string(at.function_name()) + " was called on thread " + name_of(::pthread_self()) +
            ", but the loop runs on thread " + name_of(holder_.load(std::memory_order_relaxed)),
-       "event_loop::post(f), after(d, f), every(d, f) or cancel(id), from any thread.");
+       "call event_loop::post(f), after(d, f), every(d, f) or cancel(id), from any thread.");
 }
 
 }  // namespace quintet::detail

@@ -12,8 +12,9 @@ namespace quintet {
 void validate(const placement_options& o) {
   const std::vector<int> allowed = allowed_cpus();
   for (const int cpu : o.cpus)
-    detail::require(std::ranges::find(allowed, cpu) != allowed.end(), "cpus",
-                    "this process may not use CPU " + std::to_string(cpu) + ", or there is none");
+    detail::require(
+        std::ranges::find(allowed, cpu) != allowed.end(), "cpus",
+        "contains CPU " + std::to_string(cpu) + "; it must contain only CPUs that exist and that this process may use");
 }
 
 }  // namespace quintet

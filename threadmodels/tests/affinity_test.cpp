@@ -186,7 +186,7 @@ BOOST_DATA_TEST_CASE(a_loop_from_outside, data::make(all_models), kind) {
   BOOST_TEST(end.aborted);
   BOOST_TEST(says(end, "quintet::event_loop::use"), end.said);
   BOOST_TEST(says(end, "but the loop runs on thread \"test-run\""), end.said);
-  BOOST_TEST(says(end, "Instead: event_loop::post(f)"), end.said);
+  BOOST_TEST(says(end, "Instead: call event_loop::post(f)"), end.said);
 }
 
 /// Uses every function that a handler may use.

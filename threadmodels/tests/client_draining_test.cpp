@@ -137,8 +137,8 @@ BOOST_DATA_TEST_CASE(what_a_client_tells_its_log, data::make(all_models), kind) 
   here.connect(nobody);
   here.connect(there->addresses()[0]);
   BOOST_TEST(eventually([&] { return log.size() == 2; }));
-  BOOST_TEST(log.has("warning: " + nobody, ": no connection: Connection refused"));
-  BOOST_TEST(log.has("warning: " + there->addresses()[0].to_string(), ": a handler has thrown: touched"));
+  BOOST_TEST(log.has("warning: " + nobody, ": cannot connect: Connection refused"));
+  BOOST_TEST(log.has("warning: " + there->addresses()[0].to_string(), ": a handler threw an exception: touched"));
   here.drain(deadline);
   here.join();
   BOOST_TEST(log.has("info: draining", ""));

@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(loops_stay_on_them) {
   BOOST_TEST(std::ranges::min(promised) >= 0);
   srv.stop();
   srv.join();
-  BOOST_TEST(told.find("loops stay on CPUs " + std::to_string(promised[0]) + ", " + std::to_string(promised[1])) !=
-             std::string::npos);
+  BOOST_TEST(told.find("loops are pinned to CPUs " + std::to_string(promised[0]) + ", " +
+                       std::to_string(promised[1])) != std::string::npos);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void check_throwing(model kind) {
   BOOST_TEST(log.size() == 0U);  // normal operation logs nothing
   bad.send("t");
   BOOST_TEST(bad.receive_rest().empty());
-  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler has thrown: touched"));
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "a handler threw an exception: touched"));
   BOOST_TEST(log.size() == 1U);
 }
 

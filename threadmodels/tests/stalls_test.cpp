@@ -157,7 +157,7 @@ void check_stalling(const combination& which) {
   // The backtrace shows the wait at the gate, and this program.
   BOOST_TEST(contains(first.backtrace, "stalls_test+0x"));
   if (!sanitized) BOOST_TEST(contains(first.backtrace, "pthread_cond_clockwait"));
-  BOOST_TEST(log.has("warning: 127.0.0.1:", "is stalled: for "));
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "has been stalled for "));
 
   at.open();
   BOOST_TEST(peer.receive(1) == "s");

@@ -35,7 +35,7 @@ void receive_buffers::attach(ring& to) {
   registration.bgid = group;
   std::memset(ring_.get(), 0, count * sizeof(io_uring_buf));
   if (const int result = io_uring_register_buf_ring(&to.native(), &registration, 0); result < 0)
-    throw_system_error(-result, "cannot make a loop: io_uring_register_buf_ring");
+    throw_system_error(-result, "cannot create an event loop: io_uring_register_buf_ring");
   io_uring_buf_ring_init(ring_.get());
   for (unsigned id = 0; id < count; ++id) add(id);
 }

@@ -59,9 +59,10 @@ error_code refusal() noexcept {
 
 ring::ring() {
   if (const int error = begin(ring_, submissions, completions))
-    throw_system_error(error, error == ENOMEM ? "cannot make a loop: io_uring_setup (no memory, or no more that this "
-                                                "user may lock: ulimit -l, CAP_IPC_LOCK)"
-                                              : "cannot make a loop: io_uring_setup");
+    throw_system_error(error, error == ENOMEM
+                                  ? "cannot create an event loop: io_uring_setup (out of memory, or the user may not "
+                                    "lock more memory: see ulimit -l, CAP_IPC_LOCK)"
+                                  : "cannot create an event loop: io_uring_setup");
 }
 
 io_uring_sqe* ring::free_place() noexcept {
