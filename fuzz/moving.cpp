@@ -3,6 +3,7 @@
 #include "fuzz.hpp"
 
 #include <quintet/net/basic_server.hpp>
+#include <quintet/net/connection/urgent_frames.hpp>
 #include <quintet/net/framed.hpp>
 
 #include "simulated_model.hpp"

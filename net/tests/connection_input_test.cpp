@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_input_test: the order of lent, unread and pending bytes, when the engine reads, and what is charged.
+#include <quintet/net/connection/connection_extras.hpp>
 #include <quintet/net/connection/connection_input.hpp>
 
 #include "part_world.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_migration_test: each fact that keeps a connection on its loop, alone.
+#include <quintet/net/connection/connection_extras.hpp>
 #include <quintet/net/connection/connection_migration.hpp>
 
 #include "scripted_session.hpp"

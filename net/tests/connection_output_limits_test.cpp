@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_output_limits_test: write_verdict of writes by the limits, the server's budget, and the watermarks.
+#include <quintet/net/connection/connection_extras.hpp>
+
 #include "output_world.hpp"
 
 #include <boost/test/unit_test.hpp>

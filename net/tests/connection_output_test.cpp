@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_output_test: the order of bytes on their way to the kernel, and who is told that they have left.
+#include <quintet/net/connection/connection_extras.hpp>
+
 #include "output_world.hpp"
 
 #include <boost/test/data/monomorphic.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // stall_watchdog_test: a watchdog that has no memory for all that it has found.
 // ctest: NOT_UNDER thread
+#include <quintet/net/watch/activity.hpp>
 #include <quintet/net/watch/stall_watchdog.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -4,6 +4,7 @@
 
 #include <quintet/base/framing/chunked.hpp>
 #include <quintet/base/framing/length_prefix.hpp>
+#include <quintet/net/connection/urgent_frames.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // urgent_frames_test: what is picked out of a stream and answered ahead, however the stream is cut, and what is not.
 #include <quintet/base/framing/checked.hpp>
+#include <quintet/net/connection/urgent_frames.hpp>
 #include <quintet/net/framed.hpp>
 
 #include "world.hpp"

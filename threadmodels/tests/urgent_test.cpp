@@ -11,6 +11,7 @@
 #include "running.hpp"
 #include "waiting.hpp"
 
+#include <quintet/net/connection/urgent_frames.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/server.hpp>
 

@@ -2,6 +2,7 @@
 // output_world: a connection's output part without the connection, and the calls that a connection makes.
 #pragma once
 
+#include <quintet/net/connection/connection_extras.hpp>
 #include <quintet/net/connection/connection_output.hpp>
 
 #include "part_world.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/connection/connection_context.hpp>
+#include <quintet/net/connection/connection_extras.hpp>
 #include <quintet/net/loop/event_loop.hpp>
 
 #include "scripted_engine.hpp"

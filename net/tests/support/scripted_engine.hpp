@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/engine/engine.hpp>
+#include <quintet/net/engine/socket_services.hpp>
 
 #include <algorithm>
 #include <deque>
