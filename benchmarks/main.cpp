@@ -33,7 +33,7 @@ int complain(const CLI::App& app, std::string text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures Quintet servers: five threading models, several workloads, a load generator of its own.",
+  CLI::App app("Measures Quintet servers: five threading models, several workloads, its own load generator.",
                "quintet-bench");
   app.require_subcommand(0, 1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // scripts append their own
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     if (app.get_subcommands().empty()) {
       std::string names;
       for (const CLI::App* sub : app.get_subcommands({})) names += (names.empty() ? "" : ", ") + sub->get_name();
-      return complain(app, "a command is missing; there are: " + names);
+      return complain(app, "a command is missing; it must be one of: " + names);
     }
     return 0;
   } catch (const CLI::Success& e) {  // --help

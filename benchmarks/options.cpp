@@ -54,14 +54,14 @@ std::chrono::nanoseconds parse_duration(std::string_view text) {
     if (!value || !std::isfinite(*value) || *value < 0 || *value * u.nanoseconds > 1e15) break;
     return std::chrono::nanoseconds(std::llround(*value * u.nanoseconds));
   }
-  throw usage_error(fmt::format("\"{}\" is no duration; write 5, 0.5s, 200us, 20ms or 2min", text));
+  throw usage_error(fmt::format("\"{}\" is not a duration; write 5, 0.5s, 200us, 20ms or 2min", text));
 }
 
 std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max) {
   const std::size_t factor = text.ends_with('k') ? 1024 : text.ends_with('m') ? 1024 * 1024 : 1;
   const auto value = whole<std::size_t>(text.substr(0, text.size() - (factor > 1 ? 1 : 0)));
   if (value && *value <= max / factor && *value * factor >= min) return *value * factor;
-  throw usage_error(fmt::format("\"{}\" is no number of bytes from {} to {}; write 512, 4k or 1m", text, min, max));
+  throw usage_error(fmt::format("\"{}\" is not a number of bytes from {} to {}; write 512, 4k or 1m", text, min, max));
 }
 
 endpoint parse_endpoint(std::string_view text) {
@@ -72,7 +72,7 @@ endpoint parse_endpoint(std::string_view text) {
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
     if (port && *port != 0) return {std::string(host), *port};
   }
-  throw usage_error(fmt::format("\"{}\" is no HOST:PORT, such as 127.0.0.1:7007 (port 1 to 65535)", text));
+  throw usage_error(fmt::format("\"{}\" is not HOST:PORT, such as 127.0.0.1:7007 (port 1 to 65535)", text));
 }
 
 cpu_list allowed_cpus() {
@@ -88,7 +88,7 @@ cpu_list allowed_cpus() {
 cpu_list parse_cpus(std::string_view text) {
   const cpu_list allowed = allowed_cpus();
   const auto refuse = [&] {
-    return usage_error(fmt::format("\"{}\" is no list of CPUs; write 0, 0,1 or 0-1; this process may use {}", text,
+    return usage_error(fmt::format("\"{}\" is not a list of CPUs; write 0, 0,1 or 0-1; this process may use {}", text,
                                    fmt::join(allowed, ",")));
   };
   cpu_list cpus;
@@ -113,19 +113,21 @@ count_range parse_sizes(std::string_view text, unsigned most) {
   const auto max = dots == text.npos ? min : whole<unsigned>(text.substr(dots + 2));
   if (min && max && *min >= 1 && *min <= *max && *max <= most) return {*min, *max};
   throw usage_error(
-      fmt::format("\"{}\" is no range; write MIN..MAX with 1 <= MIN <= MAX <= {}, or one number", text, most));
+      fmt::format("\"{}\" is not a range; write MIN..MAX with 1 <= MIN <= MAX <= {}, or one number", text, most));
 }
 
 count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
 accept_strategy parse_accept(std::string_view text) {
   if (const auto strategy = from_string<accept_strategy>(text)) return *strategy;
-  throw usage_error(fmt::format("\"{}\" is no way to accept; there are: {}", text, names_of<accept_strategy>()));
+  throw usage_error(
+      fmt::format("\"{}\" is not an accept strategy; it must be one of: {}", text, names_of<accept_strategy>()));
 }
 
 offload_policy parse_offload(std::string_view text) {
   if (const auto policy = from_string<offload_policy>(text)) return *policy;
-  throw usage_error(fmt::format("\"{}\" is no offload policy; there are: {}", text, names_of<offload_policy>()));
+  throw usage_error(
+      fmt::format("\"{}\" is not an offload policy; it must be one of: {}", text, names_of<offload_policy>()));
 }
 
 engine_kind parse_engine(std::string_view text) {
@@ -136,7 +138,7 @@ engine_kind parse_engine(std::string_view text) {
       throw usage_error(e.what());
     }
   }
-  throw usage_error(fmt::format("\"{}\" is no engine; there are: {}", text, names_of(built_engines())));
+  throw usage_error(fmt::format("\"{}\" is not an engine; it must be one of: {}", text, names_of(built_engines())));
 }
 
 void pin_thread(const cpu_list& cpus) {
@@ -168,7 +170,7 @@ void require_files(std::string_view who, std::size_t needed) {
 
 void limit_files(std::size_t most) {
   if (most > most_files())
-    throw usage_error(fmt::format("{} open files are more than the {} that ulimit -Hn allows", most, most_files()));
+    throw usage_error(fmt::format("--files is {}; it must be at most {} (ulimit -Hn)", most, most_files()));
   const rlimit limit{.rlim_cur = most, .rlim_max = most_files()};
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot limit the open files");

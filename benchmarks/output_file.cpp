@@ -40,10 +40,10 @@ std::string parse_output(const std::string& path) {
   if (fs::is_directory(path, error)) throw usage_error(fmt::format("\"{}\" is a directory", path));
   fs::create_directories(folder_of(path), error);
   if (!fs::is_directory(folder_of(path), error))
-    throw usage_error(fmt::format("the directory of \"{}\" cannot be made", path));
+    throw usage_error(fmt::format("cannot create the directory of \"{}\"", path));
   const fs::path asked = is_special(path) ? fs::path(path) : folder_of(path);
   if (::access(asked.c_str(), W_OK) != 0)
-    throw usage_error(fmt::format("\"{}\" cannot be written: {}", path, std::strerror(errno)));
+    throw usage_error(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));
   return path;
 }
 

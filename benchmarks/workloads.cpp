@@ -80,14 +80,15 @@ workload require_workload(std::string_view text) {
   if (auto w = parse_workload(text)) return *std::move(w);
   std::string names;
   for (const workload& w : default_workloads()) names += (names.empty() ? "" : ", ") + w.name;
-  throw usage_error('"' + std::string(text) + "\" is no workload; there are: " + names +
+  throw usage_error('"' + std::string(text) + "\" is not a workload; it must be one of: " + names +
                     " (cpu and blocking take any cost, as in cpu:500us)");
 }
 
 void require_possible(const workload& w) {
   if (w.kind != work_kind::timestamp) return;
-  if (w.message_bytes != header_bytes) throw usage_error("timestamp: a request is a number of 8 bytes, not of others");
-  if (w.short_connections) throw usage_error("timestamp: is not of short connections, which only echo");
+  if (w.message_bytes != header_bytes)
+    throw usage_error("timestamp: a request is a number of 8 bytes; --size must be 8");
+  if (w.short_connections) throw usage_error("timestamp: short connections only echo, so it has none");
 }
 
 std::string title(const workload& w) {

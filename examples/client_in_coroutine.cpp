@@ -92,10 +92,10 @@ int main(int argc, char** argv) {
   config.limits.max_input = line_client::longest;
   config.accepting.max_connections = 1000;  // each has a connection to the upstream
   gateway handler;
-  example::command_line("client_in_coroutine", "Forwards lines to another server, and gives up when it is slow.")
+  example::command_line("client_in_coroutine", "Forwards lines to another server, with a time limit for its answer.")
       .server(config)
       .address("--upstream", handler.upstream, "the server that answers")
-      .number("--limit-ms", handler.limit_ms, 1, 60'000, "how long to wait for an answer")
+      .number("--limit-ms", handler.limit_ms, 1, 60'000, "time to wait for an answer, in milliseconds")
       .try_it(
           "  slow_query --model reactor_pool &\n  client_in_coroutine &\n  nc 127.0.0.1 7011    # ping, sleep 100, "
           "sleep 300")

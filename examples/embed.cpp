@@ -31,7 +31,7 @@ class business {
     itimerspec every{};
     every.it_interval = {static_cast<time_t>(tick_ms / 1000), static_cast<long>(tick_ms % 1000) * 1'000'000};
     every.it_value = every.it_interval;
-    if (!clock_ || ::timerfd_settime(clock_.get(), 0, &every, nullptr) != 0) fail("cannot make a clock");
+    if (!clock_ || ::timerfd_settime(clock_.get(), 0, &every, nullptr) != 0) fail("cannot create a timer");
   }
   [[nodiscard]] int descriptor() const noexcept { return clock_.get(); }
   void work() {
@@ -106,11 +106,11 @@ void run_until_finished(business& own, Server& driven) {
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:7041"});
   std::size_t report_port = 7042, tick_ms = 100;
-  example::command_line("embed",
-                        "A program with a loop of its own, an echo server beside it, and another inside of it.")
+  example::command_line(
+      "embed", "A program with its own event loop, an echo server on another thread, and a second server on that loop.")
       .server(config)
       .number("--report-port", report_port, 0, 65535, "port of the server that the program's own loop drives")
-      .number("--tick-ms", tick_ms, 1, 60'000, "how often the program has something to do")
+      .number("--tick-ms", tick_ms, 1, 60'000, "interval of the program's own timer, in milliseconds")
       .try_it(
           "  embed --model reactor_pool &\n  nc 127.0.0.1 7041           # echo\n  echo | nc 127.0.0.1 7042    # ticks")
       .parse(argc, argv);

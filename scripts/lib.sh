@@ -11,7 +11,7 @@ fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 # reject_option <option> <program>: reports an unknown option before the build; the program could do so only afterwards.
 reject_option() {
-  printf '%s: %s: is an option neither of this script nor of %s; see --help\n' "${0##*/}" "$1" "$2" >&2
+  printf '%s: %s: is not an option of this script or of %s; see --help\n' "${0##*/}" "$1" "$2" >&2
   exit 2
 }
 
@@ -94,21 +94,21 @@ as_root() {
 install_packages() {
   local missing package wanted=()
   command -v apt-get dpkg-query > /dev/null ||
-    fail "installs with apt-get (Debian 12, Debian 13, Ubuntu 24.04). Elsewhere install by hand what scripts/packages.txt lists, then use --no-install."
+    fail "apt-get is not available; this script installs packages on Debian 12, Debian 13 and Ubuntu 24.04. Elsewhere, install the packages of scripts/packages.txt yourself and use --no-install."
   missing=$(missing_packages "$@")
   [[ $missing ]] || { echo '    nothing is missing'; return; }
   ((EUID == 0)) || command -v sudo > /dev/null ||
-    fail "has to install packages, and is neither root nor finds sudo. As root: apt-get install$(printf ' %s' ${missing//\?/})"
+    fail "packages are missing, and installing them needs root or sudo. As root: apt-get install$(printf ' %s' ${missing//\?/})"
   mkdir -p build
   export DEBIAN_FRONTEND=noninteractive
-  as_root apt-get update -q > build/apt.log 2>&1 || echo "    the package lists could not be refreshed (build/apt.log); those at hand have to do"
+  as_root apt-get update -q > build/apt.log 2>&1 || echo "    cannot refresh the package lists (build/apt.log); the existing ones are used"
   for package in $(missing_packages "$@"); do  # again, because the version of Boost is only known now
     if can_be_had "${package#\?}"; then
       wanted+=("${package#\?}")
     elif [[ $package == \?* ]]; then
-      echo "    going without ${package#\?}: this system's package sources do not have it"
+      echo "    ${package#\?} is skipped: this system's package sources do not have it"
     else
-      fail "${package} cannot be had from this system's package sources ($(. /etc/os-release; echo "$PRETTY_NAME")); see scripts/packages.txt"
+      fail "${package} is not in this system's package sources ($(. /etc/os-release; echo "$PRETTY_NAME")); see scripts/packages.txt"
     fi
   done
   ((${#wanted[@]})) || return 0
@@ -116,8 +116,8 @@ install_packages() {
   # --no-remove: Debian 12's Boost 1.74 conflicts with 1.81, and the user may need it.
   quietly build/apt.log as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -q --no-install-recommends --no-remove "${wanted[@]}" || {
-    is_installed libboost1.74-dev && echo 'Boost 1.74 is installed, and excludes the newer one: apt-get remove libboost1.74-dev' >&2
-    fail "these packages could not be installed: ${wanted[*]} (all of apt's output: build/apt.log)"
+    is_installed libboost1.74-dev && echo 'Boost 1.74 is installed and conflicts with the newer one: apt-get remove libboost1.74-dev' >&2
+    fail "cannot install these packages: ${wanted[*]} (apt's output: build/apt.log)"
   }
 }
 
@@ -171,4 +171,4 @@ run_tests() {
   return 1
 }
 
-total() { printf '\nAll of it took %d s.\n' $((SECONDS - started)); }
+total() { printf '\nTotal time: %d s.\n' $((SECONDS - started)); }

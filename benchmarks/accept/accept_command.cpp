@@ -53,7 +53,8 @@ std::vector<accept_strategy> parse_strategies(const std::string& text) {
 std::string parse_model_with_loops(const std::string& text) {
   auto model = parse_one_model(text);
   if (!model.starts_with("loop_per_thread"))
-    throw usage_error("in " + model + " only the main loop accepts; there are: loop_per_thread, loop_per_thread_pool");
+    throw usage_error("in " + model +
+                      " only the main loop accepts; the model must be loop_per_thread or loop_per_thread_pool");
   return model;
 }
 
@@ -71,7 +72,7 @@ std::vector<contender> contenders(const chosen& c) {
   std::vector<contender> out;
   for (const accept_strategy strategy : parse_strategies(c.strategies)) {
     if (strategy == accept_strategy::reuse_port_cpu && c.loops.value_or(1) > cpus) {
-      fmt::print(stderr, "reuse_port_cpu is left out: {} loops are more than the {} CPUs.\n", *c.loops, cpus);
+      fmt::print(stderr, "reuse_port_cpu is skipped: {} loops need a CPU each, and there are {}.\n", *c.loops, cpus);
       continue;
     }
     out.push_back(
@@ -108,32 +109,37 @@ int run_command(const compare_settings& s, const chosen& c) {
 
 void add_options(CLI::App& app, compare_settings& s, chosen& c) {
   app.add_flag("--quick", s.quick, "Short runs");
-  app.add_option("--preset", c.preset,
-                 "short: 100 connections at a time; fastsocket: 500 for each CPU, as its authors measured (short)")
+  app.add_option(
+         "--preset", c.preset,
+         "short: 100 concurrent connections; fastsocket: 500 for each CPU, as its authors measured (default: short)")
       ->check(CLI::IsMember({"short", "fastsocket"}));
   add_parsed(
       app, "--strategies", c.strategies, [](const std::string& t) { return parse_strategies(t), t; },
-      "Comma-separated: main_reactor, reuse_port, reuse_port_cpu, exclusive (all)");
-  add_parsed(app, "--model", c.model, parse_model_with_loops, "loop_per_thread or loop_per_thread_pool (the first)");
-  add_parsed(app, "--loops", c.loops, number_in<unsigned>(1, 1024), "Loops (one for each CPU)");
-  add_parsed(app, "--engine", c.engine, parse_engine, "What moves bytes: epoll, asio, uring (automatic)");
-  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 20'000), "At a time, instead of the preset's");
-  auto* close =
-      app.add_option("--close", c.closing, "How the client ends a connection: fin (from many 127.0.0.x) or reset (fin)")
-          ->check(CLI::IsMember({"fin", "reset"}));
+      "Comma-separated: main_reactor, reuse_port, reuse_port_cpu, exclusive (default: all)");
+  add_parsed(app, "--model", c.model, parse_model_with_loops,
+             "loop_per_thread or loop_per_thread_pool (default: loop_per_thread)");
+  add_parsed(app, "--loops", c.loops, number_in<unsigned>(1, 1024), "Event loops (default: one for each CPU)");
+  add_parsed(app, "--engine", c.engine, parse_engine, "I/O engine: epoll, asio, uring (default: automatic)");
+  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 20'000),
+             "Concurrent connections (default: by preset)");
+  auto* close = app.add_option("--close", c.closing,
+                               "How the client ends a connection: fin (from many 127.0.0.x) or reset (default: fin)")
+                    ->check(CLI::IsMember({"fin", "reset"}));
   add_measuring_options(app, c.measuring, s, default_runs, quick_runs);
   add_within(app, c.measuring);
-  app.add_flag("--nginx", c.nginx, "HTTP without keep-alive: the example http_hello beside nginx, as many workers")
+  app.add_flag("--nginx", c.nginx,
+               "Compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
       ->excludes(close);  // the server closes
-  app.add_option("--http_hello", c.http_hello, "That example (default: that of this build)")->type_name("PATH");
+  app.add_option("--http_hello", c.http_hello, "Path of the example http_hello (default: that of this build)")
+      ->type_name("PATH");
   app.add_flag("--no-peers", c.no_peers, "Leave out the hand-written server, or nginx");
-  app.add_flag("--no-counters", c.no_counters, "Leave out the pass that counts system calls and wake-ups");
+  app.add_flag("--no-counters", c.no_counters, "Do not count system calls and wake-ups");
 }
 
 }  // namespace
 
 void add_accept(CLI::App& app) {
-  auto* sub = app.add_subcommand("accept", "Short connections: who accepts them, side by side");
+  auto* sub = app.add_subcommand("accept", "Compares accept strategies under short connections");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   add_options(*sub, *s, *c);

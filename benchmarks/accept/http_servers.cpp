@@ -87,7 +87,7 @@ http_programs http_programs::find(const std::string& http_hello) {
   auto nginx = find_program("nginx");
   // Debian's path, which is not in every user's PATH.
   if (!nginx && ::access("/usr/sbin/nginx", X_OK) == 0) nginx = "/usr/sbin/nginx";
-  if (!nginx) throw usage_error("--nginx: it is not installed; apt-get install nginx");
+  if (!nginx) throw usage_error("--nginx: nginx is not installed; apt-get install nginx");
   return {*nginx, example_program("http_hello", http_hello)};
 }
 

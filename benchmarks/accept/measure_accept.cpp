@@ -50,7 +50,7 @@ void measure(const std::string& closing, run_result& result, const compare_setti
 
 double number_at(const boost::json::object& from, const char* name) {
   const auto* value = from.if_contains(name);
-  if (!value || !value->is_number()) throw run_error(std::string("the server has not counted ") + name);
+  if (!value || !value->is_number()) throw run_error(std::string("the server has no counter ") + name);
   return value->to_number<double>();
 }
 
@@ -63,12 +63,13 @@ measure_function measure_accept(std::string closing) {
 
 void take_accept_figures(run_result& into, const boost::json::object& counted) {
   const double accepted = number_at(counted, "accepted");
-  if (accepted <= 0) throw run_error("the server has accepted nobody");
+  if (accepted <= 0) throw run_error("the server has accepted no connection");
   // The main loop is not pinned, and the model distributes its connections.
   if (into.accept == contender().accept) return;
   into.accepted_locally = number_at(counted, "accepted_locally") / accepted;
   const auto* each = counted.if_contains("accepted_by_each");
-  if (!each || !each->is_array() || each->get_array().empty()) throw run_error("the server has not counted its loops");
+  if (!each || !each->is_array() || each->get_array().empty())
+    throw run_error("the server has no counters of its loops");
   double most = 0;
   for (const auto& loop : each->get_array()) most = std::max(most, loop.to_number<double>());
   into.accept_balance = most * static_cast<double>(each->get_array().size()) / accepted;

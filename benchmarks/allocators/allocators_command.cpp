@@ -19,8 +19,8 @@ namespace quintet::bench {
 namespace {
 
 constexpr auto* footer =
-    "The example kv under redis-benchmark. kv: PING, for which nobody allocates; kv-set: SET of 64 bytes, which the\n"
-    "handler stores in memory of its own.\n"
+    "The example kv under redis-benchmark. kv: PING, which allocates nothing; kv-set: SET of 64 bytes, which the\n"
+    "handler stores in allocated memory.\n"
     "Examples:\n"
     "  quintet-bench allocators --json allocators.json\n"
     "  quintet-bench allocators --models 4 --workload kv-set --shared-cpus --rounds 9\n"
@@ -57,7 +57,8 @@ std::vector<workload> parse_kv_workloads(const std::string& text) {
   for (const auto part : split(text)) {
     const auto all = usual_workloads();
     const auto found = std::find_if(all.begin(), all.end(), [&](const workload& w) { return w.name == part; });
-    if (found == all.end()) throw usage_error(fmt::format("\"{}\" is no workload here; there are: kv, kv-set", part));
+    if (found == all.end())
+      throw usage_error(fmt::format("\"{}\" is not a workload of this command; it must be one of: kv, kv-set", part));
     out.push_back(*found);
   }
   return out;
@@ -93,9 +94,9 @@ std::vector<std::string> models_of(const chosen& c) {
   auto out = parse_models(c.models);
   if (c.count.empty() || std::erase(out, by_time) == 0) return out;
   const auto why =
-      fmt::format("--count: which requests {} gives to workers depends on time, and so would its counts", by_time);
+      fmt::format("--count: the instruction counts of {} do not repeat, since offloading depends on time", by_time);
   if (out.empty()) throw usage_error(why);
-  fmt::print(stderr, "{}; it is left out.\n", why);
+  fmt::print(stderr, "{}; it is skipped.\n", why);
   return out;
 }
 
@@ -144,24 +145,26 @@ void add_options(CLI::App& app, compare_settings& s, chosen& c) {
   add_parsed(
       app, "--allocators", c.allocators, parse_allocators,
       "Comma-separated: tcmalloc, jemalloc, mimalloc (default: all that are installed); glibc, the reference, is "
-      "always there");
+      "always included");
   app.add_option("--count", c.count,
-                 "instructions: of each server, in user space, by callgrind, with one connection, instead of times")
+                 "instructions: count user-space instructions of each server with callgrind and one connection, "
+                 "instead of time")
       ->check(CLI::IsMember({"instructions"}));
-  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 10'000), "(default: 100)");
+  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 10'000),
+             "Concurrent connections (default: 100)");
   add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024),
              "Loops of models 4 and 5 (default: the server's CPUs)");
   add_parsed(app, "--workers", s.workers, parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)");
   app.add_flag("--shared-cpus", s.shared_cpus,
-               "Server and client may both use all CPUs, so that the server's threads run at the same time");
+               "Let server and client share all CPUs, so that the server's threads run at the same time");
   add_measuring_options(app, c.measuring, s, default_runs, quick_runs);
-  add_parsed(app, "--kv", c.kv, same, "The example kv (default: that of this build)");
+  add_parsed(app, "--kv", c.kv, same, "Path of the example kv (default: that of this build)");
 }
 
 }  // namespace
 
 void add_allocators(CLI::App& app) {
-  auto* sub = app.add_subcommand("allocators", "Memory allocators, preloaded into the same server, side by side");
+  auto* sub = app.add_subcommand("allocators", "Compares memory allocators, preloaded into the same server");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   add_options(*sub, *s, *c);

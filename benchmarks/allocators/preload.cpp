@@ -61,7 +61,7 @@ const allocator_kind& find_allocator(std::string_view name) {
     if (k.name == name) return k;
     names += (names.empty() ? "" : ", ") + std::string(k.name);
   }
-  throw usage_error(fmt::format("\"{}\" is no allocator; there are: {}", name, names));
+  throw usage_error(fmt::format("\"{}\" is not an allocator; it must be one of: {}", name, names));
 }
 
 std::optional<std::string> find_library(const allocator_kind& kind) {
@@ -89,13 +89,14 @@ std::vector<std::string_view> allocators_in(std::string_view maps) {
 
 void require_allocator(std::string_view name, pid_t server) {
   const std::string maps = read_if_possible(fmt::format("/proc/{}/maps", server));
-  if (maps.empty()) throw run_error("the server's /proc/PID/maps cannot be read, so its allocator is not known");
+  if (maps.empty()) throw run_error("cannot read the server's /proc/PID/maps, so its allocator is unknown");
   const auto found = allocators_in(maps);
   for (const auto other : found) {
-    if (other != name) throw run_error(fmt::format("the server has {} of its own, so not {}", other, name));
+    if (other != name)
+      throw run_error(fmt::format("the server already uses {}, so {} cannot be measured", other, name));
   }
   if (found.empty() && name != own_allocator)
-    throw run_error(fmt::format("{} was not preloaded: the server's /proc/PID/maps does not have it", name));
+    throw run_error(fmt::format("{} was not preloaded: it is not in the server's /proc/PID/maps", name));
 }
 
 }  // namespace quintet::bench

@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   const auto model = argc == 5 ? quintet::from_string(argv[1]) : std::nullopt;
   const std::string flavour = argc == 5 ? argv[2] : "";
   if (!model || (flavour != "callback" && flavour != "coroutine") || number(argv[3]) < 1 || number(argv[4]) < 1) {
-    std::fputs("Usage: quintet-budget MODEL callback|coroutine REQUESTS CONNECTIONS; MODEL is the name of one\n",
+    std::fputs("Usage: quintet-budget MODEL callback|coroutine REQUESTS CONNECTIONS; MODEL is the name of a model\n",
                stderr);
     return 2;
   }

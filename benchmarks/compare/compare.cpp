@@ -100,7 +100,7 @@ comparison_outcome compare(const compare_settings& asked, const measure_function
     s.counters = false;
   }
   const auto plan = make_plan(s);
-  fmt::print(stderr, "{} runs, about {:.0f} s; order by seed {}. Ctrl-C ends early and keeps what was measured.\n",
+  fmt::print(stderr, "{} runs, about {:.0f} s; order by seed {}. Ctrl-C ends early and keeps the results so far.\n",
              plan.size(), std::ceil(expected_seconds(s, plan)), s.seed);
   const environment machine;
   const interruption_guard guard;
@@ -109,7 +109,7 @@ comparison_outcome compare(const compare_settings& asked, const measure_function
     perform_all(s, measure, plan, out.found.results);
   } catch (const interrupted&) {
     out.interrupted = true;
-    fmt::print(stderr, "Interrupted: this is what was measured until now.\n");
+    fmt::print(stderr, "Interrupted: these are the results so far.\n");
   }
   sort_results(out.found.results, s);
   out.found.version = QUINTET_BENCH_VERSION;

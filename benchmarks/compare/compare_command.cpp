@@ -57,7 +57,7 @@ comparison read_results(const std::string& path) {
 // Reads the files of --with. Call it before the runs, so that a bad file fails early.
 boost::json::array read_others(const compare_settings& s) {
   if (!s.with_files.empty() && s.html_file.empty())
-    throw usage_error("--with: its sections are of the report: give --html as well");
+    throw usage_error("--with: it adds sections to the report; give --html as well");
   boost::json::array others;
   try {
     for (const std::string& file : s.with_files) others.push_back(read_other(file));
@@ -76,7 +76,8 @@ int run_command(const compare_settings& s) {
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  auto* sub = app.add_subcommand("compare", "Five threading models under several workloads: table, JSON, HTML report");
+  auto* sub = app.add_subcommand(
+      "compare", "Compares the five threading models under several workloads: table, JSON, HTML report");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   const auto same = [](const std::string& text) { return text; };
@@ -90,13 +91,13 @@ void add_compare(CLI::App& app) {
   add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
   add_within(*sub, c->measuring);
   add_server_options(*sub, *s);
-  sub->add_flag("--no-peers", c->no_peers, "Leave out the hand-written servers");
-  sub->add_flag("--no-counters", c->no_counters, "Leave out the pass that counts system calls");
+  sub->add_flag("--no-peers", c->no_peers, "Do not measure the hand-written servers");
+  sub->add_flag("--no-counters", c->no_counters, "Do not count system calls");
   add_html(*sub, *s);
-  add_parsed(*sub, "--from", s->from_file, same, "Measure nothing: table and report of an earlier --json file");
+  add_parsed(*sub, "--from", s->from_file, same, "Do not measure; print table and report of an earlier --json file");
   sub->add_option("--with", s->with_files,
-                  "A section of the report for what sweep, study, contention, memlat, allocators, accept, peers, "
-                  "forecast or stress wrote with --json; several times for several files")
+                  "Add a section to the report: a --json file of sweep, study, contention, memlat, allocators, accept, "
+                  "peers, forecast or stress; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
   sub->footer(footer);

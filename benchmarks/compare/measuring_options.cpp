@@ -34,11 +34,11 @@ void add_measuring_options(CLI::App& app, measuring_options& o, compare_settings
              "Runs of each combination " + defaults(usual.rounds, quick.rounds));
   add_parsed(app, "--duration", o.duration, positive_duration,
              "Measured time of a run " + defaults(usual.duration, quick.duration));
-  add_parsed(app, "--warm-up", o.warm_up, positive_duration, "Before it " + defaults(usual.warm_up, quick.warm_up));
-  add_parsed(app, "--seed", o.seed, number_in<std::uint64_t>(0),
-             "Of the random order of runs (default: another each time)");
+  add_parsed(app, "--warm-up", o.warm_up, positive_duration,
+             "Load before the measured time " + defaults(usual.warm_up, quick.warm_up));
+  add_parsed(app, "--seed", o.seed, number_in<std::uint64_t>(0), "Seed of the random order of runs (default: random)");
   add_parsed(app, "--json", s.json_file, parse_output, "Write all results to this file");
-  add_parsed(app, "--program", s.program, same, "The quintet-bench that serves and loads (default: this one)");
+  add_parsed(app, "--program", s.program, same, "Path of the quintet-bench that serves and loads (default: this one)");
 }
 
 void add_within(CLI::App& app, measuring_options& o) {
@@ -48,7 +48,7 @@ void add_within(CLI::App& app, measuring_options& o) {
 }
 
 void add_html(CLI::App& app, compare_settings& s) {
-  add_parsed(app, "--html", s.html_file, parse_output, "Write the report, one self-contained page, to this file");
+  add_parsed(app, "--html", s.html_file, parse_output, "Write the report, a self-contained HTML page, to this file");
 }
 
 void add_server_options(CLI::App& app, compare_settings& s) {
@@ -56,10 +56,10 @@ void add_server_options(CLI::App& app, compare_settings& s) {
              "Loops of models 4 and 5 (default: the server's CPUs)");
   add_parsed(app, "--workers", s.workers, parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)");
   add_parsed(app, "--offload", s.offload, parse_offload,
-             "Batches that go to the workers of models 3 and 5: always, adaptive, automatic (default: automatic, "
+             "Batches that models 3 and 5 hand off to workers: always, adaptive, automatic (default: automatic, "
              "which is adaptive in model 5)");
   add_parsed(app, "--engine", s.engine, parse_engine,
-             "What moves bytes: epoll, asio, uring (default: automatic, which is epoll unless QUINTET_ENGINE says so)");
+             "I/O engine: epoll, asio, uring (default: automatic, which is epoll unless QUINTET_ENGINE names another)");
 }
 
 void complete_measuring(compare_settings& s, const measuring_options& o, const usual_runs& usual,

@@ -157,7 +157,7 @@ void load_server(run_result& result, const compare_settings& s, const planned_ru
   const auto found = figures.text().empty() ? boost::json::object() : figures.figures("the client");
   take_client_figures(result, found);
   if (status != 0 && result.failed.value_or(0) == 0) throw run_error("the client " + client.ending());
-  if (result.requests.value_or(0) <= 0) throw run_error("not one request was answered");
+  if (result.requests.value_or(0) <= 0) throw run_error("no request was answered");
   watch.fill(result, window_seconds(found, result));
   if (*result.connections >= enough_connections && !run.work->short_connections)
     result.bytes_per_connection = watch.grown_bytes() / *result.connections;

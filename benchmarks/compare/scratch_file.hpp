@@ -32,7 +32,7 @@ class scratch_file {
   boost::json::object figures(std::string_view whose) const {
     boost::system::error_code failed;
     auto all = boost::json::parse(text(), failed);
-    if (failed || !all.is_object()) throw run_error(fmt::format("{} has left no figures", whose));
+    if (failed || !all.is_object()) throw run_error(fmt::format("{} wrote no results", whose));
     return std::move(all.as_object());
   }
   // Returns the file's text, or "" if nothing was written.

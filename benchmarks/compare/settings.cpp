@@ -43,7 +43,8 @@ std::vector<std::string> parse_models(std::string_view text) {
     if (!name) {
       std::string allowed;
       for (const auto known : model_names) allowed += (allowed.empty() ? "" : ", ") + std::string(known);
-      throw usage_error('"' + std::string(part) + "\" is no model; there are: " + allowed + ", or 1 to 5; or all");
+      throw usage_error('"' + std::string(part) + "\" is not a model; it must be one of: " + allowed +
+                        ", or 1 to 5; or all");
     }
     if (std::find(out.begin(), out.end(), *name) == out.end()) out.emplace_back(*name);
   }
@@ -59,7 +60,7 @@ std::string parse_one_model(const std::string& text) {
 std::chrono::nanoseconds positive_duration(const std::string& text) {
   const auto value = parse_duration(text);
   using namespace std::chrono_literals;
-  if (value < 50ms || value > 1h) throw usage_error('"' + text + "\" is out of range; allowed are 50ms to 60min");
+  if (value < 50ms || value > 1h) throw usage_error('"' + text + "\" is out of range; it must be from 50ms to 60min");
   return value;
 }
 

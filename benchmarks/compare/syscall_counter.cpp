@@ -88,7 +88,7 @@ std::uint64_t sum(const std::vector<unique_fd>& counters) {
 }
 
 std::string find_tracepoint_obstacle() {
-  if (!ids()) return "the kernel's tracepoints cannot be read (root can)";
+  if (!ids()) return "cannot read the kernel's tracepoints (root can)";
   if (!open_counter(0, ids().all)) return fmt::format("perf_event_open: {}", std::strerror(errno));
   return "";
 }

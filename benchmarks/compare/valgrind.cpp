@@ -48,7 +48,7 @@ class strict_turns {
 };
 
 void send_all(const unique_fd& fd, std::string_view data) {
-  if (!send_whole(fd, data)) throw run_error("the server took no more requests");
+  if (!send_whole(fd, data)) throw run_error("the server accepted no more requests");
 }
 
 void receive(const unique_fd& fd, std::string& into) {
@@ -61,7 +61,7 @@ void converse(const endpoint& server, const workload& work, std::uint64_t turns)
   std::vector<unique_fd> connections;
   for (unsigned i = 0; i < work.connections; ++i) {
     connections.push_back(connect_blocking(where, static_cast<int>(std::chrono::milliseconds(patience).count())));
-    if (!connections.back()) throw run_error("the server did not accept");
+    if (!connections.back()) throw run_error("the server did not accept the connection");
   }
   const std::string requests(work.message_bytes * work.pipeline, 'q');
   std::string replies(requests.size(), '\0');

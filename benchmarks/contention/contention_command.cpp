@@ -21,8 +21,8 @@ constexpr auto* quick_threads = "2,40";
 constexpr unsigned most_threads = 1024;
 
 constexpr auto* footer =
-    "The echo of plain Boost.Asio: so many threads that all run one io_context, or each one of its own. Server and\n"
-    "client have all CPUs.\n"
+    "An echo server of plain Boost.Asio: its threads share one io_context, or have one each. Server and client share\n"
+    "all CPUs.\n"
     "Examples:\n"
     "  quintet-bench contention --json contention.json\n"
     "  quintet-bench contention --threads 2,40 --connections 1000 --rounds 9";
@@ -69,13 +69,15 @@ int run_command(const compare_settings& s) {
 }  // namespace
 
 void add_contention(CLI::App& app) {
-  auto* sub = app.add_subcommand("contention", "Threads that share one io_context against threads that have one each");
+  auto* sub =
+      app.add_subcommand("contention", "Compares threads that share one io_context with threads that have one each");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   sub->add_flag("--quick", s->quick, "2 and 40 threads, short runs");
   add_parsed(*sub, "--threads", c->threads, parse_threads,
              fmt::format("Comma-separated numbers of threads (default: {})", default_threads));
-  add_parsed(*sub, "--connections", c->connections, number_in<unsigned>(1, 20'000), "(default: 100)");
+  add_parsed(*sub, "--connections", c->connections, number_in<unsigned>(1, 20'000),
+             "Concurrent connections (default: 100)");
   add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
   add_within(*sub, c->measuring);
   sub->footer(footer);

@@ -127,7 +127,7 @@ ranking_metric find_metric(std::string_view key) {
     if (m.key == key) return {m.key, m.field, is_among(more_is_better, m.field)};
     known += (known.empty() ? "" : ", ") + std::string(m.key);
   }
-  throw std::invalid_argument(fmt::format("\"{}\" is no figure; there are: {}", key, known));
+  throw std::invalid_argument(fmt::format("\"{}\" is not a figure; it must be one of: {}", key, known));
 }
 
 }  // namespace quintet::bench

@@ -17,7 +17,7 @@ namespace quintet::bench {
 namespace {
 
 constexpr auto* footer =
-    "The files are those that compare, peers or sweep wrote with --json.\n"
+    "Reads files that compare, peers or sweep wrote with --json.\n"
     "Examples:\n"
     "  quintet-bench diff yesterday.json today.json\n"
     "  quintet-bench diff main.json branch.json --metric server_cpu_us_per_request --fail-above 10%";
@@ -34,7 +34,7 @@ double parse_percent(const std::string& text) {
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   const bool whole = rest == end || (rest + 1 == end && *rest == '%');
   if (error != std::errc() || !whole || !(value > 0 && value <= 1000))
-    throw usage_error('"' + text + "\" is no percentage above 0 and up to 1000, such as 10%");
+    throw usage_error('"' + text + "\" is not a percentage; it must be above 0 and at most 1000, such as 10%");
   return value / 100;
 }
 
@@ -95,17 +95,19 @@ int run_command(const chosen& c) {
 }  // namespace
 
 void add_diff(CLI::App& app) {
-  auto* sub = app.add_subcommand("diff", "The results of two dates or builds: faster, slower, no difference, or noise");
+  auto* sub = app.add_subcommand(
+      "diff", "Compares the results of two dates or builds: faster, slower, no difference, or noise");
   const auto c = std::make_shared<chosen>();
   sub->add_option("before", c->before, "Earlier results")->required()->type_name("A.json");
   sub->add_option("after", c->after, "Later results")->required()->type_name("B.json");
   add_parsed(*sub, "--metric,--metrics", c->rules.metrics, parse_metrics,
-             "Comma-separated keys of figures (default: what each workload is judged by, and CPU per request)");
+             "Comma-separated keys of figures (default: the main figure of each workload, and CPU per request)");
   add_parsed(*sub, "--tolerance", c->rules.tolerance, parse_percent,
-             "Changes as large as this that cannot be ruled out are noise (default: 10%)");
+             "Report noise where a change of this size cannot be ruled out (default: 10%)");
   add_parsed(*sub, "--fail-above", c->fail_above, parse_percent,
-             "Exit status 1 where something is slower by more than this, or has stopped to work");
-  add_parsed(*sub, "--json", c->json_file, parse_output, "Write all this to a file; -: to the standard output");
+             "Exit status 1 if something is slower by more than this, or fails now");
+  add_parsed(*sub, "--json", c->json_file, parse_output,
+             "Write the comparison to this file; -: to the standard output");
   sub->footer(footer);
   sub->callback([c] {
     if (const int status = run_command(*c)) throw CLI::RuntimeError(status);

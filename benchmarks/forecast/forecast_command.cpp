@@ -19,12 +19,10 @@ namespace {
 constexpr unsigned most_cores = 256, most_connections = 20'000;
 
 constexpr auto* footer =
-    "Costs are measured here, on two CPUs; a simulation says what N cores would do with them, and how far it is off "
-    "in\n"
-    "runs that were measured and not used. Everything else that it prints is a forecast, and says so.\n"
-    "Numbers that two CPUs cannot tell are assumed, and can be given: --assume lines=10,away=200. There are: lines, "
-    "spread,\n"
-    "slice, spin-share, accept-locked, away; what they are is in the list of costs.\n"
+    "Measures costs here, on two CPUs, and simulates N cores with them. Prints how far the simulation is off in runs\n"
+    "that were measured and not used for it. Everything else is a forecast, and is marked as one.\n"
+    "Numbers that two CPUs cannot show are assumed, and can be set: --assume lines=10,away=200. The names are lines,\n"
+    "spread, slice, spin-share, accept-locked and away; the list of costs explains them.\n"
     "Examples:\n"
     "  quintet-bench forecast --json forecast.json\n"
     "  quintet-bench forecast --cores 1,4,16,64 --connections 5000 --handler 50us --assume lines=10";
@@ -65,7 +63,7 @@ const assumable& find_assumable(std::string_view name) {
     if (a.name == name) return a;
     allowed += (allowed.empty() ? "" : ", ") + std::string(a.name);
   }
-  throw usage_error(fmt::format("\"{}\" is not assumed; there are: {}", name, allowed));
+  throw usage_error(fmt::format("\"{}\" is not an assumption; it must be one of: {}", name, allowed));
 }
 
 std::vector<assumption> parse_assumptions(const std::string& text) {
@@ -92,13 +90,14 @@ std::vector<unsigned> parse_cores(const std::string& text) {
 
 double parse_handler(const std::string& text) {
   const auto us = std::chrono::duration<double, std::micro>(parse_duration(text)).count();
-  if (us < 1 || us > 50'000) throw usage_error(fmt::format("\"{}\" is out of range; allowed are 1us to 50ms", text));
+  if (us < 1 || us > 50'000)
+    throw usage_error(fmt::format("\"{}\" is out of range; it must be from 1us to 50ms", text));
   return us;
 }
 
 int run_command(compare_settings s, const chosen& c) {
   const auto cpus = allowed_cpus();
-  if (cpus.size() < 2) throw std::runtime_error("measuring costs takes two CPUs, and this process may use one");
+  if (cpus.size() < 2) throw std::runtime_error("measuring costs takes two CPUs, and this process may use only one");
   machine_costs costs;
   question asked = c.asked;
   for (const auto& [name, value] : c.assumed) find_assumable(name).field(costs, asked) = value;
@@ -121,18 +120,20 @@ int run_command(compare_settings s, const chosen& c) {
 
 void add_forecast(CLI::App& app) {
   using namespace forecasting;
-  auto* sub = app.add_subcommand("forecast", "What more cores would do: costs measured here, the rest simulated");
+  auto* sub = app.add_subcommand("forecast", "Forecasts more cores: costs are measured here, the rest is simulated");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
-  sub->add_flag("--quick", s->quick, "Short runs: the errors are then those of the noise");
-  add_parsed(*sub, "--cores", c->asked.cores, parse_cores, "Comma-separated (default: 1,2,4,8,16,24,32)");
-  add_parsed(*sub, "--connections", c->asked.connections, number_in<unsigned>(1, most_connections), "(default: 1000)");
+  sub->add_flag("--quick", s->quick, "Short runs, whose errors are noise");
+  add_parsed(*sub, "--cores", c->asked.cores, parse_cores,
+             "Comma-separated numbers of cores (default: 1,2,4,8,16,24,32)");
+  add_parsed(*sub, "--connections", c->asked.connections, number_in<unsigned>(1, most_connections),
+             "Concurrent connections (default: 1000)");
   add_parsed(*sub, "--handler", c->asked.handler, parse_handler,
-             "What a handler computes for a request, beside the echo (default: 200us)");
-  add_parsed(*sub, "--assume", c->assumed, parse_assumptions, "Other numbers than those that are assumed, see below");
+             "Time that a handler computes for a request, besides the echo (default: 200us)");
+  add_parsed(*sub, "--assume", c->assumed, parse_assumptions, "Set assumed numbers, see below");
   add_parsed(*sub, "--patience", c->patience, positive_duration,
-             "Waits, at most so long altogether, for moments without other programs, and repeats runs that they have "
-             "disturbed (default: does not)");
+             "Wait at most this long in all for other programs to be idle, and repeat runs that they disturbed "
+             "(default: do not wait)");
   add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
   sub->footer(footer);
   sub->callback([s, c] {

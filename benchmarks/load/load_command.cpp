@@ -60,22 +60,24 @@ load_settings resolve_settings(const load_options& o) {
   s.work.short_connections |= o.short_connections || s.http;
   s.duration = o.duration.value_or(o.quick ? std::chrono::seconds(1) : std::chrono::seconds(5));
   s.warm_up = o.warm_up.value_or(o.quick ? std::chrono::milliseconds(200) : std::chrono::seconds(1));
-  if (s.duration.count() == 0) throw usage_error("--duration: must be more than 0");
+  if (s.duration.count() == 0) throw usage_error("--duration is 0; it must be more than 0");
   s.client = o.client == "blocking" ? client_kind::blocking : client_kind::epoll;
   s.close_by_reset = o.closing.empty() ? !is_loopback_v4(resolve(s.target)) : o.closing == "reset";
   if (s.work.short_connections && s.work.pipeline != 1)
-    throw usage_error("--pipeline: short connections send one request each; leave it at 1");
+    throw usage_error("--pipeline: short connections send one request each; it must be 1");
   if (s.client == client_kind::blocking && s.work.connections > 4000)
-    throw usage_error("--client blocking: has a thread per connection; at most 4000 connections");
+    throw usage_error("--client blocking has a thread for each connection; --connections must be at most 4000");
   if (s.client == client_kind::blocking && s.spin.count() != 0)
-    throw usage_error("--spin: the blocking client waits in receive calls; leave --spin or --client blocking out");
+    throw usage_error(
+        "--spin: the blocking client waits in receive calls; --spin and --client blocking exclude each other");
   require_possible(s.work);
   if (s.heartbeat && s.work.kind == work_kind::timestamp)
-    throw usage_error("--heartbeat: heartbeats come back as they are, and the workload timestamp adds one");
-  if (o.every && *o.every < std::chrono::milliseconds(100)) throw usage_error("--every: at least 100ms");
+    throw usage_error("--heartbeat: a heartbeat must come back unchanged, and the workload timestamp adds one");
+  if (o.every && *o.every < std::chrono::milliseconds(100))
+    throw usage_error("--every is too small; it must be at least 100ms");
   if (s.server && ::kill(*s.server, 0) != 0 && errno == ESRCH)
     throw usage_error(fmt::format("--server-pid: there is no process {}", *s.server));
-  if (s.http && s.client == client_kind::blocking) throw usage_error("--http: is of the epoll client alone");
+  if (s.http && s.client == client_kind::blocking) throw usage_error("--http works only with --client epoll");
   return s;
 }
 
@@ -207,28 +209,28 @@ void add_shape_options(CLI::App& app, load_options& o) {
   app.add_option("--workload", o.workload,
                  "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp")
       ->type_name("NAME");
-  add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "how many connections")
+  add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "concurrent connections")
       ->type_name("N");
   add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes), "bytes of a request")
       ->type_name("BYTES");
-  add_parsed(app, "--pipeline", o.pipeline, number_in<unsigned>(1, 100'000), "requests under way per connection")
+  add_parsed(app, "--pipeline", o.pipeline, number_in<unsigned>(1, 100'000), "requests in flight for each connection")
       ->type_name("N");
   add_parsed(app, "--threads", o.settings.threads, number_in<unsigned>(1, 1024), "threads of the client (1)")
       ->type_name("N");
   add_parsed(
       app, "--rate", o.settings.rate,
       [](const std::string& t) { return static_cast<double>(parse_number(t, 1, 1'000'000'000)); },
-      "requests a second by schedule; latency counts from when a request was due")
+      "requests a second, on a fixed schedule; latency counts from the scheduled time")
       ->type_name("N");
   add_parsed(app, "--spin", o.settings.spin, parse_duration,
-             "the epoll client looks for replies so long before it sleeps: 100us (0)")
+             "time that the epoll client polls for replies before it sleeps: 100us (0)")
       ->type_name("S");
   app.add_flag("--short", o.short_connections, "connect, one request, close");
   app.add_flag("--http", o.settings.http,
-               "the same over HTTP: GET /64, Connection: close; the reply is 200 and has a body of --size bytes");
+               "like --short, over HTTP: GET /64, Connection: close; the reply is 200 with a body of --size bytes");
   app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
       ->check(CLI::IsMember({"fin", "reset"}));
-  app.add_option("--client", o.client, "epoll, or blocking: a thread per connection")
+  app.add_option("--client", o.client, "epoll, or blocking: a thread for each connection")
       ->check(CLI::IsMember({"epoll", "blocking"}));
 }
 
@@ -236,14 +238,15 @@ void add_run_options(CLI::App& app, load_options& o) {
   add_parsed(app, "--duration", o.duration, parse_duration, "how long to measure, in seconds (5)")->type_name("S");
   add_parsed(app, "--warm-up", o.warm_up, parse_duration, "load before the measurement begins (1)")->type_name("S");
   app.add_flag("--quick", o.quick, "one second, after 0.2 s of warm-up");
-  add_parsed(app, "--rounds", o.rounds, number_in<unsigned>(1, 1000), "how often to do it (1)")->type_name("N");
+  add_parsed(app, "--rounds", o.rounds, number_in<unsigned>(1, 1000), "how often to repeat the run (1)")
+      ->type_name("N");
   add_parsed(app, "--pin", o.settings.cpus, parse_cpus, "CPUs of the client, such as 0 or 0,2-3")->type_name("CPUS");
-  add_parsed(app, "--heartbeat", o.settings.heartbeat, parse_endpoint, "HOST:PORT to probe every 10 ms beside the load")
+  add_parsed(app, "--heartbeat", o.settings.heartbeat, parse_endpoint, "probe this server every 10 ms during the load")
       ->type_name("HOST:PORT");
-  add_parsed(app, "--every", o.every, parse_duration, "a line of requests, failures and success for each interval: 1s")
+  add_parsed(app, "--every", o.every, parse_duration, "print requests, failures and success of each interval: 1s")
       ->type_name("S");
   add_parsed(app, "--server-pid", o.settings.server, number_in<pid_t>(1),
-             "the server's process on this machine: whether it was the bottleneck")
+             "the server's process on this machine, to report whether it was the bottleneck")
       ->type_name("PID");
   add_parsed(app, "--json", o.json, parse_output,
              "write the result to this file; -: as the last line of the standard output")
@@ -253,7 +256,7 @@ void add_run_options(CLI::App& app, load_options& o) {
 }  // namespace
 
 void add_load(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("load", "The client: sends requests, checks every reply, measures.");
+  CLI::App* sub = app.add_subcommand("load", "Sends requests to a server, checks every reply, measures.");
   sub->footer("Example: quintet-bench load 127.0.0.1:7007 --workload pipeline --duration 10 --json result.json");
   auto options = std::make_shared<load_options>();
   add_parsed(*sub, "server", options->target, parse_endpoint, "where the server listens")->type_name("HOST:PORT");

@@ -134,14 +134,16 @@ int run_command(const chosen& c) {
 }  // namespace
 
 void add_memlat(CLI::App& app) {
-  auto* sub = app.add_subcommand("memlat", "Latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs");
+  auto* sub =
+      app.add_subcommand("memlat", "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs");
   const auto c = std::make_shared<chosen>();
   sub->add_flag("--quick", c->quick, "Three short rounds");
-  add_parsed(*sub, "--rounds", c->rounds, number_in<unsigned>(1, 1000), "(default: 5; 3 with --quick)");
+  add_parsed(*sub, "--rounds", c->rounds, number_in<unsigned>(1, 1000), "Rounds (default: 5; 3 with --quick)");
   add_parsed(*sub, "--duration", c->duration, positive_duration,
-             "Of each measurement in a round (default: 200ms; 50ms with --quick)");
+             "Time of each measurement in a round (default: 200ms; 50ms with --quick)");
   add_parsed(*sub, "--cpus", c->cpus, parse_cpus,
-             "Loads run on the first; lines go from it to each other one (default: all it may use, 17 at most)");
+             "Loads run on the first CPU; cache lines go from it to each of the others (default: all allowed CPUs, at "
+             "most 17)");
   add_parsed(*sub, "--json", c->json_file, parse_output, "Write all figures to this file; -: to the standard output");
   sub->footer(footer);
   sub->callback([c] {

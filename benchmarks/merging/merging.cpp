@@ -137,7 +137,7 @@ merging_result measure_merging(const merging_settings& s, const sender& who, con
     out.sender_rss_bytes = after.rss_bytes;
   }
   server.stop();
-  if (server.poll_status() != 0) throw run_error("told to stop, the server " + server.ending());
+  if (server.poll_status() != 0) throw run_error("after SIGTERM, the server " + server.ending());
   const auto counted = counters.figures("the server");
   const auto number = [&](const char* name) { return counted.at(name).to_number<double>(); };
   out.writes_per_message = number("sends") / (number("bytes_sent") / messages.mean_size());

@@ -30,8 +30,7 @@ namespace json = boost::json;
 constexpr count_range usual_sizes[] = {{8, 128}, {8, 16 * 1024}};
 
 constexpr auto* footer =
-    "One connection; the sender writes messages as long as writable() says so. merged: what it writes leaves "
-    "together.\n"
+    "One connection; the sender writes messages while writable() is true. merged: messages share a system call.\n"
     "Examples:\n"
     "  quintet-bench merging --sizes 8..128\n"
     "  quintet-bench merging --model reactor_pool --rounds 9 --json merging.json";
@@ -77,7 +76,7 @@ outcome measure(const merging_settings& s, const placement& where) {
     }
   } catch (const interrupted&) {
     out.was_interrupted = true;
-    fmt::print(stderr, "Interrupted: this is what was measured until now.\n");
+    fmt::print(stderr, "Interrupted: these are the results so far.\n");
   }
   return out;
 }
@@ -177,27 +176,31 @@ int run_command(const merging_settings& s) {
 
 void add_options(CLI::App& app, merging_settings& s, chosen& c) {
   app.add_flag("--quick", c.quick, "Three rounds of 200 ms");
-  add_parsed(app, "--model", s.model, parse_one_model, "Of the sender (single_reactor)")->type_name("NAME");
-  add_parsed(app, "--engine", s.engine, parse_engine, "What moves its bytes: epoll, asio, uring (automatic)")
+  add_parsed(app, "--model", s.model, parse_one_model, "Model of the sender (default: single_reactor)")
       ->type_name("NAME");
-  add_parsed(app, "--sizes", s.sizes, piece_stream::parse_sizes, "Bytes of a message (8..128, then 8..16384)")
+  add_parsed(app, "--engine", s.engine, parse_engine,
+             "I/O engine of the sender: epoll, asio, uring (default: automatic)")
+      ->type_name("NAME");
+  add_parsed(app, "--sizes", s.sizes, piece_stream::parse_sizes, "Bytes of a message (default: 8..128, then 8..16384)")
       ->type_name("MIN..MAX");
   add_parsed(app, "--static-output", s.static_output, number_in<std::size_t>(0),
-             "Bytes of send buffers that the sender's loop allocates in advance (0)")
+             "Bytes of send buffers that the sender's loop allocates in advance (default: 0)")
       ->type_name("BYTES");
-  add_parsed(app, "--rounds", c.rounds, number_in<unsigned>(1, 1000), "Runs of each (5)")->type_name("N");
-  add_parsed(app, "--duration", c.duration, positive_duration, "Measured time of a run (1s)")->type_name("S");
+  add_parsed(app, "--rounds", c.rounds, number_in<unsigned>(1, 1000), "Runs of each (default: 5)")->type_name("N");
+  add_parsed(app, "--duration", c.duration, positive_duration, "Measured time of a run (default: 1s)")->type_name("S");
   add_parsed(app, "--json", s.json_file, parse_output, "Write all figures to this file; -: to the standard output")
       ->type_name("FILE");
   add_parsed(
-      app, "--program", s.program, [](const std::string& t) { return t; }, "The quintet-bench that sends (this one)")
+      app, "--program", s.program, [](const std::string& t) { return t; },
+      "Path of the quintet-bench that sends (default: this one)")
       ->type_name("PATH");
 }
 
 }  // namespace
 
 void add_merging(CLI::App& app) {
-  auto* sub = app.add_subcommand("merging", "Many small messages on one connection: merged, and a write for each");
+  auto* sub =
+      app.add_subcommand("merging", "Compares merged writes with one write for each message, on one connection");
   const auto s = std::make_shared<merging_settings>();
   const auto c = std::make_shared<chosen>();
   add_options(*sub, *s, *c);

@@ -29,7 +29,7 @@ std::string example_program(const std::string& name, const std::string& given) {
   auto out = given.empty() ? (here / "../examples" / name).lexically_normal().string() : given;
   if (::access(out.c_str(), X_OK) != 0)
     throw usage_error(
-        fmt::format("{0}: {1} is not there; build the target quintet-example-{0}, or name it with --{0}", name, out));
+        fmt::format("{0}: {1} does not exist; build the target quintet-example-{0}, or name it with --{0}", name, out));
   return out;
 }
 

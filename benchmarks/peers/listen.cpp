@@ -26,7 +26,7 @@ unique_fd listen_on(const std::string& address, std::uint16_t port, bool blockin
   at.sin_family = AF_INET;
   at.sin_port = htons(port);
   errno = EINVAL;
-  check(::inet_pton(AF_INET, address.c_str(), &at.sin_addr) == 1, "the peers need an IPv4 address");
+  check(::inet_pton(AF_INET, address.c_str(), &at.sin_addr) == 1, "cannot parse the address, which must be IPv4");
   unique_fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | (blocking ? 0 : SOCK_NONBLOCK), 0));
   check(static_cast<bool>(fd), "socket");
   const int on = 1;

@@ -85,7 +85,7 @@ const peer_kind& find_peer(std::string_view name) {
   if (found != peers.end()) return *found;
   std::string names;
   for (const peer_kind& p : peers) names += (names.empty() ? "" : ", ") + std::string(p.name);
-  throw usage_error('"' + std::string(name) + "\" is no peer; there are: " + names);
+  throw usage_error('"' + std::string(name) + "\" is not a peer; it must be one of: " + names);
 }
 
 const peer_kind& require_peer(std::string_view name) {

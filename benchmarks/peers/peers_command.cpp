@@ -76,7 +76,7 @@ std::vector<contender> ours(const std::string& model, bool counted) {
   for (const engine_kind kind : built_engines()) {
     if (kind == engine_kind::automatic || (counted && kind == engine_kind::uring)) continue;
     if (const error_code why = refused_by_kernel(kind))
-      fmt::print(stderr, "{}: this kernel refuses it: {}\n", to_string(kind), why.message());
+      fmt::print(stderr, "{}: the kernel refuses it: {}\n", to_string(kind), why.message());
     else
       out.push_back({.model = model, .engine = std::string(to_string(kind))});
   }
@@ -168,14 +168,16 @@ void add_options(CLI::App& app, compare_settings& s, chosen& c) {
         for (const auto name : split(t)) require_peer(name);
         return t;
       },
-      "Comma-separated (default: all that have one thread); epoll, the reference, is always there");
-  add_parsed(app, "--model", c.model, parse_one_model, "Ours beside them (default: single_reactor)");
-  app.add_option("--count", c.count, "instructions: of each server, in user space, by callgrind, instead of times")
+      "Comma-separated names of peers (default: all with one thread); epoll, the reference, is always included");
+  add_parsed(app, "--model", c.model, parse_one_model, "Model of Quintet's server (default: single_reactor)");
+  app.add_option("--count", c.count,
+                 "instructions: count user-space instructions of each server with callgrind, instead of time")
       ->check(CLI::IsMember({"instructions"}));
-  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 20'000), "Instead of the workload's own");
+  add_parsed(app, "--connections", c.connections, number_in<unsigned>(1, 20'000),
+             "Concurrent connections (default: by workload)");
   add_measuring_options(app, c.measuring, s, default_runs, quick_runs);
-  app.add_flag("--no-counters", c.no_counters, "Leave out the pass that counts system calls");
-  add_parsed(app, "--kv", c.kv, same, "The example kv, for the workload kv (default: that of this build)");
+  app.add_flag("--no-counters", c.no_counters, "Do not count system calls");
+  add_parsed(app, "--kv", c.kv, same, "Path of the example kv, for the workload kv (default: that of this build)");
 }
 
 std::string peer_list() {
@@ -188,7 +190,7 @@ std::string peer_list() {
 }  // namespace
 
 void add_peers(CLI::App& app) {
-  auto* sub = app.add_subcommand("peers", "The same echo over other libraries and by hand, beside ours");
+  auto* sub = app.add_subcommand("peers", "Compares Quintet's echo server with other libraries' and hand-written ones");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   add_options(*sub, *s, *c);

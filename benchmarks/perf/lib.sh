@@ -10,8 +10,8 @@ begin() {
     exit 0
   fi
   pid=${1:-} seconds=${2:-5}
-  [[ $pid =~ ^[0-9]+$ ]] || wrong "the first argument is the number of a process, not '$pid' (--help)"
-  [[ $seconds =~ ^[1-9][0-9]*$ ]] || wrong "the second argument is a whole number of seconds, not '$seconds' (--help)"
+  [[ $pid =~ ^[0-9]+$ ]] || wrong "the first argument is '$pid'; it must be a process ID (see --help)"
+  [[ $seconds =~ ^[1-9][0-9]*$ ]] || wrong "the second argument is '$seconds'; it must be a whole number of seconds from 1 (see --help)"
   [[ -d /proc/$pid ]] || wrong "there is no process $pid"
   rest=("${@:3}")
   work=$(mktemp -d) || exit 1
@@ -32,10 +32,10 @@ run_perf() {
   local level
   level=$(cat /proc/sys/kernel/perf_event_paranoid 2> /dev/null)
   if grep -qiE 'permission|not permitted|access to performance|paranoid' "$work/said"; then
-    cannot "perf is not allowed to (kernel.perf_event_paranoid is $level): be root, or sysctl kernel.perf_event_paranoid=1"
+    cannot "perf has no permission (kernel.perf_event_paranoid is $level): run as root, or sysctl kernel.perf_event_paranoid=1"
   fi
   if grep -qiE 'tracefs|debugfs|tracepoint' "$work/said"; then
-    cannot "the kernel's tracepoints cannot be read: be root, with /sys/kernel/tracing mounted"
+    cannot "cannot read the kernel's tracepoints: run as root, with /sys/kernel/tracing mounted"
   fi
   cannot "perf $1: $(grep -vE '^ *$' "$work/said" | head -n 1)"
 }

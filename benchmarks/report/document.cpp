@@ -76,7 +76,7 @@ comparison parse_comparison(std::string_view text) {
   const auto* top = parsed.if_object();
   const auto* results = top ? top->if_contains("results") : nullptr;
   if (!results || !results->is_array())
-    throw std::invalid_argument("no \"results\" array, so not a file of quintet-bench");
+    throw std::invalid_argument("no \"results\" array, so it is not a file of quintet-bench");
   comparison out;
   out.version = string_at(*top, "quintet");
   out.command = string_at(*top, "command");

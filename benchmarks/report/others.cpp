@@ -44,8 +44,7 @@ json::object read_other(const std::string& path) {
   const json::value parsed = json::parse(text, bad);
   const json::object* const document = bad ? nullptr : parsed.if_object();
   const json::value* const command = document ? document->if_contains("command") : nullptr;
-  if (!command || !command->is_string())
-    throw std::invalid_argument(path + ": it is no JSON that quintet-bench has written");
+  if (!command || !command->is_string()) throw std::invalid_argument(path + ": it is not a JSON file of quintet-bench");
   const std::string_view name = command->get_string();
   const auto found = std::ranges::find(known, name, &decltype(known)::value_type::first);
   if (found == known.end())
@@ -53,7 +52,8 @@ json::object read_other(const std::string& path) {
         fmt::format("{}: of quintet-bench {}, which has no section; there are those of {}", path, name, names()));
   const json::value* const needed = document->if_contains(found->second);
   if (!needed || !needed->is_array())
-    throw std::invalid_argument(fmt::format("{}: \"{}\" is not as this program writes it", path, found->second));
+    throw std::invalid_argument(
+        fmt::format("{}: \"{}\" does not have the format that this program writes", path, found->second));
   return *document;
 }
 

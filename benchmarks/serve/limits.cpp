@@ -22,26 +22,27 @@ void serve_limits::apply(config& to) const {
 
 void add_limit_options(CLI::App& app, serve_limits& limits) {
   const auto bytes = number_in<std::size_t>(1);
-  add_parsed(app, "--files", limits.files, number_in<std::size_t>(16), "open at most so many descriptors (ulimit -Hn)")
+  add_parsed(app, "--files", limits.files, number_in<std::size_t>(16),
+             "open at most this many descriptors (ulimit -Hn)")
       ->type_name("N");
   add_parsed(app, "--max-connections", limits.max_connections, number_in<std::size_t>(0),
-             "accept no more while so many are open; 0: no limit (0)")
+             "stop accepting while this many connections are open; 0: no limit (0)")
       ->type_name("N");
   add_parsed(app, "--max-threads", limits.max_threads, number_in<std::size_t>(1),
-             "model 1: connections that may have a thread (4096, or as many as the workload has)")
+             "model 1: largest number of threads (4096, or enough for the workload)")
       ->type_name("N");
   add_parsed(app, "--message-timeout", limits.message_timeout, parse_duration,
-             "from the first byte of a message to its last; 0: no limit (0)")
+             "time limit from the first byte of a message to its last; 0: no limit (0)")
       ->type_name("S");
-  add_parsed(app, "--max-output", limits.max_output, bytes, "bytes that may wait to be sent to one connection")
+  add_parsed(app, "--max-output", limits.max_output, bytes, "bytes of output that may be queued for one connection")
       ->type_name("BYTES");
   add_parsed(app, "--max-output-total", limits.max_output_total, bytes, "the same for all connections together")
       ->type_name("BYTES");
   add_parsed(app, "--tuned-sockets", limits.tuned_sockets, number_in<std::size_t>(0),
-             "connections beyond so many have bounded socket buffers")
+             "number of connections beyond which socket buffers are bounded")
       ->type_name("N");
   add_parsed(app, "--high-watermark", limits.high_watermark, bytes,
-             "waiting output above which a connection's input pauses; below half of it, it goes on")
+             "bytes of queued output above which a connection's input pauses; it resumes below half of that")
       ->type_name("BYTES");
 }
 

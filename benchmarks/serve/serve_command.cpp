@@ -68,30 +68,32 @@ struct serve_options {
 
 quintet::model parse_model(const std::string& text) {
   if (const auto m = from_string(text)) return *m;
-  throw usage_error('"' + text + "\" is no model; there are: " + names_of<quintet::model>() + " (or 1 to 5)");
+  throw usage_error('"' + text + "\" is not a model; it must be one of: " + names_of<quintet::model>() +
+                    " (or 1 to 5)");
 }
 
 placement_policy parse_placement(const std::string& text) {
   if (const auto policy = from_string<placement_policy>(text)) return *policy;
-  throw usage_error('"' + text + "\" is no placement; there are: " + names_of<placement_policy>());
+  throw usage_error('"' + text + "\" is not a placement policy; it must be one of: " + names_of<placement_policy>());
 }
 
 double parse_factor(const std::string& text) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   if (error != std::errc() || end != text.data() + text.size())
-    throw usage_error('"' + text + "\" is no factor, such as 1.2");
+    throw usage_error('"' + text + "\" is not a factor; it must be a number such as 1.2");
   return factor;
 }
 
 rebalance_measure parse_measure(const std::string& text) {
   if (const auto measure = from_string<rebalance_measure>(text)) return *measure;
-  throw usage_error('"' + text + "\" is no measure of load; there are: " + names_of<rebalance_measure>());
+  throw usage_error('"' + text + "\" is not a measure of load; it must be one of: " + names_of<rebalance_measure>());
 }
 
 priority_scheduling parse_scheduling(const std::string& text) {
   if (const auto scheduling = from_string<priority_scheduling>(text)) return *scheduling;
-  throw usage_error('"' + text + "\" is no scheduling; there are: " + names_of<priority_scheduling>());
+  throw usage_error('"' + text +
+                    "\" is not a priority scheduling; it must be one of: " + names_of<priority_scheduling>());
 }
 
 /// Rounds up to the kernel's resolution, so a value above 0 does not become 0.
@@ -160,13 +162,12 @@ std::string_view engine_of(const config& c, event_loop& main) {
 /// Prints to stderr instead of the log: a server with a log also looks up every client's address.
 void report_refusal(engine_kind wanted) {
   if (const error_code why = refused_by_kernel(wanted))
-    fmt::print(stderr, "quintet-bench: epoll takes the place of io_uring, which this kernel refuses: {}\n",
-               why.message());
+    fmt::print(stderr, "quintet-bench: the kernel refuses io_uring; epoll is used instead: {}\n", why.message());
 }
 
 void report_replacement(accept_strategy wanted, accept_strategy in_use) {
   if (wanted != in_use)
-    fmt::print(stderr, "quintet-bench: {} takes the place of {}, which cannot be had here (--strict: an error)\n",
+    fmt::print(stderr, "quintet-bench: {1} is not available; {0} is used instead (--strict makes this an error)\n",
                to_string(in_use), to_string(wanted));
 }
 
@@ -241,7 +242,7 @@ void refuse_for_peer(const serve_options& o) {
   if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
   if (o.priority_port || o.heartbeat_interval.count() != 0)
     throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
-  if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers count nothing; leave --stats and --json out");
+  if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers have no counters; leave --stats and --json out");
   if (o.work.kind != work_kind::echo)
     throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
 }
@@ -253,7 +254,7 @@ void refuse_for_coroutine(const serve_options& o) {
 
 void refuse_pieces(const serve_options& o) {
   if ((o.pieces || o.no_merging) && (o.work.kind != work_kind::ask || o.handler == "coroutine"))
-    throw usage_error("--pieces and --no-merging are for --workload ask");
+    throw usage_error("--pieces and --no-merging are only for --workload ask with --handler callback");
 }
 
 void run_command(const serve_options& o, pid_t parent) {
@@ -275,23 +276,24 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "thread_per_connection, single_reactor, reactor_pool, loop_per_thread, loop_per_thread_pool; or 1 to 5")
       ->type_name("NAME");
   add_parsed(app, "--workload", o.work, require_workload,
-             "what a request costs: echo, cpu:200us, blocking:2ms, mixed, ...")
+             "work of a request: echo, cpu:200us, blocking:2ms, mixed, ...")
       ->type_name("NAME");
   add_parsed(app, "--size", o.message_bytes, size_in(header_bytes, most_message_bytes),
-             "bytes of a request, where the workload has another size")
+             "bytes of a request (default: by workload)")
       ->type_name("BYTES");
   add_parsed(
-      app, "--address", o.address, [](const std::string& t) { return t; }, "where to listen (127.0.0.1)")
+      app, "--address", o.address, [](const std::string& t) { return t; }, "address to listen on (127.0.0.1)")
       ->type_name("ADDRESS");
-  add_parsed(app, "--port", o.port, number_in<std::uint16_t>(0, 65535), "0: pick one and print it")->type_name("PORT");
+  add_parsed(app, "--port", o.port, number_in<std::uint16_t>(0, 65535), "port to listen on; 0: pick one and print it")
+      ->type_name("PORT");
   add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
              "a second port with a thread of its own; 0: pick one")
       ->type_name("PORT");
   add_parsed(app, "--priority-scheduling", o.scheduling, parse_scheduling,
-             "what that thread asks for: automatic (unless given), real_time, short_slice, none")
+             "scheduling of that thread: automatic (default), real_time, short_slice, none")
       ->type_name("NAME");
   add_parsed(app, "--heartbeat-interval", o.heartbeat_interval, parse_duration,
-             "look at all connections so often, and measure how late that is: 10ms; 0: never (0)")
+             "interval of the heartbeat monitor, which also measures how late it runs: 10ms; 0: off (0)")
       ->type_name("S");
   add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
              "event loops of models 4 and 5, threads of the peers asio-shared and asio-separate (the CPUs it may use)")
@@ -299,49 +301,48 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");
   add_parsed(app, "--offload", o.offload, parse_offload,
-             "models 3 and 5, which batches go to the workers: always, adaptive, or automatic (adaptive in model 5)")
+             "batches that models 3 and 5 hand off to workers: always, adaptive, or automatic (adaptive in model 5)")
       ->type_name("NAME");
   add_parsed(app, "--engine", o.engine, parse_engine,
-             "what moves bytes: epoll, asio, uring, or automatic (epoll, or what QUINTET_ENGINE says)")
+             "I/O engine: epoll, asio, uring, or automatic (epoll, unless QUINTET_ENGINE names another)")
       ->type_name("NAME");
   add_parsed(app, "--accept", o.accept, parse_accept,
-             "who accepts: main_reactor (unless given), or each loop: reuse_port, reuse_port_cpu, exclusive")
+             "accept strategy: main_reactor (default), or on each loop: reuse_port, reuse_port_cpu, exclusive")
       ->type_name("NAME");
   add_parsed(app, "--placement", o.placement, parse_placement,
-             "where the main reactor puts connections: round_robin (unless given), least_connections, peer_hash")
+             "placement of connections by the main reactor: round_robin (default), least_connections, peer_hash")
       ->type_name("NAME");
-  app.add_flag("--strict", o.strict, "an error, and not the nearest, where --accept cannot be had");
+  app.add_flag("--strict", o.strict, "fail if --accept is not available, instead of using another strategy");
   add_parsed(app, "--rebalance", o.rebalance.factor, parse_factor,
-             "move connections where a loop has more than so many times the load of another: 1.2; 0: never (0)")
+             "move connections if a loop has more than this factor of another loop's load: 1.2; 0: never (0)")
       ->type_name("FACTOR");
   add_parsed(app, "--rebalance-by", o.rebalance.by, parse_measure,
-             "what a loop's load is: connections (unless given), cpu_time")
+             "measure of a loop's load: connections (default), cpu_time")
       ->type_name("NAME");
-  app.add_flag(
-         "--pin-loops{all}", o.pin_loops,
-         "each loop stays on a CPU of its own, as long as there are any; =idle: on those that were least busy for "
-         "the last 100 ms; =0,2: on these")
+  app.add_flag("--pin-loops{all}", o.pin_loops,
+               "pin each loop to its own CPU, as long as there are enough; =idle: to those that were least busy in "
+               "the last 100 ms; =0,2: to these")
       ->type_name("[=CPUS]");
   app.add_flag("--own-descriptors", o.own_descriptors,
-               "model 4, --accept reuse_port: ulimit -n holds for each loop, not for the process");
+               "model 4 with --accept reuse_port: ulimit -n applies to each loop, not to the process");
   add_parsed(app, "--spin", o.spin, parse_duration,
-             "look for work so long before sleeping, while that pays: 100us; 0: sleep at once (0)")
+             "poll for work this long before sleeping, while that pays: 100us; 0: sleep at once (0)")
       ->type_name("S");
   add_parsed(app, "--busy-poll", o.busy_poll, parse_microseconds,
-             "SO_BUSY_POLL of the connections: 50us; 0: as the system has it (0)")
+             "SO_BUSY_POLL of the connections: 50us; 0: the system's default (0)")
       ->type_name("S");
   add_parsed(app, "--static-output", o.static_output, number_in<std::size_t>(0),
              "bytes of send buffers that each loop allocates in advance (0)")
       ->type_name("BYTES");
   add_parsed(app, "--stall-bound", o.stall_bound, parse_duration,
-             "say which handler keeps a thread busy for longer than this, and where: 50ms; 0: never (0)")
+             "report handlers that keep a thread busy for longer than this, and where: 50ms; 0: off (0)")
       ->type_name("S");
-  app.add_option("--handler", o.handler, "how the handler is written: callback (unless given) or coroutine")
+  app.add_option("--handler", o.handler, "kind of handler: callback (default) or coroutine")
       ->check(CLI::IsMember({"callback", "coroutine"}));
   add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,
              "MIN..MAX bytes of the pieces in which the workload ask answers (16384)")
       ->type_name("MIN..MAX");
-  app.add_flag("--no-merging", o.no_merging, "workload ask: send each piece on its own");
+  app.add_flag("--no-merging", o.no_merging, "workload ask: send each piece with a system call of its own");
   std::string names;
   for (const peer_kind& p : all_peers()) names += (names.empty() ? "" : ", ") + std::string(p.name);
   add_parsed(
@@ -352,10 +353,11 @@ void add_server_options(CLI::App& app, serve_options& o) {
 
 void add_run_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--pin", o.cpus, parse_cpus, "CPUs of the server, such as 0 or 0,2-3")->type_name("CPUS");
-  add_parsed(app, "--duration", o.duration, parse_duration, "end after this time, in seconds (never)")->type_name("S");
-  app.add_flag("--stats", o.stats, "print a line of counters every second (by one thread more)");
+  add_parsed(app, "--duration", o.duration, parse_duration, "end after this time, in seconds (default: never)")
+      ->type_name("S");
+  app.add_flag("--stats", o.stats, "print a line of counters every second (takes one more thread)");
   add_parsed(app, "--json", o.json, parse_output,
-             "at the end write all counters to this file; -: to the standard output")
+             "write all counters to this file at the end; -: to the standard output")
       ->type_name("FILE");
   app.add_flag("--exit-with-parent", o.exit_with_parent, "end when the process that started this one ends");
 }
@@ -364,7 +366,7 @@ void add_run_options(CLI::App& app, serve_options& o) {
 
 void add_serve(CLI::App& app) {
   const pid_t parent = ::getppid();
-  CLI::App* sub = app.add_subcommand("serve", "One server of a model and a workload; SIGINT or SIGTERM ends it.");
+  CLI::App* sub = app.add_subcommand("serve", "Runs a server of one model and workload; SIGINT or SIGTERM ends it.");
   sub->footer("Example: quintet-bench serve --model loop_per_thread --workload echo --port 7007 --stats");
   auto options = std::make_shared<serve_options>();
   add_server_options(*sub, *options);

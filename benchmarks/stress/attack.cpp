@@ -213,7 +213,7 @@ const attack& require_attack(std::string_view name) {
     if (a.name == name) return a;
     names += std::string(names.empty() ? "" : ", ") + std::string(a.name);
   }
-  throw usage_error(fmt::format("\"{}\" is no attack on --server; there are: {}, or all", name, names));
+  throw usage_error(fmt::format("\"{}\" is not an attack on --server; it must be one of: {}, or all", name, names));
 }
 
 socket_address require_target(const std::string& where, bool allow_remote) {
@@ -228,7 +228,7 @@ socket_address require_target(const std::string& where, bool allow_remote) {
       target.get()->sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0 : is_loopback_v4(target);
   if (!is_loopback && !allow_remote)
     throw usage_error("--server: " + where +
-                      " is not this machine's loopback address; attack another machine only if it is yours, with "
+                      " is not a loopback address of this machine; attack another machine only if it is yours, with "
                       "--allow-remote");
   return target;
 }

@@ -137,7 +137,7 @@ const std::array<dialect, 3> dialects{{
 const dialect* parse_dialect(std::string_view name) {
   for (const dialect& d : dialects)
     if (d.name == name) return &d;
-  throw usage_error(fmt::format("\"{}\" is no protocol; there are: echo, resp, http", name));
+  throw usage_error(fmt::format("\"{}\" is not a protocol; it must be one of: echo, resp, http", name));
 }
 
 }  // namespace quintet::bench

@@ -49,7 +49,7 @@ void tell_memory(const stress_run& run, server_under_stress& server) {
     run.found.at_most("peak_group_mib", "most memory of its group",
                       static_cast<double>(server.group()->peak()) / mebibyte, bound, "MiB");
   } else {
-    run.found.remark("without a memory group: this user cannot make one under /sys/fs/cgroup");
+    run.found.remark("without a memory group: this user cannot create one under /sys/fs/cgroup");
   }
 }
 

@@ -60,7 +60,7 @@ void stress_resets(stress_run& run) {
   server_under_stress server(run);
   const std::size_t at_first = server.descriptors();
   if (serve_some(run, server) != clients_afterwards)
-    throw run_error("the server does not serve, even before the resets");
+    throw run_error("the server does not answer, even before the resets");
   const std::size_t before = settled_descriptors(run, server, at_first);
   const double resident_before = server.resident_bytes();
 

@@ -59,7 +59,7 @@ const scenario& require_scenario(std::string_view name) {
     if (s.name == name) return s;
   std::string names;
   for (const scenario& s : scenarios) names += std::string(names.empty() ? "" : ", ") + std::string(s.name);
-  throw usage_error(fmt::format("\"{}\" is no scenario; there are: {}, or all", name, names));
+  throw usage_error(fmt::format("\"{}\" is not a scenario; it must be one of: {}, or all", name, names));
 }
 
 // The server's process needs as many as this one. With a table per loop, each thread has enough for its share.

@@ -60,7 +60,7 @@ server_under_stress::server_under_stress(const stress_run& run, const std::vecto
       counters_("stress"),
       process_("the server", command(run, counters_.path(), workload, options)) {
   // Memory that the server has allocated so far is little, and stays charged to this process's group.
-  if (group_ && !group_->take(process_.pid())) throw run_error("the server cannot be put into a memory group");
+  if (group_ && !group_->take(process_.pid())) throw run_error("cannot put the server into the memory group");
   where_ = parse_endpoint(process_.await_line("listening on ", child_process::clock::now() + patience));
   target_ = resolve(where_);
   begun_ = sample_server(process_.pid());
@@ -95,8 +95,8 @@ boost::json::object server_under_stress::stop() {
   process_.stop();
   const auto status = process_.poll_status();
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL)  // sent by stop() after two seconds
-    throw run_error("told to stop, the server did not within two seconds");
-  if (!status || *status != 0) throw run_error("told to stop, the server " + process_.ending());
+    throw run_error("the server did not stop within two seconds of SIGTERM");
+  if (!status || *status != 0) throw run_error("after SIGTERM, the server " + process_.ending());
   return counters_.figures("the server");
 }
 
@@ -122,7 +122,7 @@ double server_under_stress::bytes_in(const char* file_name, const std::string& n
   std::ifstream file(proc() / file_name);
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(name)) return 1024 * std::stod(line.substr(name.size()));
-  throw run_error("the kernel does not say " + name);
+  throw run_error("the kernel does not report " + name);
 }
 
 // Exact, unlike the numbers in status and statm, which lag by some pages.
@@ -132,7 +132,7 @@ double server_under_stress::most_resident_bytes() { return bytes_in("status", "V
 thread_seconds server_under_stress::cpu_seconds() {
   check();
   auto out = read_thread_seconds(process_.pid());
-  if (out.empty()) throw run_error("the kernel has no schedstat of threads");
+  if (out.empty()) throw run_error("the kernel has no schedstat of threads (CONFIG_SCHED_INFO)");
   return out;
 }
 

@@ -22,12 +22,10 @@ namespace quintet::bench {
 namespace {
 
 constexpr auto* footer =
-    "With --server nothing is started: the attacks go to a server that is running, whoever wrote it. An innocent "
-    "client\n"
-    "asks beside them, 50 times a second. An attack has passed when each of its requests was answered within --bound, "
-    "and\n"
-    "so was a new client's, at most 5 s after the end of the attack.\n"
-    "Exit status: 0 when every demand is met, 1 when the server fails one, 130 after Ctrl-C.\n"
+    "With --server no server is started: the attacks go to a running server of any kind. Meanwhile a well-behaved\n"
+    "client sends 50 requests a second. The server passes an attack if it answers each of them within --bound, and\n"
+    "answers a new client at most 5 s after the attack.\n"
+    "Exit status: 0 if the server passes every test, 1 if it fails one, 130 after Ctrl-C.\n"
     "Examples:\n"
     "  quintet-bench stress resets --model 4 --peers 1000000\n"
     "  quintet-bench stress idle --model 4 --peers 100000 --loops 6 --accept reuse_port --own-descriptors\n"
@@ -44,12 +42,14 @@ std::chrono::nanoseconds parse_deadline(const std::string& text) {
   const auto value = positive_duration(text);
   using namespace std::chrono_literals;
   if (value > 1min)
-    throw usage_error('"' + text + "\" is too long: a byte a second ends the message by then; at most 1min");
+    throw usage_error(
+        '"' + text +
+        "\" is too long; it must be at most 1min, because one byte a second completes the message by then");
   return value;
 }
 
 void complete(stress_settings& s, const chosen& c) {
-  if (c.scenario.empty()) throw usage_error("a scenario is required, or all; or --server HOST:PORT");
+  if (c.scenario.empty()) throw usage_error("a scenario is required: its name, or all; or give --server HOST:PORT");
   if (c.scenario == "all")
     for (const scenario& one : scenarios) s.scenarios.emplace_back(one.name);
   else
@@ -62,7 +62,7 @@ void complete(stress_settings& s, const chosen& c) {
   for (const std::string& model : s.models)
     if (s.accept.value_or(accept_strategy::main_reactor) != accept_strategy::main_reactor &&
         !model.starts_with("loop_per_thread"))
-      throw usage_error("--accept: " + model + " has no loops that accept; give --model 4, 5 or both");
+      throw usage_error("--accept: " + model + " has no loops that accept; --model must be 4, 5 or both");
   if (s.program.empty()) s.program = std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
@@ -122,9 +122,9 @@ std::vector<const attack*> complete(attack_settings& a, const stress_settings& s
   a.peers = s.peers;
   a.window = s.window.value_or(std::chrono::seconds(3));
   if (a.window < 2 * a.bound || a.window > std::chrono::minutes(1))
-    throw usage_error("--window: with --server from twice --bound to 1min");
+    throw usage_error("--window is out of range; with --server it must be from twice --bound to 1min");
   if (a.peers.value_or(1) > most_hostile_peers)
-    throw usage_error(fmt::format("--peers: with --server at most {}", most_hostile_peers));
+    throw usage_error(fmt::format("--peers is too large; with --server it must be at most {}", most_hostile_peers));
   for (const attack* one : list) {
     const unsigned peers = a.peers.value_or(one->default_peers);
     require_files(fmt::format("--peers: {} peers of {}", peers, one->name), std::size_t{peers} + 100);
@@ -155,7 +155,7 @@ int run_attacks(attack_settings a, const std::vector<const attack*>& list, const
 std::string scenario_list() {
   std::string out = "Scenarios, and how many peers each has by default:\n";
   for (const scenario& s : scenarios) out += fmt::format("  {:<13}{} ({})\n", s.name, s.help, s.default_peers);
-  out += "Attacks on --server, and how many peers each has by default (all of them, unless one is named):\n";
+  out += "Attacks on --server, and how many peers each has by default (default: all attacks):\n";
   for (const attack& a : attacks) out += fmt::format("  {:<13}peers that {} ({})\n", a.name, a.help, a.default_peers);
   return out;
 }
@@ -165,7 +165,7 @@ void add_server_options(CLI::App& app, attack_settings& a, chosen& c) {
   const auto bound = [](const std::string& text) {
     return std::chrono::ceil<std::chrono::milliseconds>(positive_duration(text));
   };
-  auto* server = add_parsed(app, "--server", a.server, same, "Attack this server, which is running, and start none");
+  auto* server = add_parsed(app, "--server", a.server, same, "Attack this running server instead of starting one");
   server->type_name("HOST:PORT");
   for (const char* ours : {"--model", "--engine", "--accept", "--loops", "--own-descriptors", "--rounds", "--deadline",
                            "--memory", "--within", "--program"})
@@ -173,30 +173,33 @@ void add_server_options(CLI::App& app, attack_settings& a, chosen& c) {
   const auto of_server = [&](CLI::Option* option) { return option->needs(server); };
   of_server(add_parsed(
                 app, "--protocol", c.protocol, [](const std::string& t) { return parse_dialect(t), t; },
-                "What it speaks: echo (the same bytes come back), resp (Redis), http (GET /) (echo)"))
+                "Protocol of the server: echo (the same bytes come back), resp (Redis), http (GET /) (default: echo)"))
       ->type_name("NAME");
-  of_server(add_parsed(app, "--bound", a.bound, bound, "Longest time an answer may take (1)"))->type_name("S");
-  of_server(app.add_flag("--allow-remote", a.allow_remote, "Also a server that is not on the loopback interface"));
+  of_server(add_parsed(app, "--bound", a.bound, bound, "Longest time that a reply may take (1)"))->type_name("S");
+  of_server(app.add_flag("--allow-remote", a.allow_remote, "Allow a server that is not on the loopback interface"));
 }
 
 void add_options(CLI::App& app, stress_settings& s, chosen& c) {
   const auto same = [](const std::string& text) { return text; };
-  app.add_option("scenario", c.scenario, "One of those below, or all of them: all")->type_name("NAME");
+  app.add_option("scenario", c.scenario, "One of those below, or all")->type_name("NAME");
   add_parsed(
       app, "--model,--models", c.models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers (all five)");
-  add_parsed(app, "--engine", s.engine, parse_engine, "What moves the server's bytes: epoll, asio, uring (automatic)")
+  add_parsed(app, "--engine", s.engine, parse_engine,
+             "I/O engine of the server: epoll, asio, uring (default: automatic)")
       ->type_name("NAME");
   add_parsed(app, "--accept", s.accept, parse_accept,
-             "Who accepts: main_reactor (unless given), reuse_port, reuse_port_cpu, exclusive")
+             "Accept strategy: main_reactor (default), reuse_port, reuse_port_cpu, exclusive")
       ->type_name("NAME");
-  add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024), "Event loops of models 4 and 5 (one a CPU)")
+  add_parsed(app, "--loops", s.loops, number_in<unsigned>(1, 1024),
+             "Event loops of models 4 and 5 (default: one for each CPU)")
       ->type_name("N");
   app.add_flag("--own-descriptors", s.own_descriptors,
                "Give each loop its own descriptor table (model 4 with --accept reuse_port)");
-  add_parsed(app, "--peers", s.peers, number_in<unsigned>(1, 100'000'000), "How many peers")->type_name("N");
+  add_parsed(app, "--peers", s.peers, number_in<unsigned>(1, 100'000'000), "Number of peers (default: by scenario)")
+      ->type_name("N");
   add_parsed(app, "--rounds", s.rounds, number_in<unsigned>(1, 1000),
-             "How often the peers come and go; the good client is alone in between (3)")
+             "How often the peers connect and leave; the good client is alone in between (3)")
       ->type_name("N");
   add_parsed(
       app, "--window", s.window, positive_duration,
@@ -208,17 +211,18 @@ void add_options(CLI::App& app, stress_settings& s, chosen& c) {
              "non-readers: bytes of the server's memory group (512 MiB)")
       ->type_name("BYTES");
   add_parsed(app, "--within", s.within, positive_duration,
-             "A run that takes longer has failed (a minute or so, more where there are more peers)")
+             "Time limit of a run, which fails if it takes longer (default: about a minute, more for more peers)")
       ->type_name("S");
   add_parsed(app, "--json", s.json_file, parse_output, "Write all figures to this file; -: to the standard output")
       ->type_name("FILE");
-  add_parsed(app, "--program", s.program, same, "The quintet-bench that serves (this one)");
+  add_parsed(app, "--program", s.program, same, "Path of the quintet-bench that serves (default: this one)");
 }
 
 }  // namespace
 
 void add_stress(CLI::App& app) {
-  auto* sub = app.add_subcommand("stress", "A server beside hostile or very many peers: what becomes of the others");
+  auto* sub =
+      app.add_subcommand("stress", "Tests whether a server still serves others under hostile or very many peers");
   const auto s = std::make_shared<stress_settings>();
   const auto c = std::make_shared<chosen>();
   const auto a = std::make_shared<attack_settings>();

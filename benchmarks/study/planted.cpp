@@ -82,7 +82,7 @@ planted_result measure(const planted_counters& p) {
   const auto first = increase({p.first_cpu, &counters.first, true}, p.increments, both);
   const auto second = other.get();
   const auto counted = static_cast<double>(first.increments + second.increments);
-  if (counted == 0) throw run_error("other programs never let the two threads run at the same time");
+  if (counted == 0) throw run_error("the two threads never ran at the same time, because other programs used the CPUs");
   return {(first.seconds + second.seconds) * 1e9 / counted, first.all + second.all};
 }
 
@@ -94,7 +94,7 @@ counter_layout parse_layout(const std::string& text) {
   for (const counter_layout layout : all_layouts) {
     if (text == to_string(layout)) return layout;
   }
-  throw usage_error('"' + text + "\" is no layout; there are: adjacent, padded");
+  throw usage_error('"' + text + "\" is not a layout; it must be one of: adjacent, padded");
 }
 
 planted_result count_side_by_side(const planted_counters& p, counter_layout layout) {

@@ -55,7 +55,7 @@ planted_result parse_result(const std::string& printed, counter_layout layout) {
   const auto number_behind = [&](std::string_view words) {
     const auto at = line == printed.npos ? line : printed.find(words, line);
     const double value = at == printed.npos ? 0 : std::strtod(printed.c_str() + at + words.size(), nullptr);
-    if (value <= 0) throw run_error("the counting process said nothing");
+    if (value <= 0) throw run_error("the counting process printed nothing");
     return value;
   };
   return {number_behind(" "), static_cast<std::uint64_t>(number_behind(", of "))};

@@ -23,7 +23,7 @@ namespace {
 constexpr auto* default_models = "2,3,4,5";
 
 constexpr auto* footer =
-    "A figure that cannot be had on this machine is not there, and a line says why and how to get it.\n"
+    "Figures that are not available on this machine are left out; a line says why and how to get them.\n"
     "Examples:\n"
     "  quintet-bench study\n"
     "  quintet-bench study --models 3,5 --workload cpu:200us --json today.json --against yesterday.json\n"
@@ -47,7 +47,7 @@ struct chosen {
 };
 
 std::string one_workload(const std::string& text) {
-  if (parse_workloads(text).size() != 1) throw usage_error("a study is of one workload");
+  if (parse_workloads(text).size() != 1) throw usage_error("a study has one workload; give only one");
   return text;
 }
 
@@ -92,7 +92,7 @@ void count_alone(const planted_counters& planted, counter_layout layout) {
 int run_false_sharing(const compare_settings& given, const chosen& c) {
   const auto planted = counters_of(given, c);
   if (!planted) {
-    fmt::print("False sharing cannot be shown: threads that take turns on one CPU never want a line at once.\n");
+    fmt::print("False sharing cannot be shown: threads that take turns on one CPU never contend for a cache line.\n");
     return 0;
   }
   if (c.layout) return count_alone(*planted, *c.layout), 0;
@@ -116,33 +116,33 @@ int run_false_sharing(const compare_settings& given, const chosen& c) {
 }
 
 void add_sharing_options(CLI::App& app, chosen& c) {
-  auto* planted =
-      app.add_flag("--false-sharing", c.false_sharing,
-                   "Instead of a server: two counters in one cache line and in two, and whether that shows");
+  auto* planted = app.add_flag(
+      "--false-sharing", c.false_sharing,
+      "Instead of a server, measure two counters in one cache line and in two, and whether the difference shows");
   for (const char* of_servers : {"--workload", "--models", "--against"}) planted->excludes(app.get_option(of_servers));
-  add_parsed(app, "--layout", c.layout, parse_layout, "adjacent or padded: that one alone, for a tool of your own")
+  add_parsed(app, "--layout", c.layout, parse_layout, "Only adjacent or padded, for use under another tool")
       ->needs(planted);
   add_parsed(app, "--increments", c.increments, number_in<std::uint64_t>(100'000, 1'000'000'000),
-             "Of each counter (default: 10000000; 2000000 with --quick)")
+             "Increments of each counter (default: 10000000; 2000000 with --quick)")
       ->needs(planted);
-  add_parsed(app, "--cpus", c.cpus, parse_cpus, "The CPUs of the two threads (default: the first two it may use)")
+  add_parsed(app, "--cpus", c.cpus, parse_cpus, "CPUs of the two threads (default: the first two allowed)")
       ->needs(planted);
 }
 
 }  // namespace
 
 void add_study(CLI::App& app) {
-  auto* sub =
-      app.add_subcommand("study", "What a server under load did to the machine: calls, switches, caches, locks");
+  auto* sub = app.add_subcommand(
+      "study", "Shows what a server under load does to the machine: system calls, context switches, caches, locks");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   const auto same = [](const std::string& text) { return text; };
   sub->add_flag("--quick", s->quick, "One short round");
-  add_parsed(*sub, "--workload", c->workload, one_workload, "One of those of compare (default: echo)");
+  add_parsed(*sub, "--workload", c->workload, one_workload, "A workload of compare (default: echo)");
   add_parsed(
       *sub, "--models", c->models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers, or all (default: 2,3,4,5)");
-  add_parsed(*sub, "--against", c->against, same, "An earlier --json file: before and after beside each other");
+  add_parsed(*sub, "--against", c->against, same, "Compare with an earlier --json file");
   add_measuring_options(*sub, c->measuring, *s, default_runs, quick_runs);
   add_server_options(*sub, *s);
   add_sharing_options(*sub, *c);

@@ -92,7 +92,7 @@ json::object compose_study(const study_outcome& o) {
 std::vector<subject> read_study(const std::string& path) {
   const auto found = read_comparison(path);  // rejects other documents
   if (found.command != "study")
-    throw std::invalid_argument(fmt::format("{}: of quintet-bench {}, not of study", path, found.command));
+    throw std::invalid_argument(fmt::format("{}: it is of quintet-bench {}, not of study", path, found.command));
   const std::string text = read_input(path);
   try {
     std::vector<subject> out;
@@ -100,7 +100,8 @@ std::vector<subject> read_study(const std::string& path) {
     for (const auto& one : all.at("study").as_array()) out.push_back(from_json(one.as_object()));
     return out;
   } catch (const std::exception& e) {
-    throw std::invalid_argument(fmt::format("{}: \"study\" is not as this program writes it: {}", path, e.what()));
+    throw std::invalid_argument(
+        fmt::format("{}: \"study\" does not have the format that this program writes: {}", path, e.what()));
   }
 }
 

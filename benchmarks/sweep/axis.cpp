@@ -28,7 +28,8 @@ double parse_handler_time(std::string_view text) {
   const bool bare = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   const auto time = parse_duration(bare ? std::string(text) + "us" : std::string(text));
   if (time > 50ms || time % 1us != 0ns)
-    throw usage_error(fmt::format("\"{}\" is no handler time; allowed are whole microseconds from 0us to 50ms", text));
+    throw usage_error(
+        fmt::format("\"{}\" is not a handler time; it must be whole microseconds from 0us to 50ms", text));
   return static_cast<double>(time / 1us);
 }
 
@@ -71,7 +72,7 @@ const axis& require_axis(std::string_view name) {
     if (a.name == name) return a;
     names += (names.empty() ? "" : ", ") + std::string(a.name);
   }
-  throw usage_error(fmt::format("\"{}\" cannot be swept; there are: {}", name, names));
+  throw usage_error(fmt::format("\"{}\" cannot be swept; it must be one of: {}", name, names));
 }
 
 std::vector<double> parse_values(const axis& a, std::string_view text) {
@@ -79,7 +80,7 @@ std::vector<double> parse_values(const axis& a, std::string_view text) {
   for (const auto part : split(text)) out.push_back(a.parse(part));
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  if (out.size() < 2) throw usage_error(fmt::format("\"{}\" is no curve; give two values or more", text));
+  if (out.size() < 2) throw usage_error(fmt::format("\"{}\" has too few values; give two values or more", text));
   return out;
 }
 
@@ -90,7 +91,7 @@ workload parse_base(const axis& a, std::string_view name) {
   if (a.apply == set_handler_time && name != "cpu" && name != "blocking")
     throw usage_error(fmt::format("\"{}\" has no handler time to vary; write cpu or blocking", name));
   if (a.apply == set_depth && base.short_connections)
-    throw usage_error("short connections send one request each: nothing to vary");
+    throw usage_error("short connections send one request each; there is nothing to vary");
   return base;
 }
 

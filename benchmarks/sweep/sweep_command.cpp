@@ -62,7 +62,7 @@ job complete(const compare_settings& given, const chosen& c) {
       parse_option("--values", c.values, a.default_values, [&](const std::string& t) { return parse_values(a, t); });
   s.workloads = vary(a, base, out.values);
   if (s.workloads.front().threads && c.threads_given)
-    throw usage_error("--loops and --workers are what a sweep of threads varies; leave them out");
+    throw usage_error("--loops and --workers are varied by a sweep of threads; leave them out");
   unsigned most = 0;
   for (const workload& w : s.workloads) most = std::max(most, w.connections);
   require_files(fmt::format("--values: {} connections", most), most + other_files);
@@ -88,15 +88,15 @@ int run_command(const job& j) {
 }
 
 void add_options(CLI::App& app, compare_settings& s, chosen& c) {
-  app.add_option("axis", c.axis, "What varies, one of those below")->required()->type_name("AXIS");
+  app.add_option("axis", c.axis, "What to vary, one of those below")->required()->type_name("AXIS");
   app.add_flag("--quick", s.quick, "Short runs");
   add_parsed(
       app, "--workload", c.workload, [](const std::string& t) { return parse_workloads(t), t; },
-      "What is varied (default: by axis, see below)");
+      "Workload to vary (default: by axis, see below)");
   add_parsed(
       app, "--models", c.models, [](const std::string& t) { return parse_models(t), t; },
       "Comma-separated names or numbers, or all (default: by axis, see below)");
-  app.add_option("--values", c.values, "Comma-separated, two or more (default: by axis, see below)");
+  app.add_option("--values", c.values, "Comma-separated values, two or more (default: by axis, see below)");
   add_measuring_options(app, c.measuring, s, default_runs, quick_runs);
   add_within(app, c.measuring);
   add_html(app, s);
@@ -104,7 +104,7 @@ void add_options(CLI::App& app, compare_settings& s, chosen& c) {
 }
 
 std::string axis_list() {
-  std::string out = "What can vary, in which workload, models and values unless told otherwise:\n";
+  std::string out = "What can vary, with its default workload, models and values:\n";
   for (const axis& a : axes)
     out += fmt::format("  {:<13}{}\n{:15}{}; {}; {}\n", a.name, a.help, "", a.default_workload, a.default_models,
                        a.default_values);
@@ -114,8 +114,7 @@ std::string axis_list() {
 }  // namespace
 
 void add_sweep(CLI::App& app) {
-  auto* sub =
-      app.add_subcommand("sweep", "One thing varies, connections for example: the curve, and where curves cross");
+  auto* sub = app.add_subcommand("sweep", "Varies one thing, such as connections: the curves, and where they cross");
   const auto s = std::make_shared<compare_settings>();
   const auto c = std::make_shared<chosen>();
   add_options(*sub, *s, *c);

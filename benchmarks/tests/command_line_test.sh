@@ -8,18 +8,18 @@ trap '[ -n "$server" ] && kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 refused "load" # no command
 refused "frobnicate" frobnicate
 refused "loop_per_thread_pool" serve --model 6
-refused "there are: echo" serve --workload ehco
+refused "it must be one of: echo" serve --workload ehco
 refused "1..4\" and more" serve --workers "1..4\" and more"
 refused "MIN..MAX" serve --workers 4..1
 refused "0 to 65535" serve --port 70000
-refused "there are: automatic, epoll, asio" serve --engine kqueue
-refused "there are: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve --accept all
-refused "there are: round_robin, least_connections, peer_hash" serve --placement random
+refused "it must be one of: automatic, epoll, asio" serve --engine kqueue
+refused "it must be one of: main_reactor, reuse_port, reuse_port_cpu, exclusive" serve --accept all
+refused "it must be one of: round_robin, least_connections, peer_hash" serve --placement random
 refused "reuse_port is not available" serve --model 2 --accept reuse_port --strict
 refused "own_descriptors" serve --model 4 --own-descriptors
 refused "such as 1.2" serve --rebalance lots
 refused "from 1.05" serve --rebalance 1
-refused "there are: connections, cpu_time" serve --rebalance 1.2 --rebalance-by luck
+refused "it must be one of: connections, cpu_time" serve --rebalance 1.2 --rebalance-by luck
 refused "cannot leave their loop" serve --model 4 --rebalance 1.2 --handler coroutine
 refused "write 0, 0,1 or 0-1" serve --pin-loops=most
 refused "neither --accept" serve --peer epoll --rebalance 1.2
@@ -30,8 +30,8 @@ refused "from 0 to 100000 us" serve --busy-poll 1s
 refused "neither --spin" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "no --engine" serve --peer epoll --engine asio
-refused "there are: automatic, epoll" compare --quick --engine kqueue
-refused "there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
+refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
+refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
 refused "give --html as well" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with x.json
 refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with nowhere.json --html "$work/page"
 refused "has no section" compare --with "$(dirname "$0")/../report/tests/canned_results.json" --html "$work/page"
@@ -49,7 +49,7 @@ refused "from 8 to" load 127.0.0.1:9 --size 7
 refused "epoll" load 127.0.0.1:9 --client select
 refused "--frob" load 127.0.0.1:9 --frob
 refused "one request each" load 127.0.0.1:9 --short --pipeline 4
-refused "of the epoll client alone" load 127.0.0.1:9 --http --client blocking
+refused "only with --client epoll" load 127.0.0.1:9 --http --client blocking
 refused "is a directory" load 127.0.0.1:9 --json /
 refused "is a directory" serve --json /
 refused "--handler" serve --peer epoll --handler coroutine

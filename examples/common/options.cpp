@@ -46,19 +46,21 @@ std::uint16_t parse_port(const std::string& text) { return static_cast<std::uint
 
 quintet::model parse_model(const std::string& text) {
   if (const auto m = quintet::from_string(text)) return *m;
-  throw usage_error("'" + text + "' is no threading model; allowed are 1 to 5 or " +
-                    quintet::names_of<quintet::model>());
+  throw usage_error("'" + text +
+                    "' is not a threading model; it must be 1 to 5 or one of: " + quintet::names_of<quintet::model>());
 }
 
 quintet::engine_kind parse_engine(const std::string& text) {
   const auto kind = quintet::from_string<quintet::engine_kind>(text);
   if (kind) return quintet::validate(*kind), *kind;
-  throw usage_error("'" + text + "' is no engine; allowed are " + quintet::names_of(quintet::built_engines()));
+  throw usage_error("'" + text +
+                    "' is not an engine; it must be one of: " + quintet::names_of(quintet::built_engines()));
 }
 
 quintet::accept_strategy parse_accept(const std::string& text) {
   if (const auto strategy = quintet::from_string<quintet::accept_strategy>(text)) return *strategy;
-  throw usage_error("'" + text + "' is no way to accept; allowed are " + quintet::names_of<quintet::accept_strategy>());
+  throw usage_error("'" + text +
+                    "' is not an accept strategy; it must be one of: " + quintet::names_of<quintet::accept_strategy>());
 }
 
 quintet::worker_limits parse_workers(const std::string& text) {
@@ -67,8 +69,8 @@ quintet::worker_limits parse_workers(const std::string& text) {
   const auto max = dots == text.npos ? min : whole_number(text.substr(dots + 2));
   if (min && max && *min <= *max && *max >= 1 && *max <= most_threads)
     return {static_cast<unsigned>(*min), static_cast<unsigned>(*max)};
-  throw usage_error("'" + text + "' is not MIN..MAX with MIN at most MAX and MAX from 1 to " +
-                    std::to_string(most_threads) + ", nor one number");
+  throw usage_error("'" + text + "' is not a number of threads; it must be MIN..MAX with 1 <= MIN <= MAX <= " +
+                    std::to_string(most_threads) + ", or one number");
 }
 
 endpoint parse_endpoint(const std::string& text) {
@@ -128,10 +130,10 @@ struct command_line::parser {
     const auto as_it_is = [](const std::string& s) { return s; };
     add("--port", port, parse_port, "port to listen on; 0: the system picks one [" + std::to_string(port) + "]", "N");
     add("--priority-port", priority_port, parse_port,
-        "a second port, served by a thread of its own; 0: the system picks one [none]", "N");
+        "priority port, served by its own thread; 0: the system picks one [none]", "N");
     add("--address", host, as_it_is,
-        "address to listen on, IPv4 or IPv6; 0.0.0.0: all of this machine's [" + host + "]", "ADDRESS");
-    add_list("--listen", listen, "in place of --address and --port, once or several times; unix:/path works too",
+        "address to listen on, IPv4 or IPv6; 0.0.0.0: all IPv4 addresses of this machine [" + host + "]", "ADDRESS");
+    add_list("--listen", listen, "address to listen on instead of --address and --port; also unix:/path; repeatable",
              "ADDRESS");
   }
   // Sockets opened by the parent process take precedence over the command line.
@@ -185,21 +187,21 @@ command_line::~command_line() = default;
 command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add_listening(c);
   parser_->add("--engine", c.engine, parse_engine,
-               "what moves bytes: epoll, asio or uring [" + std::string(to_string(c.engine)) + "]", "NAME");
-  flag("--show-limits", shows_limits, "print the limits of time and bytes that connections have");
+               "I/O engine: epoll, asio or uring [" + std::string(to_string(c.engine)) + "]", "NAME");
+  flag("--show-limits", shows_limits, "print the time and byte limits of connections");
   if (!with_model) return *this;
   parser_->add("--model", c.model, parse_model,
                "threading model, by name or 1 to 5 [" + std::string(to_string(c.model)) + "]", "MODEL");
   const auto parse_loops = [](const std::string& s) { return static_cast<unsigned>(parse_number(s, 1, most_threads)); };
   parser_->add("--loops", c.threads.loops, parse_loops,
-               "sub-reactors of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.threads.loops) + "]",
+               "event loops of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.threads.loops) + "]",
                "N");
   parser_->add("--workers", c.threads.workers, parse_workers,
-               "threads of the pool of reactor_pool (MAX) and loop_per_thread_pool [" +
+               "worker threads: MAX in reactor_pool, MIN..MAX in loop_per_thread_pool [" +
                    std::to_string(c.threads.workers.min) + ".." + std::to_string(c.threads.workers.max) + "]",
                "MIN..MAX");
   parser_->add("--accept", c.advanced.accept, parse_accept,
-               "who accepts: main_reactor, or each loop: reuse_port, reuse_port_cpu, exclusive [" +
+               "accept strategy: main_reactor, or on each loop: reuse_port, reuse_port_cpu, exclusive [" +
                    std::string(to_string(c.advanced.accept)) + "]",
                "NAME");
   return *this;

@@ -10,11 +10,11 @@ int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:8080"});
   http_hello::limits limits;
   std::size_t patience_s = 20, linger_s = 1;
-  example::command_line("http_hello", "An HTTP server with one object of 64 bytes, whatever is asked for.")
+  example::command_line("http_hello", "An HTTP server that answers every request with the same object of 64 bytes.")
       .server(config)
-      .number("--max-header", limits.header, 64, 1024 * 1024, "bytes of a request line and its fields")
-      .number("--max-body", limits.body, 0, 1024 * 1024 * 1024, "bytes of a request's body, which nobody reads")
-      .number("--patience", patience_s, 1, 3600, "seconds that a request, and the silence before one, may take")
+      .number("--max-header", limits.header, 64, 1024 * 1024, "largest request line with its fields, in bytes")
+      .number("--max-body", limits.body, 0, 1024 * 1024 * 1024, "largest body of a request, in bytes; it is not used")
+      .number("--patience", patience_s, 1, 3600, "time limit of a request, and of the wait for one, in seconds")
       .number("--linger", linger_s, 0, 60,
               "seconds that a closed connection waits for its client; 0: none, as nginx does it after a whole request")
       .try_it(

@@ -21,7 +21,7 @@ static_assert(XXH3_SECRET_DEFAULT_SIZE >= XXH3_SECRET_SIZE_MIN && XXH3_SECRET_DE
 secret_bytes draw() {
   secret_bytes drawn{};
   if (::getentropy(drawn.data(), drawn.size()) != 0)
-    throw std::system_error(errno, std::generic_category(), "kv: no random bytes");
+    throw std::system_error(errno, std::generic_category(), "kv: cannot get random bytes");
   return drawn;
 }
 

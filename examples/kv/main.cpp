@@ -16,12 +16,14 @@ int main(int argc, char** argv) {
                         "Keys and values in memory, over the Redis protocol: PING ECHO GET SET DEL EXISTS INCR "
                         "CONFIG GET, COMMAND, QUIT.")
       .server(config)
-      .number("--max-arguments", limits.arguments, 4, 1'000'000, "arguments of one request")
-      .number("--max-bulk", limits.bulk, 1, gigabyte, "bytes of one argument")
-      .number("--max-request", limits.request, 1, gigabyte, "bytes of all arguments of one request")
-      .number("--max-memory-mib", max_memory_mib, 1, 1024 * 1024, "MiB of all keys and values; then SET is refused")
-      .number("--send-timeout-s", send_timeout_s, 1, 3600, "until a client is closed that reads none of its replies")
-      .number("--idle-timeout-s", idle_timeout_s, 0, 1'000'000, "until a silent client is closed; 0: never")
+      .number("--max-arguments", limits.arguments, 4, 1'000'000, "largest number of arguments of one request")
+      .number("--max-bulk", limits.bulk, 1, gigabyte, "largest argument, in bytes")
+      .number("--max-request", limits.request, 1, gigabyte, "largest size of all arguments of one request, in bytes")
+      .number("--max-memory-mib", max_memory_mib, 1, 1024 * 1024,
+              "MiB of all keys and values, above which SET is refused")
+      .number("--send-timeout-s", send_timeout_s, 1, 3600,
+              "seconds until a client that reads none of its replies is closed")
+      .number("--idle-timeout-s", idle_timeout_s, 0, 1'000'000, "seconds until a silent client is closed; 0: never")
       .try_it(
           "  kv --model loop_per_thread &\n  redis-cli -p 6380 set planet Mars\n"
           "  redis-benchmark -p 6380 -t ping,set,get -c 100 -n 100000 -P 16")

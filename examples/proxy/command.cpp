@@ -42,10 +42,10 @@ void set_relay_limits(command& c, const numbers& n) {
 }
 
 void resolve_options(command& c, const numbers& n, const headers& send) {
-  if (send.v1 && send.v2) refuse("--send-proxy and --send-proxy-v2: one of them");
+  if (send.v1 && send.v2) refuse("--send-proxy and --send-proxy-v2 exclude each other; give one of them");
   if (c.relaying.upstreams.empty() && (send.v1 || send.v2 || c.relaying.accept_proxy || c.relaying.pool > 0))
     refuse("--pool, --accept-proxy, --send-proxy and --send-proxy-v2 need --upstream");
-  if (!c.relaying.upstreams.empty() && c.keep_alive) refuse("--keep-alive is of the mode without --upstream");
+  if (!c.relaying.upstreams.empty() && c.keep_alive) refuse("--keep-alive is allowed only without --upstream");
   c.relaying.send = send.v1 ? proxy_version::v1 : send.v2 ? proxy_version::v2 : proxy_version::none;
   c.relaying.window = n.window_kib * kib;
   c.relaying.connect_timeout = std::chrono::milliseconds(n.connect_ms);
@@ -64,7 +64,7 @@ command parse(int argc, const char* const* argv) {
   numbers n;
   headers send;
   const std::size_t last_cpu = std::max(1U, std::thread::hardware_concurrency()) - 1;
-  command_line("proxy", "Relays TCP connections to --upstream; without one, answers whatever it reads by one page.")
+  command_line("proxy", "Relays TCP connections to --upstream; without it, answers any input with one page.")
       .letters({{"--loops", 'w'},
                 {"--first-cpu", 'c'},
                 {"--log", 'o'},
@@ -74,24 +74,25 @@ command parse(int argc, const char* const* argv) {
                 {"--debug", 'd'},
                 {"--keep-alive", 'k'}})
       .server(c.config)
-      .optional_number("--first-cpu", n.first_cpu, 0, last_cpu, "loop 0 stays on this CPU, loop 1 on the next, ...")
-      .destinations("--upstream", c.relaying.upstreams,
-                    "relays to this one, or to several in turn; unix:/path works too")
+      .optional_number("--first-cpu", n.first_cpu, 0, last_cpu, "pin loop 0 to this CPU, loop 1 to the next, ...")
+      .destinations("--upstream", c.relaying.upstreams, "server to relay to; also unix:/path; repeatable: used in turn")
       .number("--pool", c.relaying.pool, 0, 1024, "connections to each upstream that each loop makes in advance")
       .flag("--accept-proxy", c.relaying.accept_proxy, "clients begin with a PROXY protocol header, version 1 or 2")
-      .flag("--send-proxy", send.v1, "send such a header to upstreams, of version 1")
-      .flag("--send-proxy-v2", send.v2, "of version 2")
-      .number("--window-kib", n.window_kib, 16, 64 * kib, "KiB of each direction of a relay that may be on their way")
-      .number("--connect-timeout-ms", n.connect_ms, 1, 600'000, "for each upstream that is tried")
-      .number("--header-timeout-ms", n.header_ms, 1, 600'000, "for a client's PROXY header")
+      .flag("--send-proxy", send.v1, "send a PROXY protocol header of version 1 to upstreams")
+      .flag("--send-proxy-v2", send.v2, "send a PROXY protocol header of version 2 to upstreams")
+      .number("--window-kib", n.window_kib, 16, 64 * kib, "KiB that may be in flight in each direction of a relay")
+      .number("--connect-timeout-ms", n.connect_ms, 1, 600'000,
+              "time limit for connecting to each upstream, in milliseconds")
+      .number("--header-timeout-ms", n.header_ms, 1, 600'000, "time limit for a client's PROXY header, in milliseconds")
       .number("--idle-timeout-s", n.idle_s, 0, 1'000'000,
-              "until a connection on which nothing moves is closed; 0: never")
+              "seconds without input or output until a connection is closed; 0: never")
       .number("--send-timeout-s", n.send_s, 0, 1'000'000,
-              "until a connection is closed whose peer takes nothing of what waits for it; 0: never")
+              "seconds until a connection whose peer reads none of its queued output is closed; 0: never")
       .number("--max-connections", c.config.accepting.max_connections, 0, 10'000'000,
-              "clients at a time, others wait in the backlog; 0: no limit")
+              "concurrent clients; others wait in the backlog; 0: no limit")
       .flag("--keep-alive", c.keep_alive, "without --upstream: do not close after the page")
-      .text("--log", c.log, "where warnings and what is noteworthy goes [standard error, and only warnings]", "FILE")
+      .text("--log", c.log, "file for log events from severity info on [standard error, only warnings and errors]",
+            "FILE")
       .flag("--verbose", c.verbose, "print statistics each second")
       .flag("--debug", c.debug, "log every connection")
       .try_it(

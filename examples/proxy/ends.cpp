@@ -20,7 +20,7 @@ void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::m
 void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
                  quintet::error_code why) {
   count(all.counts.unserved);
-  report(all.log, {severity::warning, "a client has no upstream", why});
+  report(all.log, {severity::warning, "no upstream can be reached for a client", why});
   (void)connections.close(client);
 }
 
@@ -67,7 +67,7 @@ std::size_t client_end::read_header(connection& c, quintet::bytes in) {
 void client_end::find_upstream(connection& c) {
   c.pause_reading();
   relay_ = std::make_shared<relay>(*all_, c);
-  report(all_->log, {severity::debug, "a client has come", {}, ends_.peer.to_string()});
+  report(all_->log, {severity::debug, "a client has connected", {}, ends_.peer.to_string()});
   const bool alone = c.loop().io().capabilities().single_stream;
   quintet::event_loop* const near = alone ? nullptr : &c.loop();
   quintet::event_loop& on = alone ? *all_->main : c.loop();
@@ -113,7 +113,7 @@ void upstream_end::on_open(connection& c) {
 }
 
 void upstream_end::on_close(connection& c, quintet::error_code why) {
-  report(all_->log, {severity::debug, "an upstream's connection is over", why});
+  report(all_->log, {severity::debug, "an upstream's connection is closed", why});
   relay_->upstream->closed(c);
 }
 

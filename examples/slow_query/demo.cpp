@@ -46,7 +46,7 @@ class client {
     if (::send(fd_.get(), line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size()))
       while (c != '\n' && ::recv(fd_.get(), &c, 1, 0) == 1) {
       }
-    if (c != '\n') throw std::runtime_error("the server has closed the connection");
+    if (c != '\n') throw std::runtime_error("the server closed the connection");
     return clock::now() - begun;
   }
 

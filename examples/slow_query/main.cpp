@@ -10,10 +10,10 @@ int main(int argc, char** argv) {
   config.limits.max_input = 64 * 1024;
   bool demo = false;
   example::command_line("slow_query",
-                        "Answers 'ping', 'sleep MS' and 'spin MS', a line each, on the thread that the model gives it. "
+                        "Answers lines 'ping', 'sleep MS' and 'spin MS' on the thread that the model chooses. "
                         "Health checks belong on the priority port, which no query can delay.")
       .server(config)
-      .flag("--demo", demo, "no server: compare the five models, with clients of its own, in about two seconds")
+      .flag("--demo", demo, "run no server; compare the five models, with built-in clients, in about two seconds")
       .try_it("  slow_query --demo\n  slow_query --model single_reactor --priority-port 7010 &\n  nc 127.0.0.1 7009")
       .parse(argc, argv);
   try {

@@ -40,7 +40,7 @@ for thread in "/proc/$server_pid/task/"*; do
   grep -qE '^Cpus_allowed_list:\s0$' "$thread/status" || fail 'loop 0 does not stay on CPU 0'
 done
 stop
-grep -q ' debug 127.0.0.1:[0-9]*: a client has come$' "$work/log" || fail "the log is $(cat "$work/log")"
+grep -q ' debug 127.0.0.1:[0-9]*: a client has connected$' "$work/log" || fail "the log is $(cat "$work/log")"
 grep -q ' info draining$' "$work/log" || fail "the log is $(cat "$work/log")"
 server_pid=$page_pid
 stop

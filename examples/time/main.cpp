@@ -80,10 +80,11 @@ struct pinger {
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:7037"});
   pinger ping;
-  example::command_line("time", "A server that tells the time, and a client of its own that measures the round trips.")
+  example::command_line("time", "A server that tells the time, with a built-in client that measures round trips.")
       .server(config)
       .number("--count", ping.count, 0, 1'000'000'000, "questions to ask; 0: until Ctrl-C")
-      .number("--interval-ms", ping.interval_ms, 0, 60'000, "between an answer and the next question")
+      .number("--interval-ms", ping.interval_ms, 0, 60'000,
+              "time between an answer and the next question, in milliseconds")
       .try_it("  time --count 0          # Ctrl-C ends it\n  echo | nc 127.0.0.1 7037    # meanwhile")
       .parse(argc, argv);
   try {

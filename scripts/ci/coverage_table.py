@@ -49,7 +49,7 @@ def main():
     for kind, floor in zip(KINDS, floors):
         reached = percent(*total[kind])
         if reached < floor:
-            print(f"coverage: {reached:.1f} % of the {NAMES[kind]} are reached, and the floor is {floor} %", file=sys.stderr)
+            print(f"coverage: {reached:.1f} % of the {NAMES[kind]} are covered; it must be at least {floor} %", file=sys.stderr)
             status = 1
     return status
 

@@ -6,8 +6,8 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused '"everybody" is no way to accept; there are: main_reactor, reuse_port' accept --strategies everybody
-refused 'is no way to accept' accept --strategies exclusive,
+refused '"everybody" is not an accept strategy; it must be one of: main_reactor, reuse_port' accept --strategies everybody
+refused 'is not an accept strategy' accept --strategies exclusive,
 refused 'only the main loop accepts' accept --model reactor_pool
 refused 'more than one model' accept --model 4,5
 refused 'fastsocket' accept --preset slow

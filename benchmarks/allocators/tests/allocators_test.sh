@@ -7,8 +7,8 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused '"hoard" is no allocator; there are: glibc, tcmalloc, jemalloc, mimalloc' allocators --allocators hoard
-refused '"echo" is no workload here; there are: kv, kv-set' allocators --workload echo
+refused '"hoard" is not an allocator; it must be one of: glibc, tcmalloc, jemalloc, mimalloc' allocators --allocators hoard
+refused '"echo" is not a workload of this command; it must be one of: kv, kv-set' allocators --workload echo
 refused 'or 1 to 5' allocators --models 6
 refused 'instructions' allocators --count cycles
 "$bench" allocators --help | grep -qF 'quintet-bench allocators --count instructions' || fail '--help has no example'

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../tests/lib.sh"
 
 refused 'or 1 to 5' compare --models 6
-refused 'is no workload' compare --workloads nonsense
+refused 'is not a workload' compare --workloads nonsense
 refused '--rounds' compare --rounds 0
 refused 'is out of range' compare --duration 1ms
 refused 'MIN..MAX' compare --workers 4..1

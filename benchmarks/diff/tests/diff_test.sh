@@ -35,8 +35,8 @@ echo '{"results": [{"workload": "x"}, {"model": "y"}]}' > "$work/bad.json"
 refused 'member 2 of "results": a result has no "workload"' diff "$work/bad.json" "$work/a.json"
 echo '{"results": [{"workload": "x"}]}' > "$work/bad.json"
 refused 'no combination of workload and server in common' diff "$work/a.json" "$work/bad.json"
-refused 'is no percentage' diff "$work/a.json" "$work/a.json" --fail-above much
-refused 'there are: requests_per_s' diff "$work/a.json" "$work/a.json" --metric speed
+refused 'is not a percentage' diff "$work/a.json" "$work/a.json" --fail-above much
+refused 'it must be one of: requests_per_s' diff "$work/a.json" "$work/a.json" --metric speed
 "$bench" diff --help | grep -qF 'quintet-bench diff main.json branch.json' || fail '--help has no example'
 
 # told STATUS TEXT ARGUMENT...

@@ -6,12 +6,12 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused '"libhv" is no peer; there are: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate' peers --peers libhv
-refused '"" is no peer' peers --peers epoll,
+refused '"libhv" is not a peer; it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate' peers --peers libhv
+refused '"" is not a peer' peers --peers epoll,
 refused 'only echo' peers --workload cpu:200us
-refused 'is no workload' peers --workload ehco
-refused 'is no workload' peers --workload echo,,kv
-refused 'is no workload' peers --workload kv,
+refused 'is not a workload' peers --workload ehco
+refused 'is not a workload' peers --workload echo,,kv
+refused 'is not a workload' peers --workload kv,
 refused 'more than one model' peers --model 1,2
 refused 'loop_per_thread_pool' peers --model 6
 refused 'instructions' peers --count cycles

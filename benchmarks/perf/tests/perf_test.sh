@@ -13,8 +13,8 @@ wrong() {
   [ $? -eq 2 ] || fail "stat $*: not status 2"
   [ "$(wc -l < "$work/err")" -eq 1 ] && grep -qF -- "$text" "$work/err" || fail "stat $*: $(cat "$work/err")"
 }
-wrong 'number of a process'
-wrong 'number of a process' 12x
+wrong 'process ID'
+wrong 'process ID' 12x
 wrong 'no process 999999999' 999999999
 wrong 'whole number of seconds' $$ 0.5
 for script in stat record off-cpu sched lock c2c; do

@@ -7,10 +7,10 @@ server=
 trap '[ -n "$server" ] && kill "$server" 2> /dev/null; rm -rf "$work"' EXIT
 
 refused 'a scenario is required' stress
-refused 'is no attack on --server; there are: resets, silence' stress overload --server 127.0.0.1:9
+refused 'is not an attack on --server; it must be one of: resets, silence' stress overload --server 127.0.0.1:9
 refused 'HOST:PORT' stress --server 127.0.0.1
 refused '--allow-remote' stress --server 192.0.2.1:80
-refused 'there are: echo, resp, http' stress --server 127.0.0.1:9 --protocol smtp
+refused 'it must be one of: echo, resp, http' stress --server 127.0.0.1:9 --protocol smtp
 refused 'twice --bound' stress --server 127.0.0.1:9 --window 1 --bound 1
 refused 'at most 10000' stress --server 127.0.0.1:9 --peers 10001
 refused '--model' stress --server 127.0.0.1:9 --model 4

@@ -11,7 +11,7 @@ refused 'whole' stress resets --peers 0
 refused 'ulimit' stress idle --peers 100000000
 refused '1min' stress slow-writers --deadline 2min
 refused 'no loops that accept' stress idle --model 3,4 --accept reuse_port
-refused 'there are: main_reactor, reuse_port' stress idle --accept reuseport
+refused 'it must be one of: main_reactor, reuse_port' stress idle --accept reuseport
 refused '--bogus' stress resets --bogus
 "$bench" stress --help | grep -F 'quintet-bench stress resets' > /dev/null || fail "--help has no example"
 

@@ -5,13 +5,13 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused 'a study is of one workload' study --workload echo,mixed
+refused 'a study has one workload' study --workload echo,mixed
 refused 'or 1 to 5' study --models 6
 refused '--against: cannot read /nonexistent.json' study --against /nonexistent.json
 echo '{"command": "compare", "results": []}' > "$work/other.json"
 refused 'of quintet-bench compare, not of study' study --against "$work/other.json"
 refused '--rounds' study --rounds 0
-refused 'no layout; there are: adjacent, padded' study --false-sharing --layout apart
+refused 'not a layout; it must be one of: adjacent, padded' study --false-sharing --layout apart
 refused '--layout' study --layout padded
 refused '--models' study --false-sharing --models 2
 "$bench" study --help | grep -qF 'quintet-bench study --models' || fail '--help has no example'

@@ -7,19 +7,19 @@
 . "$(dirname "$0")/../../tests/lib.sh"
 
 refused 'axis is required' sweep
-refused '"loops" cannot be swept; there are: connections, size, pipeline, threads, handler-us' sweep loops
+refused '"loops" cannot be swept; it must be one of: connections, size, pipeline, threads, handler-us' sweep loops
 refused '--values: "0" is not a whole number from 1 to 20000' sweep connections --values 0,5
-refused '--values: "7" is no number of bytes from 8 to' sweep size --values 7,64
+refused '--values: "7" is not a number of bytes from 8 to' sweep size --values 7,64
 refused 'from 1 to 10000' sweep pipeline --values 1,10001
 refused 'whole microseconds from 0us to 50ms' sweep handler-us --values 0us,1s
 refused 'give two values or more' sweep connections --values 5
 refused '--workload: "echo" has no handler time to vary; write cpu or blocking' sweep handler-us --workload echo
 refused 'short connections send one request each' sweep pipeline --workload short
-refused 'is no workload' sweep size --workload ehco
+refused 'is not a workload' sweep size --workload ehco
 refused 'or 1 to 5; or all' sweep size --models 6
 refused '--rounds' sweep size --rounds 0
 refused 'is out of range' sweep size --duration 1ms
-refused 'there are: automatic, epoll' sweep size --engine kqueue
+refused 'it must be one of: automatic, epoll' sweep size --engine kqueue
 "$bench" sweep --help | grep -F 'quintet-bench sweep connections' > /dev/null || fail '--help has no example'
 (
   ulimit -n 1000
