@@ -12,8 +12,8 @@
 
 namespace quintet {
 
-/// The cost of recent runs of the same work: microseconds in two bytes, rounded up, at most 65 ms. A higher cost counts at once. A lower cost removes an eighth
-/// of the difference, so that one expensive run is remembered for some time.
+/// The cost of recent runs of the same work: microseconds in two bytes, rounded up, at most 65 ms. A higher cost counts
+/// at once. A lower cost removes an eighth of the difference, so that one expensive run is remembered for some time.
 class work_cost {
  public:
   [[nodiscard]] bool is_known() const noexcept { return microseconds_ > 0; }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "../connection/session.hpp"
-#include "../loop/thread_model.hpp"
 #include "../connection/session_owner.hpp"
+#include "../loop/thread_model.hpp"
 #include "server_core.hpp"
 
 #include <concepts>
