@@ -96,13 +96,13 @@ void listener::accept_waiting_and_close() noexcept {
   abort();
 }
 
-// Returns false if no connection was accepted: none waits, or accepting failed.
+// Returns false if there is nothing more to accept: no connection waits, or accepting failed and must pause.
 bool listener::accept_one() noexcept {
   error_code failed;
   const int handle = loop_.io().sockets().accept(listening_, failed);
   if (handle >= 0) on_accepted(handle);
   if (failed) on_accept_error(failed);
-  return handle >= 0;
+  return handle >= 0 || (failed && !pending());
 }
 
 void listener::expired() noexcept { update(); }

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_socket_is_never_removed) {
   const std::string file = dir.file("precious");
   std::ofstream(file) << "data";
   event_loop loop;
-  BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("no socket"));
+  BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("not a socket"));
   BOOST_TEST(exists(file));
 }
 
