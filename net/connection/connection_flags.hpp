@@ -2,6 +2,7 @@
 // connection_flags: the states of a connection, one byte per part and side; one compare finds it idle.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
