@@ -17,15 +17,13 @@ std::string connection_context::peer() const {
   return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
 }
 
-connection_deadlines* connection_context::deadlines() const noexcept {
-  return extras_ ? extras_->deadlines.get() : nullptr;
+connection_deadlines* connection_context::deadlines_of_extras() const noexcept { return extras_->deadlines.get(); }
+
+bool connection_context::extras_are_scheduled() const noexcept {
+  return static_cast<const fair_task&>(*extras_).is_linked();
 }
 
-bool connection_context::is_scheduled_fair() const noexcept {
-  return extras_ && static_cast<const fair_task&>(*extras_).is_linked();
-}
-
-bool connection_context::has_migration_target() const noexcept { return extras_ && extras_->migrates_to; }
+bool connection_context::extras_migrate() const noexcept { return extras_->migrates_to != nullptr; }
 
 bool connection_context::make_extras() noexcept {
   if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));

@@ -66,7 +66,7 @@ class connection_context : public stream_channel {
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [loop, baton] Returns null if no time limit applies.
-  [[nodiscard]] connection_deadlines* deadlines() const noexcept;
+  [[nodiscard]] connection_deadlines* deadlines() const noexcept { return extras_ ? deadlines_of_extras() : nullptr; }
   /// [loop, baton] Returns whether output is above its high watermark and the policy is to stop reading.
   [[nodiscard]] bool is_stuck() const noexcept {
     return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
@@ -88,9 +88,9 @@ class connection_context : public stream_channel {
   /// [loop, baton] Returns whether classify() has seen input without a decision.
   [[nodiscard]] bool is_undecided() const noexcept { return enabled_.classify && baton_flags_.input.has_unread; }
   /// [loop] Returns whether on_writable is in the loop's queue of fair tasks.
-  [[nodiscard]] bool is_scheduled_fair() const noexcept;
+  [[nodiscard]] bool is_scheduled_fair() const noexcept { return extras_ && extras_are_scheduled(); }
   /// [loop] Returns whether another loop is to take over the connection.
-  [[nodiscard]] bool has_migration_target() const noexcept;
+  [[nodiscard]] bool has_migration_target() const noexcept { return extras_ && extras_migrate(); }
   /// [loop, baton] Returns whether the server ignores input, so that the peer's clocks stand still. In model 1 the
   /// thread blocks in send() while output waits.
   [[nodiscard]] bool ignores_input() const noexcept {
@@ -136,6 +136,12 @@ class connection_context : public stream_channel {
  protected:
   connection_context(event_loop& loop, connection_host& host, handoff_constants constants) noexcept;
   ~connection_context();
+
+ private:
+  // Where there are extras, whose type this header does not know.
+  [[nodiscard]] connection_deadlines* deadlines_of_extras() const noexcept;
+  [[nodiscard]] bool extras_are_scheduled() const noexcept;
+  [[nodiscard]] bool extras_migrate() const noexcept;
 };
 
 /// The reason why a connection must end, or none. Returned in registers, unlike error_code.

@@ -26,9 +26,7 @@ std::size_t charge_for(std::size_t size) noexcept { return size > worth_counting
 // [loop] Lent input has not gone to another thread.
 void connection_input::keep_rest(context& c, bytes unused) { append(c, unused); }
 
-std::size_t connection_input::required(const context& c) noexcept {
-  return c.baton_flags_.input.requires_more ? c.baton_extras_->required : 0;
-}
+std::size_t connection_input::required_of_extras(const context& c) noexcept { return c.baton_extras_->required; }
 
 void connection_input::require(context& c, std::size_t size) noexcept {
   const std::size_t most = c.applied_limits().max_input;

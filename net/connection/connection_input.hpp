@@ -46,7 +46,9 @@ class connection_input {
   }
   /// Delays delivery until `size` bytes are unread. Without memory, input is delivered as usual.
   static void require(context& c, std::size_t size) noexcept;
-  [[nodiscard]] static std::size_t required(const context& c) noexcept;
+  [[nodiscard]] static std::size_t required(const context& c) noexcept {
+    return c.baton_flags_.input.requires_more ? required_of_extras(c) : 0;
+  }
   [[nodiscard]] bool requires_more(const context& c) const noexcept { return unread_.size() < required(c); }
   /// Appends to unread input. Throws std::bad_alloc.
   [[gnu::always_inline]] void append(context& c, bytes more) {
@@ -102,6 +104,7 @@ class connection_input {
   void take_from(context& c, connection_input& from, context& before) noexcept;
 
  private:
+  [[nodiscard]] static std::size_t required_of_extras(const context& c) noexcept;
   void keep_rest(context& c, bytes unused);
   static void set_reading(context& c, bool on) noexcept;
 

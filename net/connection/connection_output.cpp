@@ -74,17 +74,9 @@ void connection_output::copy(context& c, bytes data) {
 
 bool connection_output::uncork(context& c) noexcept { return --c.baton_extras_->corks == 0; }
 
-bool connection_output::may_send_early(const context& c) const noexcept {
-  return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && c.baton_extras_->corks > 0);
-}
+bool connection_output::is_corked(const context& c) noexcept { return c.baton_extras_->corks > 0; }
 
-// If checks_writes is not set, nothing has changed that could set it.
-bool connection_output::prepare_to_hand_off(context& c) noexcept {
-  if (c.loop_flags_.output.none() && !c.baton_flags_.checks_writes) [[likely]] {
-    prepare(c);
-    if (c.baton_extras_) c.baton_extras_->queued = 0;
-    return true;
-  }
+bool connection_output::prepare_slowly(context& c) noexcept {
   c.loop_.chunks().try_allocate(builder_);
   classify_writes(c);
   if (c.loop_flags_.output.is_queued && !c.make_baton_extras()) return false;

@@ -72,7 +72,9 @@ class connection_output {
   /// Ends one cork. Returns whether it was the last.
   static bool uncork(context& c) noexcept;
   /// [loop, baton] Returns whether output may leave before the batch ends: nothing is queued before it, no cork.
-  [[nodiscard]] bool may_send_early(const context& c) const noexcept;
+  [[nodiscard]] bool may_send_early(const context& c) const noexcept {
+    return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && is_corked(c));
+  }
 
   // ---- The queue [loop] ----
 
@@ -101,7 +103,12 @@ class connection_output {
       c.baton_flags_.checks_writes = true;
   }
   /// The same for a batch that does not take the fast path. Returns false without memory.
-  [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept;
+  [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
+    if (!c.loop_flags_.output.none() || c.baton_flags_.checks_writes || c.baton_extras_) [[unlikely]]
+      return prepare_slowly(c);
+    prepare(c);
+    return true;
+  }
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
   /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>
@@ -143,6 +150,8 @@ class connection_output {
   static void call_all_notices(context& c, error_code why) noexcept;
 
  private:
+  bool prepare_slowly(context& c) noexcept;
+  [[nodiscard]] static bool is_corked(const context& c) noexcept;
   [[nodiscard]] std::size_t queued(const context& c) const noexcept;
   write_verdict check_limited_write(context& c, std::size_t count, std::size_t waits);
   void check_form(context& c) const noexcept {
