@@ -203,7 +203,7 @@ BOOST_DATA_TEST_CASE(what_asios_handlers_throw_is_counted, bdata::make({false, t
 namespace {
 
 /// Hands its quantum off to another thread.
-struct offloaded_task : fair_task {
+struct offloaded_task final : fair_task {
   explicit offloaded_task(event_loop& l, std::latch* t = nullptr) : loop(l), told(t) {}
   void run_quantum() noexcept override {
     loop.fair_work().count_handed_off();

@@ -42,6 +42,7 @@ class queue_ages {
   [[nodiscard]] time_point since(std::uint64_t before) const noexcept { return at(mark_of(popped_ + before)).time; }
   /// That item leaves the queue. Returns since when it has waited.
   time_point remove(std::uint64_t before) noexcept {
+    if (before == 0) return pop();
     const std::size_t own = mark_of(popped_ + before);
     for (std::size_t n = own + 1; n < used_; ++n) --at(n).position;
     --pushed_;

@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(items_that_leave_from_the_middle) {
     longest = std::max(longest, now - truth.front());
     const time_point seen = ages.since(place), since = ages.remove(place);
     right = right && seen == since && since <= *wanted;
-    right = right && *wanted - since <= std::max(duration(queue_ages::finest), longest / 16);
+    right = right && *wanted - since <= std::max(duration(queue_ages::finest), longest / 32);
     truth.erase(wanted);
   }
   while (!truth.empty()) {
