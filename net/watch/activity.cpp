@@ -50,7 +50,7 @@ struct activity::keeper {
   keeper& operator=(const keeper&) = delete;
   ~keeper() {
     if (!kept) return;
-    current_ = nullptr;
+    current_activity = nullptr;
     (void)snapshot_signal.set_target(nullptr);
     const std::lock_guard lock(kept->mutex_);
     kept->ended_ = true;
@@ -72,7 +72,7 @@ std::shared_ptr<activity> activity::of_this_thread() noexcept {
   } catch (const std::exception&) {
     return nullptr;
   }
-  current_ = mine.kept.get();
+  current_activity = mine.kept.get();
   return mine.kept;
 }
 

@@ -95,7 +95,7 @@ class activity {
   /// [its thread] Number of the stall_watchdog that has last registered this thread.
   std::uint64_t watchdog_number = 0;
   /// [any thread] Returns the calling thread's activity, or nullptr.
-  [[nodiscard]] static activity* current() noexcept { return current_; }
+  [[nodiscard]] static activity* current() noexcept { return current_activity; }
 
  private:
   friend class callback_scope;
@@ -114,7 +114,7 @@ class activity {
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
   void take_snapshot(void* context) noexcept;
 
-  static inline constinit thread_local activity* current_ = nullptr;
+  static inline constinit thread_local activity* current_activity = nullptr;
   static shared_signal snapshot_signal;
 
   std::atomic<std::uint64_t> current_call_{0};  // job_.number while job_ can be read by a signal handler, else 0
@@ -133,7 +133,7 @@ class callback_scope {
  public:
   explicit callback_scope(callback what, const connection_id* id = nullptr,
                           const std::type_info* type = nullptr) noexcept
-      : of_(activity::current_) {
+      : of_(activity::current_activity) {
     if (of_) [[unlikely]]
       outer_ = of_->begin({0, what, id, type});
   }
