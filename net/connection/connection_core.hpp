@@ -33,7 +33,7 @@ enum class step : std::uint8_t;
 /// batch of input; the handler returns it with a batch of output. So a handler never overlaps itself, on any thread,
 /// and nothing here needs a lock.
 ///
-/// An event only records what happened, then calls run_steps(): next_step() decides, perform() acts. The work item is
+/// An event that the fast path does not handle calls run_steps(): next_step() decides, perform() acts. The work item is
 /// the baton; connection_handoff has its steps.
 class connection_core : public session_interface, public loop_member, public work_item {
  public:
@@ -125,7 +125,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void expired() noexcept final;
   void turn_ends() noexcept final;
   void continue_writing() noexcept final;
-  /// Performs steps until none is left. Every event calls it; a nested call returns at once.
+  /// Performs steps until none is left. A nested call returns at once.
   void run_steps() noexcept;
   [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
   [[nodiscard]] bool needs_slow_path() const noexcept {

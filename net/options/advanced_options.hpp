@@ -22,7 +22,7 @@ namespace quintet {
 /// Selects how the system schedules the priority loop's thread, so that a heartbeat is answered at once on a busy
 /// machine. Threads and processes that a handler starts on that loop do not inherit it.
 enum class priority_scheduling {
-  automatic,    ///< real_time if permitted, else short_slice; only while it uses less than a quarter of a CPU
+  automatic,    ///< real_time if permitted, else short_slice; ordinary while it uses more than a quarter of a CPU
   real_time,    ///< SCHED_RR, lowest priority: runs before all ordinary threads, however long a handler takes
   short_slice,  ///< ordinary, with slices of 0.1 ms (since Linux 6.12) and nice -10: the kernel wakes it sooner
   none,         ///< as any other thread
@@ -35,8 +35,9 @@ inline constexpr auto enum_names<priority_scheduling> =
                                                    {priority_scheduling::short_slice, "short_slice"},
                                                    {priority_scheduling::none, "none"}});
 
-/// Options of the priority loop. A server has one if a listener has `priority`, if the handler has classify(), or if
-/// `peers` or `without_listener` is set. Without a priority loop the other options have no effect.
+/// Options of the priority loop. A server has one if a listener has `priority`, if the handler has classify(), if
+/// `peers` or `without_listener` is set, or if heartbeats are on. Without a priority loop the other options have no
+/// effect.
 struct priority_options {
   bool without_listener = false;  ///< there is a priority loop for connection::move_to_priority_loop() alone
   /// [any thread] Called for each connection that an ordinary listener accepts. Returns whether the connection belongs

@@ -37,8 +37,8 @@ struct listener_settings {
   /// TCP only (TCP_FASTOPEN): pending connections whose first bytes came with the SYN, if net.ipv4.tcp_fastopen permits
   /// that to servers. A request may then arrive twice. 0: none.
   int fast_open = 0;
-  std::optional<mode_t> mode =
-      {};                      ///< permissions of a Unix socket's file; without a value, the process's umask decides
+  /// Permissions of a Unix socket's file. Without a value, the process's umask decides.
+  std::optional<mode_t> mode = {};
   socket_options socket = {};  ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;
   int descriptor = -1;  ///< if not -1: an existing listening socket, which the server then owns; `at` is ignored

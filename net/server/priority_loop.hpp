@@ -37,7 +37,7 @@ class priority_loop {
   void start();
   /// Stops and joins the thread. Afterwards all connections have closed.
   void finish() noexcept { thread_.reset(); }
-  /// [any thread] Posts to the loop to open_session the connections in the backlog and stop listening. Until then
+  /// [any thread] Posts to the loop to accept the connections in the backlog and stop listening. Until then
   /// `unfinished` counts the post like a connection. Throws std::bad_alloc.
   void close(drain_tracker& unfinished);
 

@@ -22,7 +22,7 @@ std::optional<worker_event> elastic_policy::growth(time_point now, duration wait
   return {};
 }
 
-// Doubles the patience only at the first growth after threads have left.
+// Doubles the factor of the idle time only at the first growth after threads have left.
 void elastic_policy::note_growth(time_point now) noexcept {
   if (is_within(unmissed_since_, 2 * idle_timeout(), now)) idle_factor_ = std::min(2 * idle_factor_, max_idle_factor);
   unmissed_since_ = time_point::min();

@@ -16,13 +16,13 @@ namespace quintet {
 /// (maxQueueLatencyMicros). In contrast to that executor, it has a maximum, and learns from threads that left too
 /// early.
 ///
-/// A thread left too early if the pool grows soon afterwards. Then `patience` doubles: idle threads stay twice as long,
-/// and leave one by one, with as long a time in between. Each leaving without such growth reduces it by a quarter. So
-/// the pool's size settles under a steady load, and follows a lasting change.
+/// A thread left too early if the pool grows soon afterwards. Then the factor of the idle time doubles: idle threads
+/// stay twice as long, and leave one by one, with as long a time in between. Each leaving without such growth reduces
+/// it by a quarter. So the pool's size settles under a steady load, and follows a lasting change.
 class elastic_policy {
  public:
   static constexpr unsigned max_idle_factor = 64;
-  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that stay() cannot overflow
+  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that idle_timeout() cannot overflow
 
   explicit elastic_policy(const worker_limits& limits) noexcept : limits_(limits) {}
 

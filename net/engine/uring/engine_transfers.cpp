@@ -24,8 +24,7 @@ int queued_for_peer(int handle) noexcept {
 
 }  // namespace
 
-// ---- Sends: small ones are copied until the turn ends; large ones, or without a free slot, are sent at once
-// ----------
+// ---- Sends: small ones are copied until the turn ends; others are sent at once --------------------------------------
 
 engine::send_result uring_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   watched& w = *find(c.handle());
