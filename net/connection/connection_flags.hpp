@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_flags: the states of a connection, one byte per part and side; one compare finds it idle.
+// connection_flags: the states of a connection, one byte per part and side; one compare finds it idle. Also its
+// silence: connection_silence.
 #pragma once
 
 #include <atomic>

@@ -32,8 +32,7 @@ boost::asio::io_context* context_of(engine& io) noexcept {
 }
 
 std::unique_ptr<spin_budget> make_spin_budget(duration longest) {
-  spin_budget::validate(longest);
-  return longest > duration::zero() ? std::make_unique<spin_budget>(longest) : nullptr;
+  return longest == duration::zero() ? nullptr : std::make_unique<spin_budget>(longest);
 }
 
 }  // namespace

@@ -47,8 +47,6 @@ namespace detail {
 /// A function of event_loop::post(). Owns itself, and is destroyed after its only run.
 class posted_function : public work_item {
  public:
-  posted_function(const posted_function&) = delete;
-  posted_function& operator=(const posted_function&) = delete;
   virtual ~posted_function() = default;
 
  protected:

@@ -10,7 +10,7 @@
 namespace quintet {
 namespace {
 
-/// The priority loop has its own max_connections. Of the server's accept limits, only on_refused applies to it.
+/// Returns the priority loop's accept limits: its own max_connections, and the server's on_refused.
 accept_limits limits_of(const server_options& o) {
   return {.max_connections = o.advanced.priority.max_connections, .on_refused = o.accepting.on_refused};
 }

@@ -21,7 +21,7 @@ struct offload_figures {
   Value offloads_unknown{};    ///< handed off: no prediction
   Value offloads_expensive{};  ///< handed off: predicted expensive
   Value offloads_held_back{};  ///< handed off: the bound for wrong predictions was reached; see offload_options
-  // Of those run by the loop:
+  // A batch of batches_inline counts here too if its prediction was wrong:
   Value mispredicted{};     ///< took more than offload_options::threshold
   Value mispredicted_ns{};  ///< nanoseconds that these took
 

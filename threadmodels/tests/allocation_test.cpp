@@ -179,7 +179,8 @@ std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
   return allocations - before;
 }
 
-// What a connection allocates when it has to wait for the first time. Output buffers from the heap would be a thousand.
+// A connection allocates at most this often when its output waits for the first time. Output buffers from the heap
+// would take a thousand allocations.
 constexpr std::size_t once = 4;
 // In models with a pool, handlers write on threads without a loop.
 constexpr model written_on_the_loop[] = {model::thread_per_connection, model::single_reactor, model::loop_per_thread};
