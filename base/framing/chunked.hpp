@@ -89,7 +89,7 @@ class chunked {
       return frame::failed(errc::message_too_big);
     if (keeps_) partial_.message += part;
     partial_.more = more;
-    return more ? frame::taken(size) : frame::complete(partial_.message, size);
+    return more ? frame::consumed(size) : frame::complete(partial_.message, size);
   }
 
   /// The arrived part of a message in several frames. A copy is for another stream and starts empty. A move keeps the

@@ -21,13 +21,13 @@ struct frame {
   enum class state : unsigned char {
     incomplete,  ///< more input is needed
     complete,    ///< `message` is there
-    taken,       ///< the codec has used input and has no message yet: a part of one, or padding
+    consumed,    ///< the codec has used input and has no message yet: a part of one, or padding
     failed,      ///< the input can never become a message; the stream is unusable
   };
 
   state is = state::incomplete;
-  /// complete, taken: number of input bytes used, at least 1. incomplete: the least input size at which parsing again
-  /// can help; more than there is now.
+  /// complete, consumed: number of input bytes used, at least 1. incomplete: the least input size at which parsing
+  /// again can help; more than there is now.
   std::size_t size = 0;
   bytes message = {};     ///< complete: in the input or in the codec; valid until either changes
   error_code error = {};  ///< failed
@@ -36,7 +36,7 @@ struct frame {
   static frame complete(bytes message, std::size_t size) noexcept {
     return {.is = state::complete, .size = size, .message = message};
   }
-  static frame taken(std::size_t size) noexcept { return {.is = state::taken, .size = size}; }
+  static frame consumed(std::size_t size) noexcept { return {.is = state::consumed, .size = size}; }
   static frame failed(error_code why) noexcept { return {.is = state::failed, .error = why}; }
 };
 

@@ -23,9 +23,9 @@ void add_model(std::vector<cost_line>& to, unsigned model, const model_costs& m)
   add("more, when the thread was woken on an idle core", m.resume);
   add("more, when the client was", m.client_resume);
   add("waking through a socket: more latency than by itself", m.wake_extra);
-  add("a request whose handler computes, beside the handler (with a pool: with the hand-over)", m.expensive_loop);
+  add("a request whose handler computes, beside the handler (with a pool: with the handoff)", m.expensive_loop);
   add("the worker's part of a cheap request", of_pool(model == 3, m.worker));
-  add("a hand-over there and back, of cheap requests together", of_pool(model == 3, m.handoff));
+  add("a handoff there and back, of cheap requests together", of_pool(model == 3, m.handoff));
   add("the worker's part of a request whose handler computes, beside the handler", of_pool(pooled, m.expensive_worker));
 }
 

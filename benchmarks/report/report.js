@@ -40,7 +40,7 @@ const descriptions = {
   short: () => 'Connect, one request, close: what accepting costs.',
   cpu: (w) => `The handler computes for ${argument(w, '200 µs')} a request. Whoever uses every core wins.`,
   blocking: (w) => `The handler sleeps for ${argument(w, '2 ms')} a request, as if it asked a database. Whoever has most threads wins.`,
-  mixed: () => 'One request in ten computes for 5 ms, the others are echoed. Do the cheap ones have to wait for the dear ones?',
+  mixed: () => 'One request in ten computes for 5 ms, the others are echoed. Do the cheap ones have to wait for the expensive ones?',
   heartbeat: () => 'The mixed load on the data port, and every 10 ms a heartbeat on the priority port. Does it stay steady under load?',
 };
 

@@ -24,7 +24,7 @@ bool is_quiet(int fd) noexcept {
 
 }  // namespace
 
-connection_pool::connection_pool(event_loop& loop, destination to, pool_options options)
+connection_pool::connection_pool(event_loop& loop, destination to, connection_pool_options options)
     : loop_(loop), to_(std::move(to)), options_((validate(options), options)) {}
 
 connection_pool::~connection_pool() {

@@ -5,7 +5,7 @@
 #include "../loop/awaitable.hpp"
 #include "../loop/coroutine_host.hpp"
 #include "../loop/executor.hpp"
-#include "../options/pool_options.hpp"
+#include "../options/connection_pool_options.hpp"
 #include "connector.hpp"
 
 #include <boost/asio/basic_stream_socket.hpp>
@@ -42,7 +42,7 @@ class connection_pool : private timer {
   };
 
   /// [loop] Throws config_error.
-  connection_pool(event_loop& loop, destination to, pool_options options = {});
+  connection_pool(event_loop& loop, destination to, connection_pool_options options = {});
   ~connection_pool();
   connection_pool(const connection_pool&) = delete;
   connection_pool& operator=(const connection_pool&) = delete;
@@ -75,7 +75,7 @@ class connection_pool : private timer {
   event_loop& loop_;
   const self_pointer self_ = std::make_shared<connection_pool*>(this);
   const destination to_;
-  const pool_options options_;
+  const connection_pool_options options_;
   std::deque<idle_socket> idle_;  // the last used is at the end, and is used next
   std::size_t lent_ = 0;
   dial_list dialling_;

@@ -42,7 +42,7 @@ constexpr duration long_turn = std::chrono::milliseconds(10);  // a longer turn 
 // A send that waits for the peer may have taken long. If nothing is left to send, the peer has just taken bytes.
 void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   const time_point before = c.loop_.now();
-  c.loop_.time_has_passed();
+  c.loop_.invalidate_now();
   if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(c.loop_.now());
 }
 

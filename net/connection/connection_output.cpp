@@ -114,7 +114,7 @@ end_reason connection_output::send_early(context& c, counter& reason) noexcept {
 end_reason connection_output::account(context& c, engine::send_result sent) noexcept {
   c.loop_.counters().sent(sent.bytes);
   count_sent_for_notices(c, sent.bytes);
-  if (c.loop_.io().capabilities().blocking_send) c.loop_.time_has_passed();
+  if (c.loop_.io().capabilities().blocking_send) c.loop_.invalidate_now();
   if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(c.loop_.now());
   return sent.error == 0 ? end_reason() : system_error_code(sent.error);
 }

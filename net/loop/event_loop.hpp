@@ -141,7 +141,7 @@ class event_loop {
   /// not called.
   [[nodiscard]] time_point dispatched_at() const noexcept { return dispatched_at_; }
   /// [loop] Makes now() read the clock again. Call it after a long operation, such as a blocking send.
-  void time_has_passed() noexcept { is_now_cached_ = false; }
+  void invalidate_now() noexcept { is_now_cached_ = false; }
   /// [loop] Starts or restarts a timer. The caller keeps ownership. Never allocates. duration::max() means never.
   void start(timer& t, duration after) noexcept {
     check_here();

@@ -75,7 +75,7 @@ class model_interface {
   [[nodiscard]] virtual bool runs_inline() const noexcept { return false; }
   /// [before run] Returns the loops that live as long as the model. They can accept, and connections can migrate
   /// between them. Empty if the model does not tell.
-  [[nodiscard]] virtual std::vector<event_loop*> lasting_loops() { return {}; }
+  [[nodiscard]] virtual std::vector<event_loop*> loops() { return {}; }
   /// [any thread] Calls f with the counters of each present or past loop of the model, except the main loop.
   virtual void each_counters(const std::function<void(const loop_counters&)>& /*f*/) const {}
 };
@@ -118,7 +118,7 @@ class model_adapter : public Interface {
     else
       return false;
   }
-  [[nodiscard]] std::vector<event_loop*> lasting_loops() override {
+  [[nodiscard]] std::vector<event_loop*> loops() override {
     std::vector<event_loop*> loops;
     const auto add = [&loops](event_loop& l) { loops.push_back(&l); };
     if constexpr (requires { model_.each_loop(add); }) model_.each_loop(add);

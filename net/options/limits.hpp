@@ -28,8 +28,10 @@ enum class overflow_policy {
 struct connection_limits {
   std::size_t max_input = 64 * 1024 * 1024;    ///< unused input kept; more: errc::message_too_big
   std::size_t max_output = 256 * 1024 * 1024;  ///< output waiting to be sent; more: errc::output_overflow
-  std::size_t high_watermark = 1024 * 1024;    ///< queued output above which `overflow` applies
-  std::size_t low_watermark = 512 * 1024;      ///< queued output at or below which that ends
+  /// Output above which `overflow` applies. write() and send() count what the handler has written and not yet queued;
+  /// for `pause` and `close` the queue alone counts.
+  std::size_t high_watermark = 1024 * 1024;
+  std::size_t low_watermark = 512 * 1024;  ///< queued output at or below which that ends
   overflow_policy overflow = overflow_policy::pause;
 
   duration first_byte_timeout{};  ///< from opening to the first byte; then errc::first_byte_timeout

@@ -29,9 +29,9 @@ server_core::server_core(server_options options, std::unique_ptr<model_interface
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
       drain_tracker_(std::make_unique<drain_tracker>(main_)),
       acceptors_(std::make_unique<acceptor_group>(
-          main_, model_.lasting_loops(), options_, *limiter_,
+          main_, model_.loops(), options_, *limiter_,
           [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
-  host_.loops = model_.lasting_loops();
+  host_.loops = model_.loops();
   if (options_.advanced.rebalance.is_on()) make_rebalancer(handler.can_move);
   if (wants_priority_loop(handler.has_classify)) make_priority_loop();
   for (const listen_options& l : options_.listen)

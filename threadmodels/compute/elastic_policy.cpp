@@ -24,13 +24,13 @@ std::optional<worker_event> elastic_policy::growth(time_point now, duration wait
 
 // Doubles the factor of the idle time only at the first growth after threads have left.
 void elastic_policy::note_growth(time_point now) noexcept {
-  if (is_within(unmissed_since_, 2 * idle_timeout(), now)) idle_factor_ = std::min(2 * idle_factor_, max_idle_factor);
+  if (is_within(unmissed_since_, 2 * idle_time(), now)) idle_factor_ = std::min(2 * idle_factor_, max_idle_factor);
   unmissed_since_ = time_point::min();
   grew_at_ = now;
 }
 
 bool elastic_policy::may_leave(time_point now) const noexcept {
-  return idle_factor_ == 1 || !is_within(left_at_, idle_timeout(), now);
+  return idle_factor_ == 1 || !is_within(left_at_, idle_time(), now);
 }
 
 void elastic_policy::note_leaving(time_point now) noexcept {

@@ -22,7 +22,7 @@ namespace quintet {
 class elastic_policy {
  public:
   static constexpr unsigned max_idle_factor = 64;
-  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that idle_timeout() cannot overflow
+  static constexpr duration longest_idle_time = std::chrono::hours(24 * 365);  // so that idle_time() cannot overflow
 
   explicit elastic_policy(const worker_limits& limits) noexcept : limits_(limits) {}
 
@@ -32,7 +32,7 @@ class elastic_policy {
                                                    duration no_progress) const noexcept;
   void note_growth(time_point now) noexcept;
   /// Returns how long an idle thread above the minimum stays.
-  [[nodiscard]] duration idle_timeout() const noexcept {
+  [[nodiscard]] duration idle_time() const noexcept {
     return std::min(limits_.idle_time, longest_idle_time) * idle_factor_;
   }
   [[nodiscard]] bool may_leave(time_point now) const noexcept;

@@ -18,7 +18,7 @@ namespace quintet {
 class inline_policy {
  public:
   inline_policy(const clock& time, const offload_options& options) noexcept
-      : time_(time), options_(options), limit_(options.threshold) {}
+      : time_(time), options_(options), cost_limit_(options.threshold) {}
 
   /// [loop] Returns whether the loop should run a batch itself. `cost`: the cost of the connection's recent batches.
   [[nodiscard]] bool runs_inline(work_cost cost) noexcept {
@@ -26,7 +26,7 @@ class inline_policy {
       usual_.blend(cost);
     else
       cost = usual_;
-    if (!limit_.is_cheap(cost)) [[unlikely]]
+    if (!cost_limit_.is_cheap(cost)) [[unlikely]]
       return count(cost.is_known() ? counters_.offloads_expensive : counters_.offloads_unknown);
     if (empty_at_ != time_point() && is_held_back()) [[unlikely]]
       return count(counters_.offloads_held_back);
@@ -70,7 +70,7 @@ class inline_policy {
 
   const clock& time_;
   const offload_options options_;
-  const cost_limit limit_;
+  const cost_limit cost_limit_;
   work_cost usual_;
   time_point empty_at_{};
   offload_counters counters_;

@@ -23,14 +23,14 @@ void pool_entrance::turn_ends(work_item& item) noexcept {
 
 void pool_entrance::submit_batch() noexcept {
   if (count_ == 0) return;
-  schedule_check(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::watched::yes));
+  schedule_check(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::supervised::yes));
 }
 
 // Reads the clock instead of the time of the turn: the wait of this item decides whether a thread is added.
 void pool_entrance::submit_at_once(work_item& item) noexcept {
   work_fifo alone;
   alone.push(item);
-  schedule_check(pool_.take(alone, 1, false, loop_.time().now(), worker_pool::watched::yes));
+  schedule_check(pool_.take(alone, 1, false, loop_.time().now(), worker_pool::supervised::yes));
 }
 
 // Starts the timer of the next check. Zero: no check is needed.

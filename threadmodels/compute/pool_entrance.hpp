@@ -15,7 +15,7 @@ class worker_pool;
 class pool_entrance final : private work_item, private timer {
  public:
   static constexpr unsigned most = 64;  ///< items gathered; then they are handed over before the end of the turn
-  /// The longest time from a handover to the check on it, and between checks. A check finds cheap items that turn out
+  /// The longest time from a handoff to the check on it, and between checks. A check finds cheap items that turn out
   /// to be expensive, and work that waits for a free worker. It is earlier if it may add a thread. A single item for
   /// which a worker was woken needs no check: an idle loop is not woken. A shorter time costs more: the kernel must set
   /// a timer for a deadline before its next tick.

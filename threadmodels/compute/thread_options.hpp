@@ -21,12 +21,12 @@ struct worker_limits {
   /// the process may use one CPU only, workers sleep at once.
   duration spin = duration::zero();
   /// An idle worker above `min` ends after this time, plus or minus a tenth, so that not all end at once. If a thread
-  /// must be added again soon, this time doubles, up to elastic_policy::max_idle_factor times.
+  /// must be added again soon, this time doubles, to at most elastic_policy::max_idle_factor times its value.
   duration idle_time = std::chrono::seconds(5);
   /// A thread is added when work has waited this long, and another one each time this passes again. Zero: a thread is
   /// added whenever no worker is free.
   duration queue_latency = std::chrono::microseconds(500);
-  /// A thread is added when work waits and no worker has begun any for this time, even if queue_latency is longer.
+  /// A thread is added when work waits and no worker has begun an item for this time, even if queue_latency is longer.
   duration stuck_time = std::chrono::milliseconds(250);
   /// Work that has waited this long with `max` threads is not run if its handler has on_overload, which is called
   /// instead. Zero: work waits without a limit.

@@ -24,7 +24,7 @@ bool has_several_cpus() noexcept {
 }  // namespace
 
 worker_pool::worker_pool(const worker_limits& limits, duration threshold)
-    : limits_(limits), limit_(threshold), policy_(limits) {
+    : limits_(limits), cost_limit_(threshold), policy_(limits) {
   try {
     const std::lock_guard lock(mutex_);
     while (workers_.size() < limits_.min) start_worker();
@@ -53,16 +53,16 @@ void worker_pool::submit(work_item& item) noexcept {
     if (pool_entrance* const here = entrances_.of(*loop, *this, *loop)) return here->add(item);
   work_fifo alone;
   alone.push(item);
-  take(alone, 1, is_cheap(item), clock::system().now(), watched::no);
+  take(alone, 1, is_cheap(item), clock::system().now(), supervised::no);
 }
 
 // Queues the items. Returns after how long the loop must call supervise(). Zero: no need.
-duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept {
+duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, supervised by_loop) noexcept {
   worker* woken = nullptr;
   duration again{};
   {
     const std::lock_guard lock(mutex_);
-    if (now - checked_at_ >= max_cheap_time) {
+    if (now - checked_at_ >= check_interval) {
       checked_at_ = now;
       mark_stuck_workers();
     }
@@ -91,7 +91,7 @@ void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noe
   worker* woken = nullptr;
   if (counts) {
     ++busy_;
-    if (!queue_.empty()) woken = wake_one_more(begun_at_, watched::yes);  // the items behind it expected this worker
+    if (!queue_.empty()) woken = wake_one_more(begun_at_, supervised::yes);  // the items behind it expected this worker
   }
   lock.unlock();
   if (woken) woken->wake.notify_one();
@@ -136,7 +136,7 @@ void worker_pool::mark_stuck_workers() noexcept {
 
 // If too few workers are awake for the queued items, returns an idle worker that the caller must notify. If none is
 // idle, the pool may grow. Requires the lock.
-worker_pool::worker* worker_pool::wake_one_more(time_point now, watched by_loop) noexcept {
+worker_pool::worker* worker_pool::wake_one_more(time_point now, supervised by_loop) noexcept {
   const std::size_t all = pending_.load(std::memory_order_relaxed), cheap = all - pending_long_;
   // A worker that has just been started counts as free, although it does not wait yet.
   if (available_count() >= pending_long_ + (cheap + cheap_share - 1) / cheap_share) return nullptr;
@@ -165,7 +165,7 @@ duration worker_pool::supervise(time_point now) noexcept {
       const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_cheap && !w.stuck; });
       return waits ? pool_entrance::patience : duration::zero();
     }
-    woken = wake_one_more(now, watched::yes);
+    woken = wake_one_more(now, supervised::yes);
     if (!woken && cannot_grow() && now - begun_at_ >= limits_.stuck_time) shed_late_items(late, now);
     again = next_check_in();
   }
@@ -238,7 +238,7 @@ bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::m
   if (workers_.size() <= limits_.min)
     self.wake.wait(lock, wanted);
   else
-    self.wake.wait_for(lock, policy_.idle_timeout() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
+    self.wake.wait_for(lock, policy_.idle_time() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
   if (!self.is_woken) idle_.erase(idle_.iterator_to(self));
   return self.is_woken;
 }

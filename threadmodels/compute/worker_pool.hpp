@@ -47,7 +47,7 @@ class worker_pool {
  public:
   /// The shortest time between two checks of the workers by take(). A worker that runs the same cheap item at two
   /// checks counts as busy.
-  static constexpr std::chrono::microseconds max_cheap_time{200};
+  static constexpr std::chrono::microseconds check_interval{200};
   static constexpr unsigned cheap_share = 64;     ///< cheap items for which one awake worker is enough
   static constexpr unsigned most_decisions = 64;  ///< decisions that statistics() returns
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
@@ -82,13 +82,13 @@ class worker_pool {
     std::uint64_t seen = 0;        // `finished` at the last check
   };
   using worker_list = std::list<worker>;
-  enum class watched : bool { no, yes };  // whether a loop will check on the submitted items
+  enum class supervised : bool { no, yes };  // whether a loop will check on the submitted items
 
-  [[nodiscard]] bool is_cheap(const work_item& item) const noexcept { return limit_.is_cheap(item.cost()); }
-  duration take(work_fifo& items, unsigned count, bool cheap, time_point now, watched by_loop) noexcept;
+  [[nodiscard]] bool is_cheap(const work_item& item) const noexcept { return cost_limit_.is_cheap(item.cost()); }
+  duration take(work_fifo& items, unsigned count, bool cheap, time_point now, supervised by_loop) noexcept;
   void mark_stuck_workers() noexcept;
   duration supervise(time_point now) noexcept;
-  worker* wake_one_more(time_point now, watched by_loop) noexcept;
+  worker* wake_one_more(time_point now, supervised by_loop) noexcept;
   [[nodiscard]] duration next_check_in() const noexcept;
 
   // Growing and shedding (worker_pool_growth.cpp).
@@ -98,7 +98,7 @@ class worker_pool {
     return workers_.size() > limits_.min && policy_.may_leave(clock::system().now());
   }
   [[nodiscard]] bool cannot_grow() const noexcept { return !may_grow() || refused_; }
-  void consider_growth(time_point now, watched by_loop) noexcept;
+  void consider_growth(time_point now, supervised by_loop) noexcept;
   void grow(worker_event why, time_point now) noexcept;
   void check_wait(work_item& item, time_point since, time_point now) noexcept;
   void shed_late_items(work_fifo& late, time_point now) noexcept;
@@ -116,7 +116,7 @@ class worker_pool {
   [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
   const worker_limits limits_;
-  const cost_limit limit_;
+  const cost_limit cost_limit_;
   mutable std::mutex mutex_;
   worker_list workers_, left_, spare_;   // left_: ended or ending, not joined yet; spare_: for reuse
   boost::intrusive::list<worker> idle_;  // asleep and not called; the one that was busy last comes first

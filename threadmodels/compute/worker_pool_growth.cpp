@@ -12,11 +12,11 @@ duration worker_pool::oldest(time_point now) const noexcept {
 }
 
 // Called when too few workers are awake, and none is idle.
-void worker_pool::consider_growth(time_point now, watched by_loop) noexcept {
+void worker_pool::consider_growth(time_point now, supervised by_loop) noexcept {
   if (cannot_grow() && policy_.is_late(oldest(now)))
     if (const auto news = policy_.update_load(oldest(now), false)) note(*news, now);
   if (!may_grow()) return;
-  if (by_loop == watched::no) return grow(worker_event::grown_at_once, now);
+  if (by_loop == supervised::no) return grow(worker_event::grown_at_once, now);
   if (const auto why = policy_.growth(now, oldest(now), now - begun_at_)) grow(*why, now);
 }
 

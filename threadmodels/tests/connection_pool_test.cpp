@@ -38,7 +38,7 @@ const auto behind = [](connection& c, bytes in) {
 };
 using back_server = running<server<std::remove_const_t<decltype(behind)>>>;
 
-pool_options settings;  // of the running test
+connection_pool_options settings;  // of the running test
 std::optional<destination> upstream_at;
 
 struct upstream : connection_pool {
@@ -69,9 +69,9 @@ awaitable<> gateway(stream& s) {
 using front_server = running<server<decltype(&gateway)>>;
 
 struct fixture {
-  explicit fixture(model kind, pool_options options = {})
+  explicit fixture(model kind, connection_pool_options options = {})
       : back(config{.listen = {"127.0.0.1:0"}}, behind), front(begin(kind, options), &gateway) {}
-  config begin(model kind, const pool_options& options) {
+  config begin(model kind, const connection_pool_options& options) {
     settings = options;
     upstream_at = back->addresses()[0];
     return {.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 1, .workers = {1, 2}}};
@@ -159,8 +159,8 @@ BOOST_DATA_TEST_CASE(stopped_while_coroutines_wait, data::make(all_models), kind
 }
 
 BOOST_AUTO_TEST_CASE(pool_options_that_cannot_be) {
-  BOOST_CHECK_THROW(validate(pool_options{.max = 0}), config_error);
-  BOOST_CHECK_THROW(validate(pool_options{.idle_timeout = std::chrono::seconds(-1)}), config_error);
+  BOOST_CHECK_THROW(validate(connection_pool_options{.max = 0}), config_error);
+  BOOST_CHECK_THROW(validate(connection_pool_options{.idle_timeout = std::chrono::seconds(-1)}), config_error);
 }
 
 }  // namespace

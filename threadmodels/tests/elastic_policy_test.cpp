@@ -97,7 +97,7 @@ class simulated_pool {
     idle_.push_back(now_);
   }
   [[nodiscard]] time_point leaving_time() const {
-    return threads_ > limits_.min && !idle_.empty() ? idle_.front() + policy_.idle_timeout() : time_point::max();
+    return threads_ > limits_.min && !idle_.empty() ? idle_.front() + policy_.idle_time() : time_point::max();
   }
 
   worker_limits limits_;
@@ -139,30 +139,30 @@ BOOST_AUTO_TEST_CASE(without_a_tolerance_it_grows_at_once) {
 
 BOOST_AUTO_TEST_CASE(who_is_missed_soon_stays_longer_the_next_time) {
   elastic_policy p({.idle_time = 5s});
-  BOOST_TEST((p.idle_timeout() == 5s));
+  BOOST_TEST((p.idle_time() == 5s));
   p.note_leaving(start);
   p.note_growth(start + 9s);
-  BOOST_TEST((p.idle_timeout() == 10s));
+  BOOST_TEST((p.idle_time() == 10s));
   p.note_growth(start + 9s);  // counts once for the same series
-  BOOST_TEST((p.idle_timeout() == 10s));
+  BOOST_TEST((p.idle_time() == 10s));
   time_point now = start + 9s;
   for (int i = 0; i < 20; ++i) {
     p.note_leaving(now);
     p.note_growth(now);
   }
-  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor));
+  BOOST_TEST((p.idle_time() == 5s * elastic_policy::max_idle_factor));
   // Then they leave one by one. The time becomes shorter again if the pool does not grow.
   p.note_leaving(now);
-  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor));
-  BOOST_TEST(!p.may_leave(now + p.idle_timeout() - 1ns));
-  BOOST_TEST(p.may_leave(now + p.idle_timeout()));
-  p.note_leaving(now += p.idle_timeout());
-  BOOST_TEST((p.idle_timeout() == 5s * elastic_policy::max_idle_factor * 3 / 4));
-  for (int i = 0; i < 20; ++i) p.note_leaving(now += p.idle_timeout());
-  BOOST_TEST((p.idle_timeout() == 5s));
+  BOOST_TEST((p.idle_time() == 5s * elastic_policy::max_idle_factor));
+  BOOST_TEST(!p.may_leave(now + p.idle_time() - 1ns));
+  BOOST_TEST(p.may_leave(now + p.idle_time()));
+  p.note_leaving(now += p.idle_time());
+  BOOST_TEST((p.idle_time() == 5s * elastic_policy::max_idle_factor * 3 / 4));
+  for (int i = 0; i < 20; ++i) p.note_leaving(now += p.idle_time());
+  BOOST_TEST((p.idle_time() == 5s));
   BOOST_TEST(p.may_leave(now));
-  p.note_growth(now + 2 * p.idle_timeout());  // too late to show that a thread was missing
-  BOOST_TEST((p.idle_timeout() == 5s));
+  p.note_growth(now + 2 * p.idle_time());  // too late to show that a thread was missing
+  BOOST_TEST((p.idle_time() == 5s));
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(the_longest_times_do_not_overflow) {
   for (int i = 0; i < 20; ++i) {
     p.note_leaving(now);
     p.note_growth(now += 1h);
-    BOOST_TEST((p.idle_timeout() >= 24h * 365));
-    BOOST_TEST((p.idle_timeout() / 100 * 110 > p.idle_timeout()));
+    BOOST_TEST((p.idle_time() >= 24h * 365));
+    BOOST_TEST((p.idle_time() / 100 * 110 > p.idle_time()));
     p.note_leaving(now);
     BOOST_TEST(p.may_leave(now) == false);
   }

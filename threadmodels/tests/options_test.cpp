@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 void ignore(connection&, bytes) {}
 
-/// One option. `Options` is the struct that a program fills in: config, client_config or pool_options.
+/// One option. `Options` is the struct that a program fills in: config, client_config or connection_pool_options.
 template <class Options>
 struct row {
   std::string message;  // the whole message for the wrong value
@@ -50,8 +50,8 @@ row<client_config> client_row(Arguments... arguments) {
   return option<client_config>(std::move(arguments)...);
 }
 template <class... Arguments>
-row<pool_options> pool_row(Arguments... arguments) {
-  return option<pool_options>(std::move(arguments)...);
+row<connection_pool_options> pool_row(Arguments... arguments) {
+  return option<connection_pool_options>(std::move(arguments)...);
 }
 
 const unsigned cpus = std::max(1U, std::thread::hardware_concurrency());
@@ -183,7 +183,7 @@ const std::vector<row<client_config>> of_clients{
                "connecting.socket.user_timeout is 90000000 ms; it must be from 0 to 86400000 ms"),
 };
 
-const std::vector<row<pool_options>> of_pools{
+const std::vector<row<connection_pool_options>> of_pools{
     pool_row([](auto& o) -> auto& { return o.max; }, 16U, 0U, "pool.max is 0; it must be at least 1"),
     pool_row([](auto& o) -> auto& { return o.idle_timeout; }, 30s, -1ns,
              "pool.idle_timeout is negative; it must be at least 0 (0 keeps idle connections open)"),
@@ -232,7 +232,7 @@ BOOST_DATA_TEST_CASE(clients, data::make(of_clients), r) {
   check(r, [](const client_config& c) { const client made(c, &ignore); });
 }
 BOOST_DATA_TEST_CASE(pools, data::make(of_pools), r) {
-  check(r, [](const pool_options& o) { validate(o); });
+  check(r, [](const connection_pool_options& o) { validate(o); });
 }
 BOOST_DATA_TEST_CASE(reconnecting, data::make(of_reconnecting), r) {
   BOOST_CHECK_EXCEPTION(client(client_config{.reconnect = r.wrong}, &ignore), config_error,

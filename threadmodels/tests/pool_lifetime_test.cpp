@@ -43,7 +43,7 @@ struct holder {
         if (what == 'g') answer = co_await get(held);
         if (what == 'r') held.clear();
         if (what == 'd') all->pool.reset();
-        if (what == 'n') all->pool.emplace(s.loop(), all->upstream, pool_options{.max = 1});
+        if (what == 'n') all->pool.emplace(s.loop(), all->upstream, connection_pool_options{.max = 1});
         s.write({&answer, 1});
       }
     }

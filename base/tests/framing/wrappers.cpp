@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(the_end_within_a_message_is_known_as_such) {
 }
 BOOST_AUTO_TEST_CASE(a_copy_begins_anew) {
   chunked used(length_prefix<1>(10), both);
-  BOOST_TEST(used.parse("\2\1x").is == frame::state::taken);
+  BOOST_TEST(used.parse("\2\1x").is == frame::state::consumed);
   chunked copied(used), assigned(length_prefix<1>(1), {});
   assigned = used;
   for (auto* fresh : {&copied, &assigned}) {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_copy_begins_anew) {
 // A connection that migrates within a message moves its codec.
 BOOST_AUTO_TEST_CASE(a_moved_one_goes_on) {
   chunked first(length_prefix<1>(10), both);
-  BOOST_TEST(first.parse("\2\1x").is == frame::state::taken);
+  BOOST_TEST(first.parse("\2\1x").is == frame::state::consumed);
   chunked second(std::move(first)), third(length_prefix<1>(10), both);
   BOOST_TEST(second.within_message());
   third = std::move(second);

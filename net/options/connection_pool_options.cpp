@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_options: what cannot be.
-#include "pool_options.hpp"
+// connection_pool_options: what cannot be.
+#include "connection_pool_options.hpp"
 
 #include "require.hpp"
 
 namespace quintet {
 
-void validate(const pool_options& o) {
+void validate(const connection_pool_options& o) {
   detail::require_value(o.max >= 1, "pool.max", o.max, "at least 1");
   detail::require(o.idle_timeout >= duration::zero(), "pool.idle_timeout",
                   "is negative; it must be at least 0 (0 keeps idle connections open)");
