@@ -134,7 +134,7 @@ void client_link::handle_outcome(work_item& item) noexcept {
     l.connection_ = {};
   }
   l.close_later_.cancel();
-  if (l.outcome_ == outcome::refused) return l.failed(errc::handler_threw);
+  if (l.outcome_ == outcome::refused) return l.failed(l.refused_why_);
   l.attempts_ = 0;
   if (l.outcome_ == outcome::closed_here) return l.remove_self();
   if (l.backoff_ && l.all_.main_.now() - l.connected_ >= l.all_.options_.reconnect->lasted) l.backoff_->reset();

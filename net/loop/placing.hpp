@@ -37,5 +37,8 @@ void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops);
 
 /// [any thread] Call it in a catch block. Returns the reason why a thread model has not taken a connection.
 error_code reason_of_exception() noexcept;
+/// [any thread] Call it in a catch block. Returns why no session could be made of a handle: not_enough_memory for
+/// std::bad_alloc, whoever has thrown it, and errc::handler_threw for all others: only the handler throws them.
+error_code reason_of_unmade_session() noexcept;
 
 }  // namespace quintet::detail
