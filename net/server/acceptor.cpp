@@ -85,10 +85,11 @@ void acceptor::count_locality(int handle) noexcept {
 
 void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {
   refused_.add();
+  detail::report_of_peer(log_, {severity::warning, "a connection is refused", reason},
+                         [&from] { return from.to_string(); });
   try {
-    if (log_) report(log_, {severity::warning, "a connection is refused", reason, from.to_string()});
     if (limits_.on_refused) limits_.on_refused(reason, from);
-  } catch (...) {  // the connection is closed even if a hook throws
+  } catch (...) {  // the connection is closed even if the hook throws
   }
   loop_.io().close(handle);
 }
