@@ -95,13 +95,12 @@ void client_link::failed(error_code why) noexcept {
 // The first and the last failure of a series are warnings, the others debug messages. errc::stopped is not logged.
 void client_link::report_failure(error_code why, std::optional<duration> retry_in) const noexcept {
   const client_options& o = all_.options_;
+  const severity level = retry_in && attempts_ > 1 ? severity::debug : severity::warning;
+  if (why != errc::stopped)
+    detail::report_of_peer(o.log, {level, "cannot connect", why}, [this] { return to_.to_string(); });
   try {
-    if (o.log && why != errc::stopped) {
-      const severity level = retry_in && attempts_ > 1 ? severity::debug : severity::warning;
-      report(o.log, {level, "cannot connect", why, to_.to_string()});
-    }
     if (o.on_connect_failed) o.on_connect_failed({id, why, attempts_, retry_in});
-  } catch (...) {  // an exception of a hook changes nothing
+  } catch (...) {  // an exception of the hook changes nothing
   }
 }
 
@@ -134,7 +133,7 @@ void client_link::handle_outcome(work_item& item) noexcept {
     l.connection_ = {};
   }
   l.close_later_.cancel();
-  if (l.outcome_ == outcome::refused) return l.failed(errc::handler_threw);
+  if (l.outcome_ == outcome::refused) return l.failed(l.refused_why_);
   l.attempts_ = 0;
   if (l.outcome_ == outcome::closed_here) return l.remove_self();
   if (l.backoff_ && l.all_.main_.now() - l.connected_ >= l.all_.options_.reconnect->lasted) l.backoff_->reset();

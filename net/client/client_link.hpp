@@ -85,7 +85,10 @@ class client_link : private work_item, private link_entry {
 
   // Reports of the connection's loop. refused() or ended() is the link's last call there.
   void opened(connection_id c) noexcept;
-  void refused() noexcept { finish(outcome::refused); }
+  void refused(error_code why) noexcept {
+    refused_why_ = why;
+    finish(outcome::refused);
+  }
   void ended(bool closed_here) noexcept { finish(closed_here ? outcome::closed_here : outcome::lost); }
 
  private:
@@ -126,6 +129,7 @@ class client_link : private work_item, private link_entry {
   time_point began_{}, connected_{};
   unsigned attempts_ = 0;
   outcome outcome_ = outcome::lost;
+  error_code refused_why_;  // for outcome::refused
 
   std::mutex mutex_;
   connection_id connection_;  // none: no connection, or its loop has not reported it yet

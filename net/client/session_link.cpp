@@ -26,10 +26,11 @@ void session_link::open_session(event_loop& on, int handle) noexcept {
         handle);  // from here on it owns itself and the handle, and lives at least until the end of this turn
     opened(session->id_);
   } catch (...) {  // the handler's copy constructor threw, or there is no memory
-    on.counters().handler_errors.add();
+    const error_code why = detail::reason_of_unmade_session();
+    if (why == errc::handler_threw) on.counters().handler_errors.add();
     on.io().close(handle);
     model_.release(on);
-    refused();
+    refused(why);
   }
 }
 

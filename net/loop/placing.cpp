@@ -36,6 +36,16 @@ error_code reason_of_exception() noexcept {
   }
 }
 
+error_code reason_of_unmade_session() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return make_error_code(boost::system::errc::not_enough_memory);
+  } catch (...) {
+    return errc::handler_threw;
+  }
+}
+
 void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops) {
   std::string cpus;
   for (const event_loop* loop : loops)

@@ -56,18 +56,16 @@ void acceptor::accepted(pending_connection a) {
 }
 
 bool acceptor::must_wait() noexcept {
-  if (limiter_.is_full()) return true;
-  const duration wait = limiter_.acquire_rate_token(loop_.now());
-  return wait > duration::zero();
+  return limiter_.is_full() || limiter_.time_until_rate_token(loop_.now()) > duration::zero();
 }
 
-// Returns false if the connection must wait for room.
+// Returns false if the connection must wait, because another loop took the last place or token after must_wait().
 bool acceptor::try_place(const pending_connection& a) noexcept {
   const bool bounds = !a.has_buffers && limiter_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
-    std::optional<connection_permit> place = limiter_.try_acquire(from);
+    std::optional<connection_permit> place = limiter_.try_acquire(from, loop_.now());
     if (!place) return false;
     if (!*place) {
       refuse(a.handle, errc::too_many_from_address, from);
@@ -87,10 +85,11 @@ void acceptor::count_locality(int handle) noexcept {
 
 void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {
   refused_.add();
+  detail::report_of_peer(log_, {severity::warning, "a connection is refused", reason},
+                         [&from] { return from.to_string(); });
   try {
-    if (log_) report(log_, {severity::warning, "a connection is refused", reason, from.to_string()});
     if (limits_.on_refused) limits_.on_refused(reason, from);
-  } catch (...) {  // the connection is closed even if a hook throws
+  } catch (...) {  // the connection is closed even if the hook throws
   }
   loop_.io().close(handle);
 }
@@ -98,7 +97,7 @@ void acceptor::refuse(int handle, error_code reason, const address& from) noexce
 // Admits waiting connections, and stops or resumes accepting.
 void acceptor::place_waiting() noexcept {
   std::size_t done = 0;
-  while (done < waiting_.size() && !must_wait())  // repeats when another loop took the last place in between
+  while (done < waiting_.size() && !must_wait())  // repeats after try_place() has returned false
     if (try_place(waiting_[done])) ++done;
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
   const bool full = limiter_.is_full();

@@ -27,20 +27,19 @@ acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops,
   resolve_strategy();
 }
 
+// Replaces the strategy at most once, so that one warning names the strategy in use.
 void acceptor_group::resolve_strategy() {
-  if (strategy_ == accept_strategy::main_reactor) return;
-  if (loops_.empty()) return fall_back(accept_strategy::main_reactor, "the model has no permanent loops of its own");
+  using enum accept_strategy;
+  if (strategy_ == main_reactor) return;
+  if (loops_.empty()) return fall_back(main_reactor, "the model has no permanent loops of its own");
   const auto all = [&](accept_strategy by) {
     return std::ranges::all_of(loops_, [&](event_loop* l) { return l->io().capabilities().can_accept_by(by); });
   };
-  if (strategy_ == accept_strategy::reuse_port_cpu) {
-    std::set<int> cpus;
-    for (const event_loop* l : loops_) cpus.insert(l->options().cpu);
-    if (cpus.contains(-1) || cpus.size() < loops_.size())
-      fall_back(accept_strategy::reuse_port, "each loop needs a CPU of its own");
-  }
-  if (!all(strategy_)) fall_back(accept_strategy::reuse_port, "the engine does not support it");
-  if (!all(strategy_)) fall_back(accept_strategy::main_reactor, "the engine does not support it");
+  if (!all(strategy_)) return fall_back(all(reuse_port) ? reuse_port : main_reactor, "the engine does not support it");
+  if (strategy_ != reuse_port_cpu) return;
+  std::set<int> cpus;
+  for (const event_loop* l : loops_) cpus.insert(l->options().cpu);
+  if (cpus.contains(-1) || cpus.size() < loops_.size()) fall_back(reuse_port, "each loop needs a CPU of its own");
 }
 
 void acceptor_group::fall_back(accept_strategy to, const std::string& why) {

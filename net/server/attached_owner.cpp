@@ -6,8 +6,6 @@
 #include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
 
-#include <boost/system/system_error.hpp>
-
 #include <memory>
 #include <utility>
 
@@ -41,16 +39,19 @@ void attached_owner::place_by_model(server_core& server, int handle, const std::
 }
 
 void attached_owner::begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept {
+  error_code failed = errc::stopped;
   try {
-    if (on.stopping()) throw boost::system::system_error(errc::stopped);
-    std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
-    session_ptr session = what.make(*owner, on, server.host_);
-    (void)owner.release();
-    session.release()->begin(handle);  // from here on the session owns itself, its owner and the handle
+    if (!on.stopping()) {
+      std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
+      session_ptr session = what.make(*owner, on, server.host_);
+      (void)owner.release();
+      return session.release()->begin(handle);  // from here on the session owns itself, its owner and the handle
+    }
   } catch (...) {
-    if (placed) server.release(on);
-    refuse(server, on, handle, reason_of_exception(), what);
+    failed = reason_of_unmade_session();
   }
+  if (placed) server.release(on);
+  refuse(server, on, handle, failed, what);
 }
 
 void attached_owner::refuse(server_core& server, event_loop& on, int handle, error_code why,

@@ -35,13 +35,31 @@ void connection_limiter::notify_waiters() noexcept {
 }
 
 std::optional<connection_permit> connection_limiter::try_acquire(const address& from) {
+  connection_permit place = acquire_place();
+  if (!place) return std::nullopt;
+  return add_network(std::move(place), from);
+}
+
+// The place first: it can be given back, but a token cannot.
+std::optional<connection_permit> connection_limiter::try_acquire(const address& from, time_point now) {
+  connection_permit place = acquire_place();
+  if (!place || acquire_rate_token(now) > duration::zero()) return std::nullopt;
+  return add_network(std::move(place), from);
+}
+
+// Returns an empty permit at max_connections.
+connection_permit connection_limiter::acquire_place() noexcept {
   std::size_t open = open_.load();
   do {
-    if (max_ != 0 && open >= max_) return std::nullopt;
+    if (max_ != 0 && open >= max_) return {};
   } while (!open_.compare_exchange_weak(open, open + 1));
+  return {*this, std::nullopt};
+}
+
+// Returns an empty permit at max_connections_per_address. The place is also released if there is no memory.
+connection_permit connection_limiter::add_network(connection_permit place, const address& from) {
   const network of = max_of_network_ == 0 ? std::nullopt : from.network();
-  connection_permit place(*this, std::nullopt);  // also released if there is no memory for the network
-  if (!acquire_of_network(of)) return connection_permit();
+  if (!acquire_of_network(of)) return {};
   place.from_ = of;
   return place;
 }

@@ -8,6 +8,7 @@
 #include "../options/server_options.hpp"
 #include "server_statistics.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -133,6 +134,7 @@ class server_core : protected detail::session_owner {
 
   server_options options_;
   connection_host host_;  // declared before the loops, so that it outlives their connections
+  std::atomic<std::uint64_t> without_memory_{0};  // accepted connections for which there was no memory, on any loop
   std::unique_ptr<stall_watchdog> watchdog_;
   const std::unique_ptr<connection_limiter> limiter_;
   const std::unique_ptr<model_interface> owned_model_;

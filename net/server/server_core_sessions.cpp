@@ -64,15 +64,22 @@ server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
 }
 
 void server_core::open_session(event_loop& on, int fd, connection_permit permit) noexcept {
+  error_code failed;
   try {
     session_ptr session = make_session_on(on, fd);
     limiter_of(on).commit(std::move(permit), session.get());
     session.release()->begin(fd);  // owns itself and the handle from here on
     return;
-  } catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection is refused
+  } catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection ends
+    failed = detail::reason_of_unmade_session();
   }
-  report(host_.log, {severity::warning, "a connection is refused: its handler could not be made", errc::handler_threw});
-  on.counters().handler_errors.add();
+  // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
+  detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
+                         [&] { return on.io().sockets().peer_address(fd); });
+  if (failed == errc::handler_threw)
+    on.counters().handler_errors.add();
+  else
+    without_memory_.fetch_add(1, std::memory_order_relaxed);
   on.io().close(fd);
   release(on);
   drain_tracker_->left();

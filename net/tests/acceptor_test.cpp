@@ -9,9 +9,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <vector>
 
 using namespace quintet;
 using namespace quintet::testing;
@@ -72,7 +74,8 @@ struct world {
 
 /// A loop that accepts, under limits shared with another loop.
 struct side {
-  explicit side(connection_limiter& shared) {
+  explicit side(connection_limiter& shared, const quintet::clock& time = quintet::clock::system())
+      : loop(make_default_engine(), time) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
                     [this](event_loop& on, int fd, connection_permit place) {
                       BOOST_TEST(&on == &loop);
@@ -90,6 +93,15 @@ struct side {
   std::deque<world::guest> inside;
   std::optional<acceptor> accepts;
   address at;
+};
+
+/// Time that stands still. Runs a function whenever a loop reads it, which an acceptor does between its two limits.
+struct disturbing_clock final : quintet::clock {
+  [[nodiscard]] time_point now() const noexcept override {
+    if (disturb) disturb();
+    return time_point(std::chrono::hours(1));
+  }
+  std::function<void()> disturb;
 };
 
 }  // namespace
@@ -170,6 +182,29 @@ BOOST_AUTO_TEST_CASE(two_loops_share_one_rate) {
   BOOST_TEST((limiter.acquire_rate_token(now) == milliseconds(100)));  // takes no turn
   BOOST_TEST((limiter.time_until_rate_token(now) == milliseconds(100)));
   BOOST_TEST((limiter.acquire_rate_token(now + milliseconds(100)) == duration::zero()));
+}
+
+BOOST_AUTO_TEST_CASE(who_loses_the_last_place_to_another_loop_uses_up_no_rate) {
+  connection_limiter limiter({.max_connections = 1, .accept_rate = 1, .accept_burst = 1});
+  disturbing_clock time;
+  side late(limiter, time);
+  std::vector<connection_permit> of_another_loop;
+  time.disturb = [&] {
+    if (late.accepts->accepted() == 0 || !of_another_loop.empty()) return;
+    BOOST_TEST(!limiter.is_full());
+    of_another_loop.push_back(*limiter.try_acquire({}));
+  };
+  const file_descriptor client = connected_to(late.at);
+  late.run_until_idle();
+  time.disturb = nullptr;
+  BOOST_REQUIRE(of_another_loop.size() == 1u);
+  BOOST_TEST(late.accepts->accepted() == 1u);
+  BOOST_TEST(late.inside.empty());
+  BOOST_TEST((limiter.time_until_rate_token(time.now()) == duration::zero()));
+  of_another_loop.clear();
+  late.run_until_idle();
+  BOOST_TEST(late.inside.size() == 1u);  // time has stood still
+  BOOST_TEST((limiter.time_until_rate_token(time.now()) == std::chrono::seconds(1)));
 }
 
 // An unbound client connects to any address of 127.0.0.0/8 from 127.0.0.1, so the second address is of IPv6.

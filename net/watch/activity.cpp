@@ -94,6 +94,7 @@ activity::job activity::begin(const job& fresh) noexcept {
 }
 
 activity::answer activity::ask(std::uint64_t number, duration patience, snapshot& to) {
+  const std::lock_guard one_at_a_time(ask_mutex_);  // the thread has one request and one snapshot for all watchdogs
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return answer::call_ended;

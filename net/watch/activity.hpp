@@ -84,8 +84,8 @@ class activity {
     call_ended,  ///< the thread has left the call
     given,
   };
-  /// [one watchdog at a time] Asks the thread, by a signal, for a snapshot of the call with that number. Waits at most
-  /// `patience` for the answer to begin. Fills `to` if the answer is `given`.
+  /// [any thread] Asks the thread, by a signal, for a snapshot of the call with that number. Waits at most `patience`
+  /// for the answer to begin, after the asks of other watchdogs have ended. Fills `to` if the answer is `given`.
   answer ask(std::uint64_t number, duration patience, snapshot& to);
   /// [any thread] Returns the thread's name as ps shows it. Empty if the thread has ended.
   [[nodiscard]] std::string thread_name() const;
@@ -120,6 +120,7 @@ class activity {
   std::atomic<std::uint64_t> current_call_{0};  // job_.number while job_ can be read by a signal handler, else 0
   job job_{};
   std::uint64_t numbers_ = 0;
+  std::mutex ask_mutex_;  // one ask() at a time; locked before mutex_
   std::atomic<request> request_{request::none};
   std::uint64_t requested_call_ = 0;
   snapshot snapshot_;

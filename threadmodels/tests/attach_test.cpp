@@ -156,6 +156,30 @@ BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_mo
   for (stream_pair& p : pairs) BOOST_TEST(p.peer->receive_rest().empty());
 }
 
+/// A handler that cannot be moved once `breaks` is set.
+struct fragile {
+  const bool& breaks;
+  explicit fragile(const bool& flag) : breaks(flag) {}
+  fragile(const fragile& other) : breaks(other.breaks) {
+    if (breaks) throw std::runtime_error("broken");
+  }
+  void operator()(connection&, bytes) const {}
+};
+
+BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_moved_is_named_as_the_reason) {
+  bool breaks = false;
+  std::vector<error_code> refused;
+  stream_pair pair;
+  shared_state all;
+  server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, front{&all});
+  srv.attach(&srv.main_loop(), pair.handle, fragile(breaks), [&](error_code why) { refused.push_back(why); });
+  breaks = true;
+  srv.main_loop().post([&]() noexcept { srv.stop(); });
+  srv.run();
+  BOOST_TEST((refused == std::vector<error_code>{errc::handler_threw}));
+  BOOST_TEST(pair.peer->receive_rest().empty());
+}
+
 BOOST_DATA_TEST_CASE(who_listens_no_more_serves_on, bdata::make(all_models), kind) {
   running<server<std::function<void(connection&, bytes)>>> srv(
       config{.listen = {"127.0.0.1:0"}, .model = kind, .advanced = {.accept = accept_strategy::reuse_port}},

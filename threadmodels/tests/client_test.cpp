@@ -17,7 +17,9 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include <atomic>
+#include <new>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace quintet::test {
@@ -172,6 +174,26 @@ BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_made) {
   here.run_in_background();
   here.connect(there->addresses()[0]);
   BOOST_TEST(eventually([&] { return all.failed == 1 && here.links() == 0; }));
+  BOOST_TEST(here.statistics().handler_errors == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_without_memory) {
+  echo_server there(config{.listen = {"127.0.0.1:0"}}, echo);
+  seen all;
+  client_config c = config_for({model::loop_per_thread, flavour::callback}, all);
+  c.on_connect_failed = [&](const connect_failure& f) {
+    if (f.reason == boost::system::errc::not_enough_memory) ++all.right;
+    ++all.failed;
+  };
+  client here(c, handler_factory([&all]() -> asking {
+                if (all.opened >= 0) throw std::bad_alloc();
+                return {&all};
+              }));
+  here.run_in_background();
+  here.connect(there->addresses()[0]);
+  BOOST_TEST(eventually([&] { return all.failed == 1 && here.links() == 0; }));
+  BOOST_TEST(all.right == 1);
+  BOOST_TEST(here.statistics().handler_errors == 0U);
 }
 
 }  // namespace

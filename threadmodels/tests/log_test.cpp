@@ -13,8 +13,10 @@
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace quintet::test {
 namespace {
@@ -79,6 +81,25 @@ BOOST_DATA_TEST_CASE(a_refusal, data::make(all_models), kind) {
   BOOST_TEST(second.receive_rest().empty());
   BOOST_TEST(
       eventually([&] { return log.has("warning: 127.0.0.1:", "a connection is refused: max_connections_per"); }));
+}
+
+// Refused is what accept_limits and the thread model refuse: see doc/listening.md.
+BOOST_DATA_TEST_CASE(a_handler_that_cannot_be_made_is_no_refusal, data::make(all_models), kind) {
+  journal log;
+  std::atomic<int> refusals{0};
+  accept_limits limits;
+  limits.on_refused = [&](error_code, const address&) { ++refusals; };
+  const auto make = []() -> touchy { throw std::runtime_error("touched"); };
+  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(
+      config{.model = kind, .accepting = limits, .log = log.hook()}, handler_factory(make));
+  client peer(srv->port());
+  BOOST_TEST(peer.receive_rest().empty());
+  BOOST_TEST(log.has("warning: 127.0.0.1:", "cannot open a connection: the handler threw an exception"));
+  BOOST_TEST(!log.has("warning: ", "refused"));
+  BOOST_TEST(log.size() == 1U);
+  BOOST_TEST(srv->statistics().handler_errors == 1U);
+  BOOST_TEST(srv->statistics().refused == 0U);
+  BOOST_TEST(refusals == 0);
 }
 
 BOOST_DATA_TEST_CASE(a_server_runs_once, data::make(all_models), kind) {

@@ -111,5 +111,27 @@ BOOST_AUTO_TEST_CASE(without_a_reserve_it_is_refused_and_others_go_on) {
   BOOST_TEST(answers(next));
 }
 
+// The hook runs on the thread that has no memory, so it only counts.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))
+BOOST_AUTO_TEST_CASE(what_lacks_memory_is_no_fault_of_the_handler) {
+  std::atomic<int> lacks_memory{0}, other_reasons{0};
+  config c = with_priority_loop(model::single_reactor, 0);
+  c.log = [&](const log_event& e) {
+    if (e.level >= severity::warning && e.reason)
+      ++(e.reason == boost::system::errc::not_enough_memory ? lacks_memory : other_reasons);
+  };
+  running<server<echo>> srv(c, echo());
+  client first(srv->priority_port());
+  BOOST_TEST(answers(first));
+  starving = true;
+  client heart(srv->priority_port());
+  BOOST_TEST(heart.receive_rest().empty());
+  starving = false;
+  BOOST_TEST(lacks_memory == 1);
+  BOOST_TEST(other_reasons == 0);
+  BOOST_TEST(srv->statistics().handler_errors == 0u);
+  BOOST_TEST(srv->statistics().accept_errors == 1u);
+}
+
 }  // namespace
 }  // namespace quintet::test
