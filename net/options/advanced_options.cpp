@@ -9,6 +9,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace quintet {
@@ -18,6 +20,22 @@ using detail::require, detail::require_value;
 
 constexpr std::chrono::milliseconds default_bound{QUINTET_STALL_BOUND};
 constexpr std::chrono::milliseconds shortest_bound{1}, longest_bound{std::chrono::hours(1)};
+
+constexpr bool is_valid_bound(duration bound) noexcept {
+  return bound == duration::zero() || (bound >= shortest_bound && bound <= longest_bound);
+}
+static_assert(is_valid_bound(default_bound), "QUINTET_STALL_BOUND must be 0, or from 1 to 3600000 (milliseconds)");
+
+/// Milliseconds; nothing if the variable is not set.
+std::optional<unsigned> bound_in_environment() {
+  const char* const said = ::secure_getenv("QUINTET_STALL_BOUND");
+  if (!said || *said == '\0') return std::nullopt;
+  const std::string_view text(said);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  throw config_error("QUINTET_STALL_BOUND is '" + std::string(text) + "'; it must be a whole number of milliseconds");
+}
 
 }  // namespace
 
@@ -62,20 +80,16 @@ void validate(const rebalance_options& o) {
 }
 
 duration default_stall_bound() {
-  const char* const said = ::secure_getenv("QUINTET_STALL_BOUND");
-  if (!said || *said == '\0') return default_bound;
-  const std::string_view text(said);
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) +
-                       " is invalid; it must be a whole number of milliseconds");
-  return std::chrono::milliseconds(value);
+  const auto said = bound_in_environment();
+  return said ? std::chrono::milliseconds(*said) : default_bound;
 }
 
 void validate(const stall_options& options) {
-  if (options.bound != duration::zero() && (options.bound < shortest_bound || options.bound > longest_bound))
-    throw config_error("stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
+  if (is_valid_bound(options.bound)) return;
+  // A program that sets no bound has that of the environment: name what its user can change.
+  if (const auto said = bound_in_environment(); said && options.bound == std::chrono::milliseconds(*said))
+    require_value(false, "QUINTET_STALL_BOUND", *said, "0 (no watchdog), or from 1 to 3600000 milliseconds");
+  throw config_error("stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
 }
 
 std::string to_string(const stall& s) {
