@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(a_bound_out_of_range_is_named_by_where_it_comes_from) {
   variable.set("3600001");
   refused({}, "QUINTET_STALL_BOUND is 3600001; it must be 0 (no watchdog), or from 1 to 3600000 milliseconds");
   refused({.advanced = {.stalls = {std::chrono::hours(2)}}},
-          "stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
+          "stalls.bound is 2 h; it must be 0 (no watchdog), or from 1 ms to 1 h");
   variable.set("3600000");
   const server<decltype(handler)> longest({}, handler);
 }
