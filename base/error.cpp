@@ -31,7 +31,7 @@ constexpr auto texts = std::to_array<text>({
     {errc::too_many_from_address, "max_connections_per_address connections from this address are already open"},
     {errc::not_placed, "the thread model failed to choose a loop for the connection"},
     {errc::operation_not_supported, "the loop's engine cannot watch foreign descriptors; use the server's main loop"},
-    {errc::no_pidfd, "pidfd_open is missing (Linux 5.4 or later is needed) or not permitted"},
+    {errc::no_pidfd, "pidfd_open is missing (Linux 5.3 or later is needed) or not permitted"},
     {errc::incomplete_message, "the peer finished sending in the middle of a message"},
     {errc::malformed_message, "a message violates the format of the codec"},
     {errc::bad_checksum, "a message does not match its checksum"},

@@ -3,18 +3,18 @@
 #include "spin_budget.hpp"
 
 #include "../error.hpp"
+#include "duration_text.hpp"
 
 #include <string>
 
 namespace quintet {
 
 void spin_budget::validate(duration budget) {
-  using std::chrono::duration_cast, std::chrono::microseconds;
-  if (budget < duration::zero()) throw config_error("spin is negative; it must be at least 0 (0 disables spinning)");
+  using detail::duration_text;
+  if (budget < duration::zero())
+    throw config_error("spin is " + duration_text(budget) + "; it must be at least 0 (0 disables spinning)");
   if (budget > longest)
-    throw config_error("spin is " + std::to_string(duration_cast<microseconds>(budget).count()) +
-                       " us; it must be at most " + std::to_string(duration_cast<microseconds>(longest).count()) +
-                       " us");
+    throw config_error("spin is " + duration_text(budget) + "; it must be at most " + duration_text(longest));
 }
 
 void spin_budget::note(bool paid) noexcept {

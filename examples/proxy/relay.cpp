@@ -37,17 +37,23 @@ void relay_end::send(connection& c, quintet::bytes in) {
 // Requests a notification for each half window, so that one is always outstanding while reading is paused.
 void relay_end::ask_when_sent(connection& c) {
   asked_ = forwarded_;
-  const auto failed =
-      c.registry().post(other_, [self = shared_from_this(), so_far = asked_, from = c.id()](connection& to) {
-        to.when_sent([self, so_far, from, &all = to.registry()](quintet::error_code ec) {
-          if (!ec) (void)all.post(from, [self, so_far](connection& source) { self->was_sent(source, so_far); });
-        });
-      });
-  if (failed) c.close();
+  auto ask = [self = shared_from_this(), so_far = asked_, from = c.id()](connection& to) {
+    self->count_when_sent(to, so_far, from);
+  };
+  if (c.registry().post(other_, std::move(ask))) c.close();
+}
+
+// Counts in the notice, not in was_sent(): this end's connection may have closed before its bytes leave.
+void relay_end::count_when_sent(connection& to, std::uint64_t so_far, quintet::connection_id from) {
+  to.when_sent([self = shared_from_this(), so_far, from, &connections = to.registry()](quintet::error_code ec) {
+    if (ec) return;
+    self->sent_.fetch_add(so_far - std::exchange(self->counted_, so_far), std::memory_order_relaxed);
+    if (from) (void)connections.post(from, [self, so_far](connection& source) { self->was_sent(source, so_far); });
+  });
 }
 
 void relay_end::was_sent(connection& c, std::uint64_t so_far) {
-  sent_.fetch_add(so_far - std::exchange(left_, so_far), std::memory_order_relaxed);
+  left_ = so_far;
   if (forwarded_ - left_ < window_) c.resume_reading();
 }
 
@@ -57,7 +63,10 @@ void relay_end::read_eof(connection& c) {
 }
 
 void relay_end::tell_of_eof(connection& c) {
-  (void)c.registry().post(other_, [its = other_end_](connection& to) { its->other_has_finished(to); });
+  (void)c.registry().post(other_, [self = shared_from_this(), its = other_end_, so_far = forwarded_](connection& to) {
+    self->count_when_sent(to, so_far);
+    its->other_has_finished(to);
+  });
   if (other_finished_) c.close();
 }
 
@@ -68,9 +77,14 @@ void relay_end::other_has_finished(connection& c) {
 }
 
 void relay_end::closed(connection& c) {
-  sent_.fetch_add(forwarded_ - left_, std::memory_order_relaxed);
   other_end_.reset();
-  if (other_) (void)c.registry().close(other_);
+  if (!other_) return;
+  // A call, because registry().close() overtakes messages that wait for the other handler: the last bytes, too.
+  auto close = [self = shared_from_this(), so_far = forwarded_](connection& to) {
+    self->count_when_sent(to, so_far);
+    to.close();
+  };
+  if (c.registry().post(other_, std::move(close))) (void)c.registry().close(other_);
 }
 
 }  // namespace example::proxy

@@ -26,22 +26,26 @@ class relay_end : public std::enable_shared_from_this<relay_end> {
   void forward(quintet::connection& c, quintet::bytes in);
   /// The peer has finished sending.
   void read_eof(quintet::connection& c);
-  /// Its connection has closed: the other one sends its waiting output and closes.
+  /// Its connection has closed: the other one sends its waiting output, which still counts, and closes.
   void closed(quintet::connection& c);
 
  private:
   void send(quintet::connection& c, quintet::bytes in);
   void ask_when_sent(quintet::connection& c);
+  /// In a call to the other connection: counts the bytes forwarded `so_far` once they have left there. Then tells
+  /// `from`, if that is a connection.
+  void count_when_sent(quintet::connection& to, std::uint64_t so_far, quintet::connection_id from = {});
   void was_sent(quintet::connection& c, std::uint64_t so_far);
   void tell_of_eof(quintet::connection& c);
   void other_has_finished(quintet::connection& c);
 
   const std::size_t window_;
-  std::atomic<std::uint64_t>& sent_;
+  std::atomic<std::uint64_t>& sent_;  // bytes that the kernel has taken at the other end
   quintet::connection_id other_;
   std::shared_ptr<relay_end> other_end_;  // until closed()
   std::string early_;                     // input received before join()
   std::uint64_t forwarded_ = 0, asked_ = 0, left_ = 0;
+  std::uint64_t counted_ = 0;  // only the other connection's send notices use it
   bool finished_ = false, other_finished_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -26,12 +27,22 @@ int pidfd_send_signal(int pidfd, int signal) noexcept {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
 }
 
-exit_status collect(int pidfd) noexcept {
+// For Linux 5.3, whose waitid() does not know pidfds. Waits for the pidfd all the same: if the program was collected
+// elsewhere, `pid` may belong to another child by now, which must not be waited for.
+int collect_by_number(int pidfd, pid_t pid, siginfo_t& info) noexcept {
+  pollfd end{pidfd, POLLIN, 0};
+  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG);
+}
+
+exit_status collect(int pidfd, pid_t pid) noexcept {
   siginfo_t info{};
   int result = 0;
   do result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED);
   while (result != 0 && errno == EINTR);
-  if (result != 0) return {};
+  if (result != 0 && errno == EINVAL) result = collect_by_number(pidfd, pid, info);
+  if (result != 0 || info.si_pid == 0) return {};
   return {info.si_code == CLD_EXITED ? exit_status::kind::exited : exit_status::kind::killed, info.si_status};
 }
 
@@ -80,7 +91,7 @@ class child_process::watcher final
   }
   void end_now() noexcept {
     (void)send(SIGKILL);
-    (void)collect(pidfd_.get());
+    (void)collect(pidfd_.get(), pid_);
     if (owner_) owner_->watcher_ = nullptr;
   }
   exit_function disown() noexcept {
@@ -95,6 +106,7 @@ class child_process::watcher final
   event_loop& loop_;
   exit_function on_exit_;
   file_descriptor pidfd_;
+  pid_t pid_ = -1;
 };
 
 /// The loop's programs whose exit status has not been collected, with and without an owner.
@@ -114,6 +126,7 @@ child_process::uncollected_programs::~uncollected_programs() {
 }
 
 error_code child_process::watcher::watch(pid_t pid) {
+  pid_ = pid;
   pidfd_ = file_descriptor(pidfd_open(pid));
   // If SIGCHLD is ignored, the kernel may already have reaped the program. A readable eventfd then takes its place.
   if (!pidfd_ && errno == ESRCH) pidfd_ = file_descriptor(::eventfd(1, EFD_CLOEXEC));
@@ -123,7 +136,7 @@ error_code child_process::watcher::watch(pid_t pid) {
 }
 
 void child_process::watcher::on_event() {
-  const exit_status status = collect(pidfd_.get());
+  const exit_status status = collect(pidfd_.get(), pid_);
   unwatch();
   unlink();
   loop_.defer(*this);  // deferred: the engine is dispatching

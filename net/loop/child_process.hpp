@@ -26,7 +26,7 @@ struct exit_status {
 };
 
 /// Starts and watches one program at a time. The loop watches the program's pidfd: there is no SIGCHLD handler, loops
-/// share nothing, and a reused process number is never mistaken for the program. Requires Linux 5.4, and a loop whose
+/// share nothing, and a reused process number is never mistaken for the program. Requires Linux 5.3, and a loop whose
 /// engine watches descriptors. In thread_per_connection only the main loop does.
 ///
 /// The destructor kills the program (SIGKILL) and drops on_exit. It may run at any moment, also in on_exit. The loop

@@ -9,15 +9,33 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <system_error>
 
 namespace quintet {
 namespace {
 
-using detail::require, detail::require_value;
+using detail::duration_text, detail::require, detail::require_value;
 
 constexpr std::chrono::milliseconds default_bound{QUINTET_STALL_BOUND};
 constexpr std::chrono::milliseconds shortest_bound{1}, longest_bound{std::chrono::hours(1)};
+
+constexpr bool is_valid_bound(duration bound) noexcept {
+  return bound == duration::zero() || (bound >= shortest_bound && bound <= longest_bound);
+}
+static_assert(is_valid_bound(default_bound), "QUINTET_STALL_BOUND must be 0, or from 1 to 3600000 (milliseconds)");
+
+/// Milliseconds; nothing if the variable is not set.
+std::optional<unsigned> bound_in_environment() {
+  const char* const said = ::secure_getenv("QUINTET_STALL_BOUND");
+  if (!said || *said == '\0') return std::nullopt;
+  const std::string_view text(said);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  throw config_error("QUINTET_STALL_BOUND is '" + std::string(text) + "'; it must be a whole number of milliseconds");
+}
 
 }  // namespace
 
@@ -27,8 +45,8 @@ void validate(const advanced_options& o, std::size_t max_output_total) {
   validate(o.rebalance);
   validate(o.stalls);
   validate(o.loop, max_output_total);
-  require(o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll",
-          "is " + std::to_string(o.busy_poll.count()) + " us; it must be from 0 to 100000 us");
+  require_value(o.busy_poll >= o.busy_poll.zero() && o.busy_poll <= spin_budget::longest, "busy_poll", o.busy_poll,
+                "from 0 to " + duration_text(spin_budget::longest));
 }
 
 void validate(const priority_options& o) {
@@ -42,40 +60,37 @@ void validate(const priority_options& o) {
 
 void validate(const heartbeat_options& o) {
   constexpr duration none = duration::zero();
-  require(o.interval >= none, "heartbeat.interval", "is negative; it must be at least 0 (0 means off)");
-  require(o.lateness_bound > none, "heartbeat.lateness_bound", "is not positive; it must be above 0");
-  require(o.ping_after == none || (o.is_on() && o.ping_after >= o.interval), "heartbeat.ping_after",
-          "is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0");
-  require(o.evict_after == none || (o.is_on() && o.evict_after >= o.interval), "heartbeat.evict_after",
-          "is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0");
+  constexpr std::string_view whole_intervals = "0, or at least heartbeat.interval, which must then be above 0";
+  require_value(o.interval >= none, "heartbeat.interval", o.interval, "at least 0 (0 means off)");
+  require_value(o.lateness_bound > none, "heartbeat.lateness_bound", o.lateness_bound, "above 0");
+  require_value(o.ping_after == none || (o.is_on() && o.ping_after >= o.interval), "heartbeat.ping_after", o.ping_after,
+                whole_intervals);
+  require_value(o.evict_after == none || (o.is_on() && o.evict_after >= o.interval), "heartbeat.evict_after",
+                o.evict_after, whole_intervals);
   require(o.ping.empty() == (o.ping_after == none), "heartbeat.ping",
           "and heartbeat.ping_after do not match; both must be set, or neither");
-  require(o.ping.empty() || o.evict_after == none || o.ping_after < o.evict_after, "heartbeat.ping_after",
-          "is too large; it must be below heartbeat.evict_after");
+  require_value(o.ping.empty() || o.evict_after == none || o.ping_after < o.evict_after, "heartbeat.ping_after",
+                o.ping_after, "below heartbeat.evict_after, " + duration_text(o.evict_after));
 }
 
 void validate(const rebalance_options& o) {
-  require(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor",
-          "is out of range; it must be 0 (off), or from 1.05 to 1000");
-  require(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", "is too small; it must be at least 1 ms");
-  require(o.cool_down >= duration::zero(), "rebalance.cool_down", "is negative; it must be at least 0");
+  require_value(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor", o.factor,
+                "0 (off), or from 1.05 to 1000");
+  require_value(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", o.interval, "at least 1 ms");
+  require_value(o.cool_down >= duration::zero(), "rebalance.cool_down", o.cool_down, "at least 0");
 }
 
 duration default_stall_bound() {
-  const char* const said = ::secure_getenv("QUINTET_STALL_BOUND");
-  if (!said || *said == '\0') return default_bound;
-  const std::string_view text(said);
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw config_error("QUINTET_STALL_BOUND=" + std::string(text) +
-                       " is invalid; it must be a whole number of milliseconds");
-  return std::chrono::milliseconds(value);
+  const auto said = bound_in_environment();
+  return said ? std::chrono::milliseconds(*said) : default_bound;
 }
 
 void validate(const stall_options& options) {
-  if (options.bound != duration::zero() && (options.bound < shortest_bound || options.bound > longest_bound))
-    throw config_error("stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h");
+  if (is_valid_bound(options.bound)) return;
+  // A program that sets no bound has that of the environment: name what its user can change.
+  if (const auto said = bound_in_environment(); said && options.bound == std::chrono::milliseconds(*said))
+    require_value(false, "QUINTET_STALL_BOUND", *said, "0 (no watchdog), or from 1 to 3600000 milliseconds");
+  require_value(false, "stalls.bound", options.bound, "0 (no watchdog), or from 1 ms to 1 h");
 }
 
 std::string to_string(const stall& s) {

@@ -122,7 +122,7 @@ using stall_hook = std::function<void(const stall&)>;
 /// A server with a bound and a receiver (a hook or a log) has one more thread, which wakes up twice in each bound. See
 /// doc/stalls.md.
 struct stall_options {
-  duration bound = default_stall_bound();  ///< at least 1 ms; zero: no watchdog
+  duration bound = default_stall_bound();  ///< from 1 ms to 1 h; zero: no watchdog
   stall_hook on_stall = {};
 };
 

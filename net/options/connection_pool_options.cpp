@@ -8,8 +8,8 @@ namespace quintet {
 
 void validate(const connection_pool_options& o) {
   detail::require_value(o.max >= 1, "pool.max", o.max, "at least 1");
-  detail::require(o.idle_timeout >= duration::zero(), "pool.idle_timeout",
-                  "is negative; it must be at least 0 (0 keeps idle connections open)");
+  detail::require_value(o.idle_timeout >= duration::zero(), "pool.idle_timeout", o.idle_timeout,
+                        "at least 0 (0 keeps idle connections open)");
   validate(o.connecting);
 }
 

@@ -9,22 +9,15 @@
 namespace quintet {
 namespace {
 
-using detail::require, detail::require_value;
+using detail::duration_text, detail::require_value;
 
 void require_not_negative(std::string_view option, duration value, std::string_view zero) {
-  const auto shown = std::chrono::floor<std::chrono::milliseconds>(value).count();
-  require(value >= duration{}, option,
-          "is " + std::to_string(shown).append(" ms; it must be at least 0 ms (").append(zero).append(")"));
+  require_value(value >= duration{}, option, value, std::string("at least 0 (").append(zero).append(")"));
 }
 
 template <class Time>
-void require_time(Time value, Time longest, std::string_view unit, const std::string& option) {
-  require(value >= Time::zero() && value <= longest, option,
-          "is " + std::to_string(value.count())
-                      .append(unit)
-                      .append("; it must be from 0 to ")
-                      .append(std::to_string(longest.count()))
-                      .append(unit));
+void require_time(Time value, Time longest, const std::string& option) {
+  require_value(value >= Time::zero() && value <= longest, option, value, "from 0 to " + duration_text(longest));
 }
 
 }  // namespace
@@ -32,34 +25,31 @@ void require_time(Time value, Time longest, std::string_view unit, const std::st
 void validate(const connection_limits& l) {
   require_value(l.max_input >= 1, "max_input", l.max_input, "at least 1 byte");
   require_value(l.max_output >= 1, "max_output", l.max_output, "at least 1 byte");
-  require(l.low_watermark <= l.high_watermark, "low_watermark",
-          "is " + std::to_string(l.low_watermark) + "; it must be at most high_watermark, " +
-              std::to_string(l.high_watermark));
-  require(
-      l.high_watermark <= l.max_output, "high_watermark",
-      "is " + std::to_string(l.high_watermark) + "; it must be at most max_output, " + std::to_string(l.max_output));
+  require_value(l.low_watermark <= l.high_watermark, "low_watermark", l.low_watermark,
+                "at most high_watermark, " + std::to_string(l.high_watermark));
+  require_value(l.high_watermark <= l.max_output, "high_watermark", l.high_watermark,
+                "at most max_output, " + std::to_string(l.max_output));
   require_not_negative("first_byte_timeout", l.first_byte_timeout, "0 means no limit");
   require_not_negative("message_timeout", l.message_timeout, "0 means no limit");
   require_not_negative("idle_timeout", l.idle_timeout, "0 means no limit");
   require_not_negative("send_timeout", l.send_timeout, "0 means no limit");
   require_not_negative("linger_timeout", l.linger_timeout, "0 closes at once");
-  require(l.min_receive_rate == 0 || l.message_timeout > duration{}, "min_receive_rate",
-          "is not 0; it must be 0 if message_timeout is 0");
+  require_value(l.min_receive_rate == 0 || l.message_timeout > duration{}, "min_receive_rate", l.min_receive_rate,
+                "0 if message_timeout is 0");
 }
 
 void validate(const accept_limits& l) {
   constexpr unsigned fastest = 1'000'000;
   require_value(l.accept_rate <= fastest, "accept_rate", l.accept_rate, "at most " + std::to_string(fastest));
-  require(l.accept_burst == 0 || l.accept_rate > 0, "accept_burst",
-          "is " + std::to_string(l.accept_burst) + "; it must be 0 if accept_rate is 0");
+  require_value(l.accept_burst == 0 || l.accept_rate > 0, "accept_burst", l.accept_burst, "0 if accept_rate is 0");
 }
 
 void validate(const socket_options& o, std::string_view prefix) {
   const auto name = [prefix](const char* option) { return std::string(prefix).append(option); };
   require_value(o.send_buffer >= 0, name("send_buffer"), o.send_buffer, "at least 0");
   require_value(o.receive_buffer >= 0, name("receive_buffer"), o.receive_buffer, "at least 0");
-  require_time(o.keep_alive, socket_options::longest_keep_alive, " s", name("keep_alive"));
-  require_time(o.user_timeout, socket_options::longest_user_timeout, " ms", name("user_timeout"));
+  require_time(o.keep_alive, socket_options::longest_keep_alive, name("keep_alive"));
+  require_time(o.user_timeout, socket_options::longest_user_timeout, name("user_timeout"));
 }
 
 void validate(const memory_limits& l) {

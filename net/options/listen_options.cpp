@@ -3,6 +3,7 @@
 #include "listen_options.hpp"
 
 #include "../../base/error.hpp"
+#include "require.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,12 +16,13 @@
 namespace quintet {
 namespace {
 
+using detail::require_value;
+
 constexpr int first_inherited = 3;  // SD_LISTEN_FDS_START: those after the standard ones
 constexpr int most_inherited = 1'000'000;
 
-[[noreturn]] void refuse(const listen_options& o, const std::string& field, int value, const std::string& why) {
-  throw config_error((o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at) + ": " + field + " is " +
-                     std::to_string(value) + "; " + why);
+std::string name_of(const listen_options& o) {
+  return o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at;
 }
 
 /// The value of a variable of the protocol; nothing when it is not set.
@@ -44,19 +46,19 @@ void refuse_for_unix(const listen_options& o) {
 }
 
 void validate_numbers(const listen_options& o) {
-  if (o.backlog < 1) refuse(o, "backlog", o.backlog, "it must be at least 1");
-  if (o.descriptor < -1) refuse(o, "descriptor", o.descriptor, "it must be an open descriptor, or -1 for none");
-  if (o.fast_open < 0) refuse(o, "fast_open", o.fast_open, "it must be at least 0");
-  if (o.defer_accept.count() < 0 || o.defer_accept > std::chrono::hours(1))
-    refuse(o, "defer_accept", static_cast<int>(o.defer_accept.count()), "it must be from 0 to 3600 seconds");
+  const std::string owner = name_of(o) + ": ";
+  require_value(o.backlog >= 1, owner + "backlog", o.backlog, "at least 1");
+  require_value(o.descriptor >= -1, owner + "descriptor", o.descriptor, "an open descriptor, or -1 for none");
+  require_value(o.fast_open >= 0, owner + "fast_open", o.fast_open, "at least 0");
+  require_value(o.defer_accept.count() >= 0 && o.defer_accept <= std::chrono::hours(1), owner + "defer_accept",
+                o.defer_accept, "from 0 to 1 h");
 }
 
 }  // namespace
 
 void validate(const listen_options& o) {
   validate_numbers(o);
-  const std::string owner = o.descriptor >= 0 ? "descriptor " + std::to_string(o.descriptor) : o.at;
-  validate(o.socket, owner + ": socket.");
+  validate(o.socket, name_of(o) + ": socket.");
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);
@@ -64,7 +66,7 @@ void validate(const listen_options& o) {
     throw config_error(o.at + ": dual_stack is true; it is allowed only for IPv6 addresses");
   if (o.mode && at.type() != address::kind::unix_path)
     throw config_error(o.at + ": mode is set; it is allowed only for unix:/path");
-  if (o.mode && *o.mode > 0777) refuse(o, "mode", static_cast<int>(*o.mode), "it must be at most 511 (octal 0777)");
+  if (o.mode) require_value(*o.mode <= 0777, o.at + ": mode", *o.mode, "at most 511 (octal 0777)");
 }
 
 std::vector<listen_options> inherited_listeners() {

@@ -7,10 +7,10 @@
 namespace quintet {
 
 void validate(const reconnect_options& o) {
-  using detail::require;
-  require(o.base > duration::zero(), "reconnect.base", "is not positive; it must be above 0");
-  require(o.cap >= o.base, "reconnect.cap", "is too small; it must be at least reconnect.base");
-  require(o.lasted >= duration::zero(), "reconnect.lasted", "is negative; it must be at least 0");
+  using detail::require_value;
+  require_value(o.base > duration::zero(), "reconnect.base", o.base, "above 0");
+  require_value(o.cap >= o.base, "reconnect.cap", o.cap, "at least reconnect.base, " + detail::duration_text(o.base));
+  require_value(o.lasted >= duration::zero(), "reconnect.lasted", o.lasted, "at least 0");
 }
 
 }  // namespace quintet

@@ -21,6 +21,7 @@ bool memory_network::establish(int client, listening* at) {
   const int server = next_handle_++;
   streams_[client].peer = server;
   streams_[server].peer = client;
+  streams_[server].accepted_at = at->at;
   at->waiting.push_back(server);
   return true;
 }

@@ -70,10 +70,11 @@ class memory_network {
   struct stream {
     int peer = -1;  // -1: the other side is closed
     std::string arrived;
-    bool ended = false;       // nothing will arrive any more
-    bool reset = false;       // by the other side
-    bool resets = false;      // closing this side resets the other one
-    address connecting = {};  // of kind none: not being connected
+    bool ended = false;        // nothing will arrive any more
+    bool reset = false;        // by the other side
+    bool resets = false;       // closing this side resets the other one
+    address connecting = {};   // of kind none: not being connected
+    address accepted_at = {};  // of the listener; of kind none: this side is the client
   };
   struct listening {
     address at;

@@ -35,13 +35,18 @@ int memory_sockets::connect(const address& to, error_code& failed, const socket_
   return -1;
 }
 
-address memory_sockets::local_address(int handle) const { return net_.listeners_.at(handle).at; }
-
 // Every client has the address 127.0.0.1, and its own port while fewer than 50,000 handles have been used.
+address memory_sockets::local_address(int handle) const {
+  if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) return l->second.at;
+  const auto s = net_.streams_.find(handle);
+  if (s == net_.streams_.end()) return {};
+  if (s->second.accepted_at.type() != address::kind::none) return s->second.accepted_at;
+  return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + handle % 50'000)));
+}
+
 address memory_sockets::remote_address(int handle) const {
-  if (const int peer = net_.streams_.at(handle).peer; peer >= 0)
-    return address(join_address("127.0.0.1", static_cast<std::uint16_t>(10'000 + peer % 50'000)));
-  return {};
+  const auto s = net_.streams_.find(handle);
+  return s != net_.streams_.end() && s->second.peer >= 0 ? local_address(s->second.peer) : address();
 }
 
 std::size_t memory_sockets::unread(int handle) const noexcept { return net_.streams_.at(handle).arrived.size(); }

@@ -21,13 +21,21 @@ bool simulation::step_once() {
     if (std::ranges::find(driven_, loop) == driven_.end()) continue;  // forget() was called in this round
     worked |= loop->poll();
     if (offloaded_.empty() || random_() % 2 == 0) continue;
-    std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
-    work_item* item = offloaded_.back();
-    offloaded_.pop_back();
-    (*item)();
+    run_offloaded();
     worked = true;  // the item may have posted to a loop already polled
   }
+  if (round_.empty() && !offloaded_.empty()) {  // no loop's turn comes in which the item could run
+    run_offloaded();
+    worked = true;
+  }
   return worked || !offloaded_.empty();
+}
+
+void simulation::run_offloaded() {
+  std::swap(offloaded_[random_() % offloaded_.size()], offloaded_.back());
+  work_item* const item = offloaded_.back();
+  offloaded_.pop_back();
+  (*item)();
 }
 
 void simulation::run_until_quiet() {

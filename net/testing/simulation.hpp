@@ -38,6 +38,7 @@ class simulation {
 
  private:
   bool step_once();
+  void run_offloaded();
 
   manual_clock clock_;
   memory_network network_;

@@ -6,8 +6,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -238,12 +242,16 @@ BOOST_AUTO_TEST_CASE(a_loop_that_cannot_watch_starts_nothing) {
   BOOST_TEST(no_child_is_left());
 }
 
-/// From now on the calling thread's pidfd_open fails, as under a sandbox or an old system.
-void forbid_pidfd_open(unsigned error) {
-  std::array<sock_filter, 4> code{{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // the number of the system call
-                                   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-                                   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+/// From now on the calling thread's `call` fails with `error`, as under a sandbox or an old system: always, or only if
+/// its first argument is `first`.
+void forbid(unsigned call, unsigned error, std::optional<unsigned> first = {}) {
+  constexpr std::size_t argument = offsetof(seccomp_data, args);  // its lower half, in little-endian order
+  static_assert(std::endian::native == std::endian::little);
+  const std::uint8_t skipped = first ? 1 : 0;
+  std::array<sock_filter, 6> code{
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first.value_or(0), 0, skipped),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
   const sock_fprog filter{code.size(), code.data()};
   BOOST_REQUIRE(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
   BOOST_REQUIRE(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
@@ -252,13 +260,44 @@ void forbid_pidfd_open(unsigned error) {
 BOOST_DATA_TEST_CASE(a_system_without_pidfd_is_told_from_a_missing_program,
                      boost::unit_test::data::make({ENOSYS, EPERM}), error) {
   std::thread([&] {
-    forbid_pidfd_open(static_cast<unsigned>(error));
+    forbid(SYS_pidfd_open, static_cast<unsigned>(error));
     event_loop loop;
     child_process child(loop);
     const error_code ec = child.start(for_ever, {});
     BOOST_TEST((ec == errc::no_pidfd));
     BOOST_TEST(no_child_is_left());
   }).join();
+}
+
+/// Runs the test on a thread where waitid() does not know pidfds, as on Linux 5.3.
+void on_linux_5_3(const std::function<void()>& test) {
+  std::thread([&] {
+    forbid(SYS_waitid, EINVAL, static_cast<unsigned>(P_PIDFD));
+    test();
+    BOOST_TEST(no_child_is_left());
+  }).join();
+}
+
+BOOST_AUTO_TEST_CASE(linux_5_3_tells_how_a_program_has_ended) {
+  on_linux_5_3([] {
+    BOOST_TEST(fixture().run_to_the_end(shell("exit 7")) == (exit_status{exited, 7}));
+    BOOST_TEST(fixture().run_to_the_end(shell("kill -KILL $$")) == (exit_status{killed, SIGKILL}));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(linux_5_3_tells_nothing_of_a_program_that_somebody_else_collects) {
+  on_linux_5_3([] {
+    const auto before = ::signal(SIGCHLD, SIG_IGN);
+    BOOST_TEST(fixture().run_to_the_end({"/bin/true"}) == exit_status{});
+    ::signal(SIGCHLD, before);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(on_linux_5_3_a_loop_that_goes_takes_its_programs_with_it) {
+  on_linux_5_3([] {
+    event_loop loop;
+    BOOST_REQUIRE(!child_process(loop).start(for_ever, {}));
+  });
 }
 
 }  // namespace

@@ -77,6 +77,23 @@ struct logged_world : private logged, testing::world<Handler> {
   using logged::log;
 };
 
+/// Work of a pool that offloads itself again until it has run `left` times.
+class repeated_work final : public work_item {
+ public:
+  repeated_work(simulation& on, int times) : work_item(&repeated_work::run), left(times), on_(on) {
+    on_.offload(*this);
+  }
+
+  int left;
+
+ private:
+  static void run(work_item& item) noexcept {
+    auto& self = static_cast<repeated_work&>(item);
+    if (--self.left > 0) self.on_.offload(self);
+  }
+  simulation& on_;
+};
+
 std::string big_input(std::mt19937_64& random, int lines) {
   std::string text;
   for (int i = 0; i < lines; ++i) text += std::string(random() % 900, static_cast<char>('a' + i % 26)) + "\n";
@@ -178,6 +195,23 @@ BOOST_DATA_TEST_CASE(a_reset_and_a_stop_leave_nothing_behind, bdata::make(shapes
   w.stop();
   for (std::size_t i = 2; i < clients.size(); ++i) w.sim.network().close(clients[i]);
   BOOST_TEST(w.sim.network().open_handles() == 0u);
+}
+
+// Without the work's end the test would not end either.
+BOOST_AUTO_TEST_CASE(offloaded_work_ends_without_a_loop) {
+  simulation sim(1);
+  repeated_work one(sim, 1), other(sim, 3);
+  sim.run_until_quiet();
+  BOOST_TEST(one.left == 0);
+  BOOST_TEST(other.left == 0);
+}
+
+BOOST_AUTO_TEST_CASE(offloaded_work_ends_after_the_last_loop_was_forgotten) {
+  simulation sim(1);
+  sim.forget(sim.make_loop());
+  repeated_work work(sim, 3);
+  sim.advance(std::chrono::milliseconds(20));
+  BOOST_TEST(work.left == 0);
 }
 
 BOOST_AUTO_TEST_CASE(several_listeners_and_their_limits_in_memory) {

@@ -66,21 +66,21 @@ const std::vector<row<config>> of_threads{
     server_row([](auto& c) -> auto& { return c.threads.workers.max; }, 4U, 0U,
                "workers.max is 0; it must be at least 1"),
     server_row([](auto& c) -> auto& { return c.threads.workers.spin; }, 0s, 1s,
-               "spin is 1000000 us; it must be at most 100000 us"),
+               "spin is 1 s; it must be at most 100 ms"),
     server_row([](auto& c) -> auto& { return c.threads.workers.idle_time; }, 5s, 0s,
-               "workers.idle_time is not positive; it must be above 0"),
+               "workers.idle_time is 0 s; it must be above 0"),
     server_row([](auto& c) -> auto& { return c.threads.workers.queue_latency; }, 500us, -1ns,
-               "workers.queue_latency is negative; it must be at least 0"),
+               "workers.queue_latency is -1 ns; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.threads.workers.stuck_time; }, 250ms, 0s,
-               "workers.stuck_time is not positive; it must be above 0"),
+               "workers.stuck_time is 0 s; it must be above 0"),
     server_row([](auto& c) -> auto& { return c.threads.workers.overload_latency; }, 500ms, -1ns,
-               "workers.overload_latency is negative; it must be at least 0"),
+               "workers.overload_latency is -1 ns; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.threads.offload.threshold; }, 20us, -1ns,
-               "offload.threshold is negative; it must be at least 0"),
+               "offload.threshold is -1 ns; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.threads.offload.inline_overrun_ratio; }, 0.005, 1.5,
-               "offload.inline_overrun_ratio is out of range; it must be above 0 and at most 1"),
+               "offload.inline_overrun_ratio is 1.5; it must be above 0 and at most 1"),
     server_row([](auto& c) -> auto& { return c.threads.offload.inline_overrun_burst; }, 10ms, -1ns,
-               "offload.inline_overrun_burst is negative; it must be at least 0"),
+               "offload.inline_overrun_burst is -1 ns; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.threads.max_threads; }, 4096U, 0U,
                "max_threads is 0; it must be at least 1"),
     server_row([](auto& c) -> auto& { return c.placement.cpus; }, std::vector<int>(), std::vector<int>{100'000},
@@ -100,17 +100,17 @@ const std::vector<row<config>> of_limits{
     server_row([](auto& c) -> auto& { return c.limits.low_watermark; }, mib / 2, 2 * mib,
                "low_watermark is 2097152; it must be at most high_watermark, 1048576"),
     server_row([](auto& c) -> auto& { return c.limits.first_byte_timeout; }, 0s, -1s,
-               "first_byte_timeout is -1000 ms; it must be at least 0 ms (0 means no limit)"),
+               "first_byte_timeout is -1 s; it must be at least 0 (0 means no limit)"),
     server_row([](auto& c) -> auto& { return c.limits.idle_timeout; }, 0s, -1ns,
-               "idle_timeout is -1 ms; it must be at least 0 ms (0 means no limit)"),
+               "idle_timeout is -1 ns; it must be at least 0 (0 means no limit)"),
     server_row([](auto& c) -> auto& { return c.limits.send_timeout; }, 0s, -1min,
-               "send_timeout is -60000 ms; it must be at least 0 ms (0 means no limit)"),
+               "send_timeout is -1 min; it must be at least 0 (0 means no limit)"),
     server_row([](auto& c) -> auto& { return c.limits.message_timeout; }, 0s, -2ms,
-               "message_timeout is -2 ms; it must be at least 0 ms (0 means no limit)"),
+               "message_timeout is -2 ms; it must be at least 0 (0 means no limit)"),
     server_row([](auto& c) -> auto& { return c.limits.min_receive_rate; }, 0U, 1U,
-               "min_receive_rate is not 0; it must be 0 if message_timeout is 0"),
+               "min_receive_rate is 1; it must be 0 if message_timeout is 0"),
     server_row([](auto& c) -> auto& { return c.limits.linger_timeout; }, 1s, -3s,
-               "linger_timeout is -3000 ms; it must be at least 0 ms (0 closes at once)"),
+               "linger_timeout is -3 s; it must be at least 0 (0 closes at once)"),
     server_row([](auto& c) -> auto& { return c.accepting.accept_rate; }, 0U, 2'000'000U,
                "accept_rate is 2000000; it must be at most 1000000"),
     server_row([](auto& c) -> auto& { return c.accepting.accept_burst; }, 0U, 5U,
@@ -120,6 +120,8 @@ const std::vector<row<config>> of_limits{
 };
 
 const std::vector<row<config>> of_listeners{
+    server_row([](auto& c) -> auto& { return c.listen[0].defer_accept; }, 0s, 7200s,
+               "0.0.0.0:0: defer_accept is 2 h; it must be from 0 to 1 h"),
     server_row([](auto& c) -> auto& { return c.listen[0].socket.send_buffer; }, 0, -1,
                "0.0.0.0:0: socket.send_buffer is -1; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.listen[0].socket.receive_buffer; }, 0, -1,
@@ -127,7 +129,7 @@ const std::vector<row<config>> of_listeners{
     server_row([](auto& c) -> auto& { return c.listen[0].socket.keep_alive; }, 0s, 32'768s,
                "0.0.0.0:0: socket.keep_alive is 32768 s; it must be from 0 to 32767 s"),
     server_row([](auto& c) -> auto& { return c.listen[0].socket.user_timeout; }, 0ms, -1ms,
-               "0.0.0.0:0: socket.user_timeout is -1 ms; it must be from 0 to 86400000 ms"),
+               "0.0.0.0:0: socket.user_timeout is -1 ms; it must be from 0 to 24 h"),
 };
 
 const std::vector<row<config>> advanced{
@@ -136,29 +138,28 @@ const std::vector<row<config>> advanced{
     server_row([](auto& c) -> auto& { return c.advanced.priority.reserve_memory; }, mib, 1024 * mib + 1,
                "priority.reserve_memory is 1073741825; it must be at most 1073741824"),
     server_row([](auto& c) -> auto& { return c.advanced.heartbeat.interval; }, 0s, -1ns,
-               "heartbeat.interval is negative; it must be at least 0 (0 means off)"),
+               "heartbeat.interval is -1 ns; it must be at least 0 (0 means off)"),
     server_row([](auto& c) -> auto& { return c.advanced.heartbeat.lateness_bound; }, 5ms, 0s,
-               "heartbeat.lateness_bound is not positive; it must be above 0"),
-    server_row(
-        [](auto& c) -> auto& { return c.advanced.heartbeat.ping_after; }, 0s, 1s,
-        "heartbeat.ping_after is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0"),
+               "heartbeat.lateness_bound is 0 s; it must be above 0"),
+    server_row([](auto& c) -> auto& { return c.advanced.heartbeat.ping_after; }, 0s, 1s,
+               "heartbeat.ping_after is 1 s; it must be 0, or at least heartbeat.interval, which must then be above 0"),
     server_row([](auto& c) -> auto& { return c.advanced.heartbeat.ping; }, "", "PING",
                "heartbeat.ping and heartbeat.ping_after do not match; both must be set, or neither"),
     server_row(
         [](auto& c) -> auto& { return c.advanced.heartbeat.evict_after; }, 0s, 1s,
-        "heartbeat.evict_after is invalid; it must be 0, or at least heartbeat.interval, which must then be above 0"),
+        "heartbeat.evict_after is 1 s; it must be 0, or at least heartbeat.interval, which must then be above 0"),
     server_row([](auto& c) -> auto& { return c.advanced.rebalance.factor; }, 0, 1.04,
-               "rebalance.factor is out of range; it must be 0 (off), or from 1.05 to 1000"),
+               "rebalance.factor is 1.04; it must be 0 (off), or from 1.05 to 1000"),
     server_row([](auto& c) -> auto& { return c.advanced.rebalance.interval; }, 250ms, 0s,
-               "rebalance.interval is too small; it must be at least 1 ms"),
+               "rebalance.interval is 0 s; it must be at least 1 ms"),
     server_row([](auto& c) -> auto& { return c.advanced.rebalance.cool_down; }, 500ms, -1ns,
-               "rebalance.cool_down is negative; it must be at least 0"),
+               "rebalance.cool_down is -1 ns; it must be at least 0"),
     server_row([](auto& c) -> auto& { return c.advanced.stalls.bound; }, default_stall_bound(), 1us,
-               "stalls.bound is out of range; it must be 0 (no watchdog), or from 1 ms to 1 h"),
+               "stalls.bound is 1 us; it must be 0 (no watchdog), or from 1 ms to 1 h"),
     server_row([](auto& c) -> auto& { return c.advanced.loop.spin; }, 0s, -1us,
-               "spin is negative; it must be at least 0 (0 disables spinning)"),
+               "spin is -1 us; it must be at least 0 (0 disables spinning)"),
     server_row([](auto& c) -> auto& { return c.advanced.busy_poll; }, 0us, 1s,
-               "busy_poll is 1000000 us; it must be from 0 to 100000 us"),
+               "busy_poll is 1 s; it must be from 0 to 100 ms"),
 };
 
 const std::vector<row<client_config>> of_clients{
@@ -167,12 +168,11 @@ const std::vector<row<client_config>> of_clients{
                "max_input is 0; it must be at least 1 byte"),
     client_row([](auto& c) -> auto& { return c.memory.bounded_socket_buffer; }, 65'536, -1,
                "bounded_socket_buffer is -1; it must be at least 0"),
-    client_row([](auto& c) -> auto& { return c.loop.spin; }, 0s, 1s,
-               "spin is 1000000 us; it must be at most 100000 us"),
+    client_row([](auto& c) -> auto& { return c.loop.spin; }, 0s, 1s, "spin is 1 s; it must be at most 100 ms"),
     client_row([](auto& c) -> auto& { return c.connecting.timeout; }, 10s, -1ns,
-               "connecting.timeout is negative; it must be at least 0 (0 means no limit)"),
+               "connecting.timeout is -1 ns; it must be at least 0 (0 means no limit)"),
     client_row([](auto& c) -> auto& { return c.connecting.attempt_delay; }, 250ms, 0s,
-               "connecting.attempt_delay is not positive; it must be above 0"),
+               "connecting.attempt_delay is 0 s; it must be above 0"),
     client_row([](auto& c) -> auto& { return c.connecting.socket.send_buffer; }, 0, -1,
                "connecting.socket.send_buffer is -1; it must be at least 0"),
     client_row([](auto& c) -> auto& { return c.connecting.socket.receive_buffer; }, 0, -1,
@@ -180,15 +180,15 @@ const std::vector<row<client_config>> of_clients{
     client_row([](auto& c) -> auto& { return c.connecting.socket.keep_alive; }, 0s, -1s,
                "connecting.socket.keep_alive is -1 s; it must be from 0 to 32767 s"),
     client_row([](auto& c) -> auto& { return c.connecting.socket.user_timeout; }, 0ms, 25h,
-               "connecting.socket.user_timeout is 90000000 ms; it must be from 0 to 86400000 ms"),
+               "connecting.socket.user_timeout is 25 h; it must be from 0 to 24 h"),
 };
 
 const std::vector<row<connection_pool_options>> of_pools{
     pool_row([](auto& o) -> auto& { return o.max; }, 16U, 0U, "pool.max is 0; it must be at least 1"),
     pool_row([](auto& o) -> auto& { return o.idle_timeout; }, 30s, -1ns,
-             "pool.idle_timeout is negative; it must be at least 0 (0 keeps idle connections open)"),
+             "pool.idle_timeout is -1 ns; it must be at least 0 (0 keeps idle connections open)"),
     pool_row([](auto& o) -> auto& { return o.connecting.timeout; }, 10s, -1ns,
-             "connecting.timeout is negative; it must be at least 0 (0 means no limit)"),
+             "connecting.timeout is -1 ns; it must be at least 0 (0 means no limit)"),
 };
 
 struct reconnect_row {
@@ -198,10 +198,18 @@ struct reconnect_row {
 };
 
 const std::vector<reconnect_row> of_reconnecting{
-    {"reconnect.base is not positive; it must be above 0", {.base = 0s}},
-    {"reconnect.cap is too small; it must be at least reconnect.base", {.cap = 1ms}},
-    {"reconnect.lasted is negative; it must be at least 0", {.lasted = -1s}},
+    {"reconnect.base is 0 s; it must be above 0", {.base = 0s}},
+    {"reconnect.cap is 1 ms; it must be at least reconnect.base, 100 ms", {.cap = 1ms}},
+    {"reconnect.lasted is -1 s; it must be at least 0", {.lasted = -1s}},
 };
+
+BOOST_AUTO_TEST_CASE(a_ping_after_the_eviction) {
+  const heartbeat_options wrong{.interval = 1s, .ping_after = 90s, .ping = "PING", .evict_after = 1min};
+  BOOST_CHECK_EXCEPTION(validate(wrong), config_error, [](const config_error& e) {
+    BOOST_TEST(std::string(e.what()) == "heartbeat.ping_after is 90 s; it must be below heartbeat.evict_after, 1 min");
+    return true;
+  });
+}
 
 template <class Options, class Use>
 void check(const row<Options>& r, Use use) {

@@ -19,8 +19,10 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <future>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -333,16 +335,50 @@ BOOST_AUTO_TEST_CASE(bounds_that_cannot_be) {
     BOOST_CHECK_THROW((server<decltype(handler)>(config{.advanced = {.stalls = {wrong}}}, handler)), config_error);
 }
 
+/// QUINTET_STALL_BOUND, until the destructor restores it.
+class environment {
+ public:
+  environment() {
+    if (const char* const before = std::getenv(name)) before_ = before;
+  }
+  ~environment() { before_ ? ::setenv(name, before_->c_str(), 1) : ::unsetenv(name); }
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+  void set(const char* value) { ::setenv(name, value, 1); }
+
+ private:
+  static constexpr const char* name = "QUINTET_STALL_BOUND";
+  std::optional<std::string> before_;
+};
+
 BOOST_AUTO_TEST_CASE(the_environment_has_the_default) {
-  ::setenv("QUINTET_STALL_BOUND", "150", 1);
+  environment variable;
+  variable.set("150");
   BOOST_TEST((default_stall_bound() == milliseconds(150)));
-  ::setenv("QUINTET_STALL_BOUND", "0", 1);
+  variable.set("0");
   BOOST_TEST((default_stall_bound() == milliseconds(0)));
   for (const char* const wrong : {"1s", "-1", "much", "99999999999999999999"}) {
-    ::setenv("QUINTET_STALL_BOUND", wrong, 1);
-    BOOST_CHECK_THROW((void)default_stall_bound(), config_error);
+    variable.set(wrong);
+    BOOST_CHECK_EXCEPTION((void)default_stall_bound(), config_error, [&](const config_error& e) {
+      return e.what() ==
+             "QUINTET_STALL_BOUND is '" + std::string(wrong) + "'; it must be a whole number of milliseconds";
+    });
   }
-  ::unsetenv("QUINTET_STALL_BOUND");
+}
+
+BOOST_AUTO_TEST_CASE(a_bound_out_of_range_is_named_by_where_it_comes_from) {
+  const auto handler = [](connection& c, bytes in) { c.write(in); };
+  const auto refused = [&](const config& c, const std::string& message) {
+    BOOST_CHECK_EXCEPTION((server<decltype(handler)>(c, handler)), config_error,
+                          [&](const config_error& e) { return message == e.what(); });
+  };
+  environment variable;
+  variable.set("3600001");
+  refused({}, "QUINTET_STALL_BOUND is 3600001; it must be 0 (no watchdog), or from 1 to 3600000 milliseconds");
+  refused({.advanced = {.stalls = {std::chrono::hours(2)}}},
+          "stalls.bound is 2 h; it must be 0 (no watchdog), or from 1 ms to 1 h");
+  variable.set("3600000");
+  const server<decltype(handler)> longest({}, handler);
 }
 
 }  // namespace
