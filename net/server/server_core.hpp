@@ -133,7 +133,7 @@ class server_core : protected detail::session_owner {
   bool run_left_over() noexcept;
 
   server_options options_;
-  connection_host host_;  // declared before the loops, so that it outlives their connections
+  connection_host host_;                          // declared before the loops, so that it outlives their connections
   std::atomic<std::uint64_t> without_memory_{0};  // accepted connections for which there was no memory, on any loop
   std::unique_ptr<stall_watchdog> watchdog_;
   const std::unique_ptr<connection_limiter> limiter_;

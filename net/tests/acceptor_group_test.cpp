@@ -70,9 +70,9 @@ BOOST_AUTO_TEST_CASE(reuse_port_replaces_what_only_some_engines_have) {
   BOOST_TEST(socket.warnings == std::vector<std::string>{warning(exclusive, of_engine, reuse_port)},
              boost::test_tools::per_element());
   BOOST_TEST((cpu.group.strategy() == reuse_port));
-  BOOST_TEST(cpu.warnings ==
-                 std::vector<std::string>{warning(reuse_port_cpu, "each loop needs a CPU of its own", reuse_port)},
-             boost::test_tools::per_element());
+  BOOST_TEST(
+      cpu.warnings == std::vector<std::string>{warning(reuse_port_cpu, "each loop needs a CPU of its own", reuse_port)},
+      boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(an_available_strategy_is_used_in_silence) {
