@@ -13,7 +13,7 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include <atomic>
-#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,7 @@ class fragile {
  public:
   explicit fragile(std::atomic<int>& countdown) : countdown_(&countdown) {}
   fragile(const fragile& other) : countdown_(other.countdown_) {
-    if (countdown_->fetch_sub(1) % 2 == 0) throw std::bad_alloc();
+    if (countdown_->fetch_sub(1) % 2 == 0) throw std::runtime_error("no copy");
   }
   fragile(fragile&&) noexcept = default;
   fragile& operator=(const fragile&) = delete;
