@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// commands.hpp: the commands of quintet-bench. Each function adds one sub-command, whose callback runs it.
+// commands.hpp: the commands of quintet-bench that are written in C++. Each function adds one sub-command, whose
+// callback runs it.
 #pragma once
 
 namespace CLI {
@@ -12,17 +13,7 @@ namespace quintet::bench {
 // usage_error (options.hpp) is 2, any other exception 1, each with one line of text.
 void add_serve(CLI::App& app);
 void add_load(CLI::App& app);
-void add_compare(CLI::App& app);
-void add_stress(CLI::App& app);
-void add_peers(CLI::App& app);
-void add_merging(CLI::App& app);
-void add_sweep(CLI::App& app);
-void add_accept(CLI::App& app);
-void add_diff(CLI::App& app);
-void add_study(CLI::App& app);
-void add_contention(CLI::App& app);
-void add_memlat(CLI::App& app);
-void add_allocators(CLI::App& app);
-void add_forecast(CLI::App& app);
+void add_probe(CLI::App& app);
+void add_describe(CLI::App& app);
 
 }  // namespace quintet::bench

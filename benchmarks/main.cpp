@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: BSL-1.0
-// main.cpp: quintet-bench, the benchmark tool. Finds the command and turns every failure into one line and a status.
+// main.cpp: quintet-bench, the benchmark tool. Runs the commands that must be fast or close to the kernel, and starts
+// the Python part (benchmarks/python) for the others. Turns each failure into one line and a status.
 #include "commands.hpp"
 #include "options.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int wrong_usage = 2;
 
@@ -18,6 +28,10 @@ constexpr int wrong_usage = 2;
 std::string command_of(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? "quintet-bench" : "quintet-bench " + chosen.front()->get_name();
+}
+
+bool has_command(const CLI::App& app, std::string_view name) {
+  return !app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; }).empty();
 }
 
 int complain(const CLI::App& app, std::string text) {
@@ -30,6 +44,23 @@ int complain(const CLI::App& app, std::string text) {
   return wrong_usage;
 }
 
+/// Replaces this process by the Python part, which lies beside the program. Returns only if that is impossible.
+int run_python(int argc, char** argv) {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const std::string part = program.parent_path() / "quintet_bench_python";
+  const char* const chosen = std::getenv("QUINTET_PYTHON");
+  const std::string python = chosen ? chosen : QUINTET_BENCH_PYTHON;
+  ::setenv("QUINTET_BENCH_PROGRAM", program.c_str(), 1);
+  ::setenv("PYTHONPYCACHEPREFIX", (program.parent_path() / "pycache").c_str(), 0);
+  std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>(part.c_str())};
+  arguments.insert(arguments.end(), argv + 1, argv + argc);
+  arguments.push_back(nullptr);
+  ::execvp(python.c_str(), arguments.data());
+  fmt::print(stderr, "quintet-bench: cannot start {}: {} (QUINTET_PYTHON names another Python 3.11 or newer)\n", python,
+             std::strerror(errno));
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,30 +68,13 @@ int main(int argc, char** argv) {
                "quintet-bench");
   app.require_subcommand(0, 1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // scripts append their own
-  app.footer("Example: quintet-bench load 127.0.0.1:7007 --workload echo --duration 5");
   quintet::bench::add_serve(app);
   quintet::bench::add_load(app);
-#ifdef QUINTET_BENCH_COMPARE
-  quintet::bench::add_compare(app);
-  quintet::bench::add_stress(app);
-  quintet::bench::add_peers(app);
-  quintet::bench::add_merging(app);
-  quintet::bench::add_sweep(app);
-  quintet::bench::add_accept(app);
-  quintet::bench::add_diff(app);
-  quintet::bench::add_study(app);
-  quintet::bench::add_contention(app);
-  quintet::bench::add_memlat(app);
-  quintet::bench::add_allocators(app);
-  quintet::bench::add_forecast(app);
-#endif
+  quintet::bench::add_probe(app);
+  quintet::bench::add_describe(app);
   try {
+    if (argc < 2 || !has_command(app, argv[1])) return run_python(argc, argv);
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) {
-      std::string names;
-      for (const CLI::App* sub : app.get_subcommands({})) names += (names.empty() ? "" : ", ") + sub->get_name();
-      return complain(app, "a command is missing; it must be one of: " + names);
-    }
     return 0;
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);

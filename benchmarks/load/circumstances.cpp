@@ -12,15 +12,19 @@ namespace quintet::bench {
 
 circumstances::circumstances(const load_settings& s, const socket_address& target)
     : server_(s.server), interface_(interface_towards(target)) {
+  if (server_ && s.count_calls) calls_.emplace(*server_);
   if (server_) threads_ = read_thread_seconds(*server_);
   machine_ = read_machine_seconds();
   counts_ = read_interface(interface_);
   if (server_) disk_ = read_disk_bytes(*server_);
   disk_stall_s_ = read_disk_stall_seconds();
+  if (server_) sample_ = sample_server(*server_);
+  if (calls_) calls_before_ = calls_->read();
   begun_ns_ = now_ns();
 }
 
 void circumstances::fill(load_result& into) const {
+  fill_server(into);
   const auto counts = read_interface(interface_);
   const double seconds = static_cast<double>(now_ns() - begun_ns_) / 1e9;
   const auto machine = read_machine_seconds();
@@ -38,6 +42,15 @@ void circumstances::fill(load_result& into) const {
   into.network = {between.interface, between.bytes, between.packets};
   if (const double speed = line_speed(interface_); speed > 0)
     into.network_utilization = between.busier_way_bytes / seconds / speed;
+}
+
+void circumstances::fill_server(load_result& into) const {
+  if (calls_) {
+    const auto now = calls_->read();
+    into.server_calls = {now.all - calls_before_.all, now.futex - calls_before_.futex};
+  }
+  const auto now = server_ ? sample_server(*server_) : std::nullopt;
+  if (sample_ && now) into.server = use_between(*sample_, *now);
 }
 
 void circumstances::fill_disk(load_result& into, double seconds) const {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "cpu_times.hpp"
+#include "load/call_counter.hpp"
+#include "load/server_sample.hpp"
 #include "load/settings.hpp"
 #include "load/traffic.hpp"
 
@@ -20,9 +22,13 @@ class circumstances {
 
  private:
   void fill_disk(load_result& into, double seconds) const;
+  void fill_server(load_result& into) const;
 
   std::optional<pid_t> server_;
   std::string interface_;
+  std::optional<call_counter> calls_;
+  std::optional<server_sample> sample_;
+  call_counts calls_before_;
   std::uint64_t begun_ns_;
   machine_seconds machine_;
   thread_seconds threads_;

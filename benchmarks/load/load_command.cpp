@@ -77,6 +77,9 @@ load_settings resolve_settings(const load_options& o) {
     throw usage_error("--every is too small; it must be at least 100ms");
   if (s.server && ::kill(*s.server, 0) != 0 && errno == ESRCH)
     throw usage_error(fmt::format("--server-pid: there is no process {}", *s.server));
+  if (s.count_calls && !s.server) throw usage_error("--server-calls needs --server-pid");
+  if (s.count_calls && !call_counter::obstacle().empty())
+    throw usage_error("--server-calls: " + call_counter::obstacle());
   if (s.http && s.client == client_kind::blocking) throw usage_error("--http works only with --client epoll");
   return s;
 }
@@ -246,8 +249,10 @@ void add_run_options(CLI::App& app, load_options& o) {
   add_parsed(app, "--every", o.every, parse_duration, "print requests, failures and success of each interval: 1s")
       ->type_name("S");
   add_parsed(app, "--server-pid", o.settings.server, number_in<pid_t>(1),
-             "the server's process on this machine, to report whether it was the bottleneck")
+             "the server's process on this machine, to report what it used and whether it was the bottleneck")
       ->type_name("PID");
+  app.add_flag("--server-calls", o.settings.count_calls,
+               "with --server-pid: count its system calls, which takes it some time");
   add_parsed(app, "--json", o.json, parse_output,
              "write the result to this file; -: as the last line of the standard output")
       ->type_name("FILE");

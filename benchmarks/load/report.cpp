@@ -10,6 +10,8 @@
 #include <cmath>
 #include <utility>
 
+#include <unistd.h>
+
 namespace quintet::bench {
 namespace {
 
@@ -81,6 +83,30 @@ void add_server(boost::json::object& o, const load_result& r) {
   o["server_written_bytes"] = r.server_disk->written;
 }
 
+// The samples are a moment wider than the window, so CPU time, switches and calls are rates.
+void add_server_use(boost::json::object& o, const load_result& r) {
+  for (const char* key : {"server_cpu_us_per_request", "server_user_us_per_request", "context_switches_per_request",
+                          "server_threads", "server_rss_bytes", "machine_softirq_fraction", "foreign_cpu_fraction",
+                          "syscalls_per_request", "futex_per_request"})
+    o[key] = nullptr;
+  if (!r.server || !r.measured() || r.requests == 0 || r.server->seconds <= 0) return;
+  const server_use& u = *r.server;
+  const double rate = r.seconds() / u.seconds / static_cast<double>(r.requests);
+  const double cpu_us = u.cpu_s * rate * 1e6;
+  o["server_cpu_us_per_request"] = cpu_us;
+  if (u.user_fraction) o["server_user_us_per_request"] = cpu_us * *u.user_fraction;
+  if (u.switches) o["context_switches_per_request"] = *u.switches * rate;
+  o["server_threads"] = u.threads;
+  o["server_rss_bytes"] = u.rss_bytes;
+  const double all_s = u.seconds * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  o["machine_softirq_fraction"] = u.softirq_s / all_s;
+  const double client_s = r.client_cpu_s * u.seconds / r.seconds();
+  o["foreign_cpu_fraction"] = std::clamp((u.machine_busy_s - u.cpu_s - client_s) / all_s, 0.0, 1.0);
+  if (!r.server_calls) return;
+  o["syscalls_per_request"] = static_cast<double>(r.server_calls->all) * rate;
+  o["futex_per_request"] = static_cast<double>(r.server_calls->futex) * rate;
+}
+
 void add_limits(boost::json::object& o, const load_settings& s, const load_result& r) {
   const bool known = r.network && r.requests != 0;
   const auto requests = static_cast<double>(r.requests);
@@ -92,6 +118,7 @@ void add_limits(boost::json::object& o, const load_settings& s, const load_resul
   o["machine_busy_fraction"] = or_null(r.machine_utilization);
   o["disk_wait_fraction"] = or_null(r.disk_utilization);
   add_server(o, r);
+  add_server_use(o, r);
   o["bottleneck"] = nullptr;
   if (const auto name = bottleneck_in(s, r)) o["bottleneck"] = *name;
 }

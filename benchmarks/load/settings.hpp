@@ -4,8 +4,10 @@
 
 #include "bottleneck.hpp"
 #include "cpu_times.hpp"
+#include "load/call_counter.hpp"
 #include "load/disk.hpp"
 #include "load/histogram.hpp"
+#include "load/server_sample.hpp"
 #include "options.hpp"
 #include "workloads.hpp"
 
@@ -34,6 +36,7 @@ struct load_settings {
   cpu_list cpus;
   std::optional<endpoint> heartbeat;
   std::optional<pid_t> server;  ///< the local server process to observe
+  bool count_calls = false;     ///< also its system calls, which slows it down
 };
 
 /// Traffic that the kernel counted on the interface to the server during the window, of all programs.
@@ -62,6 +65,8 @@ struct load_result {
   std::optional<double> server_utilization, machine_utilization, network_utilization, disk_utilization;
   std::vector<thread_use> server_threads;  ///< busiest first; as server_disk, only if the process is observable
   std::optional<disk_bytes> server_disk;
+  std::optional<server_use> server;
+  std::optional<call_counts> server_calls;
   bool interrupted = false;
 
   bool measured() const { return measured_to_ns > measured_from_ns; }

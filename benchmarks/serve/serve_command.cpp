@@ -4,7 +4,6 @@
 #include "commands.hpp"
 #include "output_file.hpp"
 #include "peers/peer_server.hpp"
-#include "report/document.hpp"
 #include "serve/handler.hpp"
 #include "serve/limits.hpp"
 #include "serve/stats.hpp"
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <boost/json/serialize.hpp>
 #include <boost/json/value_from.hpp>
 
 #include <algorithm>
@@ -198,7 +198,7 @@ void serve_ours(const serve_options& o, Handler handler) {
   counters["engine"] = engine_of(c, srv.main_loop());
   counters["accept"] = to_string(srv.accept());
   counters["loop_cpus"] = boost::json::value_from(cpus_of(srv.loops()));
-  write_output(o.json, pretty(counters) + '\n');
+  write_output(o.json, boost::json::serialize(counters) + '\n');
 }
 
 void serve_ours(const serve_options& o) {

@@ -24,17 +24,17 @@ refused "cannot leave their loop" serve --model 4 --rebalance 1.2 --handler coro
 refused "write 0, 0,1 or 0-1" serve --pin-loops=most
 refused "neither --accept" serve --peer epoll --rebalance 1.2
 refused "neither --accept" serve --peer epoll --accept exclusive
-refused "at most 100000 us" serve --spin 1s
+refused "at most 100 ms" serve --spin 1s
 refused "duration" serve --spin -1us
-refused "from 0 to 100000 us" serve --busy-poll 1s
+refused "from 0 to 100 ms" serve --busy-poll 1s
 refused "neither --spin" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "no --engine" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
 refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
-refused "give --html as well" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with x.json
-refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/../report/tests/canned_results.json" --with nowhere.json --html "$work/page"
-refused "has no section" compare --with "$(dirname "$0")/../report/tests/canned_results.json" --html "$work/page"
+refused "give --html as well" compare --from "$(dirname "$0")/data/results.json" --with x.json
+refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/data/results.json" --with nowhere.json --html "$work/page"
+refused "has no section" compare --with "$(dirname "$0")/data/results.json" --html "$work/page"
 refused "--model" serve --peer epoll --model 2
 refused "only echo" serve --peer epoll --workload cpu:200us
 refused "may use" serve --pin 999
@@ -116,7 +116,7 @@ start --model 4 --loops 2 --json "$work/counts"
 timeout 60 "$bench" load "$address" --connections 7 --duration 0.2 --warm-up 0.05 >"$work/out" 2>&1 ||
   fail "load: $(cat "$work/out")"
 stop TERM
-grep -q '"opened": 7,' "$work/counts" || fail "a server's last counters: $(cat "$work/counts")"
+grep -q '"opened":7,' "$work/counts" || fail "a server's last counters: $(cat "$work/counts")"
 
 # The port of a server that is gone; Ctrl-C in the middle of a load; a stray port in use.
 timeout 60 "$bench" load "$address" --duration 1 >"$work/out" 2>&1 && fail "a load against nobody ended well"

@@ -19,7 +19,28 @@ wrong 'no process 999999999' 999999999
 wrong 'whole number of seconds' $$ 0.5
 for script in stat record off-cpu sched lock c2c; do
   "$scripts/$script" --help | grep -q '^Example: ' || fail "$script --help has no example"
+  "$scripts/$script" --help | grep -q 'PID \[SECONDS\]' || fail "$script --help does not say what it takes"
 done
+
+# The perf of other machines, played by their recorded output: what is missing there, and why.
+# played STATUS TEXT: stat prints TEXT and ends with STATUS where perf says what is in $work/played.
+mkdir "$work/fake"
+printf '#!/bin/bash\n[ "$1" = --version ] && exit\ncat "%s" >&2\ngrep -q ^Error "%s" && exit 255\nexit 0\n' \
+  "$work/played" "$work/played" > "$work/fake/perf"
+chmod +x "$work/fake/perf"
+recordings=$(cd "$scripts/../python/tests/data/perf_stat" && pwd)
+played() {
+  PATH=$work/fake:$PATH "$scripts/stat" $$ 1 > "$work/out" 2>&1
+  [ $? -eq "$1" ] || fail "stat, $2: not status $1"
+  grep -qF -- "$2" "$work/out" || fail "stat does not say \"$2\": $(cat "$work/out")"
+}
+cp "$recordings/hybrid_threads.txt" "$work/played" && played 0 'cycles of all kinds of cores: 602,501,649'
+cp "$recordings/intel_multiplexed.txt" "$work/played" && played 0 'counted for only 36 % of the time'
+cp "$recordings/arm_user.txt" "$work/played" && played 0 'only user space was counted'
+cp "$recordings/vm.txt" "$work/played" && played 0 'cycles, cache-references, cache-misses: not supported: this'
+cp "$recordings/denied.txt" "$work/played" && played 3 'perf has no permission'
+printf '#!/bin/bash\necho "WARNING: perf not found for kernel 5.15.0-91" >&2; exit 2\n' > "$work/fake/perf"
+played 3 'another kernel version (5.15.0-91'
 
 # Two stacks of three samples, as perf prints them.
 sample() { printf '%s  1 2.0: 3 cpu-clock:\n%s\n\n' "$1" "$2"; }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+// server_sample.cpp: CPU time, threads, memory and context switches of another process.
+#include "load/server_sample.hpp"
+
+#include "input_file.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace quintet::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<double> seconds(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+// Reads utime and stime, the 14th and 15th field. The second field, the name, may contain spaces.
+void read_ticks(pid_t pid, server_sample& into) {
+  const std::string text = read_if_possible(fmt::format("/proc/{}/stat", pid));
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos) return;
+  std::istringstream fields(text.substr(after_name + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0;
+  fields >> user >> system;
+  into.user_ticks += user;
+  into.system_ticks += system;
+}
+
+std::uint64_t read_switches(const fs::path& status_file) {
+  std::ifstream file(status_file);
+  std::uint64_t sum = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("voluntary_ctxt_switches:") != std::string::npos) sum += std::stoull(line.substr(line.find(':') + 1));
+  }
+  return sum;
+}
+
+// Adds the process and its children, for servers whose workers are processes. Returns false if it has ended.
+bool add_process(pid_t pid, server_sample& into) {
+  clockid_t cpu_clock{};
+  const auto used = ::clock_getcpuclockid(pid, &cpu_clock) == 0 ? seconds(cpu_clock) : std::nullopt;
+  if (!used) return false;
+  into.cpu_s += *used;
+  read_ticks(pid, into);
+  std::ifstream memory(fmt::format("/proc/{}/statm", pid));
+  double total = 0, resident = 0;
+  memory >> total >> resident;
+  into.rss_bytes += resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", pid), gone)) {
+    into.switches[static_cast<pid_t>(std::stol(task.path().filename()))] = read_switches(task.path() / "status");
+    std::ifstream children(task.path() / "children");
+    for (pid_t child = 0; children >> child;) add_process(child, into);
+  }
+  return true;
+}
+
+std::optional<double> switches_between(const server_sample& before, const server_sample& after) {
+  double sum = 0;
+  for (const auto& [thread, count] : after.switches) sum += static_cast<double>(count);
+  for (const auto& [thread, count] : before.switches) {
+    if (!after.switches.contains(thread)) return std::nullopt;
+    sum -= static_cast<double>(count);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<server_sample> sample_server(pid_t server) {
+  server_sample out;
+  out.wall_s = seconds(CLOCK_MONOTONIC).value_or(0);
+  out.machine = read_machine_seconds();
+  if (!add_process(server, out)) return std::nullopt;
+  return out;
+}
+
+server_use use_between(const server_sample& before, const server_sample& after) {
+  constexpr double enough_ticks = 20;  // the kernel samples the running thread once a tick; fewer are not significant
+  server_use out{.seconds = after.wall_s - before.wall_s,
+                 .cpu_s = after.cpu_s - before.cpu_s,
+                 .user_fraction = std::nullopt,
+                 .threads = static_cast<double>(after.switches.size()),
+                 .rss_bytes = after.rss_bytes,
+                 .switches = switches_between(before, after),
+                 .machine_busy_s = after.machine.busy - before.machine.busy,
+                 .softirq_s = after.machine.softirq - before.machine.softirq};
+  const double user = after.user_ticks - before.user_ticks;
+  const double ticks = user + after.system_ticks - before.system_ticks;
+  if (ticks >= enough_ticks) out.user_fraction = user / ticks;
+  return out;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+// probe_command.cpp: `quintet-bench probe KIND`: one measurement close to the hardware or the kernel, as one line of
+// JSON. Other commands repeat, compare and show it.
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "piece_stream.hpp"
+#include "probe/chase.hpp"
+#include "probe/costs.hpp"
+#include "probe/counters.hpp"
+#include "probe/ping_pong.hpp"
+#include "probe/receiver.hpp"
+
+#include <fmt/core.h>
+#include <boost/json.hpp>
+
+#include <memory>
+
+namespace quintet::bench {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::nanoseconds;
+
+struct probe_options {
+  nanoseconds duration = std::chrono::milliseconds(200);
+  cpu_list cpus;
+  std::size_t bytes = 16 * 1024;
+  std::string layout = "adjacent";
+  std::uint64_t increments = 10'000'000;
+  endpoint server;
+  pid_t server_pid = 0;
+  count_range sizes{8, 128};
+};
+
+/// The first two of the given or allowed CPUs.
+std::pair<unsigned, unsigned> two_cpus(const probe_options& o) {
+  const auto cpus = o.cpus.empty() ? allowed_cpus() : o.cpus;
+  if (cpus.size() < 2) throw usage_error("it needs two CPUs, and there is one");
+  return {cpus[0], cpus[1]};
+}
+
+json::object probe_memory(const probe_options& o) {
+  pin_thread(o.cpus);  // before the memory is taken, so that it is near this CPU
+  pointer_chase chase(o.bytes, o.bytes);
+  return {{"bytes", o.bytes}, {"ns_per_load", chase.measure(o.duration)}};
+}
+
+json::object probe_ping_pong(const probe_options& o) {
+  const auto [first, second] = two_cpus(o);
+  return {{"cpus", {first, second}}, {"ns_one_way", measure_ping_pong(first, second, o.duration)}};
+}
+
+json::object probe_false_sharing(const probe_options& o) {
+  const auto [first, second] = two_cpus(o);
+  const auto layout = o.layout == "padded" ? counter_layout::padded : counter_layout::adjacent;
+  const auto found = count_side_by_side({first, second, o.increments}, layout);
+  return {{"layout", o.layout}, {"ns_per_increment", found.ns}, {"increments", found.increments}};
+}
+
+json::object probe_costs(const probe_options& o) {
+  const auto [first, second] = two_cpus(o);
+  const machine_costs c = measure_costs(first, second, o.duration);
+  json::array wakes;
+  for (const wake_cost& w : c.wakes)
+    wakes.push_back(json::object{{"idle_us", w.idle}, {"cost_us", w.cost}, {"latency_us", w.latency}});
+  return {{"wakes", std::move(wakes)},
+          {"context_switch_us", c.context_switch},
+          {"work_factor", c.work_factor},
+          {"turn_us", c.turn},
+          {"accept_us", c.accept},
+          {"lock_us", c.lock},
+          {"line_us", c.line}};
+}
+
+json::object probe_receive(const probe_options& o) {
+  if (o.server.host.empty() || o.server_pid == 0) throw usage_error("HOST:PORT and --server-pid are required");
+  pin_thread(o.cpus);
+  const auto r = receive_messages(resolve(o.server), o.server_pid, o.sizes, o.duration);
+  const double messages = static_cast<double>(r.bytes) / r.mean_message_bytes;
+  return {{"seconds", r.sender.seconds},
+          {"bytes_per_s", static_cast<double>(r.bytes) / r.sender.seconds},
+          {"messages_per_s", messages / r.sender.seconds},
+          {"mean_message_bytes", r.mean_message_bytes},
+          {"sender_cpu_us_per_message", r.sender.cpu_s * 1e6 / messages},
+          {"sender_cpu", r.sender.cpu_s / r.sender.seconds},
+          {"receiver_cpu", r.receiver_cpu_s / r.sender.seconds},
+          {"sender_rss_bytes", r.sender.rss_bytes}};
+}
+
+using probe = json::object (*)(const probe_options&);
+
+CLI::App& add_kind(CLI::App& probes, const std::shared_ptr<probe_options>& o, const char* name, const char* about,
+                   probe measure) {
+  CLI::App& sub = *probes.add_subcommand(name, about);
+  add_parsed(sub, "--cpus", o->cpus, parse_cpus, "CPUs to use, such as 0,1 (default: those that are allowed)")
+      ->type_name("CPUS");
+  add_parsed(sub, "--duration", o->duration, parse_duration, "time of a measurement (200ms)")->type_name("S");
+  sub.callback([o, measure] { fmt::print("{}\n", json::serialize(measure(*o))); });
+  return sub;
+}
+
+}  // namespace
+
+void add_probe(CLI::App& app) {
+  CLI::App& probes = *app.add_subcommand("probe", "Measures one cost of this machine, as one line of JSON.");
+  probes.require_subcommand(1);
+  probes.footer("Example: quintet-bench probe memory --bytes 1m --cpus 0");
+  const auto o = std::make_shared<probe_options>();
+  auto& memory = add_kind(probes, o, "memory", "loads that wait for the one before", probe_memory);
+  add_parsed(memory, "--bytes", o->bytes, size_in(4096, std::size_t{1} << 40), "the working set (16k)");
+  add_kind(probes, o, "ping-pong", "a cache line from one CPU to another", probe_ping_pong);
+  auto& sharing = add_kind(probes, o, "false-sharing", "two threads with a counter each", probe_false_sharing);
+  sharing.add_option("--layout", o->layout, "adjacent: in one cache line; padded: in two")
+      ->check(CLI::IsMember({"adjacent", "padded"}));
+  add_parsed(sharing, "--increments", o->increments, number_in<std::uint64_t>(100'000, 1'000'000'000),
+             "of each counter (10000000)");
+  add_kind(probes, o, "costs", "waking, switching, locking, accepting", probe_costs);
+  auto& receive = add_kind(probes, o, "receive", "messages of `serve --workload ask --pieces`", probe_receive);
+  add_parsed(receive, "server", o->server, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
+  add_parsed(receive, "--server-pid", o->server_pid, number_in<pid_t>(1), "the server's process");
+  add_parsed(receive, "--sizes", o->sizes, piece_stream::parse_sizes, "MIN..MAX bytes of a message (8..128)");
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSL-1.0
+"""A child process that is told and watched by lines. It ends with its `with` block."""
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from types import TracebackType
+from typing import Self
+
+from .errors import RunError
+
+
+class Child:
+    """Runs a program in a process group of its own, so that Ctrl-C reaches only this program, which ends it."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str] | None = None) -> None:
+        self.name = name
+        self._errors = tempfile.TemporaryFile()
+        self._buffer = b""
+        try:
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._errors,
+                                             process_group=0, env={**os.environ, **(environment or {})})
+        except OSError as error:
+            raise RunError(f"cannot start {name}: {command[0]}: {error.strerror}") from error
+        assert self._process.stdout
+        self._output = self._process.stdout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._process.poll() is None:
+            self.kill(signal.SIGTERM)
+            try:
+                self._process.wait(2)
+            except subprocess.TimeoutExpired:
+                self.kill(signal.SIGKILL)
+        self._process.wait()
+        self._output.close()
+        self._errors.close()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def kill(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def status(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def errors(self) -> str:
+        """All that it has written to standard error."""
+        return os.pread(self._errors.fileno(), 1 << 26, 0).decode(errors="replace")
+
+    def ending(self) -> str:
+        """Says how it ended, with its last line on standard error."""
+        status = self._process.returncode
+        how = ("did not end" if status is None else
+               f"was ended by signal {-status}" if status < 0 else f"ended with status {status}")
+        lines = self.errors().strip().splitlines()
+        return f"{how}: {lines[-1]}" if lines else how
+
+    def line(self, deadline: float) -> str | None:
+        """Returns the next line of standard output; None at its end. `deadline` is a time.monotonic()."""
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+                raise RunError(f"{self.name} did not answer in time")
+            data = os.read(self._output.fileno(), 65536)
+            if not data:
+                return None
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def await_line(self, beginning: str, deadline: float) -> str:
+        """Returns the rest of the next line that begins so."""
+        while (line := self.line(deadline)) is not None:
+            if line.startswith(beginning):
+                return line[len(beginning):]
+        self.wait(deadline)
+        raise RunError(f"{self.name} {self.ending()}")
+
+    def wait(self, deadline: float) -> int:
+        try:
+            return self._process.wait(max(0.01, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"{self.name} did not end in time") from error

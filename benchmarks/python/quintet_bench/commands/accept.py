@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from typing import Any
+
+from .. import strace
+from ..build import Build
+from ..child import Child
+from ..columns import SPREAD, Column, rows_text
+from ..errors import RunError, UsageError
+from ..foreign import example_program, free_port, pinned, require_files
+from ..machine import allowed_cpus, read_text
+from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..options import Parser, number_in, one_of
+from ..plan import Contender, Run, Settings
+from ..results import Combination, Result, Sample, label_of, summarise, write_results
+from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
+from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..table import title_line
+from ..text import grouped, micros, percent, significant
+from ..verdict import CPU, SPEED, noise_sentence
+
+ABOUT = "Compares accept strategies under short connections"
+DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
+USUAL = Contender().accept
+HUNDREDTHS = "{:.2f}".format
+COLUMNS: tuple[Column, ...] = (
+    ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
+    ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
+    ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
+    ("syscalls", 10, "syscalls_per_request", significant))
+LEGEND = """\
+  user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
+  one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
+  to accept, for each connection, while nothing else happens. Times and speed: server and client share the CPUs.
+"""
+# All paths are relative to nginx's own folder.
+NGINX = """daemon off; worker_processes {workers}; pid pid; worker_rlimit_nofile 20000; {user}
+events {{ accept_mutex off; worker_connections 16384; }}
+http {{ access_log off; keepalive_timeout 0; default_type text/plain;
+  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  server {{ listen 127.0.0.1:{port} backlog=1024; root .; }} }}
+"""
+TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
+CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
+
+
+def count_accepting(trace: str) -> tuple[int, int]:
+    """Returns accepted connections, and wake-ups: returns from epoll_wait that are followed by accept, successful or not.
+    A call has two lines if another thread's call came in between."""
+    accepted = wakes = 0
+    woken: set[str] = set()             # threads that have made no accept call since then
+    for thread, resumed, call, value in CALL.findall(trace):
+        if call == "accept":
+            wakes += not resumed and thread in woken
+            accepted += int(value or -1) >= 0
+        (woken.add if call == "epoll_" and int(value or -1) > 0 else woken.discard)(thread)
+    return accepted, wakes
+
+
+def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
+    """Takes accepted_locally and accept_balance from the output of `serve --json`."""
+    accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "accepted_by_each"))
+    if not accepted:
+        raise RunError("the server has accepted no connection")
+    if result["accept"] != USUAL:       # the main loop is not pinned, and the model distributes its connections
+        if locally is None or not each:
+            raise RunError("the server has no counters of its loops")
+        result |= {"accepted_locally": locally / accepted, "accept_balance": max(each) * len(each) / accepted}
+
+
+def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
+    command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
+    run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), Observer())
+
+
+def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
+    """At a rate at which every connection finds all threads asleep, even under strace."""
+    command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
+               "--pin", result["client_cpus"]]
+    with strace.attached(server.pid, TRACED) as trace, Child("the client", command) as client:
+        client.wait(time.monotonic() + PATIENCE_S)
+        accepted, wakes = count_accepting(trace.errors())
+    if accepted:
+        result["accept_wakes_per_connection"] = wakes / accepted
+
+
+def measure_accept(closing: str) -> Measure:
+    def measure(result: Result, s: Settings, run: Run) -> None:
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
+            with Child("the server", server_command(s, run, result) + counters) as server:
+                address = await_listening(server, result)
+                _load(result, s, run, server, address, "--close", closing)
+                if run.counting and not strace.obstacle():
+                    _count_wakes(result, s, server, address)
+                server.kill(signal.SIGTERM)
+                server.wait(time.monotonic() + PATIENCE_S)
+            if not run.who.peer:
+                take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
+    return measure
+
+
+def _await_accepting(server: Child, port: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    with socket.socket() as attempt:
+        while attempt.connect_ex(("127.0.0.1", int(port))):
+            if server.status() is not None or time.monotonic() > deadline:
+                raise RunError(f"{server.name} {server.ending()}")
+            time.sleep(0.01)
+
+
+def measure_http(nginx: str, http_hello: str) -> Measure:
+    def measure(result: Result, s: Settings, run: Run) -> None:
+        port = free_port()
+        with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
+            pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
+            user = "user root;" if os.geteuid() == 0 else ""  # who else may not read the folder
+            pathlib.Path(folder, "nginx.conf").write_text(
+                NGINX.format(workers=s.loops or len(allowed_cpus()), user=user, port=port))
+            command = ([nginx, "-p", folder, "-c", "nginx.conf", "-e", "error.log"] if run.who.peer else
+                       [http_hello, "--port", port, "--linger", "0", "--model", result["model"], "--engine", result["engine"],
+                        "--accept", result["accept"], "--loops", str(result["loops"])])
+            with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
+                _await_accepting(server, port)
+                _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
+    return measure
+
+
+def _name(result: Result) -> str:
+    return label_of(result) if result["peer"] else result["accept"] or USUAL
+
+
+def ratios(results: list[Result]) -> list[tuple[str, str, str, Sample]]:
+    """Returns strategy, reference, metric and the ratio in each round."""
+    peer, out = next((_name(result) for result in results if result["peer"]), ""), []
+    for name in dict.fromkeys(_name(result) for result in results if not result["peer"]):
+        # The hand-written loop has one thread, so its throughput is not comparable with several.
+        for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)):
+            found = paired_ratio(results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference)
+            if found and name != reference:
+                out.append((name, reference, metric, found))
+    return out
+
+
+def table(results: list[Result]) -> str:
+    """A line for each accept strategy, then their ratios."""
+    def texts(row: Combination) -> dict[str, str]:
+        cpu, user = row.median(CPU), row.median("server_user_us_per_request")
+        return {"user": percent(user / cpu) if user and cpu else "-"}
+    summary = summarise(results)
+    if not summary:
+        return "Nothing was measured.\n"
+    out = title_line(summary[0]) + "\n" + rows_text(summary, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}") + LEGEND
+    softirq = summary[0].median("machine_softirq_fraction")
+    if softirq is not None:
+        out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
+    for name, reference, metric, found in ratios(results):
+        out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
+    return out + noise_sentence(summary) + "\n"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    def strategies(text: str) -> list[str]:
+        return build.accept if text == "all" else list(dict.fromkeys(map(one_of(*build.accept), text.split(","))))
+    parser.option("--preset", one_of("short", "fastsocket"), "short: 100 concurrent connections; fastsocket: 500 for each CPU, "
+                  "as its authors measured (default: short)", default="short")
+    parser.option("--strategies", strategies, f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
+    parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
+                  "loop_per_thread_pool, since in others only the main loop accepts (default: loop_per_thread)", default="4")
+    parser.option("--loops", number_in(1, 1024), "event loops (default: one for each CPU)")
+    parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", default="automatic")
+    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: by preset)")
+    parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
+                  "(default: fin)")
+    add_measuring_options(parser, DEFAULT, QUICK, within=True)
+    parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
+    parser.option("--http_hello", str, "path of the example http_hello (default: that of this build)", metavar="FILE")
+    parser.flag("--no-peers", "leave out the hand-written server, or nginx")
+    parser.flag("--no-counters", "do not count system calls and wake-ups")
+    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 8",
+                    "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
+                    "quintet-bench accept --nginx --rounds 9")
+
+
+def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
+    cpus, skipped = len(allowed_cpus()), ""
+    if (arguments.loops or 1) > cpus and "reuse_port_cpu" in arguments.strategies:
+        skipped = "reuse_port_cpu"
+        print(f"{skipped} is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
+    out = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name)
+           for name in arguments.strategies if name != skipped]
+    out += [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
+    if not out:
+        raise UsageError("--strategies: nothing is left to measure")
+    return out
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    if arguments.nginx and arguments.close:
+        raise UsageError("--close: with --nginx the server closes; leave it out")
+    closing = "server" if arguments.nginx else arguments.close or "fin"
+    usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
+    work = build.workload("short").but(connections=arguments.connections or usual)
+    require_files(work.connections)
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=_contenders(arguments, build),
+                    shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
+    nginx = shutil.which("nginx") or shutil.which("/usr/sbin/nginx") or ""  # Debian's path is not in every user's PATH
+    if arguments.nginx and not nginx:
+        raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
+    measure = (measure_http(nginx, example_program(build, "http_hello", arguments.http_hello)) if arguments.nginx else
+               measure_accept(closing))
+    if s.counters and strace.obstacle():
+        print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for servers that do not raise it themselves
+    document = run_plan("accept", s, build, measure)
+    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx}
+    found = [ratio_json({"accept": name, "reference": reference}, metric, ratio)
+             for name, reference, metric, ratio in ratios(document.results)]
+    write_results(table(document.results), document.figures() | {"ratios": found}, s.json_file)
+    return exit_status(document)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench sweep`: one thing varies; table, JSON and page of the curves."""
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..build import Build, Workload
+from ..columns import SPREAD, Column, rows_text
+from ..errors import UsageError
+from ..foreign import require_files
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..options import Parser, number_in, one_of, parse_duration, size_in
+from ..plan import contenders_of
+from ..results import Combination, number, summarise, write_results
+from ..sweep.curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
+from ..table import failure_remarks, placement_text
+from ..text import grouped, joined, micros, percent, significant
+from ..verdict import CPU, SPEED, noise_sentence
+
+ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
+DEFAULT, QUICK = UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
+BAR_WIDTH = 24
+MEGABYTES = "mb_per_s"
+
+
+def _handler_us(text: str) -> int:
+    us = parse_duration(f"{text}us" if text.isdigit() else text) * 1e6
+    if us > 50_000 or abs(us - round(us)) > 1e-6:  # longer handlers would answer too few requests in a run
+        raise UsageError(f'"{text}" is not a handler time; it must be whole microseconds from 0us to 50ms')
+    return round(us)
+
+
+class Axis(NamedTuple):
+    name: str
+    about: str
+    unit: str                           # follows a value in a sentence
+    field: str                          # the key of a result that has the value
+    workload: str                       # the defaults
+    models: str
+    values: str
+    parse: Callable[[str], int]
+    apply: Callable[[Workload, int], Workload]
+    figure: str = SPEED                 # plotted over the values
+    text: Callable[[float], str] = grouped
+
+    def measured(self, value: float) -> str:
+        return f"{self.text(value)} {self.unit}".strip()
+
+    def place(self, value: float) -> str:
+        """Of an interpolated value, which has few digits."""
+        return f"{significant(value)} {self.unit}" if self.unit else micros(value)
+
+
+PLAIN = "single_reactor,thread_per_connection"
+AXES = {axis.name: axis for axis in (
+    Axis("connections", "how many connections", "connections", "connections", "echo", PLAIN, "1,5,10,30,100,300,500,1000,5000",
+         number_in(1, 20_000), lambda work, value: work.but(connections=value)),
+    Axis("size", "bytes of a request", "B", "message_bytes", "echo", PLAIN, "8,64,512,4k,16k,64k",
+         size_in(8, 64 << 20), lambda work, value: work.but(message_bytes=value), MEGABYTES),
+    Axis("pipeline", "requests in flight for each connection", "in flight", "pipeline", "pipeline", PLAIN,
+         "1,2,4,8,16,32,64", number_in(1, 10_000), lambda work, value: work.but(pipeline=value)),
+    Axis("threads", "loops of models 4 and 5, workers of models 3 and 5", "threads", "loops", "cpu",
+         "reactor_pool,loop_per_thread,loop_per_thread_pool", "1,2,4,8", number_in(1, 1024),
+         lambda work, value: work.but(threads=value)),
+    Axis("handler-us", "how long the handler computes (sleeps, with --workload blocking) for a request", "", "handler_us",
+         "cpu", "all", "0,10,20,50,100,200,500,1000,2000,5000", _handler_us,
+         lambda work, value: work.but(name=f"{work.family}:{value}us", cost_us=value),
+         text=lambda us: f"{us:g} us" if us < 1000 else f"{us / 1000:g} ms"))}
+
+
+def parse_values(axis: Axis, text: str) -> list[int]:
+    """Returns the values in ascending order, each once."""
+    try:
+        values = sorted(set(map(axis.parse, text.split(","))))
+    except UsageError as error:
+        raise UsageError(f"--values: {error}") from error
+    if len(values) < 2:
+        raise UsageError(f'--values: "{text}" has too few values; give two values or more')
+    return values
+
+
+def parse_base(axis: Axis, build: Build, name: str) -> Workload:
+    base, *more = build.workload_list(name)
+    why = (f'"{name}" is more than one workload' if more else
+           f'"{name}" has no handler time to vary; write cpu or blocking'
+           if axis.name == "handler-us" and name not in ("cpu", "blocking") else
+           "short connections send one request each; there is nothing to vary" if axis.name == "pipeline" and base.short else
+           "requests of timestamp have 8 bytes each" if axis.name == "size" and base.kind == "timestamp" else None)
+    if why:
+        raise UsageError(f"--workload: {why}")
+    return base
+
+
+def has_published(axis: Axis, summary: Sequence[Combination]) -> bool:
+    """Published was an echo of 8 bytes, over connections."""
+    return axis.name == "connections" and all(c.workload == "echo" and c.first["message_bytes"] == 8 for c in summary[:1])
+
+
+def _lead_sentence(axis: Axis, found: list[dict[str, Any]]) -> str:
+    who = [lead["server"] for lead in found]
+    good = [f" ({joined(lead['as_good'])} cannot be told apart from it)" if lead["as_good"] else "" for lead in found]
+    if len(found) == 1:
+        return f"{who[0]} serves most requests throughout{good[0]}."
+    begin = [axis.place(lead["from"]) for lead in found]
+    between = "".join(f"; from there to {end} {one}{level}" for end, one, level in zip(begin[2:], who[1:], good[1:]))
+    return f"Up to {begin[1]} {who[0]} serves most requests{good[0]}{between}; from {begin[-1]} on {who[-1]}{good[-1]}."
+
+
+def conclude(axis: Axis, summary: Sequence[Combination]) -> dict[str, Any]:
+    """Returns all that follows from the curves, as the JSON file has it."""
+    curves, speeds = curves_of(summary, axis.field, axis.figure), curves_of(summary, axis.field, SPEED)
+    leading, crossed = (leads(speeds), crossings(speeds)) if len(speeds) > 1 else ([], [])
+    out: dict[str, Any] = {"leads": [lead | {"from": number(lead["from"])} for lead in leading],
+                           "crossings": [crossing | {"at": number(crossing["at"])} for crossing in crossed]}
+    said: list[str] = []
+    if has_published(axis, summary):
+        shapes = {label: shape(curve) for label, curve in curves.items()}
+        out["published"] = [{"connections": count, "requests_per_s": speed} for count, speed in PUBLISHED.items()]
+        out["shape"] = [{"server": label} | {part: verdict for part, (verdict, _) in parts.items()}
+                        for label, parts in shapes.items()]
+        said += [f"{label}, {sentence}" for label, parts in shapes.items() for _, sentence in parts.values()]
+    elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
+        for label, curve in curves.items():
+            top = curve[peak(curve)].median
+            said.append(f"{label} has {percent(NEAR_PEAK)} of its peak "
+                        f"({significant(top) + ' MB/s' if axis.figure == MEGABYTES else grouped(top) + ' requests/s'}) "
+                        f"from {axis.measured(near_peak(curve))} on.")
+    said += [_lead_sentence(axis, leading)] if leading else []
+    said += [f"{c['after']} overtakes {c['before']} at {axis.place(c['at'])} (measured apart at "
+             f"{' and at '.join(map(axis.measured, c['apart_at']))})." for c in crossed]
+    if any(len(point.values) < 2 for curve in curves.values() for point in curve.values()):
+        said.append("All this in a single round; more rounds would show what of it holds.")
+    return out | {"verdicts": said}
+
+
+def _heading(axis: Axis, row: Combination) -> str:
+    """The settings that all points share: "echo: 8 B, 1 in flight for each (server on CPU 1, client on CPU 0)"."""
+    units = {"connections": "connections", "message_bytes": "B", "pipeline": "in flight for each"}
+    shared = [f"{grouped(row.first[key])} {unit}" for key, unit in units.items() if key != axis.field and row.first[key]]
+    name = row.workload.partition(":")[0] if axis.name == "handler-us" else row.workload
+    return f"{name}: {', '.join(shared)}{placement_text(row.first)}\n"
+
+
+def table(axis: Axis, summary: Sequence[Combination]) -> str:
+    """A block for each server, with a line and a bar for each value, then the conclusions."""
+    if not summary:
+        return "Nothing was measured.\n"
+    published, most = has_published(axis, summary), max(row.median(axis.figure) or 0 for row in summary)
+    columns: tuple[Column, ...] = (
+        ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
+        *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
+        ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
+        *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
+
+    def texts(row: Combination) -> dict[str, str]:
+        bar = "#" * max(1, round((row.median(axis.figure) or 0) / (most or 1) * BAR_WIDTH))
+        return {"bound": "*" if row.client_bound else "", "bar": f"  {bar}",
+                "lost": grouped(row.samples["failed"].high) if "failed" in row.samples else "-",
+                "published": grouped(PUBLISHED[row.first[axis.field]]) if row.first[axis.field] in PUBLISHED else ""}
+    out = _heading(axis, summary[0])
+    for label in dict.fromkeys(row.label for row in summary):
+        rows = [row for row in summary if row.label == label]
+        out += f"\n{label}\n" + rows_text(rows, columns, texts, 14, lambda row: f"{axis.text(row.first[axis.field]):>14}",
+                                          failure_remarks, axis.name)
+    if any(row.client_bound for row in summary):
+        out += "\n  * the client was the bottleneck: the server could do more"
+    if published:
+        out += "\n  published: requests/s of one epoll loop, hand-written, on another machine (4 cores, i5-3470)"
+    out += "\n" + "".join(f"  -> {sentence}\n" for sentence in conclude(axis, summary)["verdicts"])
+    return out + noise_sentence(summary) + "\n"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    parser.add_argument("axis", metavar="AXIS", type=one_of(*AXES), help="what to vary, one of those below")
+    parser.option("--workload", str, "workload to vary (default: by axis)")
+    parser.option("--models", build.model_list, "comma-separated names or numbers, or all (default: by axis)")
+    parser.option("--values", str, "comma-separated values, two or more (default: by axis)")
+    add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
+    add_server_options(parser, build)
+    parser.set_defaults(workers=None)   # a sweep of threads refuses the option
+    parser.examples("quintet-bench sweep connections --json connections.json --html connections.html",
+                    "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
+                    "quintet-bench sweep size --models all --within 2min")
+    axes = [f"  {a.name:<13}{a.about}\n{'':15}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
+    parser.epilog = f"What can vary, with its default workload, models and values:\n{''.join(axes)}{parser.epilog}"
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    axis = AXES[arguments.axis]
+    base = parse_base(axis, build, arguments.workload or axis.workload)
+    values = parse_values(axis, arguments.values or axis.values)
+    if axis.name == "threads" and (arguments.loops or arguments.workers):
+        raise UsageError("--loops and --workers are varied by a sweep of threads; leave them out")
+    works = [axis.apply(base, value) for value in values]
+    require_files(max(work.connections for work in works))
+    who = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=False,
+                    workers=arguments.workers or "1..4")
+    if s.html_file:
+        from ..report.page import sweep_page  # before the runs, because it needs a package
+    document = run_plan("sweep", s, build)
+    document.settings |= {"axis": axis.name, "values": values}
+    summary = summarise(document.results)
+    figures = document.figures() | conclude(axis, summary)
+    write_results(table(axis, summary), figures, s.json_file, s.html_file, sweep_page(figures) if s.html_file else None)
+    return exit_status(document)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The machine: its CPUs, and what the results say about it."""
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import Any
+
+from .build import Build
+from .errors import UsageError
+
+
+def allowed_cpus() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
+
+
+def cpu_text(cpus: list[int]) -> str:
+    """[0, 1, 2, 6] is "0-2,6"."""
+    runs: list[list[int]] = []
+    for cpu in cpus:
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def parse_cpus(text: str) -> list[int]:
+    allowed = allowed_cpus()
+    found = [re.fullmatch(r"(\d+)(?:-(\d+))?", part) for part in text.split(",")]
+    cpus = [cpu for part in found if part for cpu in range(int(part[1]), int(part[2] or part[1]) + 1)]
+    if not all(found) or not cpus or not set(cpus) <= set(allowed):
+        raise UsageError(f'"{text}" is not a list of CPUs; write 0, 0,1 or 0-1; this process may use {cpu_text(allowed)}')
+    return cpus
+
+
+def read_text(path: str) -> str:
+    """Returns the file's text; "" if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _value_in(path: str, key: str) -> str | None:
+    found = re.search(rf'^{key}[ \t:="]*(.*?)[ \t"]*$', read_text(path), re.MULTILINE)
+    return found[1] if found else None
+
+
+def _cpu_ticks() -> tuple[float, float]:
+    """All CPUs' time, and the part of it that the hypervisor gave to other guests."""
+    fields = [float(field) for field in read_text("/proc/stat").splitlines()[0].split()[1:9]]
+    return sum(fields), fields[7]
+
+
+class Environment:
+    """Describes machine and build. Make it before the runs, and call finish() after them."""
+
+    def __init__(self, build: Build) -> None:
+        system = os.uname()
+        self._about: dict[str, Any] = {
+            "cpu_model": _value_in("/proc/cpuinfo", "model name"),
+            "cores": len(allowed_cpus()),
+            "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+            "os": _value_in("/etc/os-release", "PRETTY_NAME"),
+            "kernel": f"{system.sysname} {system.release} {system.machine}",
+            "compiler": build.compiler, "flags": build.flags, "boost": build.boost, "allocator": build.allocator,
+            "load_average_before": [round(load, 2) for load in os.getloadavg()],
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+        self._before = _cpu_ticks()
+
+    def finish(self) -> dict[str, Any]:
+        passed, stolen = (after - before for after, before in zip(_cpu_ticks(), self._before))
+        return {**self._about, "steal_percent": round(stolen / passed * 100, 1) if passed > 0 else None}

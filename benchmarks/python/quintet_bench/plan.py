@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The runs, their order and their CPUs."""
+from __future__ import annotations
+
+import dataclasses
+import random
+from typing import Any
+
+from .build import Workload
+from .machine import allowed_cpus
+
+BY_HAND = ("epoll", "epoll-edge", "blocking")
+MOST_BLOCKING_CONNECTIONS = 1000  # the hand-written blocking server has a thread for each
+
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    """A measured server: a model of Quintet, or a peer. The rest belongs to a model only."""
+    model: str | None = None
+    peer: str | None = None
+    engine: str = "automatic"
+    handler: str = "callback"
+    accept: str = "main_reactor"
+    allocator: str | None = None        # preloaded
+
+    @property
+    def label(self) -> str:
+        """Engine, handler, accept strategy and allocator appear only if they are not the default."""
+        if self.peer:
+            return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
+        details = [] if self.engine in ("automatic", "epoll", "blocking") else [self.engine]
+        details += [] if self.handler == "callback" else [self.handler]
+        details += [] if self.accept == "main_reactor" else [self.accept]
+        details += [self.allocator] if self.allocator else []
+        return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
+
+    def serves(self, work: Workload) -> bool:
+        """A peer only echoes."""
+        return not self.peer or (work.kind == "echo" and
+                                 (self.peer != "blocking" or work.connections <= MOST_BLOCKING_CONNECTIONS))
+
+
+@dataclasses.dataclass
+class Settings:
+    """What to measure, and how. Times are in seconds."""
+    program: str
+    workloads: list[Workload] = dataclasses.field(default_factory=list)
+    contenders: list[Contender] = dataclasses.field(default_factory=list)
+    rounds: int = 3
+    duration_s: float = 1.0
+    warm_up_s: float = 0.2
+    seed: int = 0                       # of the random order of runs
+    quick: bool = False
+    counters: bool = True               # a separate pass counts system calls
+    one_cpu: bool = False               # the server has a single CPU, for contenders that use no more
+    shared_cpus: bool = False           # server and client may both use all CPUs
+    loops: int | None = None            # default: one for each CPU of the server
+    workers: str = "1..4"
+    offload: str = "automatic"
+    json_file: str | None = None
+    html_file: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    work: Workload
+    who: Contender
+    round: int                          # from 1; 0: the pass that counts system calls
+
+    @property
+    def counting(self) -> bool:
+        return self.round == 0
+
+    @property
+    def label(self) -> str:
+        threads = f", {self.work.threads} threads" if self.work.threads else ""
+        return f"{self.work.title()} {self.who.label}{threads} " + ("(counting)" if self.counting else f"round {self.round}")
+
+    def measured_s(self, s: Settings) -> float:
+        if self.work.connections > 1000:  # it takes that long until each of thousands had a few turns
+            return max(1.0, s.duration_s)
+        return min(0.25, s.duration_s) if self.counting else s.duration_s
+
+    def warm_up_s(self, s: Settings) -> float:
+        return max(0.5, s.warm_up_s) if self.work.connections > 1000 else s.warm_up_s
+
+    def expected_s(self, s: Settings) -> float:
+        starting = 0.15 + 0.0002 * self.work.connections
+        return self.measured_s(s) + self.warm_up_s(s) + starting
+
+
+def place(s: Settings, work: Workload) -> tuple[list[int], list[int]]:
+    """Returns the CPUs of the server and of the client. If I/O is measured, they are kept apart. If the handler's work is
+    measured, the server needs every CPU to show its parallelism, and the client needs little."""
+    allowed = allowed_cpus()
+    if s.shared_cpus:
+        return allowed, allowed
+    server = client = allowed
+    if work.kind in ("echo", "timestamp") and len(allowed) >= 2:
+        # The client gets the first half: interrupts and other programs tend to run on CPU 0.
+        client, server = allowed[:len(allowed) // 2], allowed[len(allowed) // 2:]
+    return (server[:1] if s.one_cpu else server), client
+
+
+def make_plan(s: Settings) -> list[Run]:
+    """Round by round, and within a round workload by workload. The contenders of a workload run in random order but close
+    together, since a shared machine's noise changes within seconds. The counting pass is last."""
+    order = random.Random(s.seed)
+    plan: list[Run] = []
+    for number in [*range(1, s.rounds + 1), *([0] if s.counters else [])]:
+        for work in s.workloads:
+            runs = [Run(work, who, number) for who in s.contenders if who.serves(work)]
+            order.shuffle(runs)
+            plan += runs
+    return plan
+
+
+def expected_s(s: Settings, plan: list[Run]) -> float:
+    return sum(run.expected_s(s) for run in plan)
+
+
+def fit_within(s: Settings, limit_s: float) -> None:
+    """Sets the duration so that the whole plan takes about that long, but at least 100 ms and at most 10 s a run."""
+    plan = make_plan(s)
+    low, high = 0.1, 10.0
+    while high - low > 0.01:
+        s.duration_s = (low + high) / 2
+        low, high = (s.duration_s, high) if expected_s(s, plan) <= limit_s else (low, s.duration_s)
+    s.duration_s = round(low, 3)
+
+
+def contenders_of(models: list[str], with_peers: bool, **more: Any) -> list[Contender]:
+    """The models and, with peers, the hand-written servers that match them."""
+    out = [Contender(model=model, **more) for model in models]
+    if with_peers and "single_reactor" in models:
+        out.append(Contender(peer="epoll"))
+    if with_peers and "thread_per_connection" in models:
+        out.append(Contender(peer="blocking"))
+    return out

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSL-1.0
+"""redis-server and the example `kv` under redis-benchmark: the Redis protocol instead of an echo."""
+from __future__ import annotations
+
+import contextlib
+import csv
+import resource
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from . import strace
+from .build import Build, Workload
+from .child import Child
+from .errors import RunError, UsageError
+from .foreign import example_program, free_port, pinned, sample, take_server_figures
+from .plan import Run, Settings
+from .results import Result
+from .runner import Measure
+
+PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
+PIPELINE = PING.but(name="kv-pipeline", pipeline=16, usual=(100, 14, 16))
+SET = PING.but(name="kv-set", message_bytes=107, usual=(100, 107, 1))  # 64 bytes under 1,000 keys; unlike PING, it allocates
+
+
+class RedisPrograms(NamedTuple):
+    server: str                         # redis-server; "": not needed
+    benchmark: str
+    kv: str
+
+    @staticmethod
+    def find(build: Build, kv: str | None, *, with_server: bool = True) -> RedisPrograms:
+        """Raises UsageError, which says what to install or build."""
+        def installed(name: str, package: str) -> str:
+            if path := shutil.which(name):
+                return path
+            raise UsageError(f"kv: {name} is not installed; apt-get install {package}")
+        server = installed("redis-server", "redis-server") if with_server else ""
+        return RedisPrograms(server, installed("redis-benchmark", "redis-tools"), example_program(build, "kv", kv))
+
+
+class ServerCare(NamedTuple):
+    """`prefix` gives words before the server's command line; `inspect` raises RunError if the server is not as expected."""
+    prefix: Callable[[Result], list[str]] = lambda about: []
+    inspect: Callable[[Result, int], None] = lambda about, pid: None
+
+
+@contextlib.contextmanager
+def running_server(programs: RedisPrograms, about: Result, care: ServerCare = ServerCare()) -> Iterator[tuple[Child, str]]:
+    """Starts the server of a run: redis-server for a peer, else kv. Gives it, ready, with its port."""
+    port = free_port()
+    command = ([programs.server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no",
+                "--logfile", ""] if about["peer"] else
+               [programs.kv, "--port", port, "--model", about["model"], "--loops", str(about["loops"]),
+                "--workers", about["workers"]])
+    with Child("the server", pinned(about["server_cpus"], care.prefix(about) + command)) as server:
+        deadline = time.monotonic() + 60  # under valgrind it takes seconds
+        sign = "Ready to accept connections" if about["peer"] else f":{port}"
+        while (line := server.line(deadline)) is not None and sign not in line:
+            pass
+        if line is None:
+            server.wait(deadline)
+            raise RunError(f"the server {server.ending()}")
+        care.inspect(about, server.pid)
+        yield server, port
+
+
+def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: int) -> str:
+    """Returns the output of redis-benchmark."""
+    test = ["-t", "set", "-r", "1000", "-d", "64"] if about["workload"] == SET.name else ["-t", "ping_mbulk"]
+    command = [programs.benchmark, "-h", "127.0.0.1", "-p", port, "-c", str(about["connections"]),
+               "-P", str(about["pipeline"]), "-n", str(requests), "--csv", *test]
+    deadline = time.monotonic() + 60 + requests / 10_000
+    with Child("redis-benchmark", pinned(about["client_cpus"], command)) as client:
+        text = "\n".join(iter(lambda: client.line(deadline), None))
+        if client.wait(deadline) != 0:
+            raise RunError(f"redis-benchmark {client.ending()}")
+    return text
+
+
+def take_figures(result: Result, text: str) -> None:
+    """Takes the figures from the output of redis-benchmark --csv. Raises RunError if it is something else."""
+    rows = [row for row in csv.DictReader(text[max(0, text.find('"test"')):].splitlines())
+            if (row.get("test") or "").startswith(("PING", "SET"))]
+    if not rows or float(rows[-1].get("rps") or 0) <= 0:
+        raise RunError("redis-benchmark printed no figures")
+    result["requests_per_s"] = float(rows[-1]["rps"])
+    result |= {f"{key}_us": float(rows[-1][f"{key}_latency_ms"]) * 1e3
+               for key in ("p50", "p99", "max") if rows[-1].get(f"{key}_latency_ms")}
+
+
+def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
+    def children_s() -> float:
+        return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+    def measure(result: Result, s: Settings, run: Run) -> None:
+        per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
+        warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
+        with contextlib.ExitStack() as ends:
+            server, port = ends.enter_context(running_server(programs, result, care))
+            run_benchmark(programs, result, port, warm_up)
+            trace = ends.enter_context(strace.attached(server.pid)) if run.counting else None
+            before, before_s = sample(server.pid), children_s()
+            take_figures(result, run_benchmark(programs, result, port, requests))
+            after, client_s = sample(server.pid), children_s() - before_s
+            if server.status() is not None:
+                raise RunError(f"the server {server.ending()}")
+            duration_s = requests / result["requests_per_s"]
+            result |= {"requests": requests, "failed": 0, "duration_s": duration_s,  # redis-benchmark fails otherwise
+                       "client_cpu_us_per_request": client_s * 1e6 / requests,
+                       "client_cpu_fraction": min(1.0, client_s / duration_s)}
+            take_server_figures(result, before, after, client_s)
+            if trace:
+                calls, futex = strace.counts(trace.errors())
+                result |= {"syscalls_per_request": calls / requests, "futex_per_request": futex / requests}
+    return measure

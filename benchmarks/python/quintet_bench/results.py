@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Results of runs, their summary, and the JSON document of a command."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import statistics
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .errors import RunError
+from .plan import Contender
+from .text import six_digits
+
+Result = dict[str, Any]  # one run, with the keys TEXTS, METRICS and "round"; None: not measured
+
+# Each number of a result, in the order of writing. The second part: it is a whole number.
+METRICS: dict[str, bool] = {
+    "connections": True, "message_bytes": True, "pipeline": True, "handler_us": True, "duration_s": False,
+    "requests": True, "failed": True, "requests_per_s": False, "mb_per_s": False,
+    "p50_us": False, "p90_us": False, "p99_us": False, "p999_us": False, "max_us": False,
+    "server_cpu_us_per_request": False, "server_user_us_per_request": False, "client_cpu_us_per_request": False,
+    "syscalls_per_request": False, "futex_per_request": False, "context_switches_per_request": False,
+    "instructions_per_request": False,      # of the server, in user space
+    "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
+    "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
+    "accept_balance": False,                # busiest loop / average loop
+    "accept_wakes_per_connection": False,   # wake-ups for an accept while the server is otherwise idle
+    "machine_softirq_fraction": False,      # of the time of all CPUs
+    "heartbeat_p50_us": False, "heartbeat_p99_us": False, "heartbeat_max_us": False,
+    "client_cpu_fraction": False,           # near 1: the client was the bottleneck
+    "server_busy_fraction": False,          # of its busiest thread, or of all its CPUs
+    "machine_busy_fraction": False, "net_bytes_per_request": False, "net_packets_per_request": False,
+    "foreign_cpu_fraction": False,          # the share of all CPUs that other programs used: noise
+    "loops": True,
+}
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator")
+PLACES = ("server_cpus", "client_cpus", "workers")
+AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
+
+
+def number(value: float | None, whole: bool = False) -> float | int | None:
+    """Whole numbers stay whole, others keep six significant digits."""
+    if value is None or value != value or value in (float("inf"), float("-inf")):
+        return None
+    rounded = round(value) if whole else six_digits(value)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+def label_of(result: Result) -> str:
+    usual = Contender()
+    return Contender(model=result["model"], peer=result["peer"], engine=result["engine"] or usual.engine,
+                     handler=result["handler"] or usual.handler, accept=result["accept"] or usual.accept,
+                     allocator=result["allocator"]).label
+
+
+def clean(result: Result) -> Result:
+    """Returns the result as it is written: all keys, in their order, absent values as None."""
+    out = {key: result.get(key) for key in NAMES}
+    out["round"] = result.get("round", 1)
+    out |= {key: number(result.get(key), whole) for key, whole in METRICS.items()}
+    out |= {key: result.get(key) or "" for key in PLACES}
+    out["error"] = result.get("error")
+    return out
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """The values of one metric in the rounds of a combination, in the order of the rounds."""
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def low(self) -> float:
+        return min(self.values)
+
+    @property
+    def high(self) -> float:
+        return max(self.values)
+
+    @property
+    def spread(self) -> float:
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+    def overlaps(self, other: Sample) -> bool:
+        """The two ranges share a point: the rounds do not tell which is larger."""
+        return self.low <= other.high and other.low <= self.high
+
+
+@dataclasses.dataclass
+class Combination:
+    """The rounds of one workload, shape and server."""
+    first: Result                       # its names and places represent all
+    samples: dict[str, Sample]          # by metric; only measured ones
+    rounds: int                         # runs that gave figures
+    failures: int                       # runs that did not
+    error: str | None                   # of the first run that failed
+
+    @property
+    def workload(self) -> str:
+        return str(self.first["workload"])
+
+    @property
+    def label(self) -> str:
+        return label_of(self.first)
+
+    @property
+    def is_peer(self) -> bool:
+        return self.first["peer"] is not None
+
+    def median(self, key: str) -> float | None:
+        sample = self.samples.get(key)
+        return sample.median if sample else None
+
+    @property
+    def client_bound(self) -> bool:
+        return (self.median("client_cpu_fraction") or 0) > AT_ITS_LIMIT
+
+    @property
+    def bottleneck(self) -> str | None:
+        """"client_cpu", "server_cpu", "machine_cpu" or "none"; None: not known."""
+        for name, key in (("client_cpu", "client_cpu_fraction"), ("server_cpu", "server_busy_fraction"),
+                          ("machine_cpu", "machine_busy_fraction")):
+            if (self.median(key) or 0) > AT_ITS_LIMIT:
+                return name
+        known = self.median("client_cpu_fraction") is not None and self.median("server_busy_fraction") is not None
+        return "none" if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        out = clean({**self.first, **{key: self.median(key) for key in METRICS}, "error": self.error})
+        del out["round"]
+        out |= {"rounds": self.rounds, "failed_rounds": self.failures, "bottleneck": self.bottleneck}
+        get = self.samples.get
+        out["spread"] = {key: number(s.spread) if (s := get(key)) else None for key in METRICS}
+        out["range"] = {key: [number(s.low), number(s.high)] if (s := get(key)) else None for key in METRICS}
+        return out
+
+
+def combination_key(result: Result) -> tuple[Any, ...]:
+    """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
+    failed early does not know its engine."""
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "accept", "offload")
+    return (*(result[key] for key in shape), label_of(result))
+
+
+def summarise(results: Iterable[Result]) -> list[Combination]:
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for result in results:
+        groups.setdefault(combination_key(result), []).append(result)
+    out = []
+    for group in groups.values():
+        good = [result for result in group if not result["error"]]
+        bad = [result for result in group if result["error"]]
+        columns = {key: tuple(r[key] for r in good if r[key] is not None) for key in METRICS}
+        samples = {key: Sample(values) for key, values in columns.items() if values}
+        out.append(Combination(group[0], samples, len(good), len(bad), bad[0]["error"] if bad else None))
+    return out
+
+
+def workload_names(combinations: Iterable[Combination]) -> list[str]:
+    return list(dict.fromkeys(c.workload for c in combinations))
+
+
+@dataclasses.dataclass
+class Document:
+    """What a command has measured."""
+    command: str
+    quintet: str                        # version
+    environment: dict[str, Any]
+    settings: dict[str, Any]
+    results: list[Result]
+    interrupted: bool = False
+
+    def figures(self) -> dict[str, Any]:
+        """The keys that all commands with runs have."""
+        from .verdict import noise_sentence
+        summary = summarise(self.results)
+        return {"quintet": self.quintet, "command": self.command, "environment": self.environment, "settings": self.settings,
+                "noise": noise_sentence(summary), "summary": [c.to_json() for c in summary],
+                "results": [clean(result) for result in self.results]}
+
+
+def read_json(path: str) -> dict[str, Any]:
+    """Reads an object. Raises ValueError with the path and the reason."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file)
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        at = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise ValueError(f"{path}: not JSON: {at}") from error
+    if not isinstance(value, dict) or not isinstance(value.get("results"), list):
+        raise ValueError(f'{path}: no "results" array, so it is not a file of quintet-bench')
+    return value
+
+
+def _check(result: Any) -> Result:
+    if not isinstance(result, dict):
+        raise ValueError("not an object")
+    if not isinstance(result.get("workload"), str):
+        raise ValueError('a result has no "workload"')
+    for key in METRICS:
+        if not isinstance(result.get(key), (int, float, type(None))):
+            raise ValueError(f'result key "{key}" is not a number or null')
+    for key in (*NAMES, *PLACES, "error"):
+        if not isinstance(result.get(key), (str, type(None))):
+            raise ValueError(f'result key "{key}" is not a string or null')
+    return clean(result)
+
+
+def read_document(path: str) -> Document:
+    """Reads the --json file of a command with runs. Raises ValueError."""
+    value = read_json(path)
+    results = []
+    for index, result in enumerate(value["results"], 1):
+        try:
+            results.append(_check(result))
+        except ValueError as error:
+            raise ValueError(f'{path}: member {index} of "results": {error}') from error
+
+    def part(key: str) -> dict[str, Any]:
+        return value[key] if isinstance(value.get(key), dict) else {}
+    return Document(str(value.get("command", "")), str(value.get("quintet", "")), part("environment"), part("settings"),
+                    results)
+
+
+def pretty(value: Any, indent: int = 0) -> str:
+    """JSON with one line for each object or array that fits into a line."""
+    if not isinstance(value, (dict, list)) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    parts: Sequence[str] = ([f"{json.dumps(key)}: {pretty(member, indent + 1)}" for key, member in value.items()]
+                            if isinstance(value, dict) else [pretty(member, indent + 1) for member in value])
+    members = value.values() if isinstance(value, dict) else value
+    if not any(isinstance(member, (dict, list)) for member in members):
+        line = ", ".join(parts)
+        if len(line) + indent < 110:
+            return brackets[0] + line + brackets[1]
+    pad = "\n" + " " * (indent + 1)
+    return brackets[0] + pad + ("," + pad).join(parts) + "\n" + " " * indent + brackets[1]
+
+
+def write_output(path: str, text: str) -> None:
+    """Writes the whole file or nothing; "-" is standard output."""
+    if path == "-":
+        print(text, end="", flush=True)
+        return
+    special = os.path.exists(path) and not os.path.isfile(path)
+    beside = path if special else f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+        if not special:
+            os.replace(beside, path)
+    except OSError as error:
+        if not special and os.path.exists(beside):
+            os.remove(beside)
+        raise RunError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_results(table: str, document: dict[str, Any], json_file: str | None, html_file: str | None = None,
+                  page: str | None = None) -> None:
+    """The end of a command: table on standard output, then the files."""
+    sys.stderr.flush()
+    print(table, end="", flush=True)
+    if json_file:
+        write_output(json_file, pretty(document) + "\n")
+    if html_file and page is not None:
+        write_output(html_file, page)
+    if json_file and json_file != "-":
+        print(f"results: {json_file}")
+    if html_file and html_file != "-":
+        print(f"report:  {html_file}")

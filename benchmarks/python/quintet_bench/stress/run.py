@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSL-1.0
+"""One scenario under one model: its server, what the kernel knows of it, and well-behaved clients beside its peers."""
+import argparse
+import contextlib
+import json
+import math
+import os
+import pathlib
+import re
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..child import Child
+from ..errors import RunError
+from ..foreign import sample
+from ..machine import read_text
+from .findings import Findings
+from .peers import resolve
+
+PATIENCE_S = 15.0
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+Load = contextlib.AbstractContextManager[Callable[[], str]]
+
+
+def window_probes(netstat: str) -> int | None:
+    """TCPWinProbe of /proc/net/netstat, where each group is two lines: names, values."""
+    lines = [line.split() for line in netstat.splitlines()]
+    found = [dict(zip(names, values)) for names, values in zip(lines, lines[1:]) if names[:1] == values[:1] == ["TcpExt:"]]
+    return int(found[0]["TCPWinProbe"]) if found and "TCPWinProbe" in found[0] else None
+
+
+@contextlib.contextmanager
+def memory_group(limit: int) -> Iterator[pathlib.Path | None]:
+    """A control group of version 1 or 2 that limits the memory of its processes; None: this user cannot create one."""
+    second = (CGROUPS / "cgroup.controllers").exists()
+    folder, made = CGROUPS / ("" if second else "memory") / f"quintet-bench-{os.getpid()}-{time.monotonic_ns()}", None
+    with contextlib.suppress(OSError):
+        if second and "memory" not in read_text(f"{CGROUPS}/cgroup.subtree_control"):
+            (CGROUPS / "cgroup.subtree_control").write_text("+memory")
+        folder.mkdir()
+        (folder / ("memory.max" if second else "memory.limit_in_bytes")).write_text(str(limit))
+        made = folder  # a kernel without swap accounting lacks the next file
+        (folder / ("memory.swap.max" if second else "memory.memsw.limit_in_bytes")).write_text("0" if second else str(limit))
+    try:
+        yield made
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+class Run:
+    def __init__(self, s: argparse.Namespace, model: str, peers: int, window_s: float) -> None:
+        self.s, self.model, self.peers, self.window_s, self.found = s, model, peers, window_s, Findings()
+        self.group: pathlib.Path | None = None
+        self.descriptors_before = 0                 # those of the server before the peers of a round come
+        self._alone: list[dict[str, Any]] = []      # figures of the good client in each round
+        self._beside: list[dict[str, Any]] = []
+
+    def wait(self, seconds: float, done: Callable[[], bool] = lambda: False) -> None:
+        end = time.monotonic() + seconds
+        while not done() and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.005))
+
+    def progress(self, what: str) -> None:
+        print(f"  {self.model}: {what}", file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def serving(self, *options: str, workload: str = "ask") -> Iterator[None]:
+        """The server runs during the block."""
+        s = self.s
+        command = [s.program, "serve", "--model", self.model, "--workload", workload, "--engine", s.engine, *options,
+                   *(["--accept", s.accept, "--strict"] if s.accept else []), *(["--loops", str(s.loops)] if s.loops else []),
+                   *(["--own-descriptors"] if s.own_descriptors else []), "--exit-with-parent", "--json", "-"]
+        with Child("the server", command) as self.server:
+            if self.group:  # the memory that it has so far is little
+                (self.group / "cgroup.procs").write_text(str(self.server.pid))
+            self.where = self.server.await_line("listening on ", time.monotonic() + PATIENCE_S)
+            self.target, self._begun, self._ours_s = resolve(self.where), sample(self.server.pid), sum(os.times()[:4])
+            try:
+                yield
+            except (RunError, OSError):
+                self.check()  # the server's end is the reason
+                raise
+
+    def check(self) -> None:
+        """Raises RunError with the reason if the server has failed."""
+        if not (status := self.server.status()):
+            return
+        events = self.group and read_text(f"{self.group}/memory.events") + read_text(f"{self.group}/memory.oom_control")
+        if status == -signal.SIGKILL and events and re.search("^oom_kill [1-9]", events, re.MULTILINE):
+            raise RunError("the server was killed by the kernel: it needed more than the "
+                           f"{self.s.memory >> 20} MiB of its memory group")
+        raise RunError(f"the server {self.server.ending()}")
+
+    def stop(self) -> dict[str, Any]:
+        """Returns the server's counters, such as "refused"."""
+        now, ours_s = sample(self.server.pid), sum(os.times()[:4])
+        passed_s, busy_s, cpu_s = (now[key] - self._begun[key] for key in ("wall_s", "busy_s", "cpu_s"))
+        foreign = (busy_s - cpu_s - ours_s + self._ours_s) / passed_s / (os.cpu_count() or 1)
+        # They delay the good client, sometimes in one kind of company only.
+        self.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used",
+                        round(100 * min(1.0, max(0.0, foreign))), "%")
+        self.server.kill(signal.SIGTERM)
+        deadline = time.monotonic() + 2
+        counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
+        self.server.wait(deadline)
+        self.check()
+        return dict(json.loads(counters))
+
+    def tasks(self) -> list[str]:
+        self.check()
+        return [f"/proc/{self.server.pid}/task/{task}" for task in os.listdir(f"/proc/{self.server.pid}/task")]
+
+    def descriptors(self) -> int:
+        """Of all its tables; shared ones count more than once, which is fine for comparisons."""
+        return sum(len(os.listdir(f"{task}/fd")) for task in self.tasks()[:None if self.s.own_descriptors else 1])
+
+    def settled(self, expected: int) -> int:
+        """Waits until so few descriptors are open: the server notices a moment later that its clients have left."""
+        self.wait(10, lambda: self.descriptors() <= expected)
+        return self.descriptors()
+
+    def memory(self, file: str = "smaps_rollup", name: str = "Rss") -> int:
+        """In bytes. Those of smaps_rollup are exact, while status and statm lag by some pages."""
+        found = re.search(rf"^{name}:\s+(\d+) kB", read_text(f"/proc/{self.server.pid}/{file}"), re.MULTILINE)
+        if not found:
+            raise RunError(f"the kernel does not report {name}")
+        return 1024 * int(found[1])
+
+    def busiest(self, action: Callable[[], object]) -> float:
+        """Returns the part of a CPU, in percent, that the busiest thread used during the action."""
+        before = sample(self.server.pid)
+        action()
+        after = sample(self.server.pid)
+        busiest = max(now[1] - before["threads"].get(task, (0, 0))[1] for task, now in after["threads"].items())
+        return 100 * float(busiest) / (after["wall_s"] - before["wall_s"])
+
+    @contextlib.contextmanager
+    def load(self, results: list[dict[str, Any]], warm_up_s: float, connections: int,
+             *options: str) -> Iterator[Callable[[], str]]:
+        """Runs `load` during the block. Yields a function that awaits the end of the warm-up, if there is one."""
+        before = self.descriptors()
+        with Child("load", [self.s.load_program, "load", self.where, "--connections", str(connections), *options, "--warm-up",
+                            f"{warm_up_s:.3f}", "--duration", "99999", "--json", "-"]) as child:
+            self.wait(10, lambda: self.descriptors() >= before + connections or child.status() is not None)
+            with contextlib.suppress(OSError):  # its wake-ups must not wait for those of the peers; needs privileges
+                for task in os.listdir(f"/proc/{child.pid}/task") if "--rate" in options else ():
+                    os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(1))
+
+            late = time.monotonic() + warm_up_s + 0.5
+
+            def measuring() -> str:
+                if warm_up_s and time.monotonic() > late:
+                    self.found.remarks.append("the peers came so slowly that the latencies beside them include their coming")
+                return child.await_line("measuring", late + PATIENCE_S)
+            if not warm_up_s:
+                measuring()
+            yield measuring
+            child.kill(signal.SIGINT)
+            results.append(json.loads("{" + child.await_line("{", time.monotonic() + 60)))
+
+    def rounds(self, connections: int, per_s: int, arrival_s: float = 0, number: int = 0) -> Iterator[Load]:
+        """In each round, measures a good client alone, then yields it for the time beside the peers. It sends requests by
+        schedule; latencies count from the scheduled time, and beside the peers only after the time in which they arrive."""
+        options = ("--workload", "ask", "--rate", str(per_s), "--pipeline", "100000")
+        self.descriptors_before, number = self.descriptors(), number or self.s.rounds
+        for index in range(number):
+            self.progress(f"round {index + 1} of {number}")
+            with self.load(self._alone, 0.2, connections, *options) as measuring:
+                measuring()
+                self.wait(self.window_s)
+            self.descriptors_before = self.settled(self.descriptors_before)
+            yield self.load(self._beside, arrival_s, connections, *options)
+            self.settled(self.descriptors_before)
+
+    def report(self, most_ratio: float | None = None) -> None:
+        def median(values: list[float]) -> float:  # a disturbance of the machine spoils one round only
+            return statistics.median([value for value in values if value] or [math.nan])
+        alone, beside, tell = self._alone, self._beside, self.found.tell
+        failed = [result for result in alone + beside if result["failed"]]
+        tell("good_failed", "requests of the good client that were not answered", sum(r["failed"] for r in failed), exactly=0)
+        tell("good_answered", "requests of the good client that were answered", sum(r["requests"] for r in alone + beside))
+        for key, label, results in (("idle_us", "without the others", alone), ("us", "beside them", beside)):
+            for name in ("p50", "p99"):
+                tell(f"good_{name}_{key}", f"its {name} {label}", median([r[f"{name}_us"] for r in results]), "us")
+        tell("good_max_us", "its worst beside them", max((r["max_us"] or 0 for r in beside), default=math.nan), "us")
+        ratio = median([b["p99_us"] / a["p99_us"] for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]])
+        tell("p99_ratio", "p99 beside them / p99 without, median of the rounds", ratio, at_most=most_ratio)
+        self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Numbers and lists as readers want them."""
+import math
+from collections.abc import Sequence
+
+
+def six_digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def grouped(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def significant(value: float) -> str:
+    """Three significant digits."""
+    if value == 0 or not math.isfinite(value):
+        return "0"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) >= 100:
+        return grouped(rounded)
+    return f"{rounded:.{min(9, max(0, 2 - math.floor(math.log10(abs(value)))))}f}"
+
+
+def micros(us: float) -> str:
+    if us >= 999_500:
+        return f"{significant(us / 1e6)} s"
+    if us >= 999.5:
+        return f"{significant(us / 1e3)} ms"
+    return f"{significant(us * 1e3)} ns" if 0 < us < 0.9995 else f"{significant(us)} us"
+
+
+def percent(fraction: float) -> str:
+    value = fraction * 100
+    return f"{value:.1f} %" if value != 0 and abs(value) < 0.95 else f"{value:.0f} %"
+
+
+def mebibytes(size: float) -> str:
+    return f"{significant(size / 1024 ** 2)} MiB"
+
+
+def joined(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSL-1.0
+# probes_test.sh BUILD_DIR: contention, memlat and merging as a user meets them. Counts, never times.
+# ctest: RUN_SERIAL
+# shellcheck source=benchmarks/tests/lib.sh
+. "$(dirname "$0")/../../tests/lib.sh"
+
+refused '--threads: "0" is not a whole number from 1 to 1024' contention --threads 0
+refused '--threads' contention --threads 2,many
+refused '--connections' contention --connections 0
+refused '--rounds' memlat --rounds 0
+refused 'is out of range' memlat --duration 1ms
+refused 'may use' memlat --cpus 999
+refused '65536' merging --sizes 8..100000
+refused 'model' merging --model 2,3
+
+# measured COMMAND OPTION...: it succeeds, with $work/table and $work/found.json.
+measured() {
+  timeout 100 "$bench" "$@" --json "$work/found.json" > "$work/table" 2> "$work/err" ||
+    fail "$1: status $?: $(tail -3 "$work/err")"
+}
+# has FILE PART...
+has() {
+  local file=$1 part
+  shift
+  for part; do grep -qF -- "$part" "$work/$file" || fail "$file lacks $part: $(cat "$work/$file")"; done
+}
+# stopped PATTERN COMMAND OPTION...: what was measured until Ctrl-C is printed and written.
+stopped() {
+  interrupted "$@" --json "$work/partial.json"
+  grep -q '"interrupted": true' "$work/partial.json" || fail "$2, interrupted: no results written"
+  [ -s "$work/table" ] || fail "$2, interrupted: no table printed"
+}
+
+measured contention --threads 1,3 --rounds 2 --duration 150ms --warm-up 50ms
+has table 'p99.9' '350,000' '2.57 times' 'Noise:' '-> 3: an io_context each'
+has found.json '"command": "contention"' '"peer": "asio-separate"' '"loops": 3' '"ratios"' '"separate_requests_per_s": 900000'
+# Where calls can be counted: three threads wake each other through one io_context, and not through three.
+futex() { sed -nE "s/^ +3 thread\(s\) +$1 .* ([0-9.]+) +[0-9.]+\$/\1/p" "$work/table"; }
+shared=$(futex 'one io_context') separate=$(futex 'an io_context each')
+[ -z "$shared" ] || awk "BEGIN { exit !($separate < 0.01 && $separate < $shared) }" ||
+  fail "futex calls a request: shared $shared, separate $separate"
+stopped ' 2 of ' contention --threads 2 --rounds 50 --duration 200ms --warm-up 50ms
+
+measured memlat --rounds 1 --duration 50ms
+has table 'a load that waits' ' ns' 'Not known:' 'two cores, or two threads of one'
+has found.json '"what": "load"' '"median_ns"' '"not_known"' '"cpu_model"' '"interrupted": false'
+stopped ' 2 of ' memlat --rounds 200 --duration 50ms
+
+measured merging --sizes 8..128 --rounds 1 --duration 200ms
+has table 'times as many messages'
+sed -n 's/.*"writes_per_message": \([0-9.e-]*\).*/\1/p' "$work/found.json" | xargs > "$work/writes"  # merged, then single
+awk '{ exit !(NF == 2 && $1 > 0 && $1 <= 0.01 && $2 > 0.5 && $2 <= 1.1) }' "$work/writes" ||
+  fail "writes for a message: $(cat "$work/writes")"
+stopped 'a write for each message' merging --sizes 8..128 --rounds 1000 --duration 100ms
+exit $((failures > 0))

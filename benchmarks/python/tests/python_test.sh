@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSL-1.0
+# python_test.sh BUILD_DIR: the unit tests of the Python part, its types and its style.
+# shellcheck source=benchmarks/tests/lib.sh
+. "$(dirname "$0")/../../tests/lib.sh"
+cd "$(dirname "$0")/.." || exit 1
+python=$(sed -n 's/^QUINTET_BENCH_PYTHON:FILEPATH=//p' "$1/CMakeCache.txt")
+export PYTHONDONTWRITEBYTECODE=1
+for module in numpy jinja2 pytest; do
+  "$python" -c "import $module" 2> /dev/null || { echo "skipped: no $module; apt-get install python3-$module"; exit 77; }
+done
+"$python" -m pytest || fail 'a unit test'
+if "$python" -c 'import flake8' 2> /dev/null; then
+  "$python" -m flake8 . || fail 'flake8'
+else
+  echo 'skipped: style: no flake8; apt-get install flake8'
+fi
+if command -v mypy > /dev/null; then
+  mypy --cache-dir="$work/mypy" quintet_bench || fail 'mypy'
+else
+  echo 'skipped: types: no mypy; apt-get install mypy'
+fi
+exit $((failures > 0))

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Who wins, who is level, and when the noise forbids to say; the table and the command around that."""
+import itertools
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from conftest import HERE, made_up
+from quintet_bench import advice, build, errors, options, table
+from quintet_bench.commands import compare
+from quintet_bench.results import Document, Result, summarise
+from quintet_bench.statistics import median_interval, ratio_interval
+from quintet_bench.verdict import compute_verdict, noise_sentence
+
+
+def rounds(model: str, speeds: Iterable[float], cpu: float = 10, **more: Any) -> list[Result]:
+    return [made_up(model=model, round=i, requests_per_s=speed, server_cpu_us_per_request=cpu + 0.01 * i, **more)
+            for i, speed in enumerate(speeds, 1)]
+
+
+def test_verdicts_are_those_of_the_cpp_program() -> None:
+    """Its input had more digits than its file has, so the last of six may differ."""
+    data = json.loads((HERE / "data/verdicts.json").read_text())
+    results = [made_up(**{key: value[i] if isinstance(value, list) else value for key, value in row.items()}, round=i)
+               for i in range(5) for row in data["rounds"]]
+    ours = compare.compose(Document("compare", "1", {}, {}, results))
+    for key, expected in data["expected"].items():
+        one, other = (re.split(r"([\d.]+)", json.dumps(value).replace(",", "")) for value in (ours[key], expected))
+        assert one[::2] == other[::2], key
+        for a, b in zip(one[1::2], other[1::2], strict=True):
+            assert a == b or float(a) == pytest.approx(float(b), rel=1e-5), key
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (3, 3), (4, 4), (5, 5), (3, 8), (6, 5)])
+def test_confidence_is_that_of_all_rank_orders(n: int, m: int) -> None:
+    pairs = [sum(first) - n * (n - 1) // 2 for first in itertools.combinations(range(n + m), n)]
+    confidence = [1 - 2 * sum(u <= cut for u in pairs) / len(pairs) for cut in range(n * m)]
+    found = ratio_interval(range(1, n + 1), range(1, m + 1))
+    assert found and found.confidence == pytest.approx(min([c for c in confidence if c >= 0.95] or [max(0, confidence[0])]))
+
+
+def test_ratios_of_few_and_of_many_rounds() -> None:
+    assert ratio_interval([20, 22, 24], [10, 11, 12]) == pytest.approx((2, 20 / 12, 24 / 10, 0.9))
+    many = ratio_interval([*range(100, 119), 1e6], range(100, 120))  # a disturbed round is left out
+    assert many and many.contains(1) and 0.9 < many.low and many.high < 1.1 and many.confidence >= 0.95
+    assert ratio_interval([3.0] * 150, [3.0] * 150) == (1, 1, 1, 0.95) and ratio_interval([0], [1]) is None
+    assert 1 <= (found := median_interval([1, 2, 3, 4, 100]))[0] < 3 < found[1] and found == median_interval([1, 2, 3, 4, 100])
+
+
+@pytest.mark.parametrize("speeds, winner, noisy, part", [
+    ([(120, 121, 122), (99, 100, 101)], "a", False, "a serves most requests: 121 requests/s, 21 % more than b."),
+    ([(90, 110, 130), (80, 100, 120)], None, True, "Too noisy to tell which serves most requests"),
+    ([(98, 100, 102), (97, 99, 101), (49, 50, 51)], None, False, "a and b lead and cannot be told apart (spreads overlap): "
+     "up to 100 requests/s, 2.00 times as many as c."),
+    ([(120,), (100,)], None, False, "in a single round"), ([()], None, False, ""), ([(5, 5)], None, False, "nothing to")])
+def test_verdicts(speeds: list[tuple[float, ...]], winner: str | None, noisy: bool, part: str) -> None:
+    summary = summarise(r for name, values in zip("abc", speeds) for r in rounds(name, values))
+    found = compute_verdict(summary, "echo")
+    assert (found["winner"], found["too_noisy"]) == (winner, noisy) and part in found["sentence"]
+    assert ("ran once" in noise_sentence(summary)) == (len(speeds[0]) < 2)
+
+
+@pytest.mark.parametrize("foreign, speeds, best", [
+    (0.01, (200, 100, 90), ("a", [])), (0.6, (200, 100, 90), ("b", [])), (0.01, (101, 100, 90), ("b", ["a"]))])
+def test_advice(foreign: float, speeds: tuple[float, ...], best: tuple[str, list[str]]) -> None:
+    """The cheapest among equals; a busy machine makes throughput worthless."""
+    summary = summarise(r for name, speed, cpu in zip("abc", speeds, (9, 5, 9))
+                        for r in rounds(name, (speed - 1, speed + 1), cpu, foreign_cpu_fraction=foreign))
+    cheap, computing, _ = advice.advise(summary)
+    assert (cheap["model"], cheap["as_good"], computing["model"]) == (*best, None)
+    assert ("60 % of the CPUs" in compute_verdict(summary, "echo")["caution"]) == (foreign > 0.1)
+    assert ("on a quiet machine" in noise_sentence(summary)) == (foreign > 0.1)
+
+
+def test_the_table_tells_failures_bottlenecks_and_network() -> None:
+    results = [r for name, busy, packets in (("a", 0.99, 2), ("b", 0.99, 2), ("c", 0.5, 2.5)) for r in rounds(
+        name, (9, 10), client_cpu_fraction=0.5, server_busy_fraction=busy, net_packets_per_request=packets,
+        net_bytes_per_request=60 * packets)] + [made_up(model="a", error="killed by 11"), made_up(model="d", error="no port")]
+    for part in ("1 of 3 runs failed: killed by 11", "failed: no port", "Bottleneck: server CPU (a and b); none (c).",
+                 "Network: 2.00 to 2.50 packets and 120 to 150 B for a request, 60.0 B a packet, whoever"):
+        assert part in table.console_table(Document("compare", "1", {}, {}, results))
+
+
+@pytest.mark.parametrize("line, part", [
+    ("--models 6", "or 1 to 5"), ("--workloads nonsense", "is not a workload"), ("--rounds 0", "--rounds"),
+    ("--duration 1ms", "is out of range"), ("--workers 4..1", "MIN..MAX"), ("--from /nonexistent.json", "/nonexistent.json"),
+    ("--bogus", "--bogus"), ("--with x.json", "--html"), ("--within 1min --duration 1", "exclude")])
+def test_wrong_options(build: build.Build, line: str, part: str) -> None:
+    parser = options.Parser("compare", compare.ABOUT)
+    compare.add_options(parser, build)
+    with pytest.raises(errors.UsageError, match=re.escape(part)):
+        compare.run(parser.parse_args(line.split()), build)

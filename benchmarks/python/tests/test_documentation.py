@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The documentation agrees with doc/results and the commands, and compact files lose nothing that is read."""
+import json
+import pathlib
+
+from conftest import made_up
+
+from quintet_bench import doc_tables
+from quintet_bench.compact import compact
+from quintet_bench.main import COMMANDS
+from quintet_bench.results import Document, clean, read_document
+
+
+def test_pages_agree_with_their_sources() -> None:
+    assert doc_tables.main(["--check"]) == 0
+
+
+def test_each_command_has_its_options_in_the_documentation() -> None:
+    text = (doc_tables.ROOT / "doc/benchmark_commands.md").read_text(encoding="utf-8")
+    assert [name for name in COMMANDS if f"<!-- table: options {name} -->" not in text] == []
+
+
+def test_a_block_that_disagrees_is_rewritten_alone() -> None:
+    page = "before\n<!-- table: memlat -->\n{}<!-- end -->\nafter\n"
+    right = doc_tables.rewritten(page.format("| L1 | wrong |\n"))
+    assert right == page.format(doc_tables.memlat()) and "wrong" not in right
+
+
+def test_compact_results_read_the_same(tmp_path: pathlib.Path) -> None:
+    results = [made_up(round=number, requests_per_s=100.5, p99_us=0) for number in (1, 2)]
+    figures = Document("compare", "0.1", {"cores": 2}, {"rounds": 2}, results).figures()
+    path = tmp_path / "compact.json"
+    path.write_text(compact(figures))
+    again = read_document(str(path))
+    assert list(map(clean, again.results)) == results and again.figures() == figures
+    assert sum(line.startswith('{"workload"') for line in path.read_text().splitlines()) == 2
+    assert "null" not in path.read_text() and '"summary"' not in path.read_text()
+
+
+def test_compact_keeps_the_results_of_commands_without_runs() -> None:
+    attack = {"command": "stress", "results": [{"scenario": "resets", "failure": None}], "interrupted": False}
+    assert json.loads(compact(attack)) == attack

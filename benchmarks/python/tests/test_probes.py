@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Working sets that show their cache, and the tables and ratios of memlat, merging and contention."""
+import pathlib
+
+import pytest
+from conftest import made_up
+
+from quintet_bench.caches import read_caches, working_sets
+from quintet_bench.commands import contention, memlat, merging
+from quintet_bench.results import Document
+
+KIB, MIB = 1 << 10, 1 << 20
+CACHES = [(1, 32 * KIB), (2, MIB), (3, 32 * MIB)]
+
+
+def test_data_caches_are_read_smallest_first(tmp_path: pathlib.Path) -> None:
+    for index, level, kind, size in ((3, 3, "Unified", "16M"), (0, 1, "Data", "32K"), (1, 1, "Instruction", "64K")):
+        folder = tmp_path / f"cpu3/cache/index{index}"
+        folder.mkdir(parents=True)
+        for name, text in (("level", level), ("type", kind), ("size", size)):
+            (folder / name).write_text(f"{text}\n")
+    assert read_caches(3, str(tmp_path)) == [(1, 32 * KIB), (3, 16 * MIB)]
+    assert read_caches(4, str(tmp_path)) == []
+
+
+def test_working_sets_fit_their_level_and_the_memory() -> None:
+    assert working_sets(CACHES, 1 << 30) == ({"L1": 16 * KIB, "L2": MIB // 2, "L3": 8 * MIB, "DRAM": 128 * MIB}, [])
+    sets, left_out = working_sets(CACHES, 100 * MIB)
+    assert list(sets) == ["L1", "L2", "L3"] and left_out == ["DRAM: it needs 128 MiB, and 100 MiB are available"]
+    assert list(working_sets([(1, MIB), (2, MIB)], 1 << 30)[0]) == ["L1", "DRAM"]  # the second level shows nothing
+    assert list(working_sets([], 1 << 30)[0]) == ["DRAM"]
+
+
+@pytest.mark.parametrize("ns, told", [(90, True), (20, False)])
+def test_a_cache_as_slow_as_memory_is_remarked_on(ns: float, told: bool) -> None:
+    found = [memlat.Latency("L3", [], MIB, [ns]), memlat.Latency("DRAM", [], 64 * MIB, [100]), memlat.Latency("a pair", [])]
+    assert ("L3 is hardly faster than DRAM" in memlat.memlat_table(found, [])) is told
+    assert [r["what"] for r in memlat.compose(found, [])["results"]] == ["load", "load"]  # no round of the last one
+
+
+def test_merging_pairs_the_runs_of_a_round() -> None:
+    def run(merged: bool, speed: float) -> dict[str, object]:
+        return {"sizes": "8..128", "merging": merged, **{key: 1 for _, _, key, _ in merging.COLUMNS}, "messages_per_s": speed}
+    runs = [run(True, 100), run(False, 50), run(True, 90), run(False, 30), run(True, 80)]  # interrupted
+    assert "merged: 2.50 times as many messages (rounds from 2.00 to 3.00)" in merging.merging_table(runs, "")
+    assert "times" not in merging.merging_table(runs[:1], "")
+
+
+def test_contention_compares_within_rounds_and_thread_counts() -> None:
+    results = [made_up(model=None, peer=peer, loops=loops, round=number, requests_per_s=speed * number, p999_us=speed)
+               for loops in (8, 2) for number in (1, 2) for peer, speed in (("asio-shared", 10), ("asio-separate", 10 * loops))]
+    table = contention.contention_table(results)
+    assert table.index("-> 2: an io_context each has 2.00 times") < table.index("-> 8: an io_context each has 8.00 times")
+    document = contention.compose(Document("contention", "", {}, {}, results))
+    assert document["ratios"][0] == {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}
+    assert contention.contention_table([]) == ""

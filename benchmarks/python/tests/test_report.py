@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The pages stand alone, say what the documents say, and take nothing in these for markup."""
+import html.parser
+import json
+import pathlib
+import re
+from typing import Any
+
+import pytest
+from conftest import HERE, made_up
+from quintet_bench.commands.compare import compose
+from quintet_bench.report.figures import Curves, Line, Point
+from quintet_bench.report.others import SECTIONS, read_other
+from quintet_bench.report.page import comparison_page, plain, section, sweep_page
+from quintet_bench.results import Document
+
+OTHERS = {other["command"]: other for other in map(json.loads, (HERE / "data/others.jsonl").read_text().splitlines())}
+EVIL = "\"'><evil onx=1></script></style></title><evil>"
+
+
+def made_up_document() -> dict[str, Any]:
+    servers = (("single_reactor", None), ("loop_per_thread", None), (None, "epoll"))
+    results = [made_up(workload=work, model=model, peer=peer, round=i, requests_per_s=(9 + n) * 1e4 + 500 * i, p50_us=90 + i,
+                       p99_us=900 + 9 * i, server_cpu_us_per_request=5.5 + i / 9, server_user_us_per_request=None if n else 1.5,
+                       heartbeat_p99_us=400 + i if work == "heartbeat" else None, syscalls_per_request=2.02, loops=2)
+               for work in ("echo", "cpu:200us", "heartbeat") for i in (1, 2) for n, (model, peer) in enumerate(servers)]
+    results.append(made_up(model="reactor_pool", error="the server was ended by signal 9"))
+    environment = {"cpu_model": "Made up 1.0", "cores": 2, "load_average_before": [1, 0.5]}
+    return compose(Document("compare", "0.1.0", environment, {"seed": 4711, "interrupted": True}, results))
+
+
+class Reader(html.parser.HTMLParser):
+    """What a page without scripts shows. Its elements must be closed in their order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [""], set[str](), list[tuple[str, str | None]](), ""
+        self.feed(page)
+        assert self.open == [""]
+        self.text = " ".join(self.text.split())  # splits at unbreakable spaces, too
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+        self.open += [] if tag in ("meta", "link", "input") else [tag]
+        self.text += "" if tag == "code" else " "
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += "" if self.open[-1] in ("script", "style", "title") else data
+
+
+def all_evil(value: Any, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: all_evil(member, name) for name, member in value.items()}
+    if isinstance(value, list):
+        return [all_evil(member, key) for member in value]
+    return value + EVIL if isinstance(value, str) and key not in ("command", "axis") else value
+
+
+def test_pages_stand_alone_and_carry_their_data() -> None:
+    page = comparison_page(made_up_document(), list(OTHERS.values()))
+    for one in (page, sweep_page(OTHERS["sweep"])):
+        assert not re.search(r"url\(|@import|fetch\(|XMLHttp", one)
+        for name, value in Reader(one).attributes:
+            assert name != "src" and (name != "href" or (value or "").startswith(("#", "data:,"))), (name, value)
+    for anchor, expected in (("data", made_up_document()), ("others-data", list(OTHERS.values()))):
+        found = re.search(rf'id="{anchor}">(.*?)</script>', page, re.DOTALL)
+        assert found and json.loads(found[1]) == expected
+
+
+def test_text_of_a_document_is_never_markup() -> None:
+    for page in (comparison_page(all_evil(made_up_document()), list(map(all_evil, OTHERS.values()))),
+                 sweep_page(all_evil(OTHERS["sweep"]))):
+        found = Reader(page)
+        assert "evil" not in found.tags and "onx" not in dict(found.attributes) and EVIL in found.text
+
+
+def test_the_comparison_is_readable_without_scripts() -> None:
+    document = made_up_document()
+    page = comparison_page(document, [])
+    text = Reader(page).text
+    sentences = [document["noise"], *(item["reason"] for item in document["advice"])]
+    sentences += [verdict[key] for verdict in document["verdicts"] for key in ("sentence", "also", "caution")]
+    for part in (*sentences, "was interrupted", "1 of 19 runs failed", "1 of 1 runs failed: the server was ended by signal 9",
+                 "100 connections × 8 B", "hand-written epoll", "syscalls", "cpu model Made up 1.0", "[1, 0.5]", "seed 4711"):
+        assert " ".join(plain(part).split()) in text, part
+    assert 'title="5.67 µs; 2 rounds: 5.61 µs to 5.72 µs; user 1.50 µs, kernel 4.17 µs"' in page.replace("\u00a0", " ")
+    assert page.count('class="curves"') == 4 and page.count('class="bars"') == 6 and page.count('type="checkbox"') == 4
+
+
+@pytest.mark.parametrize("command, parts", [
+    ("sweep", ["as published", "published 1 6,883 7,582 10,000", "thread_per_connection, 10", "Requests/s over connections"]),
+    ("study", ["reactor_pool, echo", "futex per request 0.160 0 tracepoints", "0.0336 0.156% simulated"]),
+    ("contention", ["asio-shared, 8 threads", "350,000 requests/s with one io_context for all threads, 900,000 and more"]),
+    ("memlat", ["L1 0.0156 MiB 1.19 ns", "CPU 0 to CPU 1 – 49.1 ns 3 rounds: 48.3 ns to 160 ns", "Not known: whether"]),
+    ("allocators", ["loop_per_thread (jemalloc) 32,848", "No allocator can be told apart", "kv-set", "28 %"]),
+    ("accept", ["loop_per_thread (reuse_port)", "local", "52 %", "1.02"]),
+    ("peers", ["single_reactor (coroutine)", "hand-written epoll", "libuv 150,000"]),
+    ("forecast", ["A forecast, not a measurement", "8 of 40 throughputs within 15 %", "Published: Fastsocket", "-93 %"]),
+    ("stress", ["Under stress: descriptors", "waiting 10 (must be 10)", "250 ms (at most 100: not met)", "FAILED: the"])])
+def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
+    (tmp_path / "other.json").write_text(json.dumps(OTHERS[command]))
+    text = Reader(section(read_other(str(tmp_path / "other.json")), "o")["html"]).text
+    for part in [f"quintet-bench {command} · made up · 2 cores · 2026-11-23 04:00", *parts]:
+        assert part in text, f"{part} is not in: {text}"
+    assert set(OTHERS) == set(SECTIONS)
+
+
+@pytest.mark.parametrize("text, why", [
+    ("", "not a JSON file of quintet-bench"), ("[1]", "not a JSON file"), ('{"command": 1}', "not a JSON file"),
+    ('{"command": "compare", "results": []}', "has no section; there are those of sweep, study, contention"),
+    ('{"command": "study", "study": {}}', '"study" does not have the format'), ('{"command": "sweep"}', 'no "results"'),
+    ('{"command": "memlat", "results": [1]}', '"results" does not have the format'),
+    ('{"command": "peers", "summary": [{"workload": "echo", "peer": "x", "requests_per_s": "5"}]}', "not have the format")])
+def test_files_without_a_section_are_refused(text: str, why: str, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(ValueError, match=f"bad.json: .*{re.escape(why)}"):
+        read_other(str(tmp_path / "bad.json"))
+
+
+def test_a_summary_that_is_not_in_the_file_is_made_of_its_runs(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({"command": "accept", "results": [made_up(requests_per_s=speed) for speed in (10, 30)]}))
+    assert read_other(str(path))["summary"][0]["requests_per_s"] == 20
+    with pytest.raises(ValueError, match="cannot read nowhere: No such file"):
+        read_other("nowhere")
+
+
+def test_curves() -> None:
+    points = [Point(0, 100, [90, 120], ""), Point(1, 10, [10, 10], ""), Point(1, 0, [0, 0], "")]
+    c = Curves("p50_us", ["1", "2"], [Line("a", "m1", "", "", points)], smooth=True)
+    assert c.lines[0].points == points[:2] and c.ticks() == [10, 20, 50, 100]       # a logarithmic scale has no zero
+    assert 0 <= c.y(120) < c.y(10) <= c.height and (c.x(0), c.x(1)) == (25, 75)
+    assert f"{c.x(1 / 3)},{c.y(25)}" in c.path(points[:2]) and c.path([]) == ""     # a third of the way from 1/100 to 1/10
+    assert 'class="lead m2"' in sweep_page(OTHERS["sweep"])
+    assert "Nothing was measured" in sweep_page({**OTHERS["sweep"], "summary": [], "leads": [], "verdicts": []})

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSL-1.0
+"""What is made of the output of perf and cachegrind, of /proc, and of their figures."""
+import json
+import os
+import pathlib
+from typing import Any
+
+import pytest
+from conftest import HERE
+
+from quintet_bench.errors import RunError
+from quintet_bench.results import Document
+from quintet_bench.study import kv, sharing
+from quintet_bench.study.passes import cachegrind_counts, machine_caches
+from quintet_bench.study.perf_stat import failure, parse, problems
+from quintet_bench.study.perf_tool import COUNTING, Window, hot_functions, lock_waits, per_request, read_proc
+from quintet_bench.study.report import cache, changes, new_subject, read_study, study_table, subject_json
+
+
+def recorded(name: str) -> str:
+    return (HERE / f"data/perf_stat/{name}.txt").read_text()
+
+
+@pytest.mark.parametrize("name, event, value, running, user, problem", [
+    ("intel_multiplexed", "cache-misses", 23727619, 0.4543, False, "36 % of the time"),
+    ("intel_brackets", "cache-references", 134780496, 0.6253, False, "50 % of the time"),
+    ("hybrid_threads", "cycles", 602501649, 1, False, ""), ("hybrid_system", "cycles", 19288272812, 1, False, ""),
+    ("amd_user", "r0425", 43, 1, True, "only user space"), ("arm_system", "cache-references", 379417471, 0.5714, False, "57 %"),
+    ("arm_system", "task-clock", 16203.12, 1, False, "57 %"), ("arm_user", "instructions", 10002762164, 1, True, "only user"),
+    ("user_csv", "cache-misses", 38705, 1, True, "only user space"), ("vm", "cache-misses", None, 0, False, "not supported"),
+    ("vm_csv", "task-clock", None, 0, False, "task-clock: not counted")])
+def test_recorded_output(name: str, event: str, value: float | None, running: float, user: bool, problem: str) -> None:
+    counts = parse(recorded(name))
+    assert (counts[event].state == "counted", counts[event].user_only) == (value is not None, user)
+    assert (counts[event].value, counts[event].running) == pytest.approx((value or 0, running), rel=1e-6)
+    assert problem in "\n".join(problems(counts)) and bool(problem) == bool(problems(counts))
+
+
+def test_names_and_states_of_hybrid_cpus() -> None:
+    counts = parse("<not counted>,,cpu_atom/cache-misses/u,0,0.00,,\n570536,,cpu_core/cache-misses:u/,9,95.00,,\n"
+                   "7,,syscalls:sys_enter_futex,9,100.00,,\n<not supported>,,cpu_atom/LLC-loads/,0,0.00,,\n")
+    assert (counts["cache-misses"].value, counts["cache-misses"].user_only) == (570536, True)
+    assert counts["cache-misses"].parts["cpu_atom"].state == "not counted" and counts["syscalls:sys_enter_futex"].value == 7
+    told = "\n".join(problems(counts))
+    assert "LLC-loads of cpu_atom: not supported" in told and "not counted" not in told  # it never ran on that kind of core
+
+
+def test_failures_of_perf_say_what_helps() -> None:
+    assert "perf_event_paranoid=-1" in failure(recorded("denied")) and parse(recorded("denied")) == {}
+    assert "another kernel version (5.15.0-91" in failure("WARNING: perf not found for kernel 5.15.0-91\n\n  You may need")
+    assert failure("") == "perf failed: without a word"
+    assert failure("Error:\n switch `b' is not available\n Usage: perf") == "perf failed: switch `b' is not available"
+
+
+def test_the_window_of_perf_has_acknowledged_ends(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "perf"
+    fake.write_text('''#!/bin/bash
+for word; do case $word in --control=fifo:*) fifos=${word#*:} ;; esac; done
+exec 5<>"${fifos%,*}" 6<>"${fifos#*,}"
+trap 'echo "1,,$told,1,100.00,," >&2; exit 130' INT
+while read -r -u 5 command; do told+=$command; echo ack >&6; done\n''')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with Window(*COUNTING) as window:
+        window.attach(os.getpid())
+        window.begin(os.getpid())
+        window.end(os.getpid())
+    assert list(parse(window.text)) == ["disableenabledisable"]
+    fake.write_text("#!/bin/bash\necho 'Error: No permission' >&2; exit 255")
+    with pytest.raises(RunError, match="perf has no permission"), Window(*COUNTING) as window:
+        window.attach(os.getpid())
+
+
+def test_reports_of_perf_and_cachegrind() -> None:
+    found = hot_functions("# Overhead|Symbol|Shared Object\n 6.51%  |[k] _raw_spin  |[kernel.kallsyms]  \n"
+                          " 1.50%  |[.] f(std::pair<int, int>, char)  |quintet-bench  \n")
+    assert [(f["symbol"], f["object"], f["in_kernel"]) for f in found] == [
+        ("_raw_spin", "[kernel.kallsyms]", True), ("f(std::pair<int, int>, char)", "quintet-bench", False)]
+    waits = lock_waits(" contended   total wait  max wait  avg wait  type   caller\n   1  840 ns  840 ns  840 ns  mutex   \n"
+                       "   72    1.14 ms 400.06 us  15.90 us  spinlock   wake_up_q+0x33\n")
+    assert [(w["waits"], w["wait_us"], w["caller"]) for w in waits] == [(72, 1140, "wake_up_q+0x33"), (1, 0.84, "")]
+    assert cachegrind_counts("LL refs:  1 ( 1 rd )\nLL misses: 1\nLL refs:  53,829 ( 46,927 rd)\nLL misses:  22,709 (1 rd)\n"
+                             ) == (53829, 22709)
+    with pytest.raises(RunError, match="counted nothing: valgrind: no such tool"):
+        cachegrind_counts("valgrind: no such tool\n")
+
+
+def test_caches_of_the_machine_have_powers_of_two_of_sets(tmp_path: pathlib.Path) -> None:
+    assert machine_caches(str(tmp_path)) is None
+    names = ("level", "type", "size", "ways_of_associativity", "coherency_line_size")
+    for index, values in enumerate(("1 Data 48K 12 64", "1 Instruction 32K 8 64", "2 Unified 2048K 16 64",
+                                    "3 Unified 30720K 20 64")):
+        (tmp_path / f"index{index}").mkdir()
+        for name, value in zip(names, values.split()):
+            (tmp_path / f"index{index}" / name).write_text(f"{value}\n")
+    assert machine_caches(str(tmp_path)) == {"I1": (32768, 8, 64), "D1": (49152, 12, 64), "LL": (32768 * 20 * 64, 20, 64)}
+
+
+def test_differences_of_proc() -> None:
+    before, after = ({"wall_s": s, "page_faults": 0, "net_rx_softirqs": 0, "softirq_us": 0, "tasks": {}} for s in (0, 2))
+    before["tasks"] = {"1": {"voluntary_switches": 100, "run_queue_us": 1000}}
+    after["tasks"] = {"1": {"voluntary_switches": 300, "run_queue_us": 3000}, "2": {"voluntary_switches": 200}}
+    found = per_request(before, after, 100, 2)
+    assert (found["voluntary_switches_per_request"], found["run_queue_us_per_request"]) == (4, 20)
+    assert "migrations_per_request" not in found                                    # this kernel does not tell it
+    assert per_request(before, after, 100, 1)["voluntary_switches_per_request"] == 2  # the client measured half of the time
+    before["tasks"]["3"] = {}
+    assert "voluntary_switches_per_request" not in per_request(before, after, 100, 2)  # the thread took its counts along
+    assert read_proc(os.getpid())["tasks"][str(os.getpid())]["voluntary_switches"] >= 0
+    with pytest.raises(RunError):
+        read_proc(0x7ffffff0)
+
+
+def test_the_table_has_published_rows_and_the_sign_of_the_change(tmp_path: pathlib.Path) -> None:
+    document, subjects, file = Document("study", "1", {}, {}, []), [], tmp_path / "study.json"
+    for server, misses in (("thread_per_connection", (5000, 5200)), ("loop_per_thread", (4000, 4100)),
+                           ("loop_per_thread_pool", (5100, 6000))):
+        subjects.append(new_subject("echo", server) | {"cache_source": "hardware", "caches": [
+            cache(100_000, count, cpu_s=1.5, elapsed_s=2.0, requests=10_000) for count in misses]})
+    subjects[0]["figures"] = {"futex_per_request": [0.1, 0.11, 0.12], "migrations_per_request": [0.004]}
+    table = study_table(document, subjects, ["hardware counters: none"], [])
+    for part in ("5.200 %     1.50       2.00       10.0        0.520", "4.765 %        -     126.84",
+                 "3.787 %        -      99.50", "-0.98  published: MongoDB",
+                 "4.00                failed                failed  /proc/PID/task/*/sched",
+                 "to loop_per_thread the miss rate falls from 5.200 % to 4.100 %; the number of misses for a request falls",
+                 "to loop_per_thread_pool the miss rate rises from 5.200 % to 6.000 % (within the noise)",
+                 "the miss rate falls from 4.765 % to 3.787 %.", "Not measured:\n  hardware counters: none\n"):
+        assert part in table, f"{part} is not in\n{table}"
+    assert "page faults" not in table and changes(subjects[1:]) == []
+    file.write_text(json.dumps({"command": "study", "results": [], "study": list(map(subject_json, subjects))}))
+    subjects[0]["figures"] = {"futex_per_request": [0.22]}
+    again = study_table(document, subjects[:1], [], read_study(str(file)))
+    assert "2.000" in again and "thread_per_connection, before" in again
+    for bad in ('{"command": "compare", "results": []}', '{"command": "study", "results": [], "study": [{"workload": "a"}]}'):
+        file.write_text(bad)
+        with pytest.raises(ValueError):
+            read_study(str(file))
+
+
+@pytest.mark.parametrize("misses, references, obstacle, said", [
+    ((0.5, 0.5), 0.6, None, "Found by hardware counters: 0.500 cache misses"), ((0.001, 0.001), 0.6, None, "Found by"),
+    ((0.001, 0.001), 0.002, None, "Not found, though"), ((0.5, 0.001), 0.002, None, "Not found, though"),
+    ((None, None), None, "no perf", "without hardware counters: no perf.\ncachegrind does not")])
+def test_planted_false_sharing(misses: tuple[Any, Any], references: float | None, obstacle: str | None, said: str) -> None:
+    rounds = [{"adjacent": {sharing.NS: 50 * slow, sharing.MISSES: miss, sharing.REFERENCES: references},
+               "padded": {sharing.NS: 5 * slow, sharing.MISSES: miss and 0.001, sharing.REFERENCES: miss and 0.002}}
+              for slow, miss in zip((1, 2), misses)]
+    found = sharing.compose([0, 1], 1_000_000, rounds, obstacle)
+    assert said in sharing.table(found) and "10.0 times as long" in found["sentence"] and found["time_ratio"]["median"] == 10
+    assert sharing.compose([0, 1], 1_000_000, [], obstacle)["sentence"] == "Nothing was measured."
+
+
+def test_commands_of_kv() -> None:
+    assert kv._commands(kv.GET, kv.np.array([7, 1234567890])) == kv.GET % 7 + kv.GET % 1234567890

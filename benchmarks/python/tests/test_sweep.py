@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The values of each axis; where curves cross, who leads from where on, and whether a curve has the published shape."""
+import pytest
+from conftest import made_up
+from quintet_bench.build import Build
+from quintet_bench.commands.sweep import AXES, conclude, parse_base, parse_values, table
+from quintet_bench.errors import UsageError
+from quintet_bench.results import summarise
+from quintet_bench.sweep.curves import PUBLISHED, Curve, Point, crossings, leads, shape
+
+
+def curve(medians: dict[float, float], noise: float = 0.01, noisy: tuple[float, ...] = ()) -> Curve:
+    """Rounds that are all within 1 % of the median, or within `noise` at the noisy values; none: at all values."""
+    part = {value: noise if value in (noisy or medians) else 0.01 for value in medians}
+    return {value: Point((median * (1 - part[value]), median, median * (1 + part[value]))) for value, median in medians.items()}
+
+
+# One thread needs the handler's time and 5 us for a request; two threads half of the handler's time and 20 us.
+ONE, TWO = ({us: 1e6 / (cost + us * part) for us in (0, 10, 30, 100, 1000)} for cost, part in ((5, 1), (20, 0.5)))
+
+
+@pytest.mark.parametrize("name, text, values", [
+    ("connections", "100,5,5,20000", [5, 100, 20_000]), ("size", "64k,8,4k", [8, 4096, 65_536]),
+    ("handler-us", "0,1ms,50000,0.2ms,30us", [0, 30, 200, 1000, 50_000])])
+def test_values_are_sorted_and_each_is_taken_once(name: str, text: str, values: list[int]) -> None:
+    assert parse_values(AXES[name], text) == values
+
+
+@pytest.mark.parametrize("name, texts", [
+    ("connections", ["", "1", "5,5", "1,,2", "0,1", "1,20001", "1,1k"]), ("size", ["7,64", "8,65m"]), ("pipeline", ["0,1"]),
+    ("threads", ["1,1025", "1,2..4"]), ("handler-us", ["0us,51ms", "0us,0.5us", "0us,fast", "1,50001"])])
+def test_wrong_values_are_refused(name: str, texts: list[str]) -> None:
+    for text in texts:
+        with pytest.raises(UsageError, match="--values: "):
+            parse_values(AXES[name], text)
+
+
+def test_every_axis_takes_its_own_defaults(build: Build) -> None:
+    for axis in AXES.values():
+        base, values = parse_base(axis, build, axis.workload), parse_values(axis, axis.values)
+        key = {"loops": "threads", "handler_us": "cost_us"}.get(axis.field, axis.field)
+        assert [getattr(axis.apply(base, value), key) for value in values] == values
+    assert AXES["handler-us"].apply(build.workload("blocking"), 1500).name == "blocking:1500us"  # tells the server
+    for name, wrong in (("handler-us", "cpu:200us"), ("pipeline", "short"), ("size", "echo,large"), ("size", "timestamp")):
+        with pytest.raises(UsageError, match="--workload: "):
+            parse_base(AXES[name], build, wrong)
+
+
+@pytest.mark.parametrize("values, others, apart", [
+    ((0, 10, 100), (0, 10, 100), [10, 100]), ((0, 30, 100), (0, 30, 100), [0, 100]),  # equal at 30
+    ((0, 10, 1000), (0, 100, 1000), [0, 1000])])  # only what both have
+def test_straight_times_cross_exactly(values: tuple[float, ...], others: tuple[float, ...], apart: list[float]) -> None:
+    found = crossings({"one": curve({us: ONE[us] for us in values}), "two": curve({us: TWO[us] for us in others})})
+    assert found == [{"at": pytest.approx(30), "before": "one", "after": "two", "apart_at": apart}]
+
+
+def test_noise_makes_no_crossings() -> None:
+    both = {"a": curve({1: 100, 2: 105, 3: 100}, 0.1), "b": curve({1: 102, 2: 101, 3: 103}, 0.1)}
+    assert crossings(both) == [] and leads(both) == [{"from": 1, "server": "b", "as_good": ["a"]}]
+    # At 1 and 4 chance has separated all rounds, but by less than rounds usually move.
+    both = {"a": curve({1: 104, 2: 100, 3: 100, 4: 100}, 0.1, (2, 3)), "b": curve({1: 100, 2: 101, 3: 99, 4: 104}, 0.1, (2, 3))}
+    assert crossings(both) == [] and len(leads(both)) == 1
+
+
+def test_changes_within_the_noise_are_one_crossing_in_their_middle() -> None:
+    a, b = {0: 200, 1: 100, 2: 110, 3: 100, 4: 100}, {0: 100, 1: 110, 2: 100, 3: 110, 4: 200}
+    found, = crossings({"a": curve(a, 0.2, (1, 2, 3)), "b": curve(b, 0.2, (1, 2, 3))})
+    assert found["apart_at"] == [0, 4] and 1 < found["at"] < 2.5
+    twice = crossings({"a": curve({0: 200, 10: 100, 20: 200}), "b": curve({0: 100, 10: 200, 20: 100})})
+    assert [(c["at"], c["after"]) for c in twice] == [(pytest.approx(5), "b"), (pytest.approx(15), "a")]
+
+
+def test_who_leads_from_where_on() -> None:
+    also = {us: speed * 0.999 for us, speed in TWO.items()}
+    assert leads({"one": curve(ONE), "two": curve(TWO), "also": curve(also)}) == [
+        {"from": 0, "server": "one", "as_good": []}, {"from": pytest.approx(30), "server": "two", "as_good": ["also"]}]
+    assert leads({}) == crossings({}) == []
+
+
+@pytest.mark.parametrize("medians, rise, fall", [
+    (PUBLISHED, "as published; 100 % of its peak at 30 connections, 5 % at 1 connection (", "as published; 45 % of its"),
+    ({1: 95, 30: 100, 5000: 76}, "not here; 100 %", "not here; 76 %"),
+    ({1: 10, 100: 100, 1000: 50}, "not judged", "not judged"),
+    ({1: 10, 30: 89, 300: 100, 5000: 75}, "not here; 89 % of its peak at 30 connections", "as published; 75 %")])
+def test_shapes(medians: dict[float, float], rise: str, fall: str) -> None:
+    found = shape(curve(medians))
+    assert found["rise"][1].startswith(f"the rise: {rise}") and found["fall"][1].startswith(f"the fall: {fall}")
+
+
+def test_table_and_conclusions_of_results() -> None:
+    results = [made_up(round=number, model=model, connections=connections, requests_per_s=connections * 100 + number, failed=0,
+                       client_cpu_fraction=0.99 if connections == 10 else 0.5, error="gone" if model[0] == "t" else None)
+               for number in (1, 2) for connections in (10, 1) for model in ("single_reactor", "thread_per_connection")]
+    summary, axis = summarise(results), AXES["connections"]
+    found, text = conclude(axis, summary), table(axis, summary)
+    assert found["shape"] == [{"server": "single_reactor", "rise": "as published", "fall": None}] and found["leads"] == []
+    for part in ("echo: 8 B, 1 in flight for each", "1,002*", "190,000", "#" * 24, "failed: gone", "where the client was"):
+        assert part in text
+    assert "Nothing was measured" in table(axis, [])
