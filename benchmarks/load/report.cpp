@@ -85,9 +85,9 @@ void add_server(boost::json::object& o, const load_result& r) {
 
 // The samples are a moment wider than the window, so CPU time, switches and calls are rates.
 void add_server_use(boost::json::object& o, const load_result& r) {
-  for (const char* key : {"server_cpu_us_per_request", "server_user_us_per_request", "context_switches_per_request",
-                          "server_threads", "server_rss_bytes", "machine_softirq_fraction", "foreign_cpu_fraction",
-                          "syscalls_per_request", "futex_per_request"})
+  for (const char* key :
+       {"server_cpu_us_per_request", "server_user_us_per_request", "context_switches_per_request", "server_threads",
+        "server_rss_bytes", "machine_softirq_fraction", "foreign_cpu_fraction", "syscalls_per_request", "futex_per_request"})
     o[key] = nullptr;
   if (!r.server || !r.measured() || r.requests == 0 || r.server->seconds <= 0) return;
   const server_use& u = *r.server;

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from .plan import COUNTERPARTS
 from .results import Combination, Result, workload_names
 from .statistics import paired_ratio, ratio_json, ratio_text
 from .text import micros, percent
@@ -10,7 +11,6 @@ from .verdict import CPU, disturbance, metric_of, rank, sentence_of
 
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
-COUNTERPARTS = {"single_reactor": "epoll", "thread_per_connection": "blocking"}  # hand-written
 
 
 def _answer(handler: str, combinations: Sequence[Combination], workload: str) -> tuple[str | None, list[str], str]:

@@ -2,6 +2,7 @@
 """What the program quintet-bench can do: its workloads, models, engines and servers, as `quintet-bench describe` says."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -9,7 +10,7 @@ import subprocess
 from typing import Any
 
 from .errors import RunError, UsageError
-from .options import parse_duration
+from .options import list_of, one_of, parse_duration
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,14 +61,6 @@ class Build:
     call_counter: str | None            # why the program cannot count system calls; None: it can
 
     @staticmethod
-    def of(program: str) -> Build:
-        try:
-            output = subprocess.run([program, "describe"], capture_output=True, text=True, check=True, timeout=30).stdout
-            return Build.parse(program, json.loads(output))
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-            raise RunError(f"{program} describe: {error}") from error
-
-    @staticmethod
     def parse(program: str, text: dict[str, Any]) -> Build:
         works = [Workload(**w, usual=(w["connections"], w["message_bytes"], w["pipeline"])) for w in text.pop("workloads")]
         return Build(program=program, version=text.pop("quintet"), workloads=works, **text)
@@ -77,26 +70,26 @@ class Build:
         program = os.environ.get("QUINTET_BENCH_PROGRAM", "")
         if not program:
             raise RunError("start it as quintet-bench, or set QUINTET_BENCH_PROGRAM to the path of quintet-bench")
-        return Build.of(program)
+        try:
+            output = subprocess.run([program, "describe"], capture_output=True, text=True, check=True, timeout=30).stdout
+            return Build.parse(program, json.loads(output))
+        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+            raise RunError(f"{program} describe: {error}") from error
 
     def workload(self, text: str) -> Workload:
         """Parses "echo", "cpu", "cpu:500us" and so on."""
         family, colon, cost = text.partition(":")
-        for work in self.workloads:
-            if work.family != family:
-                continue
-            if not colon:
-                return work
-            if work.kind in ("cpu", "blocking"):
-                try:
+        with contextlib.suppress(UsageError):
+            for work in (work for work in self.workloads if work.family == family):
+                if not colon:
+                    return work
+                if work.kind in ("cpu", "blocking"):
                     return work.but(name=text, cost_us=round(parse_duration(cost) * 1e6))
-                except UsageError:
-                    break
         raise UsageError(f'"{text}" is not a workload; it must be one of: {", ".join(w.name for w in self.workloads)}'
                          " (cpu and blocking take any cost, as in cpu:500us)")
 
     def workload_list(self, text: str) -> list[Workload]:
-        return list({work.name: work for work in map(self.workload, text.split(","))}.values())
+        return list_of(self.workload)(text)
 
     def model(self, text: str) -> str:
         if text.isdigit() and 1 <= int(text) <= len(self.models):
@@ -106,9 +99,7 @@ class Build:
         raise UsageError(f'"{text}" is not a model; it must be one of: {", ".join(self.models)}, or 1 to 5; or all')
 
     def model_list(self, text: str) -> list[str]:
-        return list(self.models) if text == "all" else list(dict.fromkeys(map(self.model, text.split(","))))
+        return list(self.models) if text == "all" else list_of(self.model)(text)
 
     def engine(self, text: str) -> str:
-        if text in self.engines:
-            return text
-        raise UsageError(f'"{text}" is not an engine; it must be one of: {", ".join(self.engines)}')
+        return one_of(*self.engines)(text)

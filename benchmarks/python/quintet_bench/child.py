@@ -9,7 +9,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from types import TracebackType
 from typing import Self
 
 from .errors import RunError
@@ -33,7 +32,7 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._process.poll() is None:
             self.kill(signal.SIGTERM)
             try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
-"""A table with columns of a command's own."""
-from collections.abc import Callable, Iterable, Sequence
+"""Tables with columns of a command's own."""
+from collections.abc import Callable, Container, Iterable, Sequence
 
-from .results import Combination
+from .results import Combination, Sample
 from .table import Format, cell, remarks
 from .text import percent
 from .verdict import SPEED
@@ -23,3 +23,16 @@ def rows_text(rows: Iterable[Combination], columns: Sequence[Column], texts: Cal
         text = f"{cells.rstrip()}\n{after(row)}" if row.rounds else f"  failed: {row.error or 'no figures'}\n"
         out += f"{name(row):<{width}}{text}"
     return out
+
+
+def ratio_texts(ratio: Sample | None, absent: str) -> dict[str, str]:
+    """The texts of the columns "ratio" and "range"."""
+    return {"ratio": f"{ratio.median:.2f}" if ratio else absent,
+            "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and len(ratio.values) > 1 else ""}
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Container[int] = (0,)) -> str:
+    """Columns of text as wide as they need, to the right except those in `left`."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    cells = [[text.ljust(widths[i]) if i in left else text.rjust(widths[i]) for i, text in enumerate(row)] for row in rows]
+    return "".join(f"  {'  '.join(row).rstrip()}\n" for row in cells)

@@ -1,26 +1,18 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`python -m quintet_bench.compact IN OUT`: a --json file as doc/results keeps it. Each result has a line of its own, so
-that a later version differs by lines. Measurements that are absent, and medians that follow from the results, are left out."""
-import functools
-import json
+"""`python -m quintet_bench.compact IN OUT`: a --json file as doc/results keeps it, without measurements that are absent and
+medians that follow from the results."""
 import sys
 from typing import Any
 
-from .results import read_json, write_output
-
-dumps = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+from .results import pretty, read_json, write_output
 
 
 def compact(document: dict[str, Any]) -> str:
-    runs = "workload" in (document["results"] or [{}])[0]
-
-    def text(value: Any) -> str:
-        lists = isinstance(value, list) and value and isinstance(value[0], dict)
-        return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if lists else dumps(value)
-    kept = {key: value for key, value in document.items() if not (runs and key == "summary")}
-    if runs:
-        kept["results"] = [{key: value for key, value in r.items() if value is not None} for r in document["results"]]
-    return "{\n" + ",\n".join(f"{dumps(key)}:{text(value)}" for key, value in kept.items()) + "\n}\n"
+    results = document["results"]
+    if "workload" in (results or [{}])[0]:
+        document = {key: value for key, value in document.items() if key != "summary"}
+        document["results"] = [{key: value for key, value in r.items() if value is not None} for r in results]
+    return pretty(document) + "\n"
 
 
 if __name__ == "__main__":

@@ -6,5 +6,9 @@ class UsageError(Exception):
     """The user asked for something unknown or impossible: one line on standard error, exit status 2."""
 
 
+class FileError(UsageError, ValueError):
+    """A file that the user gave is not what it should be. The text begins with its path."""
+
+
 class RunError(Exception):
     """A run, or the whole command, could not be done: one line on standard error, exit status 1."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """Servers that are independent of quintet-bench: how they start, and their figures over a measured window."""
+import collections
 import os
 import re
 import resource
@@ -8,9 +9,14 @@ import time
 from typing import Any
 
 from .build import Build
-from .errors import UsageError
+from .errors import RunError, UsageError
 from .machine import read_text
 from .results import Result
+
+OF_THREADS = {  # figure: pattern in a thread's status, sched or schedstat, and unit
+    "voluntary_switches": (r"^voluntary_ctxt_switches:\s*(\d+)", 1.0), "running_us": (r"^(\d+) \d+ \d+$", 1e-3),
+    "involuntary_switches": (r"^nonvoluntary_ctxt_switches:\s*(\d+)", 1.0), "run_queue_us": (r"^\d+ (\d+) \d+$", 1e-3),
+    "migrations": (r"^se\.nr_migrations\s*:\s*(\d+)", 1.0)}
 
 
 def pinned(cpus: str, command: list[str]) -> list[str]:
@@ -40,37 +46,55 @@ def require_files(connections: int) -> None:
 
 
 def sample(pid: int) -> dict[str, Any]:
-    """What a process and its children have used until now, and the machine's CPU time."""
+    """What a process with its children has used until now, and the whole machine. "threads": voluntary switches and CPU
+    seconds of each. The keys of OF_THREADS are sums, and absent if the kernel does not tell them."""
     ticks = [float(field) / os.sysconf("SC_CLK_TCK") for field in read_text("/proc/stat").split()[1:9]]
-    out: dict[str, Any] = {"wall_s": time.monotonic(), "busy_s": sum(ticks) - ticks[3] - ticks[4], "softirq_s": ticks[6],
-                           "cpus": len(os.sched_getaffinity(pid)), "cpu_s": 0.0, "user": 0, "ticks": 0, "rss": 0, "threads": {}}
-    family = [pid]
+    received = re.search(r"NET_RX:([\d\s]+)", read_text("/proc/softirqs"))
+    used: Any = collections.Counter({
+        "wall_s": time.monotonic(), "busy_s": sum(ticks) - ticks[3] - ticks[4], "softirq_us": ticks[6] * 1e6,
+        "net_rx_softirqs": sum(map(int, received[1].split())) if received else 0})
+    threads, family = {}, [pid]
     for process in family:              # which grows meanwhile
-        out["cpu_s"] += time.clock_gettime(~process << 3 | 2)  # the kernel's number of the process's CPU clock
-        user, system = map(int, read_text(f"/proc/{process}/stat").rpartition(")")[2].split()[11:13])
-        out["user"], out["ticks"] = out["user"] + user, out["ticks"] + user + system
-        out["rss"] += int(read_text(f"/proc/{process}/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        fields = [int(field) for field in read_text(f"/proc/{process}/stat").rpartition(")")[2].split()[1:]]
+        if not fields:
+            raise RunError("the server has ended")
+        used.update(cpu_s=time.clock_gettime(~process << 3 | 2),  # the kernel's number of the process's CPU clock
+                    user=fields[10], ticks=fields[10] + fields[11], page_faults=fields[6] + fields[8],
+                    rss=fields[20] * os.sysconf("SC_PAGE_SIZE"))
         for task in os.listdir(f"/proc/{process}/task"):
             path = f"/proc/{process}/task/{task}/"
-            switches = sum(map(int, re.findall(r"voluntary_ctxt_switches:\s*(\d+)", read_text(path + "status"))))
-            out["threads"][task] = switches, int((read_text(path + "schedstat") or "0").split()[0]) / 1e9
+            text = "".join(read_text(path + file) for file in ("status", "sched", "schedstat"))
+            mine = {key: int(found[1]) * unit for key, (pattern, unit) in OF_THREADS.items()
+                    if (found := re.search(pattern, text, re.MULTILINE))}
+            used.update(mine)
+            threads[task] = mine.get("voluntary_switches", 0), mine.get("running_us", 0) / 1e6
             family += map(int, read_text(path + "children").split())
-    return out
+    return {**used, "cpus": len(os.sched_getaffinity(pid)), "threads": threads}
 
 
-def take_server_figures(result: Result, before: dict[str, Any], after: dict[str, Any], client_s: float) -> None:
-    """Takes the figures of the window between two samples. `client_s`: the client's CPU time in it."""
-    wall_s, busy_s, softirq_s, cpu_s, user, ticks = (after[key] - before[key] for key in
-                                                     ("wall_s", "busy_s", "softirq_s", "cpu_s", "user", "ticks"))
-    all_s, requests = wall_s * (os.cpu_count() or 1), result["requests"]
-    rows = [(after["threads"][task], before["threads"].get(task, (0, 0.0))) for task in after["threads"]]
-    spent = [now[1] - then[1] for now, then in rows]
-    result |= {"server_threads": len(rows), "server_rss_bytes": after["rss"],
-               "server_cpu_us_per_request": cpu_s * 1e6 / requests,
-               "machine_softirq_fraction": softirq_s / all_s, "machine_busy_fraction": min(1.0, busy_s / all_s),
-               "server_busy_fraction": min(1.0, max(max(spent), sum(spent) / after["cpus"]) / wall_s),
-               "foreign_cpu_fraction": min(1.0, max(0.0, (busy_s - cpu_s - client_s) / all_s))}
-    if ticks >= 20:  # the kernel samples the running thread once a tick: fewer are not significant
-        result["server_user_us_per_request"] = cpu_s * 1e6 / requests * user / ticks
-    if before["threads"].keys() <= after["threads"].keys():  # a thread that has ended takes its count with it
-        result["context_switches_per_request"] = sum(now[0] - then[0] for now, then in rows) / requests
+def spent_between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, float]:
+    """Returns the differences of two samples. A thread that has ended takes its counts with it: then those are absent."""
+    complete = before["threads"].keys() <= after["threads"].keys()
+    return {key: after[key] - before[key] for key in before.keys() & after.keys() - {"threads"}
+            if complete or key not in OF_THREADS}
+
+
+def take_window(result: Result, before: dict[str, Any], after: dict[str, Any], requests: int, duration_s: float,
+                client_s: float) -> None:
+    """Takes the figures of a window between two samples, in which each of `requests` succeeded. The client used `client_s`."""
+    spent = spent_between(before, after)
+    all_s = spent["wall_s"] * (os.cpu_count() or 1)
+    threads_s = [cpu_s - before["threads"].get(task, (0, 0.0))[1] for task, (_, cpu_s) in after["threads"].items()]
+    fractions = {"client_cpu": client_s / duration_s, "machine_softirq": spent["softirq_us"] / 1e6 / all_s,
+                 "machine_busy": spent["busy_s"] / all_s, "foreign_cpu": (spent["busy_s"] - spent["cpu_s"] - client_s) / all_s,
+                 "server_busy": max(max(threads_s), sum(threads_s) / after["cpus"]) / spent["wall_s"]}
+    result |= {f"{name}_fraction": min(1.0, max(0.0, value)) for name, value in fractions.items()}
+    cpu_us = spent["cpu_s"] * 1e6 / requests
+    result |= {"requests": requests, "failed": 0, "duration_s": duration_s, "requests_per_s": requests / duration_s,
+               "client_cpu_us_per_request": client_s * 1e6 / requests, "server_cpu_us_per_request": cpu_us,
+               "server_threads": len(threads_s), "server_rss_bytes": after["rss"]}
+    if spent["ticks"] >= 20:  # the kernel samples the running thread once a tick: fewer are not significant
+        result["server_user_us_per_request"] = cpu_us * spent["user"] / spent["ticks"]
+    if "voluntary_switches" in spent:
+        switches = spent["voluntary_switches"] + spent["involuntary_switches"]
+        result["context_switches_per_request"] = switches / requests

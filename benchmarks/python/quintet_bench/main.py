@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Finds the command, and turns each failure into one line and an exit status."""
-import ast
 import importlib
 import pathlib
-import signal
+import re
 import sys
 
 from .build import Build
@@ -22,9 +21,7 @@ def overview(build: Build) -> str:
     lines = [f"  {name:<12} {about}" for name, about in build.commands.items()]
     for name in COMMANDS:
         source = (pathlib.Path(__file__).parent / "commands" / f"{name}.py").read_text(encoding="utf-8")
-        about = next(node.value for node in ast.parse(source).body
-                     if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ABOUT")
-        lines.append(f"  {name:<12} {ast.literal_eval(about)}")
+        lines += [f"  {name:<12} {about}" for about in re.findall('^ABOUT = "(.*)"$', source, re.MULTILINE)]
     return ("Measures Quintet servers: five threading models, several workloads, its own load generator.\n\n"
             "Usage: quintet-bench COMMAND [OPTION]...    quintet-bench COMMAND --help\n\n"
             + "\n".join(lines) + f"\n\n{EXAMPLE}\n")
@@ -48,7 +45,6 @@ def run(arguments: list[str], build: Build) -> int:
 def main(arguments: list[str]) -> int:
     known = bool(arguments) and arguments[0] in COMMANDS
     name = f"quintet-bench {arguments[0]}" if known else "quintet-bench"
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's background programs begin with SIGINT ignored
     try:
         return run(arguments, Build.of_environment())
     except UsageError as error:

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSL-1.0
-"""What commands with a plan of runs share: their options, the loop over the runs, and the end."""
+"""What commands that measure in rounds share: their options, the loop over the runs, and the end."""
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import random
 import sys
 from typing import Any, NamedTuple
 
+from . import strace
 from .build import Build
+from .errors import UsageError
 from .machine import Environment
 from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
 from .plan import Run, Settings, expected_s, fit_within, make_plan
-from .progress import Progress
-from .results import Document, Result, combination_key, label_of
+from .progress import perform_all
+from .results import Document, Result, label_of
 from .runner import Measure, measure_load, perform
 from .text import grouped, significant
 
@@ -21,10 +24,10 @@ COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connect
 
 
 class UsualRuns(NamedTuple):
-    """A command's defaults, in seconds."""
+    """A command's defaults, in seconds. Without a warm-up it has probes instead of a plan: no warm-up, no random order."""
     rounds: int
     duration_s: float
-    warm_up_s: float
+    warm_up_s: float = 0
 
 
 def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *, within: bool = False,
@@ -35,10 +38,11 @@ def add_measuring_options(parser: Parser, usual: UsualRuns, quick: UsualRuns, *,
     parser.flag("--quick", "short runs, for a first look")
     parser.option("--rounds", number_in(1, 1000), f"runs of each combination {defaults(0, '')}")
     parser.option("--duration", run_duration, f"measured time of a run {defaults(1, 's')}")
-    parser.option("--warm-up", run_duration, f"load before the measured time {defaults(2, 's')}")
+    if usual.warm_up_s:
+        parser.option("--warm-up", run_duration, f"load before the measured time {defaults(2, 's')}")
+        parser.option("--seed", number_in(0), "seed of the random order of runs (default: random)")
     if within:
         parser.option("--within", run_duration, "instead of --duration: all runs together take about this long")
-    parser.option("--seed", number_in(0), "seed of the random order of runs (default: random)")
     add_output_options(parser, html=html)
     parser.option("--program", str, "path of the quintet-bench that serves and loads (default: this one)", metavar="FILE")
 
@@ -60,22 +64,18 @@ def add_server_options(parser: Parser, build: Build) -> None:
 
 def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, quick: UsualRuns, **more: Any) -> Settings:
     """Makes the settings from the options above. `more`: other fields of Settings, such as workloads and contenders."""
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
     unless_told = quick if arguments.quick else usual
-    s = Settings(program=arguments.program or build.program, quick=arguments.quick,
-                 rounds=arguments.rounds or unless_told.rounds, duration_s=arguments.duration or unless_told.duration_s,
-                 warm_up_s=arguments.warm_up or unless_told.warm_up_s, json_file=arguments.json,
-                 html_file=getattr(arguments, "html", None),
-                 seed=random.randrange(1_000_000) if arguments.seed is None else arguments.seed)
-    for name in ("loops", "workers", "offload"):
-        if hasattr(arguments, name):
-            setattr(s, name, getattr(arguments, name))
-    for name, value in more.items():
+    s = Settings(program=given.get("program", build.program), quick=arguments.quick,
+                 rounds=given.get("rounds", unless_told.rounds), duration_s=given.get("duration", unless_told.duration_s),
+                 warm_up_s=given.get("warm_up", unless_told.warm_up_s), json_file=given.get("json"),
+                 html_file=given.get("html"), seed=given.get("seed", random.randrange(1_000_000)))
+    for name, value in ({name: given[name] for name in ("loops", "workers", "offload") if name in given} | more).items():
         setattr(s, name, value)
-    if getattr(arguments, "within", None):
-        if arguments.duration:
-            from .errors import UsageError
+    if "within" in given:
+        if "duration" in given:
             raise UsageError("--within and --duration exclude each other")
-        fit_within(s, arguments.within)
+        fit_within(s, given["within"])
     return s
 
 
@@ -90,54 +90,34 @@ def _outcome(run: Run, result: Result) -> str:
     return f"{grouped(result['requests_per_s'] or 0)} requests/s{lost}"
 
 
-def _take_counts(results: list[Result], counted: Result) -> None:
-    """Copies the counts of the counting pass to every round of its combination. A failed pass leaves None."""
-    for result in results:
-        if combination_key(result) == combination_key(counted) and not result["error"]:
-            result.update({key: counted[key] for key in COUNTS})
-
-
-def _order(s: Settings, result: Result) -> tuple[int, ...]:
-    works = [(w.name, w.connections, w.message_bytes, w.pipeline) for w in s.workloads]
-    shape = (result["workload"], result["connections"], result["message_bytes"], result["pipeline"])
-    labels = [who.label for who in s.contenders]
-    label = label_of(result)
-    return (result["round"], works.index(shape) if shape in works else 0, labels.index(label) if label in labels else 0)
-
-
 def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure_load) -> Document:
-    """Performs all runs, one after the other. Ctrl-C ends them and keeps the results so far."""
-    obstacle = build.call_counter if s.counters else None
-    told = s.counters
+    """Performs all runs, one after the other. Ctrl-C ends them and keeps the results so far. The counts of the counting pass
+    are copied to every round of their combination; a failed pass leaves None."""
+    s.by_strace = s.counters and build.call_counter is not None and strace.obstacle() is None
+    obstacle = f"{build.call_counter}; {strace.obstacle()}" if s.counters and build.call_counter and not s.by_strace else None
+    counters = ("left out" if not s.counters else f"not measured: {obstacle}" if obstacle else
+                f"{'by strace, in ' if s.by_strace else ''}one separate pass for each combination, the same in all its rounds")
     if obstacle:
         print(f"System calls are not counted: {obstacle}.", file=sys.stderr)
         s.counters = False
-    plan = make_plan(s)
+    plan, done = make_plan(s), list[tuple[Run, Result]]()
     print(f"{len(plan)} runs, about {math.ceil(expected_s(s, plan))} s; order by seed {s.seed}. "
           "Ctrl-C ends early and keeps the results so far.", file=sys.stderr, flush=True)
-    machine, progress = Environment(build), Progress(len(plan), expected_s(s, plan))
-    results: list[Result] = []
-    interrupted = False
-    try:
-        for run in plan:
-            progress.begin(run.label)
-            result = perform(s, run, measure)
-            progress.done(run.label, _outcome(run, result), run.expected_s(s))
-            if run.counting:
-                _take_counts(results, result)
-            else:
-                results.append(result)
-    except KeyboardInterrupt:
-        interrupted = True
-    progress.clear()
-    if interrupted:
-        print("Interrupted: these are the results so far.", file=sys.stderr)
-    results.sort(key=lambda result: _order(s, result))
-    counters = ("left out" if not told else f"not measured: {obstacle}" if obstacle else
-                "one separate pass for each combination, the same in all its rounds")
+
+    def task(run: Run) -> str:
+        result = perform(s, run, measure)
+        if not run.counting:
+            done.append((run, result))
+        for earlier, counted in done if run.counting else ():
+            if (earlier.work, earlier.who) == (run.work, run.who) and not counted["error"]:
+                counted.update({key: result[key] for key in COUNTS})
+        return _outcome(run, result)
+    machine = Environment(build)
+    interrupted = not perform_all([(run.label, run.expected_s(s), functools.partial(task, run)) for run in plan])
+    done.sort(key=lambda one: (one[0].round, s.workloads.index(one[0].work), s.contenders.index(one[0].who)))
     settings = {"rounds": s.rounds, "duration_s": s.duration_s, "warm_up_s": s.warm_up_s, "seed": s.seed, "quick": s.quick,
                 "interrupted": interrupted, "counters": counters}
-    return Document(command, build.version, machine.finish(), settings, results, interrupted)
+    return Document(command, build.version, machine.finish(), settings, [result for _, result in done], interrupted)
 
 
 def exit_status(document: Document) -> int:

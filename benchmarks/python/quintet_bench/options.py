@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Strict parsing of the command line. Each error says which values are allowed."""
 import argparse
+import contextlib
 import math
 import os
 import re
@@ -42,9 +43,10 @@ class Parser(argparse.ArgumentParser):
 def parse_duration(text: str) -> float:
     """"5", "0.5", "500ms", "200us", "2min"; without a unit seconds. Returns seconds."""
     found = re.fullmatch(r"(\d+\.?\d*|\.\d+)(us|ms|min|s|)", text)
-    if not found or float(found[1]) * UNITS[found[2]] > 1e6:
+    seconds = float(found[1]) * UNITS[found[2]] if found else math.inf
+    if seconds > 1e6:
         raise UsageError(f'"{text}" is not a duration; write 5, 0.5s, 200us, 20ms or 2min')
-    return float(found[1]) * UNITS[found[2]]
+    return seconds
 
 
 def run_duration(text: str) -> float:
@@ -54,31 +56,28 @@ def run_duration(text: str) -> float:
     return value
 
 
-def number_in(low: int, high: int | None = None) -> Callable[[str], int]:
+def number_in(low: int, high: float = math.inf) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        if text.isascii() and text.isdigit() and int(text) >= low and (high is None or int(text) <= high):
+        if text.isascii() and text.isdigit() and low <= int(text) <= high:
             return int(text)
-        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        allowed = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
         raise UsageError(f'"{text}" is not a whole number {allowed}')
     return parse
 
 
 def real_in(low: float, high: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            raise UsageError(f'"{text}" is not a number from {low:g} to {high:g}')
-        return value
+        with contextlib.suppress(ValueError):
+            if low <= float(text) <= high:
+                return float(text)
+        raise UsageError(f'"{text}" is not a number from {low:g} to {high:g}')
     return parse
 
 
 def size_in(low: int, high: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         found = re.fullmatch(r"(\d+)([km]?)", text)
-        value = int(found[1]) * {"k": 1024, "m": 1024 * 1024, "": 1}[found[2]] if found else -1
+        value = int(found[1]) << {"": 0, "k": 10, "m": 20}[found[2]] if found else -1
         if not low <= value <= high:
             raise UsageError(f'"{text}" is not a number of bytes from {low} to {high}; write 512, 4k or 1m')
         return value
@@ -93,11 +92,15 @@ def one_of(*names: str) -> Callable[[str], str]:
     return parse
 
 
+def list_of(parse: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """For values separated by commas. Each counts once."""
+    return lambda text: list(dict.fromkeys(map(parse, text.split(","))))
+
+
 def parse_range(text: str, most: int = 10_000) -> str:
     """"1..4", or "4" for 4..4. Returns "MIN..MAX"."""
     found = re.fullmatch(r"(\d{1,5})(?:\.\.(\d{1,5}))?", text)
-    low = int(found[1]) if found else 0
-    high = int(found[2] or found[1]) if found else 0
+    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= low <= high <= most:
         raise UsageError(f'"{text}" is not a range; write MIN..MAX with 1 <= MIN <= MAX <= {most}, or one number')
     return f"{low}..{high}"
@@ -105,18 +108,17 @@ def parse_range(text: str, most: int = 10_000) -> str:
 
 def output_file(path: str) -> str:
     """Checks before the runs that the file can be written after them; "-" is standard output."""
-    if path == "-":
-        return path
-    if not path:
-        raise UsageError("the name of the file is empty")
-    if os.path.isdir(path):
-        raise UsageError(f'"{path}" is a directory')
     folder = os.path.dirname(path) or "."
-    try:
+    if not path or os.path.isdir(path):
+        raise UsageError(f'"{path}" is a directory' if path else "the name of the file is empty")
+    with contextlib.suppress(OSError):
         os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f'cannot create the directory of "{path}"') from error
-    special = os.path.exists(path) and not os.path.isfile(path)  # a device or a pipe is not replaced
-    if not os.access(path if special else folder, os.W_OK):
-        raise UsageError(f'cannot write "{path}": Permission denied')
+    writable = os.path.isdir(folder) and os.access(path if is_special(path) else folder, os.W_OK)
+    if path != "-" and not writable:
+        raise UsageError(f'cannot write "{path}": permission denied, or "{folder}" cannot be created')
     return path
+
+
+def is_special(path: str) -> bool:
+    """A device or a pipe, which a new file does not replace."""
+    return os.path.exists(path) and not os.path.isfile(path)

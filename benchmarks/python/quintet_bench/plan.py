@@ -10,6 +10,7 @@ from .build import Workload
 from .machine import allowed_cpus
 
 BY_HAND = ("epoll", "epoll-edge", "blocking")
+COUNTERPARTS = {"single_reactor": "epoll", "thread_per_connection": "blocking"}  # of models, hand-written
 MOST_BLOCKING_CONNECTIONS = 1000  # the hand-written blocking server has a thread for each
 
 
@@ -28,10 +29,8 @@ class Contender:
         """Engine, handler, accept strategy and allocator appear only if they are not the default."""
         if self.peer:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
-        details = [] if self.engine in ("automatic", "epoll", "blocking") else [self.engine]
-        details += [] if self.handler == "callback" else [self.handler]
-        details += [] if self.accept == "main_reactor" else [self.accept]
-        details += [self.allocator] if self.allocator else []
+        usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
+        details = [text for text in (self.engine, self.handler, self.accept, self.allocator) if text and text not in usual]
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 
     def serves(self, work: Workload) -> bool:
@@ -51,6 +50,7 @@ class Settings:
     warm_up_s: float = 0.2
     seed: int = 0                       # of the random order of runs
     quick: bool = False
+    by_strace: bool = False             # it counts by strace, because the kernel's tracepoints cannot be had
     counters: bool = True               # a separate pass counts system calls
     one_cpu: bool = False               # the server has a single CPU, for contenders that use no more
     shared_cpus: bool = False           # server and client may both use all CPUs
@@ -107,7 +107,7 @@ def make_plan(s: Settings) -> list[Run]:
     together, since a shared machine's noise changes within seconds. The counting pass is last."""
     order = random.Random(s.seed)
     plan: list[Run] = []
-    for number in [*range(1, s.rounds + 1), *([0] if s.counters else [])]:
+    for number in [*range(1, s.rounds + 1), *[0] * s.counters]:
         for work in s.workloads:
             runs = [Run(work, who, number) for who in s.contenders if who.serves(work)]
             order.shuffle(runs)
@@ -131,9 +131,5 @@ def fit_within(s: Settings, limit_s: float) -> None:
 
 def contenders_of(models: list[str], with_peers: bool, **more: Any) -> list[Contender]:
     """The models and, with peers, the hand-written servers that match them."""
-    out = [Contender(model=model, **more) for model in models]
-    if with_peers and "single_reactor" in models:
-        out.append(Contender(peer="epoll"))
-    if with_peers and "thread_per_connection" in models:
-        out.append(Contender(peer="blocking"))
-    return out
+    peers = [peer for model, peer in COUNTERPARTS.items() if with_peers and model in models]
+    return [Contender(model=model, **more) for model in models] + [Contender(peer=peer) for peer in peers]

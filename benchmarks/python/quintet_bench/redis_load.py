@@ -14,7 +14,7 @@ from . import strace
 from .build import Build, Workload
 from .child import Child
 from .errors import RunError, UsageError
-from .foreign import example_program, free_port, pinned, sample, take_server_figures
+from .foreign import example_program, free_port, pinned, sample, take_window
 from .plan import Run, Settings
 from .results import Result
 from .runner import Measure
@@ -81,8 +81,7 @@ def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: i
 
 def take_figures(result: Result, text: str) -> None:
     """Takes the figures from the output of redis-benchmark --csv. Raises RunError if it is something else."""
-    rows = [row for row in csv.DictReader(text[max(0, text.find('"test"')):].splitlines())
-            if (row.get("test") or "").startswith(("PING", "SET"))]
+    rows = list(csv.DictReader(text[max(0, text.find('"test"')):].splitlines()))
     if not rows or float(rows[-1].get("rps") or 0) <= 0:
         raise RunError("redis-benchmark printed no figures")
     result["requests_per_s"] = float(rows[-1]["rps"])
@@ -91,27 +90,23 @@ def take_figures(result: Result, text: str) -> None:
 
 
 def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
-    def children_s() -> float:
+    def client_s() -> float:
         return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
     def measure(result: Result, s: Settings, run: Run) -> None:
         per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
         warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
-        with contextlib.ExitStack() as ends:
-            server, port = ends.enter_context(running_server(programs, result, care))
+        with running_server(programs, result, care) as (server, port):
             run_benchmark(programs, result, port, warm_up)
-            trace = ends.enter_context(strace.attached(server.pid)) if run.counting else None
-            before, before_s = sample(server.pid), children_s()
-            take_figures(result, run_benchmark(programs, result, port, requests))
-            after, client_s = sample(server.pid), children_s() - before_s
-            if server.status() is not None:
-                raise RunError(f"the server {server.ending()}")
-            duration_s = requests / result["requests_per_s"]
-            result |= {"requests": requests, "failed": 0, "duration_s": duration_s,  # redis-benchmark fails otherwise
-                       "client_cpu_us_per_request": client_s * 1e6 / requests,
-                       "client_cpu_fraction": min(1.0, client_s / duration_s)}
-            take_server_figures(result, before, after, client_s)
-            if trace:
-                calls, futex = strace.counts(trace.errors())
-                result |= {"syscalls_per_request": calls / requests, "futex_per_request": futex / requests}
+            with strace.attached(server.pid) if run.counting else contextlib.nullcontext() as trace:
+                before, before_s = sample(server.pid), client_s()
+                take_figures(result, run_benchmark(programs, result, port, requests))
+                after, spent_s = sample(server.pid), client_s() - before_s
+                if server.status() is not None:
+                    raise RunError(f"the server {server.ending()}")
+                counts = strace.counts(trace.errors()) if trace else ()
+        duration_s = requests / result["requests_per_s"]
+        take_window(result, before, after, requests, duration_s, spent_s)  # redis-benchmark fails if a request does
+        keys = ("syscalls_per_request", "futex_per_request")
+        result |= {key: count / requests for key, count in zip(keys, counts)}
     return measure

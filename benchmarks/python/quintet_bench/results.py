@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import math
 import os
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from .errors import RunError
+from .errors import FileError, RunError
+from .options import is_special
 from .plan import Contender
-from .text import six_digits
 
-Result = dict[str, Any]  # one run, with the keys TEXTS, METRICS and "round"; None: not measured
+Result = dict[str, Any]  # one run, with the keys NAMES, METRICS, PLACES, "round" and "error"; None: not measured
 
 # Each number of a result, in the order of writing. The second part: it is a whole number.
 METRICS: dict[str, bool] = {
@@ -38,22 +40,21 @@ METRICS: dict[str, bool] = {
 }
 NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator")
 PLACES = ("server_cpus", "client_cpus", "workers")
+LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
 
 
 def number(value: float | None, whole: bool = False) -> float | int | None:
-    """Whole numbers stay whole, others keep six significant digits."""
-    if value is None or value != value or value in (float("inf"), float("-inf")):
+    """Whole numbers stay whole, others keep six significant digits. None if the value is not finite."""
+    if value is None or not math.isfinite(value):
         return None
-    rounded = round(value) if whole else six_digits(value)
+    rounded = round(value) if whole else float(f"{value:.6g}")
     return int(rounded) if rounded == int(rounded) else rounded
 
 
 def label_of(result: Result) -> str:
-    usual = Contender()
-    return Contender(model=result["model"], peer=result["peer"], engine=result["engine"] or usual.engine,
-                     handler=result["handler"] or usual.handler, accept=result["accept"] or usual.accept,
-                     allocator=result["allocator"]).label
+    keys = [field.name for field in dataclasses.fields(Contender)]
+    return Contender(**{key: result[key] for key in keys if result[key]}).label
 
 
 def clean(result: Result) -> Result:
@@ -101,44 +102,32 @@ class Combination:
     failures: int                       # runs that did not
     error: str | None                   # of the first run that failed
 
-    @property
-    def workload(self) -> str:
-        return str(self.first["workload"])
-
-    @property
-    def label(self) -> str:
-        return label_of(self.first)
-
-    @property
-    def is_peer(self) -> bool:
-        return self.first["peer"] is not None
+    def __post_init__(self) -> None:
+        self.workload, self.label = str(self.first["workload"]), label_of(self.first)
+        self.is_peer = self.first["peer"] is not None
 
     def median(self, key: str) -> float | None:
         sample = self.samples.get(key)
         return sample.median if sample else None
 
     @property
-    def client_bound(self) -> bool:
-        return (self.median("client_cpu_fraction") or 0) > AT_ITS_LIMIT
+    def bottleneck(self) -> str | None:
+        """The first of LIMITS that is reached, or "none"; None: not known."""
+        known = "client_cpu_fraction" in self.samples and "server_busy_fraction" in self.samples
+        reached = (name for name, key in LIMITS.items() if (self.median(key) or 0) > AT_ITS_LIMIT)
+        return next(reached, "none" if known else None)
 
     @property
-    def bottleneck(self) -> str | None:
-        """"client_cpu", "server_cpu", "machine_cpu" or "none"; None: not known."""
-        for name, key in (("client_cpu", "client_cpu_fraction"), ("server_cpu", "server_busy_fraction"),
-                          ("machine_cpu", "machine_busy_fraction")):
-            if (self.median(key) or 0) > AT_ITS_LIMIT:
-                return name
-        known = self.median("client_cpu_fraction") is not None and self.median("server_busy_fraction") is not None
-        return "none" if known else None
+    def client_bound(self) -> bool:
+        return self.bottleneck == "client_cpu"
 
     def to_json(self) -> dict[str, Any]:
         out = clean({**self.first, **{key: self.median(key) for key in METRICS}, "error": self.error})
         del out["round"]
-        out |= {"rounds": self.rounds, "failed_rounds": self.failures, "bottleneck": self.bottleneck}
-        get = self.samples.get
-        out["spread"] = {key: number(s.spread) if (s := get(key)) else None for key in METRICS}
-        out["range"] = {key: [number(s.low), number(s.high)] if (s := get(key)) else None for key in METRICS}
-        return out
+        known = {key: self.samples.get(key) for key in METRICS}
+        return out | {"rounds": self.rounds, "failed_rounds": self.failures, "bottleneck": self.bottleneck,
+                      "spread": {key: s and number(s.spread) for key, s in known.items()},
+                      "range": {key: s and [number(s.low), number(s.high)] for key, s in known.items()}}
 
 
 def combination_key(result: Result) -> tuple[Any, ...]:
@@ -156,8 +145,7 @@ def summarise(results: Iterable[Result]) -> list[Combination]:
     for group in groups.values():
         good = [result for result in group if not result["error"]]
         bad = [result for result in group if result["error"]]
-        columns = {key: tuple(r[key] for r in good if r[key] is not None) for key in METRICS}
-        samples = {key: Sample(values) for key, values in columns.items() if values}
+        samples = {key: Sample(values) for key in METRICS if (values := tuple(r[key] for r in good if r[key] is not None))}
         out.append(Combination(group[0], samples, len(good), len(bad), bad[0]["error"] if bad else None))
     return out
 
@@ -186,17 +174,17 @@ class Document:
 
 
 def read_json(path: str) -> dict[str, Any]:
-    """Reads an object. Raises ValueError with the path and the reason."""
+    """Reads an object. Raises FileError."""
     try:
         with open(path, encoding="utf-8") as file:
             value = json.load(file)
     except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from error
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         at = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise ValueError(f"{path}: not JSON: {at}") from error
-    if not isinstance(value, dict) or not isinstance(value.get("results"), list):
-        raise ValueError(f'{path}: no "results" array, so it is not a file of quintet-bench')
+        raise FileError(f"{path}: not JSON: {at}") from error
+    if not isinstance(value, dict):
+        raise FileError(f"{path}: not an object, so it is not a file of quintet-bench")
     return value
 
 
@@ -205,24 +193,23 @@ def _check(result: Any) -> Result:
         raise ValueError("not an object")
     if not isinstance(result.get("workload"), str):
         raise ValueError('a result has no "workload"')
-    for key in METRICS:
-        if not isinstance(result.get(key), (int, float, type(None))):
-            raise ValueError(f'result key "{key}" is not a number or null')
-    for key in (*NAMES, *PLACES, "error"):
-        if not isinstance(result.get(key), (str, type(None))):
-            raise ValueError(f'result key "{key}" is not a string or null')
+    numbers, strings = ((int, float), "number"), ((str,), "string")
+    for key, (kinds, name) in (dict.fromkeys(METRICS, numbers) | dict.fromkeys((*NAMES, *PLACES, "error"), strings)).items():
+        if not isinstance(result.get(key), (*kinds, type(None))):
+            raise ValueError(f'result key "{key}" is not a {name} or null')
     return clean(result)
 
 
 def read_document(path: str) -> Document:
-    """Reads the --json file of a command with runs. Raises ValueError."""
-    value = read_json(path)
-    results = []
+    """Reads the --json file of a command with runs. Raises FileError."""
+    value, results = read_json(path), []
+    if not isinstance(value.get("results"), list):
+        raise FileError(f'{path}: no "results" array, so it is not a file of quintet-bench')
     for index, result in enumerate(value["results"], 1):
         try:
             results.append(_check(result))
         except ValueError as error:
-            raise ValueError(f'{path}: member {index} of "results": {error}') from error
+            raise FileError(f'{path}: member {index} of "results": {error}') from error
 
     def part(key: str) -> dict[str, Any]:
         return value[key] if isinstance(value.get(key), dict) else {}
@@ -230,20 +217,19 @@ def read_document(path: str) -> Document:
                     results)
 
 
-def pretty(value: Any, indent: int = 0) -> str:
-    """JSON with one line for each object or array that fits into a line."""
-    if not isinstance(value, (dict, list)) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    brackets = "{}" if isinstance(value, dict) else "[]"
-    parts: Sequence[str] = ([f"{json.dumps(key)}: {pretty(member, indent + 1)}" for key, member in value.items()]
-                            if isinstance(value, dict) else [pretty(member, indent + 1) for member in value])
-    members = value.values() if isinstance(value, dict) else value
-    if not any(isinstance(member, (dict, list)) for member in members):
-        line = ", ".join(parts)
-        if len(line) + indent < 110:
-            return brackets[0] + line + brackets[1]
-    pad = "\n" + " " * (indent + 1)
-    return brackets[0] + pad + ("," + pad).join(parts) + "\n" + " " * indent + brackets[1]
+dumps = functools.partial(json.dumps, ensure_ascii=False)
+
+
+def pretty(value: Any) -> str:
+    """JSON with a line for each key, and for each member of a list of objects, so that two versions differ by lines."""
+    if isinstance(value, dict):
+        return "{\n" + ",\n".join(f"{dumps(key)}: {_lines(member)}" for key, member in value.items()) + "\n}"
+    return _lines(value)
+
+
+def _lines(value: Any) -> str:
+    objects = isinstance(value, list) and value and isinstance(value[0], dict)
+    return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
 
 
 def write_output(path: str, text: str) -> None:
@@ -251,16 +237,15 @@ def write_output(path: str, text: str) -> None:
     if path == "-":
         print(text, end="", flush=True)
         return
-    special = os.path.exists(path) and not os.path.isfile(path)
-    beside = path if special else f"{path}.{os.getpid()}.tmp"
+    written = path if is_special(path) else f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "w", encoding="utf-8") as file:
+        with open(written, "w", encoding="utf-8") as file:
             file.write(text)
-        if not special:
-            os.replace(beside, path)
+        if written != path:
+            os.replace(written, path)
     except OSError as error:
-        if not special and os.path.exists(beside):
-            os.remove(beside)
+        if written != path and os.path.exists(written):
+            os.remove(written)
         raise RunError(f"cannot write {path}: {error.strerror}") from error
 
 
@@ -269,11 +254,8 @@ def write_results(table: str, document: dict[str, Any], json_file: str | None, h
     """The end of a command: table on standard output, then the files."""
     sys.stderr.flush()
     print(table, end="", flush=True)
-    if json_file:
-        write_output(json_file, pretty(document) + "\n")
-    if html_file and page is not None:
-        write_output(html_file, page)
-    if json_file and json_file != "-":
-        print(f"results: {json_file}")
-    if html_file and html_file != "-":
-        print(f"report:  {html_file}")
+    for name, path, text in (("results:", json_file, pretty(document) + "\n"), ("report: ", html_file, page)):
+        if path and text:
+            write_output(path, text)
+            if path != "-":
+                print(name, path)

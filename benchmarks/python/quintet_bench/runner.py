@@ -2,17 +2,19 @@
 """One run: a server process, a client process, and the figures of both."""
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
 
+from . import strace
 from .child import Child
 from .errors import RunError
 from .machine import cpu_text, read_text
 from .plan import Run, Settings, place
-from .results import METRICS, Result
+from .results import METRICS, NAMES, PLACES, Result
 
 PATIENCE_S = 15.0                   # in addition to the expected time of a step
 USUAL_THREADS = 4096                # thread limit of model 1, unless a run needs more
@@ -32,19 +34,38 @@ class Observer:
         pass
 
 
+class StraceCounts(Observer):
+    """Counts system calls where the kernel's tracepoints cannot be had."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self._seen = [(0, 0), (0, 0)]
+
+    def attach(self, pid: int) -> None:
+        self._trace = self._stack.enter_context(strace.attached(pid))
+
+    def begin(self, pid: int) -> None:
+        self._seen[0] = strace.counts(self._trace.errors())
+
+    def end(self, pid: int) -> None:
+        self._seen[1] = strace.counts(self._trace.errors())
+
+    def fill(self, result: Result) -> None:
+        for key, before, after in zip(("syscalls_per_request", "futex_per_request"), *self._seen):
+            result[key] = (after - before) / result["requests"]
+
+
 Measure = Callable[[Result, Settings, Run], None]  # fills in the figures of a run; raises RunError
 
 
 def describe(s: Settings, run: Run) -> Result:
     """What is known of a run before it."""
-    server, client = place(s, run.work)
-    result: Result = {key: None for key in METRICS}
-    result |= {"workload": run.work.name, "model": run.who.model, "engine": None, "handler": None, "accept": None,
-               "offload": None, "peer": run.who.peer, "allocator": None, "round": run.round, "workers": "", "error": None,
-               "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
-               "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": run.work.threads}
+    (server, client), threads = place(s, run.work), run.work.threads
+    result: Result = dict.fromkeys((*NAMES, *METRICS, *PLACES, "error")) | {
+        "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
+        "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
+        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads}
     if not run.who.peer:
-        threads = run.work.threads
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
@@ -120,10 +141,14 @@ def measure_load(result: Result, s: Settings, run: Run, observer: Observer | Non
         command = load_command(s, run, result, await_listening(server, result))
         if run.work.heartbeat:
             command += ["--heartbeat", server.await_line("priority on ", time.monotonic() + PATIENCE_S)]
-        if run.counting:
-            command.append("--server-calls")
         idle = resident_bytes(server.pid)
-        run_load(result, command, server, run.expected_s(s), observer or Observer())
+        if run.counting and s.by_strace:
+            with contextlib.ExitStack() as stack:
+                calls = StraceCounts(stack)
+                run_load(result, command, server, run.expected_s(s), calls)
+                calls.fill(result)
+        else:
+            run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer or Observer())
         if run.work.connections >= ENOUGH_CONNECTIONS and not run.work.short:
             result["bytes_per_connection"] = (result["server_rss_bytes"] - idle) / run.work.connections
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """How far two samples differ, and how sure that is, without an assumption about their distribution."""
+import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,18 +24,17 @@ class Interval(NamedTuple):
         return self.low <= value <= self.high
 
 
+@functools.cache
 def _cut(n: int, m: int) -> tuple[int, float]:
     """The number of sorted ratios to drop at each end, and the remaining confidence."""
-    if n * m > 10_000:  # then the normal distribution is a good approximation
+    if n * m > 2500:  # then the normal distribution is a good approximation
         return max(0, int(n * m / 2 - 1.96 * math.sqrt(n * m * (n + m + 1) / 12))), CONFIDENCE
-    # Chances that in 0, 1, 2 ... of the pairs the first exceeds the second: Gaussian binomial coefficients over their sum.
-    chances = np.zeros(n * m + 1)
-    chances[0] = 1
+    # In how many rank orders of i values and 0 to m others do 0, 1, 2 ... of the pairs have the first above the second?
+    orders = [np.ones(1)] * (m + 1)
     for i in range(1, n + 1):
-        chances[m + i:] -= chances[:-(m + i)].copy()                                # times 1 - q^(m+i)
-        rows = np.pad(chances, (0, -chances.size % i)).reshape(-1, i)
-        chances = rows.cumsum(axis=0).ravel()[:chances.size] * i / (m + i)          # over 1 - q^i
-    confidence = 1 - 2 * np.cumsum(chances)
+        for j in range(1, m + 1):  # the largest is one of the i, above all j, or one of the others
+            orders[j] = np.pad(orders[j], (j, 0)) + np.pad(orders[j - 1], (0, i))
+    confidence = 1 - 2 * np.cumsum(orders[m]) / orders[m].sum()
     cut = max(0, int(np.count_nonzero(confidence >= CONFIDENCE)) - 1)
     return cut, max(0.0, float(confidence[cut]))
 
@@ -48,13 +48,6 @@ def ratio_interval(of: Iterable[float], to: Iterable[float]) -> Interval | None:
     cut, confidence = _cut(above.size, below.size)
     ratio = float(np.median(above) / np.median(below))
     return Interval(ratio, min(ratio, float(ratios[cut])), max(ratio, float(ratios[-1 - cut])), confidence)
-
-
-def median_interval(values: Sequence[float], confidence: float = CONFIDENCE, seed: int = 1) -> tuple[float, float]:
-    """A percentile bootstrap of the median of at least one value."""
-    drawn = np.random.default_rng(seed).choice(np.asarray(values, float), (2000, len(values)))
-    low, high = np.quantile(np.median(drawn, axis=1), [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
 
 
 def paired_ratio(results: Iterable[Result], workload: str, key: str, first: Filter, second: Filter) -> Sample | None:

@@ -4,10 +4,6 @@ import math
 from collections.abc import Sequence
 
 
-def six_digits(value: float) -> float:
-    return float(f"{value:.6g}")
-
-
 def grouped(value: float) -> str:
     return f"{value:,.0f}"
 
@@ -19,7 +15,7 @@ def significant(value: float) -> str:
     rounded = float(f"{value:.3g}")
     if abs(rounded) >= 100:
         return grouped(rounded)
-    return f"{rounded:.{min(9, max(0, 2 - math.floor(math.log10(abs(value)))))}f}"
+    return f"{rounded:.{min(9, max(0, 2 - math.floor(math.log10(abs(rounded)))))}f}"
 
 
 def micros(us: float) -> str:

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,12 +12,19 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from quintet_bench.build import Build  # noqa: E402
+from quintet_bench.options import Parser  # noqa: E402
 from quintet_bench.results import Result, clean  # noqa: E402
 
 
 @pytest.fixture
 def build() -> Build:
     return Build.parse("/nowhere/quintet-bench", json.loads((HERE / "data/describe.json").read_text()))
+
+
+def run_command(command: ModuleType, build: Build, line: str) -> int:
+    parser = Parser("quintet-bench", command.ABOUT)
+    command.add_options(parser, build)
+    return int(command.run(parser.parse_args(line.split()), build))
 
 
 def made_up(**figures: Any) -> Result:

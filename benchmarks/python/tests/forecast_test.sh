@@ -9,9 +9,9 @@
 refused '--cores: "0" is not a whole number from 1 to 256' forecast --cores 1,0
 refused '--connections' forecast --connections 0
 refused '--handler: "1s" is out of range; it must be from 1us to 50ms' forecast --handler 1s
-refused '"line" is not an assumption; it must be one of: lines, spread, slice, spin-share, accept-locked, away' forecast --assume line=3
-refused '"spread=2" is not spread=NUMBER, with a number from 0 to 1' forecast --assume lines=3,spread=2
-refused 'is not lines=NUMBER' forecast --assume lines
+refused '"line" is not allowed; it must be one of: lines, spread, slice, spin-share, accept-locked, away' forecast --assume line=3
+refused '--assume: "2" is not a number from 0 to 1' forecast --assume lines=3,spread=2
+refused '"" is not a number from 0 to 1000' forecast --assume lines
 refused '--patience' forecast --patience 1ms
 refused '--rounds' forecast --rounds 0
 "$bench" forecast --help | grep -qF 'quintet-bench forecast --cores' || fail '--help has no example'

@@ -16,7 +16,7 @@ run() {
   local status=$?
   [ $status -le 1 ] || fail "stress $*: status $status: $(cat "$work/out")"
   grep -q '"failure": "' "$work/raw" && fail "stress $*: $(cat "$work/out")"
-  tr -d ' {}' < "$work/raw" | tr ',' '\n' > "$work/json"
+  tr -d ' ' < "$work/raw" | tr '{},' '\n' > "$work/json"
 }
 # expect COUNT KEY:VALUE...: so many runs have found each of these.
 expect() {
@@ -73,5 +73,5 @@ for _ in $(seq 200); do
 done
 timeout 150 "$bench" stress --server "$address" --peers 40 --bound 1500ms --window 3 > "$work/out" 2>&1
 [ "$(grep -c ', 127.0.0.1:[0-9]*: passed$' "$work/out")" -eq 7 ] || fail "not seven attacks: $(cat "$work/out")"
-interrupted 'silence: 40 peers' stress silence --server "$address" --peers 40
+interrupted "silence, $address: 40 peers" stress silence --server "$address" --peers 40
 exit $((failures > 0))

@@ -5,8 +5,8 @@ import pathlib
 import pytest
 from conftest import made_up
 
-from quintet_bench.caches import read_caches, working_sets
 from quintet_bench.commands import contention, memlat, merging
+from quintet_bench.commands.memlat import read_caches, working_sets
 from quintet_bench.results import Document
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -33,14 +33,15 @@ def test_working_sets_fit_their_level_and_the_memory() -> None:
 
 @pytest.mark.parametrize("ns, told", [(90, True), (20, False)])
 def test_a_cache_as_slow_as_memory_is_remarked_on(ns: float, told: bool) -> None:
-    found = [memlat.Latency("L3", [], MIB, [ns]), memlat.Latency("DRAM", [], 64 * MIB, [100]), memlat.Latency("a pair", [])]
+    found = memlat.figures([memlat.Latency("L3", MIB, [], [ns]), memlat.Latency("DRAM", 64 * MIB, [], [100]),
+                            memlat.Latency("a pair", None, [], [])])
     assert ("L3 is hardly faster than DRAM" in memlat.memlat_table(found, [])) is told
-    assert [r["what"] for r in memlat.compose(found, [])["results"]] == ["load", "load"]  # no round of the last one
+    assert [r["what"] for r in found] == ["load", "load"]  # no round of the last one
 
 
 def test_merging_pairs_the_runs_of_a_round() -> None:
     def run(merged: bool, speed: float) -> dict[str, object]:
-        return {"sizes": "8..128", "merging": merged, **{key: 1 for _, _, key, _ in merging.COLUMNS}, "messages_per_s": speed}
+        return {"sizes": "8..128", "merging": merged, **dict.fromkeys(merging.COLUMNS, 1), "messages_per_s": speed}
     runs = [run(True, 100), run(False, 50), run(True, 90), run(False, 30), run(True, 80)]  # interrupted
     assert "merged: 2.50 times as many messages (rounds from 2.00 to 3.00)" in merging.merging_table(runs, "")
     assert "times" not in merging.merging_table(runs[:1], "")
@@ -49,8 +50,8 @@ def test_merging_pairs_the_runs_of_a_round() -> None:
 def test_contention_compares_within_rounds_and_thread_counts() -> None:
     results = [made_up(model=None, peer=peer, loops=loops, round=number, requests_per_s=speed * number, p999_us=speed)
                for loops in (8, 2) for number in (1, 2) for peer, speed in (("asio-shared", 10), ("asio-separate", 10 * loops))]
-    table = contention.contention_table(results)
-    assert table.index("-> 2: an io_context each has 2.00 times") < table.index("-> 8: an io_context each has 8.00 times")
     document = contention.compose(Document("contention", "", {}, {}, results))
-    assert document["ratios"][0] == {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}
-    assert contention.contention_table([]) == ""
+    table = contention.contention_table(results, document)
+    assert table.index("-> 2: an io_context each has 2.00 times") < table.index("-> 8: an io_context each has 8.00 times")
+    assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
+    assert contention.contention_table([], document) == ""

@@ -10,8 +10,8 @@ import pytest
 from conftest import HERE, made_up
 from quintet_bench.commands.compare import compose
 from quintet_bench.report.figures import Curves, Line, Point
-from quintet_bench.report.others import SECTIONS, read_other
-from quintet_bench.report.page import comparison_page, plain, section, sweep_page
+from quintet_bench.report.others import SECTIONS
+from quintet_bench.report.page import comparison_page, plain, read_other, section, sweep_page
 from quintet_bench.results import Document
 
 OTHERS = {other["command"]: other for other in map(json.loads, (HERE / "data/others.jsonl").read_text().splitlines())}
@@ -93,9 +93,9 @@ def test_the_comparison_is_readable_without_scripts() -> None:
 
 @pytest.mark.parametrize("command, parts", [
     ("sweep", ["as published", "published 1 6,883 7,582 10,000", "thread_per_connection, 10", "Requests/s over connections"]),
-    ("study", ["reactor_pool, echo", "futex per request 0.160 0 tracepoints", "0.0336 0.156% simulated"]),
+    ("study", ["reactor_pool, echo", "futex calls 0.160 0 tracepoints", "0.0336 0.156% simulated"]),
     ("contention", ["asio-shared, 8 threads", "350,000 requests/s with one io_context for all threads, 900,000 and more"]),
-    ("memlat", ["L1 0.0156 MiB 1.19 ns", "CPU 0 to CPU 1 – 49.1 ns 3 rounds: 48.3 ns to 160 ns", "Not known: whether"]),
+    ("memlat", ["L1 16 KiB 1.19 ns", "CPU 0 to CPU 1 one line 49.1 ns 3 rounds: 48.3 ns to 160 ns", "Not known: whether"]),
     ("allocators", ["loop_per_thread (jemalloc) 32,848", "No allocator can be told apart", "kv-set", "28 %"]),
     ("accept", ["loop_per_thread (reuse_port)", "local", "52 %", "1.02"]),
     ("peers", ["single_reactor (coroutine)", "hand-written epoll", "libuv 150,000"]),
@@ -110,7 +110,7 @@ def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pa
 
 
 @pytest.mark.parametrize("text, why", [
-    ("", "not a JSON file of quintet-bench"), ("[1]", "not a JSON file"), ('{"command": 1}', "not a JSON file"),
+    ("", "not JSON: line 1"), ("[1]", "not a file of quintet-bench"), ('{"command": 1}', "has no section"),
     ('{"command": "compare", "results": []}', "has no section; there are those of sweep, study, contention"),
     ('{"command": "study", "study": {}}', '"study" does not have the format'), ('{"command": "sweep"}', 'no "results"'),
     ('{"command": "memlat", "results": [1]}', '"results" does not have the format'),

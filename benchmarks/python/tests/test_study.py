@@ -3,18 +3,20 @@
 import json
 import os
 import pathlib
+import re
 from typing import Any
 
 import pytest
 from conftest import HERE
 
 from quintet_bench.errors import RunError
+from quintet_bench.foreign import OF_THREADS, sample, spent_between
 from quintet_bench.results import Document
 from quintet_bench.study import kv, sharing
 from quintet_bench.study.passes import cachegrind_counts, machine_caches
 from quintet_bench.study.perf_stat import failure, parse, problems
-from quintet_bench.study.perf_tool import COUNTING, Window, hot_functions, lock_waits, per_request, read_proc
-from quintet_bench.study.report import cache, changes, new_subject, read_study, study_table, subject_json
+from quintet_bench.study.perf_tool import hot_functions, lock_waits, per_request
+from quintet_bench.study.report import BEFORE, cache, changes, new_subject, read_study, study_table, subject_json
 
 
 def recorded(name: str) -> str:
@@ -52,25 +54,6 @@ def test_failures_of_perf_say_what_helps() -> None:
     assert failure("Error:\n switch `b' is not available\n Usage: perf") == "perf failed: switch `b' is not available"
 
 
-def test_the_window_of_perf_has_acknowledged_ends(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = tmp_path / "perf"
-    fake.write_text('''#!/bin/bash
-for word; do case $word in --control=fifo:*) fifos=${word#*:} ;; esac; done
-exec 5<>"${fifos%,*}" 6<>"${fifos#*,}"
-trap 'echo "1,,$told,1,100.00,," >&2; exit 130' INT
-while read -r -u 5 command; do told+=$command; echo ack >&6; done\n''')
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    with Window(*COUNTING) as window:
-        window.attach(os.getpid())
-        window.begin(os.getpid())
-        window.end(os.getpid())
-    assert list(parse(window.text)) == ["disableenabledisable"]
-    fake.write_text("#!/bin/bash\necho 'Error: No permission' >&2; exit 255")
-    with pytest.raises(RunError, match="perf has no permission"), Window(*COUNTING) as window:
-        window.attach(os.getpid())
-
-
 def test_reports_of_perf_and_cachegrind() -> None:
     found = hot_functions("# Overhead|Symbol|Shared Object\n 6.51%  |[k] _raw_spin  |[kernel.kallsyms]  \n"
                           " 1.50%  |[.] f(std::pair<int, int>, char)  |quintet-bench  \n")
@@ -96,45 +79,45 @@ def test_caches_of_the_machine_have_powers_of_two_of_sets(tmp_path: pathlib.Path
     assert machine_caches(str(tmp_path)) == {"I1": (32768, 8, 64), "D1": (49152, 12, 64), "LL": (32768 * 20 * 64, 20, 64)}
 
 
-def test_differences_of_proc() -> None:
-    before, after = ({"wall_s": s, "page_faults": 0, "net_rx_softirqs": 0, "softirq_us": 0, "tasks": {}} for s in (0, 2))
-    before["tasks"] = {"1": {"voluntary_switches": 100, "run_queue_us": 1000}}
-    after["tasks"] = {"1": {"voluntary_switches": 300, "run_queue_us": 3000}, "2": {"voluntary_switches": 200}}
+def test_differences_of_samples() -> None:
+    before = {"wall_s": 0, "page_faults": 10, "voluntary_switches": 100, "run_queue_us": 1000, "threads": {"1": ()}}
+    after = {"wall_s": 2, "page_faults": 30, "voluntary_switches": 500, "run_queue_us": 3000, "threads": {"1": (), "2": ()}}
     found = per_request(before, after, 100, 2)
-    assert (found["voluntary_switches_per_request"], found["run_queue_us_per_request"]) == (4, 20)
-    assert "migrations_per_request" not in found                                    # this kernel does not tell it
+    assert found == {"page_faults_per_request": 0.2, "voluntary_switches_per_request": 4, "run_queue_us_per_request": 20,
+                     "wall_s_per_request": 0.02}  # this kernel does not tell the others
     assert per_request(before, after, 100, 1)["voluntary_switches_per_request"] == 2  # the client measured half of the time
-    before["tasks"]["3"] = {}
-    assert "voluntary_switches_per_request" not in per_request(before, after, 100, 2)  # the thread took its counts along
-    assert read_proc(os.getpid())["tasks"][str(os.getpid())]["voluntary_switches"] >= 0
-    with pytest.raises(RunError):
-        read_proc(0x7ffffff0)
+    assert "run_queue_us_per_request" not in per_request(after, before | {"wall_s": 4}, 100, 2)  # thread 2 has ended
+
+
+def test_samples_of_a_process() -> None:
+    before, after = sample(os.getpid()), sample(os.getpid())
+    assert min(spent_between(before, after)[key] for key in ("cpu_s", "wall_s")) > 0 and before["rss"] > 1e6
+    assert OF_THREADS.keys() - {"migrations"} <= after.keys() and after["threads"][str(os.getpid())][1] > 0
+    with pytest.raises((RunError, OSError)):
+        sample(0x7ffffff0)
 
 
 def test_the_table_has_published_rows_and_the_sign_of_the_change(tmp_path: pathlib.Path) -> None:
-    document, subjects, file = Document("study", "1", {}, {}, []), [], tmp_path / "study.json"
-    for server, misses in (("thread_per_connection", (5000, 5200)), ("loop_per_thread", (4000, 4100)),
-                           ("loop_per_thread_pool", (5100, 6000))):
-        subjects.append(new_subject("echo", server) | {"cache_source": "hardware", "caches": [
-            cache(100_000, count, cpu_s=1.5, elapsed_s=2.0, requests=10_000) for count in misses]})
+    subjects = [new_subject("echo", server) | {"cache_source": "hardware", "caches": [
+        cache(100_000, count, cpu_s=1.5, elapsed_s=2.0, requests=10_000) for count in misses]} for server, misses in (
+            (BEFORE, (5000, 5200)), ("loop_per_thread", (4000, 4100)), ("loop_per_thread_pool", (5100, 6000)))]
     subjects[0]["figures"] = {"futex_per_request": [0.1, 0.11, 0.12], "migrations_per_request": [0.004]}
-    table = study_table(document, subjects, ["hardware counters: none"], [])
-    for part in ("5.200 %     1.50       2.00       10.0        0.520", "4.765 %        -     126.84",
-                 "3.787 %        -      99.50", "-0.98  published: MongoDB",
-                 "4.00                failed                failed  /proc/PID/task/*/sched",
+    document, file = Document("study", "1", {}, {}, []), tmp_path / "study.json"
+    table = re.sub(" +", " ", study_table(document, subjects, ["hardware counters: none"], []))
+    for part in ("5.200 % 1.50 2.00 10.0 0.520", "4.765 % - 126.84", "3.787 % - 99.50", "-0.98 published: MongoDB",
+                 "4.00 failed failed /proc/PID/task/*/sched", "Not measured:\n hardware counters: none\n",
                  "to loop_per_thread the miss rate falls from 5.200 % to 4.100 %; the number of misses for a request falls",
                  "to loop_per_thread_pool the miss rate rises from 5.200 % to 6.000 % (within the noise)",
-                 "the miss rate falls from 4.765 % to 3.787 %.", "Not measured:\n  hardware counters: none\n"):
+                 "the miss rate falls from 4.765 % to 3.787 %."):
         assert part in table, f"{part} is not in\n{table}"
     assert "page faults" not in table and changes(subjects[1:]) == []
     file.write_text(json.dumps({"command": "study", "results": [], "study": list(map(subject_json, subjects))}))
     subjects[0]["figures"] = {"futex_per_request": [0.22]}
     again = study_table(document, subjects[:1], [], read_study(str(file)))
-    assert "2.000" in again and "thread_per_connection, before" in again
-    for bad in ('{"command": "compare", "results": []}', '{"command": "study", "results": [], "study": [{"workload": "a"}]}'):
-        file.write_text(bad)
-        with pytest.raises(ValueError):
-            read_study(str(file))
+    assert "2.000" in again and f"{BEFORE}, before" in again
+    file.write_text('{"command": "study", "results": [], "study": [{"workload": "a"}]}')
+    with pytest.raises(ValueError, match="does not have the format"):
+        read_study(str(file))
 
 
 @pytest.mark.parametrize("misses, references, obstacle, said", [

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -22,7 +23,7 @@ from ..errors import RunError, UsageError
 from ..foreign import example_program, free_port, pinned, require_files
 from ..machine import allowed_cpus, read_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
-from ..options import Parser, number_in, one_of
+from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..results import Combination, Result, Sample, label_of, summarise, write_results
 from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
@@ -96,20 +97,18 @@ def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> No
         result["accept_wakes_per_connection"] = wakes / accepted
 
 
-def measure_accept(closing: str) -> Measure:
-    def measure(result: Result, s: Settings, run: Run) -> None:
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
-            with Child("the server", server_command(s, run, result) + counters) as server:
-                address = await_listening(server, result)
-                _load(result, s, run, server, address, "--close", closing)
-                if run.counting and not strace.obstacle():
-                    _count_wakes(result, s, server, address)
-                server.kill(signal.SIGTERM)
-                server.wait(time.monotonic() + PATIENCE_S)
-            if not run.who.peer:
-                take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
-    return measure
+def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
+        with Child("the server", server_command(s, run, result) + counters) as server:
+            address = await_listening(server, result)
+            _load(result, s, run, server, address, "--close", closing)
+            if run.counting and not strace.obstacle():
+                _count_wakes(result, s, server, address)
+            server.kill(signal.SIGTERM)
+            server.wait(time.monotonic() + PATIENCE_S)
+        if not run.who.peer:
+            take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
 
 
 def _await_accepting(server: Child, port: str) -> None:
@@ -121,21 +120,19 @@ def _await_accepting(server: Child, port: str) -> None:
             time.sleep(0.01)
 
 
-def measure_http(nginx: str, http_hello: str) -> Measure:
-    def measure(result: Result, s: Settings, run: Run) -> None:
-        port = free_port()
-        with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
-            pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-            user = "user root;" if os.geteuid() == 0 else ""  # who else may not read the folder
-            pathlib.Path(folder, "nginx.conf").write_text(
-                NGINX.format(workers=s.loops or len(allowed_cpus()), user=user, port=port))
-            command = ([nginx, "-p", folder, "-c", "nginx.conf", "-e", "error.log"] if run.who.peer else
-                       [http_hello, "--port", port, "--linger", "0", "--model", result["model"], "--engine", result["engine"],
-                        "--accept", result["accept"], "--loops", str(result["loops"])])
-            with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
-                _await_accepting(server, port)
-                _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
-    return measure
+def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
+        pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
+        user = "user root;" if os.geteuid() == 0 else ""  # another user may not read the folder
+        pathlib.Path(folder, "nginx.conf").write_text(
+            NGINX.format(workers=s.loops or len(allowed_cpus()), user=user, port=port))
+        command = ([nginx, "-p", folder, "-c", "nginx.conf", "-e", "error.log"] if run.who.peer else
+                   [http_hello, "--port", port, "--linger", "0", "--model", result["model"], "--engine", result["engine"],
+                    "--accept", result["accept"], "--loops", str(result["loops"])])
+        with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
+            _await_accepting(server, port)
+            _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
 
 
 def _name(result: Result) -> str:
@@ -144,14 +141,12 @@ def _name(result: Result) -> str:
 
 def ratios(results: list[Result]) -> list[tuple[str, str, str, Sample]]:
     """Returns strategy, reference, metric and the ratio in each round."""
-    peer, out = next((_name(result) for result in results if result["peer"]), ""), []
-    for name in dict.fromkeys(_name(result) for result in results if not result["peer"]):
-        # The hand-written loop has one thread, so its throughput is not comparable with several.
-        for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)):
-            found = paired_ratio(results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference)
-            if found and name != reference:
-                out.append((name, reference, metric, found))
-    return out
+    peer = next((_name(result) for result in results if result["peer"]), "")
+    # The hand-written loop has one thread, so its throughput is not comparable with several.
+    pairs = [(name, reference, metric) for name in dict.fromkeys(_name(result) for result in results if not result["peer"])
+             for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)) if name != reference]
+    return [(name, reference, metric, found) for name, reference, metric in pairs if (found := paired_ratio(
+        results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference))]
 
 
 def table(results: list[Result]) -> str:
@@ -163,8 +158,7 @@ def table(results: list[Result]) -> str:
     if not summary:
         return "Nothing was measured.\n"
     out = title_line(summary[0]) + "\n" + rows_text(summary, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}") + LEGEND
-    softirq = summary[0].median("machine_softirq_fraction")
-    if softirq is not None:
+    if (softirq := summary[0].median("machine_softirq_fraction")) is not None:
         out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
     for name, reference, metric, found in ratios(results):
         out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
@@ -172,11 +166,10 @@ def table(results: list[Result]) -> str:
 
 
 def add_options(parser: Parser, build: Build) -> None:
-    def strategies(text: str) -> list[str]:
-        return build.accept if text == "all" else list(dict.fromkeys(map(one_of(*build.accept), text.split(","))))
     parser.option("--preset", one_of("short", "fastsocket"), "short: 100 concurrent connections; fastsocket: 500 for each CPU, "
                   "as its authors measured (default: short)", default="short")
-    parser.option("--strategies", strategies, f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
+    parser.option("--strategies", lambda text: build.accept if text == "all" else list_of(one_of(*build.accept))(text),
+                  f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
     parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
                   "loop_per_thread_pool, since in others only the main loop accepts (default: loop_per_thread)", default="4")
     parser.option("--loops", number_in(1, 1024), "event loops (default: one for each CPU)")
@@ -195,16 +188,14 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
-    cpus, skipped = len(allowed_cpus()), ""
-    if (arguments.loops or 1) > cpus and "reuse_port_cpu" in arguments.strategies:
-        skipped = "reuse_port_cpu"
-        print(f"{skipped} is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
-    out = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name)
-           for name in arguments.strategies if name != skipped]
-    out += [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
-    if not out:
+    cpus, names = len(allowed_cpus()), arguments.strategies
+    if (arguments.loops or 1) > cpus and "reuse_port_cpu" in names:
+        names = [name for name in names if name != "reuse_port_cpu"]
+        print(f"reuse_port_cpu is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
+    peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
+    if not names and not peers:
         raise UsageError("--strategies: nothing is left to measure")
-    return out
+    return [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name) for name in names] + peers
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
@@ -216,13 +207,14 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     require_files(work.connections)
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=_contenders(arguments, build),
                     shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
-    nginx = shutil.which("nginx") or shutil.which("/usr/sbin/nginx") or ""  # Debian's path is not in every user's PATH
-    if arguments.nginx and not nginx:
-        raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
-    measure = (measure_http(nginx, example_program(build, "http_hello", arguments.http_hello)) if arguments.nginx else
-               measure_accept(closing))
-    if s.counters and strace.obstacle():
-        print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
+    measure: Measure = functools.partial(measure_accept, closing)
+    if arguments.nginx:
+        nginx = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")  # where Debian has it
+        if not nginx:
+            raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
+        measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
+    if s.counters and (obstacle := strace.obstacle()):
+        print(f"Wake-ups are not counted: {obstacle}.", file=sys.stderr)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for servers that do not raise it themselves
     document = run_plan("accept", s, build, measure)

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench compare`: plan, table, JSON and page."""
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from ..advice import advise, peer_ratios
 from ..build import Build
+from ..columns import SPREAD, Column, rows_text
 from ..errors import UsageError
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
 from ..options import Parser
 from ..plan import contenders_of
-from ..results import Document, read_document, summarise, workload_names, write_results
-from ..table import console_table
-from ..verdict import compute_verdict
+from ..results import Combination, Document, read_document, summarise, workload_names, write_results
+from ..table import title_line
+from ..text import grouped, joined, mebibytes, micros, significant
+from ..verdict import CPU, SPEED, compute_verdict
 
 ABOUT = "Compares the five threading models under several workloads: table, JSON, HTML report"
 DEFAULT_LIST, QUICK_LIST = "echo,pipeline,cpu:200us,blocking:2ms,mixed,heartbeat", "echo,cpu:200us,mixed"
 DEFAULT, QUICK = UsualRuns(3, 1.0, 0.2), UsualRuns(3, 0.4, 0.1)
+USUAL_COLUMNS: tuple[Column, ...] = (
+    ("requests/s", 11, SPEED, grouped), SPREAD, ("p50", 9, "p50_us", micros),
+    ("p99", 9, "p99_us", micros), ("p99.9", 9, "p999_us", micros), ("CPU/req", 10, CPU, micros),
+    ("syscalls", 9, "syscalls_per_request", significant), ("switches", 9, "context_switches_per_request", significant),
+    ("threads", 8, "server_threads", grouped), ("memory", 9, "server_rss_bytes", mebibytes))
+HEARTBEAT_COLUMNS = USUAL_COLUMNS[:6] + (  # without counters that are irrelevant then
+    ("beat p50", 9, "heartbeat_p50_us", micros), ("beat p99", 9, "heartbeat_p99_us", micros),
+    ("beat max", 9, "heartbeat_max_us", micros))
 
 
 def add_options(parser: Parser, build: Build) -> None:
@@ -33,11 +44,46 @@ def add_options(parser: Parser, build: Build) -> None:
                     "quintet-bench compare --from results.json --with sweep.json --with study.json --html report.html")
 
 
+def bottleneck_line(combinations: Iterable[Combination]) -> str:
+    """"Bottleneck: server CPU (single_reactor and reactor_pool); none (loop_per_thread).", or ""."""
+    pairs = [(c.bottleneck, c.label) for c in combinations if c.bottleneck]
+    groups = {name: joined([label for other, label in pairs if other == name]) for name, _ in pairs}
+    text = "; ".join(f"{name.replace('_cpu', ' CPU')} ({labels})" for name, labels in groups.items())
+    return f"Bottleneck: {text.replace('machine CPU', 'CPU of the machine')}." if text else ""
+
+
+def network_line(rows: Iterable[Combination]) -> str:
+    measured = [(packets, size, size / packets) for row in rows if (packets := row.median("net_packets_per_request"))
+                and (size := row.median("net_bytes_per_request")) is not None]
+    if not measured:
+        return ""
+    ends = [(significant(min(column)), significant(max(column))) for column in zip(*measured)]
+    texts = [low if low == high else f"{low} to {high}" for low, high in ends]
+    return "Network: {} packets and {} B for a request, {} B a packet, whoever sent them.".format(*texts)
+
+
 def compose(document: Document) -> dict[str, Any]:
     summary = summarise(document.results)
     return document.figures() | {"advice": advise(summary),
                                  "verdicts": [compute_verdict(summary, name) for name in workload_names(summary)],
                                  "peer_ratios": peer_ratios(document.results)}
+
+
+def console_table(document: Document, figures: dict[str, Any]) -> str:
+    """A block for each workload: a line per model and peer, then the verdict. The advice is last."""
+    summary, out = summarise(document.results), ""
+    for verdict in figures["verdicts"]:
+        rows = [c for c in summary if c.workload == verdict["workload"]]
+        columns = HEARTBEAT_COLUMNS if any("heartbeat_p99_us" in row.samples for row in rows) else USUAL_COLUMNS
+        width = max(23, *(len(row.label) for row in rows)) + 2
+        out += f"{title_line(rows[0])}\n{rows_text(rows, columns, lambda row: {}, width, lambda row: f'  {row.label}')}"
+        told = [verdict["sentence"], verdict["also"], verdict["caution"], bottleneck_line(rows), network_line(rows)]
+        told += [ratio["sentence"] for ratio in figures["peer_ratios"] if ratio["workload"] == verdict["workload"]]
+        out += "".join(f"  -> {sentence}\n" for sentence in told if sentence) + "\n"
+    for a in filter(lambda a: a["workload"], figures["advice"]):
+        good = f" As good: {joined(a['as_good'])}." if a["model"] and a["as_good"] else ""
+        out += f"For a {a['handler']} handler: {a['model'] or 'too noisy to tell'}.{good}\n"
+    return f"{out}{figures['noise']}\n"
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
@@ -47,16 +93,11 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     if arguments.with_files and not s.html_file:
         raise UsageError("--with: it adds sections to the report; give --html as well")
     if s.html_file:  # before the runs, so that a missing package fails early
-        from ..report.others import read_other
-        from ..report.page import comparison_page
-    try:
-        others = [read_other(path) for path in arguments.with_files]
-        earlier = read_document(arguments.from_file) if arguments.from_file else None
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+        from ..report.page import comparison_page, read_other
+    others = [read_other(path) for path in arguments.with_files]
+    earlier = read_document(arguments.from_file) if arguments.from_file else None
     document = earlier or run_plan("compare", s, build)
     figures = compose(document)
-    write_results(console_table(document), figures, s.json_file)
-    if s.html_file:
-        write_results("", {}, None, s.html_file, comparison_page(figures, others))
+    write_results(console_table(document, figures), figures, s.json_file, s.html_file,
+                  comparison_page(figures, others) if s.html_file else None)
     return 0 if earlier else exit_status(document)  # the command that measured has told its failures

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench diff`: how each combination changed between two files, or that the noise is too large to tell."""
 import argparse
+import itertools
 import statistics
 import sys
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..build import Build
+from ..columns import aligned
 from ..errors import UsageError
 from ..measuring import add_output_options
-from ..options import Parser, one_of, real_in
+from ..options import Parser, list_of, one_of, real_in
 from ..results import (METRICS, NAMES, Combination, Document, Result, Sample, combination_key, label_of, number,
                        read_document, summarise, workload_names, write_results)
 from ..statistics import Interval, ratio_interval
@@ -23,29 +24,12 @@ VERDICTS = ("faster", "slower", "no difference", "too noisy")
 MORE_IS_BETTER = ("requests_per_s", "mb_per_s")
 SETTINGS = ("connections", "message_bytes", "pipeline", "handler_us", "duration_s", "requests", "failed",
             "client_cpu_fraction", "foreign_cpu_fraction", "loops")  # and figures about a run's reliability
+Change = dict[str, Any]                 # a member of "changes" or "not_compared", as the JSON file has it
 COMPARED = [key for key in METRICS if key not in SETTINGS]
+SHAPE = ("connections", "message_bytes", "pipeline", "loops")
 FACTS = {"cpu_model": "CPU", "cores": "number of CPUs", "memory_bytes": "memory", "os": "operating system",
          "kernel": "kernel", "compiler": "compiler", "flags": "compiler flags", "boost": "Boost", "allocator": "allocator",
          "duration_s": "duration of a run", "warm_up_s": "warm-up"}
-
-
-class Change(NamedTuple):
-    what: Result                        # a run of the combination: names and shape
-    metric: str
-    before: Sample
-    after: Sample
-    ratio: Interval                     # after / before
-    verdict: str
-
-    @property
-    def loss(self) -> float:  # a fraction of the earlier figure; below 0 for an improvement
-        return 1 - self.ratio.ratio if self.metric in MORE_IS_BETTER else self.ratio.ratio - 1
-
-
-class Unpaired(NamedTuple):
-    what: Result
-    why: str
-    broken: bool = False                # it gave figures before and fails now
 
 
 def classify(ratio: Interval, more_is_better: bool, usual: float, tolerance: float) -> str:
@@ -63,36 +47,52 @@ def _same(a: Combination, b: Combination) -> bool:
     return combination_key(a.first | unknown) == combination_key(b.first | unknown)
 
 
-def _classified(pairs: Sequence[tuple[Combination, Combination]], metrics: list[str] | None, tolerance: float) -> list[Change]:
+def _classified(pairs: list[tuple[Combination, Combination]], metrics: list[str] | None, tolerance: float) -> list[Change]:
     # If nothing was timed, instructions were counted.
     found = [(a.first, key, a.samples[key], b.samples[key], ratio) for a, b in pairs
              for key in metrics or (metric_of(a.workload), CPU, "instructions_per_request")
              if key in a.samples and key in b.samples
              and (ratio := ratio_interval(b.samples[key].values, a.samples[key].values))]
-    spreads: dict[str, list[float]] = {}
-    for _, key, before, after, _ in found:
-        spreads.setdefault(key, []).extend((before.spread, after.spread))
-    return [Change(what, key, before, after, ratio,
-                   classify(ratio, key in MORE_IS_BETTER, statistics.median(spreads[key]), tolerance))
-            for what, key, before, after, ratio in found]
+    usual = {metric: statistics.median(side.spread for _, key, *sides, _ in found if key == metric for side in sides)
+             for _, metric, *_ in found}
+    return [_names(what) | {
+        "metric": key, "before": _figures(before), "after": _figures(after), "ratio": number(ratio.ratio),
+        "interval": [number(ratio.low), number(ratio.high)], "confidence": number(ratio.confidence),
+        "verdict": classify(ratio, key in MORE_IS_BETTER, usual[key], tolerance)} for what, key, before, after, ratio in found]
+
+
+def _names(what: Result) -> dict[str, Any]:
+    return {key: what[key] for key in (*NAMES, *SHAPE)}
+
+
+def _figures(s: Sample) -> dict[str, Any]:
+    return {"median": number(s.median), "min": number(s.low), "max": number(s.high), "rounds": len(s.values)}
 
 
 def find_differences(before: list[Result], after: list[Result], metrics: list[str] | None = None,
-                     tolerance: float = 0.1) -> tuple[list[Change], list[Unpaired]]:
+                     tolerance: float = 0.1) -> tuple[list[Change], list[Change]]:
+    """Returns the changes, and the combinations that are not compared. Those that gave figures before and fail now are
+    "broken"."""
     first, second = summarise(before), summarise(after)
-    pairs: list[tuple[Combination, Combination]] = []
-    others: list[Unpaired] = []
+    pairs, others = list[tuple[Combination, Combination]](), list[Change]()
     for a in first:
         b = next((c for c in second if _same(a, c)), None)
         if b is None:
-            others.append(Unpaired(a.first, "only in the first"))
+            others.append(_names(a.first) | {"why": "only in the first", "broken": False})
         elif a.rounds and b.rounds:
             pairs.append((a, b))
         else:
             failed, where = (b, "second") if a.rounds else (a, "first")
-            others.append(Unpaired(a.first, f"failed in the {where}: {failed.error or 'no figures'}", a.rounds > 0))
-    others += [Unpaired(b.first, "only in the second") for b in second if not any(_same(a, b) for a in first)]
+            why = f"failed in the {where}: {failed.error or 'no figures'}"
+            others.append(_names(a.first) | {"why": why, "broken": a.rounds > 0})
+    others += [_names(b.first) | {"why": "only in the second", "broken": False}
+               for b in second if not any(_same(a, b) for a in first)]
     return _classified(pairs, metrics, tolerance), others
+
+
+def loss(change: Change) -> float:
+    """A fraction of the earlier figure; below 0 for an improvement."""
+    return float(1 - change["ratio"] if change["metric"] in MORE_IS_BETTER else change["ratio"] - 1)
 
 
 def warnings(before: Document, after: Document) -> list[str]:
@@ -112,61 +112,40 @@ def warnings(before: Document, after: Document) -> list[str]:
     return out
 
 
-def _name(what: Result, changes: list[Change]) -> str:
+def _name(what: Change, changes: list[Change]) -> str:
     """The server's name, and what distinguishes it from others of the same name."""
-    alike = [c.what for c in changes if shape_text(c.what) == shape_text(what) and label_of(c.what) == label_of(what)]
+    alike = [c for c in changes if shape_text(c) == shape_text(what) and label_of(c) == label_of(what)]
     forms = {"accept": ", {}", "offload": ", offload {}", "loops": ", {} loops"}
     return label_of(what) + "".join(form.format(what[key]) for key, form in forms.items()
                                     if what[key] and any(other[key] != what[key] for other in alike))
 
 
-def diff_table(sides: dict[str, Document], changes: list[Change], others: list[Unpaired]) -> str:
+def diff_table(sides: dict[str, Document], changes: list[Change], others: list[Change]) -> str:
     """`sides`: the two documents by their titles."""
     out = "".join(f"{title}: quintet {d.quintet or 'not known'}, {d.command}, {d.environment.get('date') or 'not known'}\n"
                   for title, d in sides.items())
     out += "".join(f"warning: {warning}\n" for warning in warnings(*sides.values()))
-    shape = ""
-    for c in changes:
-        if shape_text(c.what) != shape:
-            shape = shape_text(c.what)
-            out += f"\n{shape:<64}{'before':>11}{'after':>11}{'ratio':>7}  {'interval':>10}\n"
-        out += (f"  {_name(c.what, changes):<34}{c.metric:<28}{significant(c.before.median):>11}"
-                f"{significant(c.after.median):>11}{c.ratio.ratio:>7.3f}  {c.ratio.low:>6.3f} to {c.ratio.high:<6.3f}"
-                f"{percent(c.ratio.confidence):>5}  {c.verdict}\n")
-    out += "\n" if others else ""
-    out += "".join(f"not compared: {shape_text(u.what)}, {label_of(u.what)}: {u.why}\n" for u in others)
-    counts = ", ".join(f"{sum(c.verdict == verdict for c in changes)} {verdict}" for verdict in VERDICTS)
+    heads = ["", "", "before", "after", "ratio", "interval", "", ""]
+    for shape, group in itertools.groupby(changes, shape_text):
+        rows = [[_name(c, changes), c["metric"], *(significant(c[side]["median"]) for side in ("before", "after")),
+                 f"{c['ratio']:.3f}", "{:.3f} to {:.3f}".format(*c["interval"]), percent(c["confidence"]), c["verdict"]]
+                for c in group]
+        out += f"\n{shape}\n{aligned([heads, *rows], left=(0, 1, 7))}"
+    out += "\n" * bool(others)
+    out += "".join(f"not compared: {shape_text(u)}, {label_of(u)}: {u['why']}\n" for u in others)
+    counts = ", ".join(f"{sum(c['verdict'] == verdict for c in changes)} {verdict}" for verdict in VERDICTS)
     return out + (f"\n{counts}. A ratio is after / before. The interval contains it with the given confidence, as far as "
                   "noise between rounds is concerned.\n")
-
-
-def compose(paths: list[str], documents: list[Document], changes: list[Change], others: list[Unpaired]) -> dict[str, Any]:
-    def names(what: Result) -> dict[str, Any]:
-        return {key: what[key] for key in (*NAMES[:-1], "connections", "message_bytes", "pipeline", "loops")}
-
-    def figures(s: Sample) -> dict[str, Any]:
-        return {"median": number(s.median), "min": number(s.low), "max": number(s.high), "rounds": len(s.values)}
-    before, after = ({"file": path, "quintet": d.quintet, "command": d.command, "environment": d.environment}
-                     for path, d in zip(paths, documents))
-    return {"command": "diff", "before": before, "after": after, "warnings": warnings(*documents),
-            "changes": [names(c.what) | {
-                "metric": c.metric, "before": figures(c.before), "after": figures(c.after), "ratio": number(c.ratio.ratio),
-                "interval": [number(c.ratio.low), number(c.ratio.high)], "confidence": number(c.ratio.confidence),
-                "verdict": c.verdict} for c in changes],
-            "not_compared": [names(u.what) | {"why": u.why} for u in others]}
 
 
 def parse_percent(text: str) -> float:
     return real_in(0.001, 1000)(text.removesuffix("%")) / 100
 
 
-def parse_metrics(text: str) -> list[str]:
-    return list(map(one_of(*COMPARED), text.split(",")))
-
-
 def add_options(parser: Parser, build: Build) -> None:
     parser.add_argument("before", help="earlier results: a --json file of compare, peers or sweep")
     parser.add_argument("after", help="later results")
+    parse_metrics = list_of(one_of(*COMPARED))
     parser.option("--metric", parse_metrics, "comma-separated keys of figures (default: the main figure of each workload, "
                   "and CPU per request)")
     parser.option("--metrics", parse_metrics, argparse.SUPPRESS, dest="metric")
@@ -179,18 +158,19 @@ def add_options(parser: Parser, build: Build) -> None:
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
     paths, above = [arguments.before, arguments.after], arguments.fail_above
-    try:
-        before, after = map(read_document, paths)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    before, after = documents = [read_document(path) for path in paths]
     changes, others = find_differences(before.results, after.results, arguments.metric, arguments.tolerance)
-    if not changes and not any(u.broken for u in others):
+    if not changes and not any(u["broken"] for u in others):
         raise UsageError(f"{paths[0]} and {paths[1]} have no combination of workload and server in common with such figures")
     table = diff_table({f"before {paths[0]}": before, f"after  {paths[1]}": after}, changes, others)
-    write_results(table, compose(paths, [before, after], changes, others), arguments.json)
-    failures = [(c.what, f"{c.metric} is {c.loss * 100:.1f} % worse") for c in changes
-                if above is not None and c.verdict == "slower" and c.loss > above]
-    failures += [(u.what, u.why) for u in others if above is not None and u.broken]
+    sides = {side: {"file": path, "quintet": d.quintet, "command": d.command, "environment": d.environment}
+             for side, path, d in zip(("before", "after"), paths, documents)}
+    write_results(table, {"command": "diff", **sides, "warnings": warnings(before, after), "changes": changes,
+                          "not_compared": others}, arguments.json)
+    failures = [(c, f"{c['metric']} is {loss(c) * 100:.1f} % worse") for c in changes
+                if c["verdict"] == "slower" and loss(c) > (above or 0)] + [(u, u["why"]) for u in others if u["broken"]]
+    if above is None:
+        return 0
     for what, why in failures:
         print(f"failed: {what['workload']}, {label_of(what)}: {why}", file=sys.stderr)
     return 1 if failures else 0

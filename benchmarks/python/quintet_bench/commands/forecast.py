@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench forecast`: probes, runs, and what they say about more cores."""
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import sys
@@ -13,12 +11,13 @@ from ..forecast.findings import conclude, table
 from ..forecast.runs import Patience, observe
 from ..machine import allowed_cpus
 from ..measuring import UsualRuns, add_measuring_options, exit_status, settings_of
-from ..options import Parser, number_in, parse_duration, real_in, run_duration
+from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in, run_duration
 from ..probe import probe
 from ..results import write_results
 
 ABOUT = "Forecasts more cores: costs are measured here, the rest is simulated, and how far that is off is told"
 DEFAULT, QUICK = UsualRuns(5, 0.4, 0.1), UsualRuns(2, 0.15, 0.05)
+CORES = [1, 2, 4, 8, 16, 24, 32]
 
 
 def parse_handler(text: str) -> float:
@@ -28,27 +27,20 @@ def parse_handler(text: str) -> float:
     return us
 
 
-def parse_assumptions(text: str) -> dict[str, float]:
-    out = {}
-    for name, _, value in (part.partition("=") for part in text.split(",")):
-        if name not in ASSUMPTIONS:
-            raise UsageError(f'"{name}" is not an assumption; it must be one of: {", ".join(ASSUMPTIONS)}')
-        most = ASSUMPTIONS[name].metadata["most"]
-        try:
-            out[ASSUMPTIONS[name].name] = real_in(0, most)(value)
-        except UsageError as error:
-            raise UsageError(f'"{name}={value}" is not {name}=NUMBER, with a number from 0 to {most:.0f}') from error
-    return out
+def parse_assumption(text: str) -> tuple[str, float]:
+    """"lines=8". Returns the field of MachineCosts and its value."""
+    name, _, value = text.partition("=")
+    field = ASSUMPTIONS[one_of(*ASSUMPTIONS)(name)]
+    return field.name, real_in(0, field.metadata["most"])(value)
 
 
 def add_options(parser: Parser, build: Build) -> None:
-    cores = number_in(1, 256)
-    parser.option("--cores", lambda text: [cores(part) for part in text.split(",")],
-                  "comma-separated numbers (default: 1,2,4,8,16,24,32)", default=[1, 2, 4, 8, 16, 24, 32])
+    parser.option("--cores", list_of(number_in(1, 256)), f"comma-separated numbers (default: {','.join(map(str, CORES))})",
+                  default=CORES)
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 1000)", default=1000)
     parser.option("--handler", parse_handler, "time that a handler computes, besides the echo (default: 200us)", default=200.0)
-    parser.option("--assume", parse_assumptions, "set what two CPUs cannot show, as in lines=10,away=200: "
-                  f"{', '.join(ASSUMPTIONS)}; the list of costs explains them", default={})
+    parser.option("--assume", list_of(parse_assumption), "set what two CPUs cannot show, as in lines=10,away=200: "
+                  f"{', '.join(ASSUMPTIONS)}; the list of costs explains them", default=[])
     parser.option("--patience", run_duration, "wait at most this long in all for other programs to be idle, and repeat runs "
                   "that they disturbed (default: do not wait)", default=0.0)
     add_measuring_options(parser, DEFAULT, QUICK)
@@ -64,7 +56,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     patience = Patience(arguments.patience)
     patience.wait()
     probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
-    costs = dataclasses.replace(MachineCosts.of_probes(probes), **arguments.assume)
+    costs = dataclasses.replace(MachineCosts.of_probes(probes), **dict(arguments.assume))
     document, runs = observe(s, build, patience, costs)
     print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
     figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)

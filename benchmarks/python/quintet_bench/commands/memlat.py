@@ -1,36 +1,60 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench memlat`: rounds over all levels of memory, and over pairs of CPUs."""
 import argparse
-import dataclasses
 import functools
+import glob
 import os
-from typing import Any
+import re
+from typing import Any, NamedTuple
 
 from ..build import Build
-from ..caches import read_caches, working_sets
-from ..machine import Environment, allowed_cpus, parse_cpus
-from ..options import Parser, parse_duration
-from ..probe import add_round_options, measure_rounds, probe
+from ..columns import aligned
+from ..machine import Environment, allowed_cpus, parse_cpus, read_text
+from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..options import Parser
+from ..probe import STARTING_S, probe
+from ..progress import perform_all
 from ..results import Sample, number, write_results
 from ..text import grouped, mebibytes
 
 ABOUT = "Measures the latency of L1, L2, L3 and DRAM, and of a cache line between two CPUs"
-ROUNDS, DURATIONS, MOST_PAIRS = (5, 3), ("200ms", "50ms"), 16
+DEFAULT, QUICK, MOST_PAIRS = UsualRuns(5, 0.2), UsualRuns(3, 0.05), 16
 NOT_KNOWN = ["whether two CPUs of a virtual machine are two cores, or two threads of one",
              "which part of a load is address translation, if the kernel gave no huge pages",
              "who else uses a cache that the CPU shares with others: less of it may be free than the kernel says"]
 
 
-@dataclasses.dataclass
-class Latency:
+class Latency(NamedTuple):
     name: str                           # "L1", "CPU 0 to CPU 1"
+    bytes: int | None                   # of the working set; None: a cache line goes to and fro
     probe: list[str]                    # kind and options
-    bytes: int | None = None            # of the working set; None: a cache line goes to and fro
-    ns: list[float] = dataclasses.field(default_factory=list)
+    ns: list[float]                     # in each round
 
-    @property
-    def sample(self) -> Sample:
-        return Sample(tuple(self.ns))
+
+def read_caches(cpu: int, root: str = "/sys/devices/system/cpu") -> list[tuple[int, int]]:
+    """Returns level and bytes of each, smallest level first; [] if the kernel lists none."""
+    out = []
+    for index in glob.glob(f"{root}/cpu{cpu}/cache/index*"):
+        kind, level, size = (read_text(f"{index}/{name}").strip() for name in ("type", "level", "size"))
+        if kind in ("Data", "Unified") and (found := re.fullmatch(r"(\d+)([KM]?)", size)):
+            out.append((int(level), int(found[1]) << {"": 0, "K": 10, "M": 20}[found[2]]))
+    return sorted(out)
+
+
+def working_sets(caches: list[tuple[int, int]], most: int) -> tuple[dict[str, int], list[str]]:
+    """Returns bytes by name, and why others are left out: they exceed `most`, or are hardly larger than the cache below.
+    A set is half of its cache, to leave room for other data, or a quarter from L3 on, which is shared. DRAM gets four
+    times the last cache, at least 64 MiB."""
+    wanted = [(f"L{level}", size // (2 if level < 3 else 4)) for level, size in caches]
+    below, sets, left_out = [0] + [size for _, size in caches], {}, []
+    for (name, size), smaller in zip(wanted + [("DRAM", max(4 * below[-1], 64 << 20))], below):
+        if size > most:
+            left_out.append(f"{name}: it needs {mebibytes(size)}, and {mebibytes(most)} are available")
+        elif size < 2 * smaller:
+            left_out.append(f"{name}: it is hardly larger than the cache below it")
+        else:
+            sets[name] = size
+    return sets, left_out
 
 
 def make_latencies(cpus: list[int]) -> tuple[list[Latency], list[str]]:
@@ -39,8 +63,8 @@ def make_latencies(cpus: list[int]) -> tuple[list[Latency], list[str]]:
     sets, unknown = working_sets(caches, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     unknown += [] if caches else ["L1, L2, L3: the kernel does not list them"]
     unknown += [] if len(cpus) > 1 else ["how long a cache line takes from one CPU to another: there is one CPU"]
-    out = [Latency(name, ["memory", "--cpus", str(first), "--bytes", str(size)], size) for name, size in sets.items()]
-    out += [Latency(f"CPU {first} to CPU {other}", ["ping-pong", "--cpus", f"{first},{other}"])
+    out = [Latency(name, size, ["memory", "--cpus", str(first), "--bytes", str(size)], []) for name, size in sets.items()]
+    out += [Latency(f"CPU {first} to CPU {other}", None, ["ping-pong", "--cpus", f"{first},{other}"], [])
             for other in cpus[1:MOST_PAIRS + 1]]
     return out, unknown + NOT_KNOWN
 
@@ -49,46 +73,43 @@ def size_text(size: int | None) -> str:
     return "one line" if not size else f"{grouped(size / 1024)} KiB" if size < 1 << 20 else mebibytes(size)
 
 
-def _line(one: Latency) -> str:
-    s = one.sample
-    return f"  {one.name:<22}{size_text(one.bytes):>12}{s.median:>10.2f} ns{f'{s.low:.2f} to {s.high:.2f}':>20}\n"
+def figures(latencies: list[Latency]) -> list[dict[str, Any]]:
+    """The results, as the JSON file has them."""
+    samples = [(one, Sample(tuple(one.ns))) for one in latencies if one.ns]
+    return [{"what": "load" if one.bytes else "pass", "name": one.name, "bytes": one.bytes, "median_ns": number(s.median),
+             "min_ns": number(s.low), "max_ns": number(s.high), "rounds": list(map(number, s.values))} for one, s in samples]
 
 
-def memlat_table(latencies: list[Latency], unknown: list[str]) -> str:
-    loads, passes = ([one for one in latencies if one.ns and bool(one.bytes) is load] for load in (True, False))
-    out = f"a load that waits for the previous one\n{'working set':>36}{'median':>13}{'rounds from':>20}\n"
-    out += "".join(map(_line, loads))
-    if len(loads) > 1 and loads[-2].sample.median >= 0.7 * loads[-1].sample.median:
-        out += (f"  {loads[-2].name} is hardly faster than {loads[-1].name}: others use it at the same time, or it is "
+def memlat_table(results: list[dict[str, Any]], unknown: list[str]) -> str:
+    rows = [[r["name"], size_text(r["bytes"]), f"{r['median_ns']:.2f} ns", f"{r['min_ns']:.2f} to {r['max_ns']:.2f}"]
+            for r in results]
+    out = ("a load that waits for the previous one, and one line's way from a CPU to another\n" +
+           aligned([["", "working set", "median", "rounds from"], *rows]))
+    loads = [r for r in results if r["what"] == "load"]
+    if len(loads) > 1 and loads[-2]["median_ns"] >= 0.7 * loads[-1]["median_ns"]:
+        out += (f"  {loads[-2]['name']} is hardly faster than {loads[-1]['name']}: others use it at the same time, or it is "
                 "smaller than the kernel says\n")
-    out += "a cache line from one CPU to another\n" + "".join(map(_line, passes)) + "\nNot known:\n"
-    return out + "".join(f"  {text}\n" for text in unknown)
-
-
-def compose(latencies: list[Latency], unknown: list[str]) -> dict[str, Any]:
-    return {"results": [{"what": "load" if one.bytes else "pass", "name": one.name, "bytes": one.bytes,
-                         "median_ns": number(one.sample.median), "min_ns": number(one.sample.low),
-                         "max_ns": number(one.sample.high), "rounds": [number(ns) for ns in one.ns]}
-                        for one in latencies if one.ns], "not_known": unknown}
+    return out + "\nNot known:\n" + "".join(f"  {text}\n" for text in unknown)
 
 
 def add_options(parser: Parser, build: Build) -> None:
-    add_round_options(parser, ROUNDS, DURATIONS)
+    add_measuring_options(parser, DEFAULT, QUICK)
     parser.option("--cpus", parse_cpus, "loads run on the first CPU; cache lines go from it to each of the others "
                   f"(default: all allowed CPUs, at most {MOST_PAIRS + 1})")
     parser.examples("quintet-bench memlat", "quintet-bench memlat --cpus 0,4,8 --rounds 9 --json memlat.json")
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    machine, duration_s = Environment(build), arguments.duration or parse_duration(DURATIONS[arguments.quick])
+    s, machine = settings_of(arguments, build, DEFAULT, QUICK), Environment(build)
     latencies, unknown = make_latencies(arguments.cpus or allowed_cpus())
 
-    def measure(one: Latency, _: int) -> str:
-        found = probe(build.program, one.probe, duration_s)
-        one.ns.append(found["ns_per_load" if one.bytes else "ns_one_way"])
+    def measure(one: Latency) -> str:
+        one.ns.append(probe(s.program, one.probe, s.duration_s)["ns_per_load" if one.bytes else "ns_one_way"])
         return f"{one.ns[-1]:.2f} ns"
-    whole = measure_rounds(arguments.rounds or ROUNDS[arguments.quick], duration_s,
-                           [(one.name, functools.partial(measure, one)) for one in latencies])
-    about = {"quintet": build.version, "command": "memlat", "environment": machine.finish(), "interrupted": not whole}
-    write_results(memlat_table(latencies, unknown), about | compose(latencies, unknown), arguments.json)
-    return 0 if whole else 130
+    complete = perform_all([(f"{one.name}, round {number}", s.duration_s + STARTING_S, functools.partial(measure, one))
+                            for number in range(1, s.rounds + 1) for one in latencies])
+    results = figures(latencies)
+    document = {"quintet": build.version, "command": "memlat", "environment": machine.finish(), "interrupted": not complete,
+                "results": results, "not_known": unknown}
+    write_results(memlat_table(results, unknown), document, s.json_file)
+    return 0 if complete else 130

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench peers`: the same echo over other libraries; kv beside redis-server; instructions for each request."""
 import argparse
+import functools
 import sys
 import time
 from collections.abc import Sequence
@@ -8,10 +9,10 @@ from collections.abc import Sequence
 from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
-from ..columns import SPREAD, Column, rows_text
+from ..columns import SPREAD, Column, aligned, ratio_texts, rows_text
 from ..errors import UsageError
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
-from ..options import Parser, number_in, one_of
+from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load
 from ..results import Combination, Document, Result, Sample, label_of, summarise, workload_names, write_results
@@ -39,77 +40,58 @@ def reference_in(workload: str) -> Contender:
     return REDIS if workload.startswith("kv") else EPOLL
 
 
-def standings(results: Sequence[Result], summary: Sequence[Combination], workload: str) -> list[Standing]:
-    def ratio(row: Combination, peer: str | None) -> Sample | None:
+def standings(results: Sequence[Result]) -> list[Standing]:
+    def ratio(row: Combination) -> Sample | None:
+        peer = reference_in(row.workload).peer
         return None if row.first["peer"] == peer else paired_ratio(
-            results, workload, cost_of(row)[0], lambda r: label_of(r) == row.label, lambda r: r["peer"] == peer)
-    return [(row, ratio(row, reference_in(workload).peer)) for row in summary if row.workload == workload]
+            results, row.workload, cost_of(row).key, lambda r: label_of(r) == row.label, lambda r: r["peer"] == peer)
+    return [(row, ratio(row)) for row in summarise(results)]
 
 
-def verdict_on(found: Sequence[Standing], workload: str) -> str:
-    reference, compared = reference_in(workload).label, [(row, ratio) for row, ratio in found if ratio]
-    ours = [f"{row.label} needs {ratio_text(ratio, cost_of(row)[1], reference)}." for row, ratio in compared if not row.is_peer]
-    peers = sorted(((ratio.median, row.label) for row, ratio in compared if row.is_peer), key=lambda peer: peer[0])
+def verdict_on(found: Sequence[Standing]) -> str:
+    """`found`: those of one workload."""
+    reference, compared = reference_in(found[0][0].workload).label, [(row, ratio) for row, ratio in found if ratio]
+    ours = [f"{row.label} needs {ratio_text(ratio, cost_of(row).word, reference)}."
+            for row, ratio in compared if not row.is_peer]
+    peers = sorted((ratio.median, row.label) for row, ratio in compared if row.is_peer)
     if not ours:
         return f"Nothing to say: one of ours or {reference} gave no figures."
     if len(peers) < 2:
         return ours[0] + "".join(f" {label}: {median:.2f} times." for median, label in peers)
-    return (f"{ours[0]} Of the other peers {peers[0][1]} needs least ({peers[0][0]:.2f} times), "
-            f"{peers[-1][1]} most ({peers[-1][0]:.2f} times).")
+    (least, best), (most, worst) = peers[0], peers[-1]
+    return f"{ours[0]} Of the other peers {best} needs least ({least:.2f} times), {worst} most ({most:.2f} times)."
 
 
 def _memory_text(rows: Sequence[Combination]) -> str:
     """Memory for each connection, if there are enough of them to measure it."""
-    each = [(row, row.samples["bytes_per_connection"].median) for row in rows if "bytes_per_connection" in row.samples]
-    return "".join([f"  the server's memory for each of {grouped(row.first['connections'])} connections (RSS; the kernel's own "
-                    "comes on top)\n" for row, _ in each[:1]] +
-                   [f"  {row.label:<34}{grouped(size):>8} B   {mebibytes(1e6 * size)} for 1 million, "
-                    f"{mebibytes(2e6 * size)} for 2 million\n" for row, size in each])
+    each = [[row.label, f"{grouped(size)} B", f"{mebibytes(1e6 * size)} for 1 million, {mebibytes(2e6 * size)} for 2 million"]
+            for row in rows if (size := row.median("bytes_per_connection"))]
+    connections = grouped(rows[0].first["connections"])
+    return (f"  the server's memory for each of {connections} connections (RSS; the kernel's own comes on top)\n"
+            f"{aligned(each, left=(0, 2))}") if each else ""
 
 
 def table(results: Sequence[Result]) -> str:
     """A block for each workload: a line for each server, then the verdict."""
-    summary, out = summarise(results), ""
-    for name in workload_names(summary):
-        found = standings(results, summary, name)
-        ratios = {row.label: ratio for row, ratio in found}
-
-        def texts(row: Combination) -> dict[str, str]:
-            ratio = ratios[row.label]
-            return {"ratio": f"{ratio.median:.2f}" if ratio else "1",
-                    "range": f"{ratio.low:.2f} to {ratio.high:.2f}" if ratio and len(ratio.values) > 1 else ""}
-        rows = [row for row, _ in found]
-        columns = COLUMNS if cost_of(rows[0])[0] == CPU else COUNTED
-        out += title_line(rows[0]) + "\n" + rows_text(rows, columns, texts, 36, lambda row: f"  {row.label}")
-        out += _memory_text(rows) + f"  -> {verdict_on(found, name)}\n\n"
-    return out + (noise_sentence(summary) + "\n" if any(SPEED in row.samples for row in summary) else "")
+    standing, out = standings(results), ""
+    for name in workload_names(row for row, _ in standing):
+        found = [(row, ratio) for row, ratio in standing if row.workload == name]
+        rows, ratios = [row for row, _ in found], {row.label: ratio for row, ratio in found}
+        columns = COUNTED if cost_of(rows[0]).counted else COLUMNS
+        out += title_line(rows[0]) + "\n" + rows_text(rows, columns, lambda row: ratio_texts(ratios[row.label], "1"), 36,
+                                                      lambda row: f"  {row.label}")
+        out += _memory_text(rows) + f"  -> {verdict_on(found)}\n\n"
+    timed = [row for row, _ in standing if SPEED in row.samples]
+    return out + (noise_sentence(timed) + "\n" if timed else "")
 
 
 def measure_instructions(result: Result, s: Settings, run: Run) -> None:
-    """Counts with callgrind, as the slope between two runs of different length: start and stop cancel out. All requests of
-    a turn arrive before the server wakes."""
+    """Counts with callgrind. All requests of a turn arrive before the server wakes."""
     result["server_cpus"] = result["client_cpus"] = str(valgrind.cpu())
-    few, many, per_turn = valgrind.bounded_load(run.work)
-    command = server_command(s, run, result)
-    less, more = (valgrind.collected_instructions(valgrind.log_under_valgrind(valgrind.CALLGRIND, command, run.work, turns))
-                  for turns in (few, many))
-    result |= {"requests": (few + many) * per_turn, "failed": 0,
-               "instructions_per_request": (more - less) / ((many - few) * per_turn)}
-
-
-def _workloads(build: Build, text: str) -> list[Workload]:
-    out = {part: PING if part == "kv" else build.workload(part) for part in text.split(",")}
-    for work in out.values():
-        if work.kind != "echo":
-            raise UsageError(f'the peers only echo; "{work.name}" does more')
-    return list(out.values())
-
-
-def _peers(build: Build, text: str) -> list[str]:
-    names = list(map(one_of(*build.peers), text.split(",")))
-    for name in build.missing_peers.keys() & set(names):
-        raise UsageError(f"{name}: {build.missing_peers[name]}")
-    return names
+    serve = functools.partial(valgrind.serving_echo, server_command(s, run, result), run.work)
+    (count,), requests = valgrind.difference(valgrind.CALLGRIND, lambda log: (valgrind.collected_instructions(log),),
+                                             valgrind.bounded_turns(run.work), serve)
+    result |= {"requests": requests, "failed": 0, "instructions_per_request": count / requests}
 
 
 def _usable(program: str, engine: str) -> bool:
@@ -135,11 +117,21 @@ def _contenders(arguments: argparse.Namespace, build: Build, program: str) -> li
 
 
 def add_options(parser: Parser, build: Build) -> None:
-    parser.option("--workload", lambda text: _workloads(build, text), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} "
-                  "with --quick); kv: the example kv beside redis-server, under redis-benchmark", dest="workloads")
-    parser.option("--workloads", lambda text: _workloads(build, text), "the same")
-    parser.option("--peers", lambda text: _peers(build, text), f"comma-separated: {', '.join(build.peers)} (default: all with "
-                  "one thread); epoll, the reference, is always included")
+    def workload(name: str) -> Workload:
+        work = PING if name == "kv" else build.workload(name)
+        if work.kind != "echo":
+            raise UsageError(f'the peers only echo; "{name}" does more')
+        return work
+
+    def peer(name: str) -> str:
+        if name in build.missing_peers:
+            raise UsageError(f"{name}: {build.missing_peers[name]}")
+        return one_of(*build.peers)(name)
+    parser.option("--workload", list_of(workload), f"comma-separated (default: {DEFAULT_LIST}; {QUICK_LIST} with --quick); kv: "
+                  "the example kv beside redis-server, under redis-benchmark", dest="workloads")
+    parser.option("--workloads", list_of(workload), "the same")
+    parser.option("--peers", list_of(peer), f"comma-separated: {', '.join(build.peers)} (default: all with one thread); epoll, "
+                  "the reference, is always included")
     parser.option("--model", build.model, "model of Quintet's server (default: single_reactor)", default="single_reactor")
     parser.option("--count", one_of("instructions"), "instructions: count user-space instructions of each server with "
                   "callgrind, instead of time")
@@ -152,12 +144,11 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def compose(document: Document) -> dict[str, object]:
-    summary, ratios, verdicts = summarise(document.results), [], []
-    for name in workload_names(summary):
-        found = standings(document.results, summary, name)
-        verdicts.append({"workload": name, "sentence": verdict_on(found, name)})
-        ratios += [ratio_json({"workload": name, **{key: row.first[key] for key in ("model", "engine", "handler", "peer")},
-                               "reference": reference_in(name).peer}, cost_of(row)[0], ratio) for row, ratio in found if ratio]
+    standing, about = standings(document.results), ("workload", "model", "engine", "handler", "peer")
+    ratios = [ratio_json({**{key: row.first[key] for key in about}, "reference": reference_in(row.workload).peer},
+                         cost_of(row).key, ratio) for row, ratio in standing if ratio]
+    verdicts = [{"workload": name, "sentence": verdict_on([one for one in standing if one[0].workload == name])}
+                for name in workload_names(row for row, _ in standing)]
     return document.figures() | {"ratios": ratios, "verdicts": verdicts}
 
 

@@ -3,12 +3,13 @@
 import argparse
 import resource
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from ..build import Build
 from ..errors import UsageError
+from ..foreign import require_files
 from ..machine import Environment
 from ..options import Parser, number_in, one_of, output_file, parse_duration
 from ..results import pretty, write_output
@@ -22,8 +23,7 @@ from ..stress.scenarios import SCENARIOS, perform
 ABOUT = "Tests whether a server still serves others under hostile or very many peers"
 OF_SCENARIOS = ("model", "engine", "accept", "loops", "own_descriptors", "rounds", "deadline", "memory", "within", "program")
 OF_ATTACKS = ("protocol", "bound", "allow_remote")
-OWN_FILES = 200
-Test = tuple[str, str, str, str, Callable[[], Findings]]  # name, about, "model" or "server", which one, how to perform it
+Test = tuple[dict[str, str], str, Callable[[], Findings]]  # scenario and model or server; what the peers do; performs it
 TEXT = """
 With --server no server is started: the attacks go to a running server of any kind. Meanwhile a well-behaved
 client sends 50 requests a second. The server passes an attack if it answers each of them within --bound, and
@@ -52,7 +52,7 @@ def add_options(parser: Parser, build: Build) -> None:
                   "--server: length of an attack (default: 3)")
     parser.option("--deadline", duration, "slow-writers: the server's message_timeout (default: 5)")
     parser.option("--memory", number_in(1 << 20), "non-readers: bytes of the server's memory group (default: 512 MiB)")
-    parser.option("--within", duration, "time limit of a run (default: about a minute, more for more peers)")
+    parser.option("--within", duration, "time limit of a run (default: some minutes, more for more peers)")
     parser.flag("--quick", "one round with short windows and a tenth of the peers, for a first look")
     parser.option("--json", output_file, "write all figures to this file; -: standard output", metavar="FILE")
     parser.option("--program", str, "path of the quintet-bench that serves (default: this one)", metavar="FILE")
@@ -79,73 +79,63 @@ def complete(s: argparse.Namespace, forbidden: Collection[str], why: str, **defa
     vars(s).update({name: value for name, value in defaults.items() if not getattr(s, name)})
 
 
-def chosen(text: str, table: Collection[str], kind: str) -> Collection[str]:
-    if text != "all" and text not in table:
-        raise UsageError(f'"{text}" is not {kind}; it must be one of: {", ".join(table)}, or all')
-    return table if text == "all" else [text]
+def chosen(s: argparse.Namespace, table: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any, int]]:
+    """Yields name, entry and number of peers of each scenario or attack that the user wants."""
+    if s.scenario not in ("all", *table):
+        raise UsageError(f'"{s.scenario}" is not {kind}; it must be one of: {", ".join(table)}, or all')
+    for name in table if s.scenario == "all" else [s.scenario]:
+        yield name, table[name], s.peers or table[name].peers // (10 if s.quick else 1)
 
 
-def count_peers(s: argparse.Namespace, name: str, default: int, more_files: int, keeps: bool = True) -> int:
-    """Returns the number of peers, if there are descriptors for them."""
-    peers: int = s.peers or default // (10 if s.quick else 1)
-    needed, most = more_files + peers * keeps, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if needed > most and not (name == "idle" and s.own_descriptors):
-        raise UsageError(f"--peers: {peers} peers of {name} need {needed} open files; this machine allows {most} (ulimit -Hn)")
-    return peers
-
-
-def scenario_tests(s: argparse.Namespace, build: Build) -> list[Test]:
+def scenario_tests(s: argparse.Namespace, build: Build) -> Iterator[Test]:
     complete(s, OF_ATTACKS, "requires --server", rounds=1 if s.quick else 3, deadline=5, memory=512 << 20, engine="automatic",
              model=build.models, program=build.program)
+    s.load_program = build.program
     if not s.scenario:
         raise UsageError("a scenario is required: its name, or all; or give --server HOST:PORT")
     if s.deadline > 60:
         raise UsageError("--deadline must be at most 1min, because one byte a second completes the message by then")
-    s.load_program = build.program
-    tests: list[Test] = []
-    for name in chosen(s.scenario, SCENARIOS, "a scenario"):
-        one = SCENARIOS[name]
-        peers = count_peers(s, name, one.peers, OWN_FILES + AT_ONCE, one.keeps_peers)
+    without = [model for model in s.model if not model.startswith("loop_per_thread")]
+    if s.accept not in (None, "main_reactor") and without:
+        raise UsageError(f"--accept: {without[0]} has no loops that accept; --model must be 4, 5 or both")
+    for name, scenario, peers in chosen(s, SCENARIOS, "a scenario"):
+        if not (name == "idle" and s.own_descriptors):
+            require_files(AT_ONCE + peers * scenario.keeps_peers)
         for model in s.model:
-            if s.accept not in (None, "main_reactor") and not model.startswith("loop_per_thread"):
-                raise UsageError(f"--accept: {model} has no loops that accept; --model must be 4, 5 or both")
-            planned = Run(s, model, peers, s.window or (1 if s.quick else one.window_s))
-            tests.append((name, f"{one.about}, {peers} of them", "model", model, partial(perform, name, planned)))
-    return tests
+            planned = Run(s, model, peers, s.window or (1 if s.quick else scenario.window_s))
+            yield {"scenario": name, "model": model}, f"{scenario.about}, {peers} of them", partial(perform, scenario, planned)
 
 
-def attack_tests(s: argparse.Namespace) -> list[Test]:
-    complete(s, OF_SCENARIOS, "and --server exclude each other", protocol="echo", bound=1, window=2 if s.quick else 3)
+def attack_tests(s: argparse.Namespace) -> Iterator[Test]:
+    complete(s, OF_SCENARIOS, "and --server exclude each other", protocol="echo", bound=1, window=2 if s.quick else 3,
+             scenario="all")
     where, s.target = s.server
     s.dialect = DIALECTS[s.protocol]
-    names = chosen(s.scenario or "all", ATTACKS, "an attack on --server")
     if not s.target.is_loopback and not s.allow_remote:
         raise UsageError(f"--server: {where} is not a loopback address of this machine; attack another machine only if it is "
                          "yours, with --allow-remote")
     if not 2 * s.bound <= s.window <= 60:
         raise UsageError("--window is out of range; with --server it must be from twice --bound to 1min")
-    if (s.peers or 1) > MOST_PEERS:
-        raise UsageError(f"--peers is too large; with --server it must be at most {MOST_PEERS}")
-    tests: list[Test] = []
-    for name in names:
-        peers = count_peers(s, name, ATTACKS[name].peers, 100)
-        tests.append((name, f"{peers} peers {ATTACKS[name].about}", "server", where,
-                      partial(perform_attack, ATTACKS[name], s, peers)))
-    return tests
+    for name, attack, peers in chosen(s, ATTACKS, "an attack on --server"):
+        if peers > MOST_PEERS:
+            raise UsageError(f"--peers is too large; with --server it must be at most {MOST_PEERS}")
+        require_files(peers)
+        subject = {"scenario": name, "server": where}
+        yield subject, f"{peers} peers {attack.about}", partial(perform_attack, attack, s, peers)
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    tests = attack_tests(arguments) if arguments.server else scenario_tests(arguments, build)
+    tests = list(attack_tests(arguments) if arguments.server else scenario_tests(arguments, build))
     most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
-    machine, results, interrupted, told = Environment(build), list[dict[str, Any]](), False, ""
+    machine, results, interrupted = Environment(build), list[dict[str, Any]](), False
     try:
-        for name, about, what, against, test in tests:
-            if name != told:
-                print(f"{name}: {about}", file=sys.stderr, flush=True)
-            told, found = name, test()
-            print(f"{name}, {against}: {'passed' if found.passed else 'FAILED'}\n{found.text()}", end="", flush=True)
-            results.append(found.json() | {"scenario": name, what: against})
+        for subject, about, test in tests:
+            title = ", ".join(subject.values())
+            print(f"{title}: {about}", file=sys.stderr, flush=True)
+            found = test()
+            print(f"{title}: {'passed' if found.passed else 'FAILED'}\n{found.text()}", end="", flush=True)
+            results.append(found.json() | subject)
     except KeyboardInterrupt:
         interrupted = True
     if arguments.json:

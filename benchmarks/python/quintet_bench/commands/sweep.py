@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from ..build import Build, Workload
 from ..columns import SPREAD, Column, rows_text
+from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
 from ..errors import UsageError
 from ..foreign import require_files
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
-from ..options import Parser, number_in, one_of, parse_duration, size_in
+from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
 from ..plan import contenders_of
 from ..results import Combination, number, summarise, write_results
-from ..sweep.curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
 from ..table import failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
@@ -71,11 +71,11 @@ AXES = {axis.name: axis for axis in (
 def parse_values(axis: Axis, text: str) -> list[int]:
     """Returns the values in ascending order, each once."""
     try:
-        values = sorted(set(map(axis.parse, text.split(","))))
+        values = sorted(list_of(axis.parse)(text))
+        if len(values) < 2:
+            raise UsageError(f'"{text}" has too few values; give two values or more')
     except UsageError as error:
         raise UsageError(f"--values: {error}") from error
-    if len(values) < 2:
-        raise UsageError(f'--values: "{text}" has too few values; give two values or more')
     return values
 
 
@@ -120,11 +120,9 @@ def conclude(axis: Axis, summary: Sequence[Combination]) -> dict[str, Any]:
                         for label, parts in shapes.items()]
         said += [f"{label}, {sentence}" for label, parts in shapes.items() for _, sentence in parts.values()]
     elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
-        for label, curve in curves.items():
-            top = curve[peak(curve)].median
-            said.append(f"{label} has {percent(NEAR_PEAK)} of its peak "
-                        f"({significant(top) + ' MB/s' if axis.figure == MEGABYTES else grouped(top) + ' requests/s'}) "
-                        f"from {axis.measured(near_peak(curve))} on.")
+        form, unit = (significant, "MB/s") if axis.figure == MEGABYTES else (grouped, "requests/s")
+        said += [f"{label} has {percent(NEAR_PEAK)} of its peak ({form(curve[peak(curve)].median)} {unit}) from "
+                 f"{axis.measured(near_peak(curve))} on." for label, curve in curves.items()]
     said += [_lead_sentence(axis, leading)] if leading else []
     said += [f"{c['after']} overtakes {c['before']} at {axis.place(c['at'])} (measured apart at "
              f"{' and at '.join(map(axis.measured, c['apart_at']))})." for c in crossed]

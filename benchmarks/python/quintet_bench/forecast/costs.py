@@ -11,14 +11,15 @@ import numpy as np
 
 from ..results import number
 
-MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
+MODELS = THREAD_PER_CONNECTION, SINGLE_REACTOR, REACTOR_POOL, LOOP_PER_THREAD, LOOP_PER_THREAD_POOL = (
+    "thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
 FEW, MANY = 100, 1000                   # connections per core at which a request's cost is fitted
 PROBE, FITTED, ASSUMED = "measured here, by itself", "fitted to runs measured here", "assumed"
 
 
 def between(few: float, many: float, connections: float) -> float:
-    """A request's cost: with more connections, caches hold a smaller part of them. Linear in their logarithm, constant below
-    FEW, with the same slope above MANY."""
+    """A request's cost: with more connections for a core, caches hold a smaller part of them. Linear in their logarithm,
+    constant below FEW, with the same slope above MANY."""
     return few if connections <= FEW else max(few / 2, few + (many - few) * math.log(connections / FEW, MANY / FEW))
 
 
@@ -39,7 +40,6 @@ class ModelCosts:
     worker: float | None = _cost("the worker's part of a cheap request", value=None)
     handoff: float | None = _cost("a handoff there and back, of cheap requests together", value=None)    # half in the worker
     expensive_worker: float | None = _cost("the worker's part of a request whose handler computes, beside it", value=None)
-    known: bool = False                 # fitted
 
 
 @dataclasses.dataclass
@@ -59,7 +59,7 @@ class MachineCosts:
     # An old kernel answered the SYN and created the socket under the lock, and neither can be measured separately.
     accept_locked: float = _cost("times accept() that an old kernel's one queue is locked for", ASSUMED, 2.0, "", 100)
     away: float = _cost("from a reply until the next request has come", ASSUMED, 50.0, "us", 1e6)
-    models: list[ModelCosts] = dataclasses.field(default_factory=lambda: [ModelCosts() for _ in MODELS])
+    models: dict[str, ModelCosts] = dataclasses.field(default_factory=dict)     # only those that could be fitted
 
     def __post_init__(self) -> None:
         idle, *costs = zip(*self.wakes)
@@ -82,7 +82,7 @@ class MachineCosts:
             for what, us in zip(("CPU", "until it runs"), costs):
                 yield {"name": f"waking a thread whose core was idle for {idle:.0f} us: {what}", "model": None,
                        "value": number(us), "unit": "us", "source": PROBE}
-        for model, of in [(None, self), *((name, of) for name, of in zip(MODELS, self.models) if of.known)]:
+        for model, of in [(None, self), *self.models.items()]:
             for field in filter(lambda field: field.metadata, dataclasses.fields(of)):
                 about = field.metadata
                 key = f"{field.name}=: ".replace("_", "-") if about["source"] == ASSUMED else ""

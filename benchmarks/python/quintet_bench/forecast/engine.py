@@ -10,7 +10,6 @@ import simpy
 
 from .costs import MachineCosts
 
-NOTHING = 1e-9                          # rounding error after additions and subtractions of times
 Steps = Generator[Any, Any, Any]        # of a process of SimPy
 
 
@@ -20,14 +19,13 @@ class Core:
 
 
 class Simulator:
-    """A clock, random numbers, a mutex, and what all simulated servers do. One seed gives one result."""
+    """A clock, random numbers, a mutex, and what all simulated servers do. It gives the same result each time."""
     wake_extra = 0.0                    # latency of a wake-up beyond that of MachineCosts.wake()
 
-    def __init__(self, costs: MachineCosts, connections: int = 0, seed: int = 1) -> None:
-        self.costs, self.env, self.random, self.done = costs, simpy.Environment(), random.Random(seed).random, 0
+    def __init__(self, costs: MachineCosts, connections: int = 0) -> None:
+        self.costs, self.env, self.random, self.done = costs, simpy.Environment(), random.Random(1).random, 0
         self.last_core = [Core()] * connections
-        self._lock_taken, self._lock_core = False, Core()
-        self._sleepers: list[Thread] = []
+        self._locked, self._lock_core, self._sleepers = False, Core(), list[Thread]()
 
     def cores(self, count: int) -> simpy.Store:
         """The idle cores; the last one became idle last. As on a good scheduler, none is idle while a thread is ready."""
@@ -47,25 +45,25 @@ class Simulator:
         before, self.last_core[c] = self.last_core[c], t.core
         return 0.0 if before is t.core else self.costs.lines * self.costs.line
 
-    def lock(self, t: Thread) -> Steps:
-        """Takes the mutex, which costs more on another core than the previous one."""
-        while self._lock_taken:         # another thread can take it before the woken one runs
+    def locked(self, t: Thread, change: Callable[[], Any], us: float = 0.0) -> Steps:
+        """Holds the mutex for `us` and calls `change`. The mutex costs more on another core than the previous one."""
+        while self._locked:             # another thread can take it before the woken one runs
             self._sleepers.append(t)
             t.blocked = True
             yield from t.sleep()
-        self._lock_taken, before, self._lock_core = True, self._lock_core, t.core
-        yield from t.run(self.costs.lock + (0 if before is t.core else 2 * self.costs.line))
-
-    def unlock(self, t: Thread) -> Steps:
-        self._lock_taken = False
+        self._locked, before, self._lock_core = True, self._lock_core, t.core
+        yield from t.run(self.costs.lock + (0 if before is t.core else 2 * self.costs.line) + us)
+        out = change()
+        self._locked = False
         if self._sleepers:
             first = self._sleepers.pop(0)
             first.blocked = False
             yield from t.run(first.wake())
+        return out
 
     def advance(self, until: int) -> float:
-        """Runs until so many requests are done, 100 s at most. Returns the time."""
-        while self.done < until and self.env.now < 100e6:
+        """Runs until so many requests are done. Returns the time."""
+        while self.done < until:
             self.env.step()
         return self.env.now
 
@@ -93,8 +91,8 @@ class Thread:
 
     def run(self, us: float) -> Steps:
         """Uses a core, a slice at a time."""
-        while us > NOTHING:
-            if self._slice_left <= NOTHING:
+        while us > 0:
+            if self._slice_left <= 0:
                 self._slice_left = self.sim.costs.slice
                 if self._cores.get_queue:
                     self._cores.put(self.core)

@@ -4,70 +4,73 @@ from __future__ import annotations
 
 import dataclasses
 import glob
-import statistics
+import os
 import time
+from typing import Any
+
+import numpy as np
 
 from ..build import Build
 from ..errors import RunError
+from ..foreign import sample, spent_between
 from ..machine import allowed_cpus, cpu_text, read_text
 from ..measuring import run_plan
-from ..plan import Contender, Run, Settings, contenders_of, place
+from ..plan import Run, Settings, contenders_of, place
 from ..results import Document, Result
 from ..runner import Observer, measure_load
 from ..verdict import CPU, FOREIGN, QUIET
-from .costs import MODELS, MachineCosts
-from .server import Outcome, Scenario, simulate
+from .costs import LOOP_PER_THREAD, MODELS, REACTOR_POOL, SINGLE_REACTOR, MachineCosts, ModelCosts
+from .server import Figures, Scenario, figures, simulate
 
 LONE, FEW, MANY, WORK = FITTED_RUNS = ("echo", 1), ("echo", 100), ("echo", 1000), ("cpu:50us", 100)
 HELD_OUT = *(("echo", n) for n in (10, 30, 300)), *((f"cpu:{us}us", 100) for us in (100, 200, 500))
 SHARED = ("cpu:200us", 100), ("echo", 100)              # the server has not one CPU, but all, like the client
+Row = dict[str, Any]                                    # a run: medians of its rounds, and its simulation
 
 
 def is_disturbed(result: Result) -> bool:
     return (result[FOREIGN] or 0) > QUIET
 
 
+def _worker_s(pid: int) -> np.ndarray:
+    """Returns the time, and the CPU time of the server's workers. Its other threads receive and send."""
+    tasks = [task for task in glob.glob(f"/proc/{pid}/task/*/") if read_text(task + "comm").startswith("qnt-work")]
+    return np.array([time.monotonic(), sum(int((read_text(task + "schedstat") or "0").split()[0]) for task in tasks) / 1e9])
+
+
 class Patience(Observer):
-    """Waits for moments in which other programs are idle, up to a time limit in all. In a run it adds "worker_us": the CPU of
-    the server's workers for a request. Its other threads receive and send."""
+    """Waits for moments in which other programs are idle, up to a time limit in all."""
 
     def __init__(self, left_s: float) -> None:
         self.left_s = left_s
 
     def wait(self) -> None:
         while self.left_s > 0:
-            looks = []
-            for _ in range(2):
-                fields = [int(field) for field in read_text("/proc/stat").split(None, 9)[1:9]]
-                looks.append((sum(fields), fields[3] + fields[4]))
-                time.sleep(0.1)
-            passed, idle = (after - before for before, after in zip(*looks))
-            if idle >= passed * (1 - QUIET):
+            before = sample(os.getpid())
+            time.sleep(0.2)
+            spent = spent_between(before, sample(os.getpid()))
+            if spent["busy_s"] <= spent["wall_s"] * (os.cpu_count() or 1) * QUIET:
                 return
             self.left_s -= 0.2
 
-    def begin(self, pid: int, sign: int = -1) -> None:
-        self.wall_s += sign * time.monotonic()
-        for task in glob.glob(f"/proc/{pid}/task/*/"):
-            if read_text(task + "comm").startswith("qnt-work"):
-                self.used_s += sign * int((read_text(task + "schedstat") or "0").split()[0]) / 1e9
+    def begin(self, pid: int) -> None:
+        self._begun = _worker_s(pid)
 
     def end(self, pid: int) -> None:
-        self.begin(pid, 1)
+        self._passed = _worker_s(pid) - self._begun
 
     def measure(self, result: Result, s: Settings, run: Run) -> None:
-        """Repeats disturbed and failed runs until the time limit."""
+        """Repeats disturbed and failed runs until the time limit. Adds "worker_us", the CPU of the workers for a request."""
         s = dataclasses.replace(s, shared_cpus=run.work.threads is not None)
-        run = dataclasses.replace(run, work=run.work.but(kind="echo"))  # else place() would give the client the server's CPU
-        server, client = place(s, run.work)
-        blank = result | {"server_cpus": cpu_text(server), "client_cpus": cpu_text(client)}
+        result |= zip(("server_cpus", "client_cpus"), map(cpu_text, place(s, run.work)))
+        result["handler_us"] = run.work.cost_us or None
         while True:
             self.wait()
-            result |= blank
-            begun, self.used_s, self.wall_s = time.monotonic(), 0.0, 0.0
+            begun = time.monotonic()
             try:
                 measure_load(result, s, run, self)
-                result["worker_us"] = self.used_s / self.wall_s * 1e6 / result["requests_per_s"]
+                wall_s, worker_s = self._passed
+                result["worker_us"] = float(worker_s / wall_s) * 1e6 / result["requests_per_s"]
                 if self.left_s <= 0 or not is_disturbed(result):
                     return
             except RunError:
@@ -76,81 +79,67 @@ class Patience(Observer):
             self.left_s -= time.monotonic() - begun
 
 
-@dataclasses.dataclass
-class Observation:
-    """A measured run, medians of its rounds, and its simulation."""
-    workload: str
-    scenario: Scenario
-    measured: Outcome
-    spread: float = 0.0
-    disturbed: bool = False             # in every round; otherwise only the undisturbed rounds count
-    simulated: Outcome | None = None    # None: its model could not be fitted
-
-    @property
-    def fitted(self) -> bool:
-        return self.scenario.client == "own" and (self.workload, self.scenario.connections) in FITTED_RUNS
+def is_fitted(row: Row) -> bool:
+    return not row["cpus_shared"] and (row["workload"], row["connections"]) in FITTED_RUNS
 
 
-def scenario_of(model: int, connections: int, handler_us: float, shared: bool) -> Scenario:
-    cpus = len(allowed_cpus())
-    return (Scenario(model, cpus, cpus, cpus, connections, handler_us, "shared") if shared else
+def scenario_of(row: Row) -> Scenario:
+    cpus, model, connections, handler_us = len(allowed_cpus()), row["model"], row["connections"], row["handler_us"]
+    return (Scenario(model, cpus, cpus, cpus, connections, handler_us, "shared") if row["cpus_shared"] else
             Scenario(model, connections=connections, handler_us=handler_us, client_threads=max(1, cpus // 2),
                      requests=1000 if connections == 1 else 3000))      # a lone request has six events that others share
 
 
-def _observation(rounds: list[Result]) -> Observation:
+def _row(rounds: list[Result]) -> Row:
+    """A run that was disturbed in every round counts. Otherwise only the undisturbed rounds do."""
     rounds = [r for r in rounds if not is_disturbed(r)] or rounds
     first, speeds = rounds[0], [r["requests_per_s"] for r in rounds]
-    speed, p50, p99, cpu, client, worker = (statistics.median(r[key] or 0.0 for r in rounds) for key in (
-        "requests_per_s", "p50_us", "p99_us", CPU, "client_cpu_us_per_request", "worker_us"))
-    scenario = scenario_of(MODELS.index(first["model"]) + 1, first["connections"], first["handler_us"] or 0, first["loops"] > 1)
-    return Observation(first["workload"], scenario, Outcome(speed, p50, p99, max(0.0, cpu - worker), worker, client),
-                       (max(speeds) - min(speeds)) / speed, is_disturbed(first))
+    speed, p50, p99, cpu, client, worker = np.median([[r[key] or 0.0 for key in (
+        "requests_per_s", "p50_us", "p99_us", CPU, "client_cpu_us_per_request", "worker_us")] for r in rounds], axis=0).tolist()
+    return {"model": first["model"], "workload": first["workload"], "connections": first["connections"],
+            "handler_us": first["handler_us"] or 0, "cpus_shared": first["loops"] > 1, "disturbed": is_disturbed(first),
+            "spread": (max(speeds) - min(speeds)) / speed, **figures(speed, p50, p99, max(0.0, cpu - worker), worker, client)}
 
 
-def observe(s: Settings, build: Build, patience: Patience, costs: MachineCosts) -> tuple[Document, list[Observation]]:
+def observe(s: Settings, build: Build, patience: Patience, costs: MachineCosts) -> tuple[Document, list[Row]]:
     """Performs all runs."""
-    cpus = len(allowed_cpus())
-    plan = [(*run, 1) for run in (*FITTED_RUNS, *HELD_OUT)] + [(*run, cpus) for run in SHARED]
-    s.workloads = [build.workload(name).but(connections=n, threads=cpus if loops > 1 else None) for name, n, loops in plan]
+    plan = [(*run, None) for run in (*FITTED_RUNS, *HELD_OUT)] + [(*run, len(allowed_cpus())) for run in SHARED]
+    # Of kind echo, so that server and client have CPUs of their own.
+    s.workloads = [build.workload(name).but(connections=n, threads=cpus, kind="echo") for name, n, cpus in plan]
+    s.workloads.append(build.workload("short"))
     s.contenders = contenders_of(list(MODELS), False)
     document = run_plan("forecast", s, build, patience.measure)
-    good = [r for r in document.results if not r["error"]]
-    runs = [[r for r in good if (r["workload"], r["connections"], r["loops"], r["model"]) == (*run, model)]
-            for run in plan for model in MODELS]
-    if not document.interrupted:
-        s.workloads, s.contenders = [build.workload("short")], [Contender(model=MODELS[3])]
-        more = run_plan("forecast", s, build, patience.measure)
-        document.results, document.interrupted = document.results + more.results, more.interrupted
-        short = [r[CPU] for r in more.results if r[CPU]]
-        costs.short = statistics.median(short) if short else None
-    return document, [_observation(rounds) for rounds in runs if rounds]
+    runs: dict[tuple[Any, ...], list[Result]] = {}
+    for r in filter(lambda r: not r["error"], document.results):
+        runs.setdefault((r["workload"], r["connections"], r["loops"] > 1, r["model"]), []).append(r)
+    short = [r[CPU] for key, rounds in runs.items() if key[0] == "short" and key[3] == LOOP_PER_THREAD for r in rounds]
+    costs.short = float(np.median(short)) if short else None
+    return document, [_row(rounds) for (workload, *_), rounds in runs.items() if workload != "short"]
 
 
-def fit(costs: MachineCosts, model: int, runs: list[Observation]) -> None:
+def fit(costs: MachineCosts, model: str, rows: list[Row]) -> None:
     """Simulates the fitted runs, corrects the costs by the difference of the CPU per request, and repeats that."""
-    of, found = costs.models[model - 1], {(run.workload, run.scenario.connections): run for run in runs
-                                          if run.fitted and run.scenario.model == model}
+    found: dict[tuple[str, int], Figures] = {
+        (row["workload"], row["connections"]): row for row in rows if row["model"] == model and is_fitted(row)}
     if len(found) < len(FITTED_RUNS):
         return
-    few, many, pooled = found[FEW].measured, found[MANY].measured, model == 3      # pooled: cheap requests too
-    of.loop_few, of.loop_many, of.client_few, of.client_many = few.loop_cpu, many.loop_cpu, few.client_cpu, many.client_cpu
-    of.expensive_loop = few.loop_cpu
+    few, many, pooled = found[FEW], found[MANY], model == REACTOR_POOL      # pooled: cheap requests too
+    of = ModelCosts(few["loop_cpu"], many["loop_cpu"], few["client_cpu"], many["client_cpu"], expensive_loop=few["loop_cpu"])
+    of.resume = costs.models.get(SINGLE_REACTOR, of).resume if pooled else 0.0
+    trial = dataclasses.replace(costs, models={model: of})
     for _ in range(5):
-        of.resume = costs.models[1].resume if pooled else of.resume
         for key, corrections in (
                 (FEW, {"loop_few": "loop_cpu", "client_few": "client_cpu", "worker": "worker_cpu"}),
                 (MANY, {"loop_many": "loop_cpu", "client_many": "client_cpu"}),
                 (LONE, {"handoff" if pooled else "resume": "server_cpu", "client_resume": "client_cpu"}),
                 (WORK, {"expensive_loop": "loop_cpu", "expensive_worker": "worker_cpu"})):
-            measured, simulated = found[key].measured, simulate(costs, found[key].scenario)
+            measured, simulated = found[key], simulate(trial, scenario_of(found[key]))
             for cost, figure in corrections.items():
                 # More connections make no request cheaper. Without this bound there is a second solution: a faster server
                 # that sleeps and is woken more often.
                 least = {"loop_many": of.loop_few, "client_many": of.client_few}.get(cost, 0.0 if key == LONE else 0.05)
-                is_, was = getattr(measured, figure), getattr(simulated, figure)
-                if figure != "worker_cpu" or was:
-                    setattr(of, cost, max(least, (getattr(of, cost) or 0.0) + is_ - was))
+                if figure != "worker_cpu" or simulated[figure]:
+                    setattr(of, cost, max(least, (getattr(of, cost) or 0.0) + measured[figure] - simulated[figure]))
             if key == LONE:             # one wake-up of the server and one of the client
-                of.wake_extra += (1e6 / measured.requests_per_s - 1e6 / simulated.requests_per_s) / 2
-    of.known = True
+                of.wake_extra += (1e6 / measured["requests_per_s"] - 1e6 / simulated["requests_per_s"]) / 2
+    costs.models[model] = of

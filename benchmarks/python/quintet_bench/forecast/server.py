@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .costs import MachineCosts, between
+import numpy as np
+
+from .costs import LOOP_PER_THREAD, LOOP_PER_THREAD_POOL, REACTOR_POOL, THREAD_PER_CONNECTION, MachineCosts, between
 from .engine import Simulator, Steps, Thread
 
 SERVER_BATCH, CLIENT_BATCH = 256, 512   # events per system call
 TOGETHER = 64                           # cheap batches in one handoff, and in its return
 EXPENSIVE_US = 20                       # model 5 hands off a handler above this (offload_options::threshold)
+Figures = dict[str, float]
 
 
 class Scenario(NamedTuple):
-    model: int                          # 1 to 5
+    model: str
     cores: int = 1                      # of the server; if shared, all
     loops: int = 1
     workers: int = 4
@@ -21,44 +24,32 @@ class Scenario(NamedTuple):
     handler_us: float = 0.0             # computing time
     client: str = "own"                 # "own" cores, "shared" with the server, or "ideal": it needs none
     client_threads: int = 1
-    seed: int = 1
     requests: int = 3000                # after the warm-up
 
 
-class Outcome(NamedTuple):
-    requests_per_s: float = 0.0
-    p50_us: float = 0.0
-    p99_us: float = 0.0
-    loop_cpu: float = 0.0               # CPU per request
-    worker_cpu: float = 0.0
-    client_cpu: float = 0.0
-
-    @property
-    def server_cpu(self) -> float:
-        return self.loop_cpu + self.worker_cpu
-
-    @property
-    def cpu_us(self) -> float:
-        return self.server_cpu + self.client_cpu
+def figures(requests_per_s: float, p50_us: float, p99_us: float, loop: float, worker: float, client: float) -> Figures:
+    """The last three are CPU for a request."""
+    return {"requests_per_s": requests_per_s, "p50_us": p50_us, "p99_us": p99_us, "loop_cpu": loop, "worker_cpu": worker,
+            "client_cpu": client, "server_cpu": loop + worker, "cpu_us": loop + worker + client}
 
 
 class Server(Simulator):
     def __init__(self, costs: MachineCosts, s: Scenario) -> None:
-        super().__init__(costs, s.connections, s.seed)
-        of = costs.models[s.model - 1]
-        self.expensive = s.handler_us > EXPENSIVE_US
-        self.pooled = s.model == 3 or (s.model == 5 and self.expensive)
+        super().__init__(costs, s.connections)
+        of = costs.models[s.model]
+        self.expensive, self.work = s.handler_us > EXPENSIVE_US, s.handler_us * costs.work_factor
+        self.pooled = s.model == REACTOR_POOL or (s.model == LOOP_PER_THREAD_POOL and self.expensive)
         self.together, self.half_handoff, self.worker_cost = (
             (1, 0.0, of.expensive_worker or 0) if self.expensive else (TOGETHER, (of.handoff or 0) / 2, of.worker or 0))
-        self.work = s.handler_us * costs.work_factor
-        loops = {1: s.connections, 4: s.loops, 5: s.loops}.get(s.model, 1)      # model 1: a thread is a loop of one connection
-        self.loop_cost = between(of.loop_few, of.loop_many, s.connections / (s.cores if s.model == 1 else loops))
-        self.loop_cost += of.expensive_loop - of.loop_few if self.expensive else 0
+        threads = s.model == THREAD_PER_CONNECTION              # each is a loop of one connection
+        loops = s.connections if threads else s.loops if s.model in (LOOP_PER_THREAD, LOOP_PER_THREAD_POOL) else 1
+        loop_cost = between(of.loop_few, of.loop_many, s.connections / (s.cores if threads else loops))
+        loop_cost += of.expensive_loop - of.loop_few if self.expensive else 0
+        self.visit_cost = loop_cost / 2 if self.pooled else loop_cost       # a pooled request visits its loop twice
         self.client_cost = between(of.client_few, of.client_many, s.connections / s.client_threads)
-        self.turn, self.wake_extra = 0 if s.model == 1 else costs.turn, of.wake_extra
+        self.turn, self.wake_extra = 0 if threads else costs.turn, of.wake_extra
         self.sent, self.latencies = [0.0] * s.connections, [0.0]
-        self.queue, self.busy = list[int](), 0                  # of the pool
-        self.idle: list[Thread] = []                            # workers; the last one that was busy is woken first
+        self.queue, self.busy, self.idle = list[int](), 0, list[Thread]()   # of the pool; the last idle one is woken first
         cores = self.cores(s.cores)
         others = cores if s.client == "shared" else self.cores(s.client_threads)
         self.loops = [Thread(self, cores, self.loop, of.resume) for _ in range(loops)]
@@ -90,37 +81,33 @@ class Server(Simulator):
 
     def loop(self, t: Thread) -> Steps:
         """A message is a connection with input, or ~connection that a worker has returned."""
-        each = self.loop_cost / 2 if self.pooled else self.loop_cost
         while True:
-            batch, gathered = (yield from t.messages(SERVER_BATCH, self.turn)), []
+            batch, gathered = (yield from t.messages(SERVER_BATCH, self.turn)), list[int]()
             for left, c in zip(range(len(batch) - 1, -1, -1), batch):
-                crossing = self.crossing(max(c, ~c), t) if self.pooled else 0
+                yield from t.run(self.vary(self.visit_cost))
                 if c >= 0 and self.pooled:
-                    yield from t.run(self.vary(each))
                     gathered.append(c)
                 else:
-                    yield from t.run(self.vary(each) + (crossing if self.pooled else self.work))
+                    yield from t.run(self.work if c >= 0 else self.crossing(~c, t))
                     yield from t.run(self.reply(max(c, ~c)))
                 if gathered and (len(gathered) == self.together or not left):
                     yield from self.hand_off(gathered, t)
                     gathered = []
 
     def hand_off(self, gathered: list[int], t: Thread) -> Steps:
-        yield from self.lock(t)
-        yield from t.run(self.half_handoff)
-        self.queue += gathered
-        yield from self.unlock(t)
+        yield from self.locked(t, lambda: self.queue.extend(gathered), self.half_handoff)
         # The rule of worker_pool: wake a worker if the queue needs one.
         if self.idle and len(self.workers) - len(self.idle) - self.busy < len(self.queue) / self.together:
             yield from t.run(self.idle.pop().wake())
 
+    def take(self) -> int | None:
+        self.busy += self.expensive and bool(self.queue)
+        return self.queue.pop(0) if self.queue else None
+
     def worker(self, t: Thread) -> Steps:
         kept: list[int] = []
         while True:
-            yield from self.lock(t)
-            c = self.queue.pop(0) if self.queue else None
-            self.busy += self.expensive and c is not None
-            yield from self.unlock(t)
+            c = yield from self.locked(t, self.take)
             if c is None:
                 if not self.queue:      # else it has changed meanwhile
                     self.idle.append(t)
@@ -149,13 +136,11 @@ class Server(Simulator):
         return [sum(t.used for t in threads) for threads in (self.loops, self.workers, self.clients)]
 
 
-def simulate(costs: MachineCosts, s: Scenario) -> Outcome:
+def simulate(costs: MachineCosts, s: Scenario) -> Figures:
     server, warm_up = Server(costs, s), max(500, 3 * s.connections)
-    begun, done, used = server.advance(warm_up), server.done, server.used()
+    begun, used = server.advance(warm_up), server.used()
     server.latencies.clear()
-    passed = server.advance(warm_up + s.requests) - begun
-    if server.done == done or passed <= 0:
-        return Outcome()
-    count, latencies = server.done - done, sorted(server.latencies)
-    cpu = [(after - before) / count for after, before in zip(server.used(), used)]
-    return Outcome(count / passed * 1e6, latencies[(count - 1) // 2], latencies[int(0.99 * (count - 1))], *cpu)
+    passed = server.advance(server.done + s.requests) - begun
+    p50, p99 = np.quantile(server.latencies, (0.5, 0.99)).tolist()
+    cpu = [(after - before) / s.requests for after, before in zip(server.used(), used)]
+    return figures(s.requests / passed * 1e6, p50, p99, *cpu)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..results import AT_ITS_LIMIT, METRICS, NAMES, PLACES, label_of
+from ..results import METRICS, NAMES, PLACES, label_of
 from ..text import grouped, mebibytes, micros, percent, significant
 
 MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
@@ -33,13 +33,12 @@ def tint_of(model: str | None) -> str:
     return f"m{MODELS.index(model) + 1}" if model in MODELS else "peer"
 
 
-def complete(row: Row, label: Callable[[Row], str] = label_of) -> Row:
+def complete(row: Row) -> Row:
     """Returns the row with all keys that templates use, whatever its command wrote."""
     out: Row = {**dict.fromkeys((*NAMES, *METRICS, *PLACES, "error", "bottleneck")), "rounds": 1, "failed_rounds": 0, **row}
     spans = row.get("range") or {}
-    out["bottleneck"] = out["bottleneck"] or ("client_cpu" if (out["client_cpu_fraction"] or 0) > AT_ITS_LIMIT else None)
     out["range"] = {key: spans.get(key) or [out[key], out[key]] for key in METRICS if out[key] is not None}
-    return out | {"label": label(out), "tint": tint_of(out["model"]), "toggle": "", "spread": row.get("spread") or {}}
+    return out | {"label": label_of(out), "tint": tint_of(out["model"]), "toggle": "", "spread": row.get("spread") or {}}
 
 
 def tip(row: Row, key: str) -> str:

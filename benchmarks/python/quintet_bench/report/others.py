@@ -2,20 +2,19 @@
 """Sections of the report for what other commands have measured (compare --with FILE)."""
 from __future__ import annotations
 
-import json
-import pathlib
 import re
 from typing import Any
 
-import jinja2
 import numpy
 
-from ..results import label_of, read_document, summarise
+from ..commands.memlat import size_text
+from ..study.report import FIGURES
 from ..text import grouped, micros, percent, significant
-from .figures import MODELS, Curves, Line, Point, Row, complete, shown, tint_of, tip
+from .figures import MODELS, Curves, Line, Point, complete, shown, tint_of, tip
 
 AXES = {"connections": ("connections", "connections"), "size": ("message_bytes", "bytes"), "threads": ("loops", "threads"),
         "pipeline": ("pipeline", "in flight"), "handler-us": ("handler_us", "handler time")}
+BOUND = ", the client was the bottleneck"
 # What stands below a heading, in this order: "warning", "before" (sentences), "rows" (bars and figures for each workload),
 # "bars", "plots" (title, unit, curves), "tables" (heads, rows, title of a folded one), "figures", "after" (sentences).
 Parts = dict[str, Any]
@@ -26,13 +25,17 @@ def words(key: str) -> str:
 
 
 def _summary(document: dict[str, Any]) -> Parts:
-    def label(row: Row) -> str:
-        return label_of(row) + (f", {row['loops']} threads" if document["command"] == "contention" else "")
-    after = [f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all threads, "
-             f"{grouped(p['separate_requests_per_s'])} and more with an io_context each."
-             for p in [document.get("published")] if p]  # of contention
-    return {"rows": [complete(row, label) for row in document["summary"]], "verdicts": document.get("verdicts") or (),
-            "after": after}
+    return {"rows": list(map(complete, document["summary"])), "verdicts": document.get("verdicts") or ()}
+
+
+def _contention(document: dict[str, Any]) -> Parts:
+    p = document["published"]
+    after = [f"{r['threads']} threads, {words(r['metric'])}: an io_context each has {r['median']:.2f} times that of one for "
+             f"all (rounds from {r['min']:.2f} to {r['max']:.2f})." for r in document.get("ratios", ())]
+    after.append(f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
+                 f"threads, {grouped(p['separate_requests_per_s'])} and more with an io_context each.")
+    rows = sorted(map(complete, document["summary"]), key=lambda row: row["loops"])
+    return {"rows": [row | {"label": f"{row['label']}, {row['loops']} threads"} for row in rows], "after": after}
 
 
 def _sweep(document: dict[str, Any]) -> Parts:
@@ -41,33 +44,35 @@ def _sweep(document: dict[str, Any]) -> Parts:
     rows = sorted((row for row in map(complete, document["summary"]) if row[key] is not None), key=lambda row: row[key])
     values = sorted({row[key] for row in rows})
     names = [grouped(v) if axis != "handler-us" else f"{v:g} us" if v < 1000 else f"{v / 1000:g} ms" for v in values]
-    lines: dict[str, Line] = {}
+    lines, cells = dict[str, Line](), dict[tuple[str, int], str]()
     for row in rows:
-        at, label = values.index(row[key]), row["label"]
+        at, label, bound = values.index(row[key]), row["label"], row["bottleneck"] == "client_cpu"
         row["label"] += f", {names[at]}"
-        bound = ", the client was the bottleneck" if row["bottleneck"] == "client_cpu" else ""
         line = lines.setdefault(label, Line(label, row["tint"], "", "", []))
         if figure in row["range"]:
-            line.points.append(Point(at, row[figure], row["range"][figure], f"{row['label']}: {tip(row, figure)}{bound}"))
+            line.points.append(Point(at, row[figure], row["range"][figure],
+                                     f"{row['label']}: {tip(row, figure)}{BOUND * bound}"))
+            cells[label, at] = shown(figure, row[figure]) + " *" * bound
     if axis == "connections" and document.get("published"):
         lines["published"] = Line("published", "peer", "4 4", "", [
             Point(values.index(p["connections"]), y := p["requests_per_s"], [y, y], f"published: {grouped(y)}")
             for p in document["published"] if p["connections"] in values])
+        cells |= {("published", int(p.place)): grouped(p.value) for p in lines["published"].points}
     curves = Curves(figure, names, list(lines.values()), smooth=True)
     curves.marks = [(float(numpy.interp(lead["from"], values, range(len(values)))), tint_of(lead["server"].partition(" ")[0]))
                     for lead in document.get("leads", ())[1:]]
-    matrix = [[name, *(next((shown(figure, p.value) for p in line.points if p.place == at), None) for line in lines.values())]
-              for at, name in enumerate(names)]
+    matrix = [[name, *(cells.get((label, at)) for label in lines)] for at, name in enumerate(names)]
     return {"before": document["verdicts"] if rows else ["Nothing was measured."], "figures": rows,
-            "tables": [([column, *lines], matrix, "")],
+            "tables": [([column, *lines], matrix, "")], "after": [f"*{BOUND}: the server could do more"],
             "plots": [("MB/s" if axis == "size" else "Requests/s", f"over {column}, log scale", curves)]}
 
 
 def _study(document: dict[str, Any]) -> Parts:
-    subjects = document["study"]
-    keys = dict.fromkeys(key for s in subjects for key, figure in s["figures"].items() if figure)
-    rows = [[words(key), *(shown(key, figure and figure["median"]) for figure in (s["figures"].get(key) for s in subjects)),
-             next(s["figures"][key]["source"] for s in subjects if s["figures"].get(key))] for key in keys]
+    subjects, rows = document["study"], []
+    for key, title, times, form, _ in FIGURES:
+        found = [s["figures"].get(key) for s in subjects]
+        if any(found):
+            rows.append([title, *(f and form(f["median"] * times) for f in found), next(f["source"] for f in found if f)])
     middles = [sorted(s["caches"], key=lambda one: one["misses"] / max(1, one["references"])) for s in subjects]
     caches = [{"server": s["server"], "source": s["cache_source"]} | rounds[len(rounds) // 2]
               for s, rounds in zip(subjects, middles) if rounds] + list(document.get("published", ()))
@@ -75,19 +80,19 @@ def _study(document: dict[str, Any]) -> Parts:
              f"{c['misses'] / max(1, c['references']):.3%}", c["source"]] for c in caches]
     columns = ["last-level cache", "references a request", "misses a request", "miss rate", "source"]
     cache_table = [(columns, told, "")] if told else []
-    heads = ["for a request, unless it says otherwise", *(f"{s['server']}, {s['workload']}" for s in subjects), "source"]
+    heads = ["for a request", *(f"{s['server']}, {s['workload']}" for s in subjects), "source"]
     hot = [(["function", "share", ""], [[f["symbol"], percent(f["share"]), "kernel" if f["in_kernel"] else f["object"]]
                                         for f in s["functions"]], f"Hottest functions of {s['server']}")
            for s in subjects if s["functions"]]
     return {"tables": [(heads, rows, ""), *cache_table, *hot], "before": [c["sentence"] for c in document.get("change", ())],
-            "after": [f"Not measured: {line}" for line in document["not_measured"]]}
+            "after": [f"Not measured: {line}." for line in document["not_measured"]]}
 
 
 def _memlat(document: dict[str, Any]) -> Parts:
     results = document["results"]
     bars = [{"label": r["name"], "tint": "peer", "toggle": "", "rounds": len(r["rounds"]), "ns": r["median_ns"],
              "range": {"ns": [r["min_ns"], r["max_ns"]]}} for r in results]
-    rows = [[bar["label"], shown("memory_bytes", r["bytes"]), shown("ns", bar["ns"]), tip(bar, "ns").partition("; ")[2]]
+    rows = [[r["name"], size_text(r["bytes"]), shown("ns", bar["ns"]), tip(bar, "ns").partition("; ")[2]]
             for r, bar in zip(results, bars)]
     return {"bars": bars, "tables": [(["", "working set", "median", "rounds"], rows, "")],
             "after": [f"Not known: {line}." for line in document.get("not_known", ())]}
@@ -117,41 +122,23 @@ def _forecast(document: dict[str, Any]) -> Parts:
 
 
 def _stress(document: dict[str, Any]) -> Parts:
-    rows = [[r["scenario"], r.get("model") or r.get("server"),
-             f"FAILED: {r['failure']}" if r["failure"] else "passed" if r["passed"] else "FAILED",
-             "; ".join(f"{words(key)} {shown(key, r['figures'][key])} ({d['demand']}{'' if d['met'] else ': not met'})"
-                       for key, d in r["demands"].items())] for r in document["results"]]
-    return {"tables": [(["scenario", "server", "", "demanded"], rows, "")]}
+    def cell(r: dict[str, Any], key: str) -> str:
+        d = r["demands"].get(key)
+        return shown(key, r["figures"].get(key)) + (f" ({d['demand']}{'' if d['met'] else ': not met'})" if d else "")
+    tables = []
+    for scenario in dict.fromkeys(r["scenario"] for r in document["results"]):
+        results = [r for r in document["results"] if r["scenario"] == scenario]
+        rows = [["", *(f"FAILED: {r['failure']}" if r["failure"] else "passed" if r["passed"] else "FAILED" for r in results)]]
+        rows += [[words(key), *(cell(r, key) for r in results)]
+                 for key in dict.fromkeys(key for r in results for key in r["figures"])]
+        tables.append(([scenario, *(r.get("model") or r.get("server") for r in results)], rows, ""))
+    return {"tables": tables}
 
 
 # The commands: the key whose array the section needs, the heading, and what makes the parts.
 SECTIONS = {"sweep": ("summary", "One thing varies", _sweep), "study": ("study", "What a server does to the machine", _study),
-            "contention": ("summary", "Threads that share an io_context", _summary),
+            "contention": ("summary", "Threads that share an io_context", _contention),
             "memlat": ("results", "Latency of memory", _memlat), "allocators": ("summary", "Memory allocators", _summary),
             "accept": ("summary", "Short connections", _summary), "peers": ("summary", "Beside other libraries", _summary),
             "forecast": ("forecast", "What more cores would do: a forecast", _forecast),
             "stress": ("results", "Under stress", _stress)}
-
-
-def read_other(path: str) -> dict[str, Any]:
-    """Reads a file that a command with a section wrote with --json. Raises ValueError, which names the file."""
-    from .page import section  # that module needs this one
-    try:
-        document: dict[str, Any] = json.loads(pathlib.Path(path).read_text("utf-8"))
-        command = document["command"] + ""
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, TypeError, LookupError) as error:
-        raise ValueError(f"{path}: it is not a JSON file of quintet-bench") from error
-    if command not in SECTIONS:
-        raise ValueError(f"{path}: of quintet-bench {command}, which has no section; there are those of {', '.join(SECTIONS)}")
-    key = SECTIONS[command][0]
-    if key == "summary" and key not in document:  # doc/results has the runs alone
-        document[key] = [c.to_json() for c in summarise(read_document(path).results)]
-    try:
-        if not isinstance(document[key], list):
-            raise TypeError(key)
-        section(document, "")
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, jinja2.TemplateError) as error:
-        raise ValueError(f'{path}: "{key}" does not have the format that this program writes') from error
-    return document

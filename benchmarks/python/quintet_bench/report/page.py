@@ -8,7 +8,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ..results import pretty
+from ..errors import FileError
+from ..results import pretty, read_document, read_json, summarise
 from .figures import MODELS, complete, percentiles, shown, tint_of, tip
 from .others import AXES, SECTIONS, words
 
@@ -51,6 +52,24 @@ def section(document: dict[str, Any], anchor: str) -> dict[str, Any]:
         anchor=anchor, heading=heading, origin=origin(document, f"quintet-bench {command}"), noise=document.get("noise"),
         parts=collections.defaultdict(tuple, make(document)))
     return {"anchor": anchor, "heading": heading, "html": Markup(html)}
+
+
+def read_other(path: str) -> dict[str, Any]:
+    """Reads a file that a command with a section wrote with --json. Raises FileError."""
+    document = read_json(path)
+    command = str(document.get("command"))
+    if command not in SECTIONS:
+        raise FileError(f"{path}: of quintet-bench {command}, which has no section; there are those of {', '.join(SECTIONS)}")
+    key = SECTIONS[command][0]
+    if key == "summary" and key not in document:  # doc/results has the runs alone
+        document[key] = [c.to_json() for c in summarise(read_document(path).results)]
+    try:
+        if not isinstance(document[key], list):
+            raise TypeError(key)
+        section(document, "")
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, jinja2.TemplateError) as error:
+        raise FileError(f'{path}: "{key}" does not have the format that this program writes') from error
+    return document
 
 
 def comparison_page(document: dict[str, Any], others: list[dict[str, Any]]) -> str:

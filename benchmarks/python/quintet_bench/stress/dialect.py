@@ -1,91 +1,92 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Protocols of servers under attack: a request, and when its reply is complete."""
-import enum
-import re
+"""Protocols of servers under attack: a request, and how its reply is received."""
+import http.client
+import io
+import socket
+import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 UNFINISHED_BYTES = 15_000           # so many bytes "x" may follow an unfinished request without completing it
 LARGE = b"x" * 16_000
 
-# LAST: complete, and the server then closes the connection. UNTIL_END: complete if the server closes the connection here.
-Reply = enum.Enum("Reply", "INCOMPLETE COMPLETE LAST UNTIL_END WRONG")
+
+class Reply(io.RawIOBase):
+    """What a server sends until a deadline, a time.monotonic(). Raises TimeoutError then, and EOFError at an earlier end."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock, self._deadline, self._received = sock, deadline, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._sock.settimeout(max(1e-6, self._deadline - time.monotonic()))
+        size = self._sock.recv_into(buffer)
+        if not size:
+            raise EOFError(f"after {self._received} bytes of its reply" if self._received else "without a reply")
+        self._received += size
+        return size
+
+    def makefile(self, mode: str = "rb") -> io.BufferedReader:
+        return io.BufferedReader(self)
 
 
 class Dialect(NamedTuple):
     request: Callable[[int], bytes]             # differs from number to number
-    check: Callable[[bytes, bytes], Reply]      # judges all bytes of a reply so far, by the request
+    receive: Callable[[Reply, bytes], bool]     # takes the reply to this request; False: the server closes the connection now
     large_request: bytes                        # its reply is as long as the protocol offers
     unfinished_request: Callable[[int], bytes]  # the beginning of a request, to be followed by bytes "x"
 
 
-def so_far(reply: bytes, wanted: bytes) -> Reply:
-    return Reply.COMPLETE if reply == wanted else Reply.INCOMPLETE if wanted.startswith(reply) else Reply.WRONG
+def require(is_right: bool) -> None:
+    if not is_right:
+        raise ValueError("a wrong reply")
+
+
+def receive_echo(reply: Reply, request: bytes) -> bool:
+    require(reply.makefile().read(len(request)) == request)
+    return True
 
 
 def resp_echo(text: bytes) -> bytes:
     return b"*2\r\n$4\r\nECHO\r\n$%d\r\n%b\r\n" % (len(text), text)
 
 
-def check_resp(reply: bytes, request: bytes) -> Reply:
-    return so_far(reply, b"+PONG\r\n" if request.startswith(b"*1") else request[request.rfind(b"$"):])
+def receive_resp(reply: Reply, request: bytes) -> bool:
+    wanted = b"+PONG\r\n" if request.startswith(b"*1") else request[request.rfind(b"$"):]
+    lines = reply.makefile()
+    require(all(lines.readline() == line for line in wanted.splitlines(keepends=True)))
+    return True
 
 
 def http_request(number: int) -> bytes:
     return b"GET /?%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % number
 
 
-def check_chunks(body: bytes) -> Reply:
-    while True:
-        line, end, body = body.partition(b"\r\n")
-        digits = re.match(rb"[0-9a-f]+(?![^; \t])", line, re.IGNORECASE)
-        if not end or not digits:
-            return Reply.WRONG if end or len(line) > 4096 else Reply.INCOMPLETE
-        size = int(digits[0], 16)
-        if size == 0:  # fields may precede the empty line
-            fields = 0 if body.startswith(b"\r\n") else body.find(b"\r\n\r\n") + 2
-            return Reply.INCOMPLETE if fields == 1 else so_far(body[fields:], b"\r\n")
-        if len(body) < size + 2:
-            return Reply.INCOMPLETE
-        if body[size:size + 2] != b"\r\n":
-            return Reply.WRONG
-        body = body[size + 2:]
-
-
-def check_body(status: bytes, fields: dict[bytes, bytes], body: bytes) -> Reply:
-    if status in (b"204", b"304"):
-        return so_far(body, b"")
-    if fields.get(b"transfer-encoding", b"").endswith(b"chunked"):
-        return check_chunks(body)
-    length = fields.get(b"content-length", b"")
-    if not length:
-        return Reply.UNTIL_END
-    if not length.isdigit() or len(body) > int(length):
-        return Reply.WRONG
-    return Reply.COMPLETE if len(body) == int(length) else Reply.INCOMPLETE
-
-
-def check_http(reply: bytes, request: bytes) -> Reply:
+def receive_http(reply: Reply, request: bytes) -> bool:
     """Accepts any status except the server's own failures."""
-    head, end, body = reply.partition(b"\r\n\r\n")
-    status = head[9:12]
-    if not b"HTTP/1.".startswith(reply[:7]) or (status[:1] == b"5" if end else len(reply) > 65536):
-        return Reply.WRONG
-    if not end or status[:1] == b"1":  # informational: the final reply follows
-        return check_http(body, request) if end else Reply.INCOMPLETE
-    fields = dict(re.findall(rb"\r\n([^:\r]*):[ \t]*(.*?)[ \t]*(?=\r\n)", head.lower() + b"\r\n"))
-    state = check_body(status, fields, body)
-    closes = reply.startswith(b"HTTP/1.0") or fields.get(b"connection") == b"close"
-    return Reply.LAST if state is Reply.COMPLETE and closes else state
+    response: Any = http.client.HTTPResponse(reply)  # type: ignore[arg-type]
+    response.begin()
+    while response.status < 200:  # informational: the final reply follows
+        response.headers = None
+        response.begin()
+    try:
+        response.read()
+    except EOFError:
+        if response.chunked or response.length is not None:
+            raise
+    require(response.status < 500)
+    return not response.will_close
 
 
 DIALECTS = {
     # A line, so that servers that echo lines work too.
-    "echo": Dialect(lambda number: (b"request %d " % number).ljust(63, b"-") + b"\n", so_far, LARGE + b"\n",
+    "echo": Dialect(lambda number: (b"request %d " % number).ljust(63, b"-") + b"\n", receive_echo, LARGE + b"\n",
                     lambda number: b"request %d " % number),
     # Every second request is a PING, because some servers have no ECHO.
-    "resp": Dialect(lambda number: resp_echo(b"request %d" % number) if number % 2 else b"*1\r\n$4\r\nPING\r\n", check_resp,
+    "resp": Dialect(lambda number: resp_echo(b"request %d" % number) if number % 2 else b"*1\r\n$4\r\nPING\r\n", receive_resp,
                     resp_echo(LARGE), lambda number: b"*2\r\n$4\r\nECHO\r\n$%d\r\n" % (UNFINISHED_BYTES + 1)),
-    "http": Dialect(http_request, check_http, b"".join(map(http_request, range(200))),
+    "http": Dialect(http_request, receive_http, b"".join(map(http_request, range(200))),
                     lambda number: http_request(number)[:-2] + b"X-Unfinished: "),
 }

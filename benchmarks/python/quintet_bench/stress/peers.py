@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: BSL-1.0
 """Very many connections, opened, asked on and watched without blocking."""
 import contextlib
-import ctypes
+import itertools
 import math
-import os
-import random
+import multiprocessing
 import re
 import select
+import signal
 import socket
 import struct
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-from ..errors import RunError, UsageError
+from ..errors import UsageError
 
-REQUEST_BYTES = 64
 AT_ONCE = 256                       # connects in progress: a listener has a backlog, and a dropped SYN costs a second
-BIND_ADDRESS_NO_PORT, CLONE_FILES = 24, 0x400       # Linux
-BYTES = random.Random(1).randbytes(4096 + REQUEST_BYTES)
+BIND_ADDRESS_NO_PORT = 24           # of Linux
 
 
 class Target(NamedTuple):
@@ -40,19 +37,14 @@ def resolve(text: str) -> Target:
     return Target(family, address, address[0] == "::1" or str(address[0]).startswith("127."))
 
 
-def open_socket(target: Target, number: int, flags: int = socket.SOCK_NONBLOCK) -> socket.socket:
-    """Its source is one of 250 loopback addresses, so that a million peers do not run out of ports."""
+def open_socket(target: Target, source: int | None, flags: int = socket.SOCK_NONBLOCK) -> socket.socket:
+    """`source` selects one of 250 loopback addresses, so that a million peers of our server do not run out of ports."""
     sock = socket.socket(target.family, socket.SOCK_STREAM | flags)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() resets: no TIME_WAIT
-    if target.family == socket.AF_INET and target.is_loopback:
+    if source is not None:
         sock.setsockopt(socket.SOL_IP, BIND_ADDRESS_NO_PORT, 1)  # connect() knows both ends and chooses the port
-        sock.bind((f"127.0.0.{2 + number % 250}", 0))
+        sock.bind((f"127.0.0.{2 + source % 250}", 0))
     return sock
-
-
-def request_of(number: int) -> bytes:
-    """`serve --workload ask` sends it back."""
-    return struct.pack(">II", number, 0) + BYTES[number % 4096:][:REQUEST_BYTES - 8]
 
 
 def decided(fates: Counter[str]) -> bool:
@@ -61,8 +53,9 @@ def decided(fates: Counter[str]) -> bool:
 
 class Peer:
     def __init__(self, sock: socket.socket, number: int) -> None:
-        self.sock, self.number, self.fate, self.sent, self.received = sock, number, "connecting", 0, b""
-        self.changed_at = 0.0           # time of the last change of `fate`
+        self.sock, self.number, self.fate, self.sent = sock, number, "connecting", 0
+        self.awaited: bytes | None = None   # its reply; None: any bytes will do
+        self.connected_at = self.ended_at = 0.0
 
     def send(self, data: bytes) -> bool:
         """Sends what the socket takes at once. If that fails, the server has closed the connection, and epoll reports it."""
@@ -70,80 +63,93 @@ class Peer:
             self.sent += self.sock.send(data)
         return True
 
+    def ask(self) -> bool:
+        """Sends a request of --workload ask, which the server sends back."""
+        self.awaited = struct.pack(">II56x", self.number, 0)
+        return self.send(self.awaited)
+
 
 class Peers:
-    """Each sends a request when it is connected. `fates` counts those connecting, waiting and answered, whose connections
-    are open, and those refused, closed (by the server, even after the reply), wrong (in the reply) and left. Without
-    `reads`, replies stay in the kernel."""
+    """Each acts when it is connected, and then after each interval. If act() returns False, it resets its connection.
+    `fates` counts those connecting, waiting and answered, whose connections are open, and those refused, closed (by the
+    server, even after the reply), wrong (in the reply) and left. Without `reads`, replies stay in the kernel."""
 
-    def __init__(self, target: Target, numbers: range, request: Callable[[int], bytes] = request_of,
-                 reads: bool = True) -> None:
-        self.target, self.numbers, self.request, self.reads = target, numbers, request, reads
+    def __init__(self, target: Target, numbers: range, act: Callable[[Peer], bool] = Peer.ask, *, reads: bool = True,
+                 interval_s: float = 0, many_sources: bool = True) -> None:
+        self._target, self._many_sources, self._numbers = target, many_sources, iter(numbers)
+        self._act, self._reads, self._interval_s = act, reads, interval_s
+        self._scheduled = deque[tuple[float, Peer]]()
+        self._epoll = select.epoll()
         self.open_ones: dict[int, Peer] = {}    # by descriptor
         self.fates: Counter[str] = Counter()
-        self.error, self.stopped, self.epoll = 0, False, select.epoll()
 
-    def set_fate(self, peer: Peer, fate: str) -> None:
+    def _set_fate(self, peer: Peer, fate: str) -> None:
         self.fates[peer.fate] -= 1
         self.fates[fate] += 1
-        peer.fate, peer.changed_at = fate, time.monotonic()
+        peer.fate = fate
         if fate not in ("waiting", "answered"):
+            peer.ended_at = time.monotonic()
             del self.open_ones[peer.sock.fileno()]
             peer.sock.close()
 
-    def begin(self, number: int) -> None:
-        peer = Peer(open_socket(self.target, number), number)
+    def begin(self, number: int) -> Peer:
+        peer = Peer(open_socket(self._target, number if self._many_sources else None), number)
         self.open_ones[peer.sock.fileno()] = peer
         self.fates["connecting"] += 1
-        self.epoll.register(peer.sock, select.EPOLLOUT)
+        self._epoll.register(peer.sock, select.EPOLLOUT)
         with contextlib.suppress(BlockingIOError):
-            peer.sock.connect(self.target.address)
+            peer.sock.connect(self._target.address)
+        return peer
 
     def poll(self, seconds: float) -> None:
-        if self.stopped:  # by another thread
-            raise RunError("stopped")
-        for descriptor, _ in self.epoll.poll(min(seconds, 0.2), 4096):
+        if self._scheduled:
+            seconds = min(seconds, max(0.0, self._scheduled[0][0] - time.monotonic()))
+        for descriptor, _ in self._epoll.poll(min(seconds, 0.2), 4096):
             peer = self.open_ones[descriptor]
             if peer.fate != "connecting":
                 self._receive(peer)
-            elif error := peer.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
-                self.error = error
-                self.set_fate(peer, "refused")
+            elif peer.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                self._set_fate(peer, "refused")
             else:
-                self.set_fate(peer, "waiting")
-                self.epoll.modify(peer.sock, select.EPOLLIN if self.reads else select.EPOLLRDHUP)
-                self.connected(peer)
+                self._set_fate(peer, "waiting")
+                peer.connected_at = time.monotonic()
+                self._epoll.modify(peer.sock, select.EPOLLIN if self._reads else select.EPOLLRDHUP)
+                self._let_act(peer)
+        now = time.monotonic()
+        while self._scheduled and self._scheduled[0][0] <= now:
+            if (peer := self._scheduled.popleft()[1]).fate == "waiting":
+                self._let_act(peer)
+
+    def _let_act(self, peer: Peer) -> None:
+        if not self._act(peer):
+            self._set_fate(peer, "left")
+        elif self._interval_s:
+            self._scheduled.append((time.monotonic() + self._interval_s, peer))
 
     def _receive(self, peer: Peer) -> None:
-        try:
-            data = peer.sock.recv(4096) if self.reads else b""
-        except BlockingIOError:
-            return
-        except OSError:  # a reset is a close, too
-            data = b""
-        self.received(peer, data) if data else self.set_fate(peer, "closed")
-
-    def connected(self, peer: Peer) -> None:
-        peer.send(self.request(peer.number))
-
-    def received(self, peer: Peer, data: bytes) -> None:
-        peer.received += data
-        if not self.request(peer.number).startswith(peer.received):
-            self.set_fate(peer, "wrong")
-        elif len(peer.received) == REQUEST_BYTES:
-            self.set_fate(peer, "answered")
+        data = b""
+        with contextlib.suppress(OSError):  # a reset is a close, too
+            data = peer.sock.recv(4096) if self._reads else b""
+        if not data:
+            self._set_fate(peer, "closed")
+        elif peer.awaited is not None:
+            is_reply = peer.fate == "waiting" and data == peer.awaited
+            self._set_fate(peer, "answered" if is_reply else "wrong")
 
     def open(self, at_once: float = AT_ONCE) -> None:
-        """With a higher `at_once`, it does not wait until all are connected, and some may be refused."""
-        for number in self.numbers:
+        """Begins all connections. With a higher `at_once`, some may be refused, or wait for a second."""
+        for number in self._numbers:
             self.begin(number)
-            if len(self.open_ones) % 64 == 0:
-                self.poll(0)
             self.listen(math.inf, lambda fates: fates["connecting"] < at_once)
-        if at_once == AT_ONCE:
-            self.listen(math.inf, lambda fates: not fates["connecting"])
-            if self.fates["refused"]:
-                raise RunError(f"a peer cannot connect: {os.strerror(self.error)}")
+
+    def keep(self, count: int, seconds: float) -> None:
+        """For so long, keeps that many connected, as long as there are numbers for new ones."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            room = min(count - len(self.open_ones), AT_ONCE - self.fates["connecting"])
+            for number in itertools.islice(self._numbers, max(0, room)):
+                self.begin(number)
+            self.poll(min(0.005, left))
 
     def listen(self, seconds: float, done: Callable[[Counter[str]], bool] = lambda fates: False) -> Counter[str]:
         """Watches for so long, or until done(fates)."""
@@ -152,40 +158,39 @@ class Peers:
             self.poll(left)
         return self.fates
 
-    def leave(self, count: int | None = None) -> None:
-        """So many of the answered peers reset their connections."""
-        for peer in [p for p in self.open_ones.values() if p.fate == "answered"][:count]:
-            self.set_fate(peer, "left")
+    def leave(self) -> None:
+        """The answered peers reset their connections."""
+        for peer in [p for p in self.open_ones.values() if p.fate == "answered"]:
+            self._set_fate(peer, "left")
 
     def reset(self) -> None:
         for peer in list(self.open_ones.values()):
-            self.set_fate(peer, "left")
-        self.epoll.close()
+            self._set_fate(peer, "left")
+        self._epoll.close()
 
 
-def _peers_of_thread(own_table: bool, target: Target, numbers: range) -> Peers:
-    if own_table and ctypes.CDLL(None).unshare(CLONE_FILES):
-        raise RunError("the peers cannot have tables of descriptors of their own")
-    return Peers(target, numbers)
+crowded: list[Peers] = []           # those of this process, if crowd() has started it
+
+
+def _become_peers(*arguments: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    crowded.append(Peers(*arguments))
+
+
+def _call(method: str, *arguments: Any) -> Counter[str]:
+    getattr(crowded[0], method)(*arguments)
+    return crowded[0].fates
 
 
 @contextlib.contextmanager
-def crowd(target: Target, count: int, threads: int, own_tables: bool) -> Iterator[Callable[..., Counter[str]]]:
-    """Peers divided among threads, which may have tables of descriptors of their own. Yields a function that calls a
-    method of Peers in each thread and adds up the fates."""
-    workers = [ThreadPoolExecutor(1) for _ in range(threads)]
-    groups = [worker.submit(_peers_of_thread, own_tables, target, range(first, count, threads)).result()
-              for first, worker in enumerate(workers)]
+def crowd(target: Target, count: int, processes: int) -> Iterator[Callable[..., Counter[str]]]:
+    """Peers divided among processes, since a table of descriptors is limited. Yields a function that calls a method of Peers
+    in each process and adds up the fates."""
+    with contextlib.ExitStack() as ends:
+        pools = [ends.enter_context(multiprocessing.Pool(1, _become_peers, (target, range(first, count, processes))))
+                 for first in range(processes)]
 
-    def call(method: str, *arguments: object) -> Counter[str]:
-        for done in [worker.submit(getattr(peers, method), *arguments) for worker, peers in zip(workers, groups)]:
-            done.result()
-        return sum((peers.fates for peers in groups), Counter())
-    try:
+        def call(method: str, *arguments: Any) -> Counter[str]:
+            calls = [pool.apply_async(_call, (method, *arguments)) for pool in pools]
+            return sum((one.get() for one in calls), Counter())
         yield call
-    finally:
-        for peers in groups:
-            peers.stopped = True
-        call("reset")  # each thread closes its own descriptors
-        for worker in workers:
-            worker.shutdown()

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..child import Child
 from ..errors import RunError
-from ..foreign import sample
+from ..foreign import sample, spent_between
 from ..machine import read_text
 from .findings import Findings
 from .peers import resolve
@@ -26,25 +26,26 @@ CGROUPS = pathlib.Path("/sys/fs/cgroup")
 Load = contextlib.AbstractContextManager[Callable[[], str]]
 
 
-def window_probes(netstat: str) -> int | None:
-    """TCPWinProbe of /proc/net/netstat, where each group is two lines: names, values."""
-    lines = [line.split() for line in netstat.splitlines()]
-    found = [dict(zip(names, values)) for names, values in zip(lines, lines[1:]) if names[:1] == values[:1] == ["TcpExt:"]]
-    return int(found[0]["TCPWinProbe"]) if found and "TCPWinProbe" in found[0] else None
+def window_probes(netstat: str) -> float:
+    """TCPWinProbe of /proc/net/netstat, which has the line of TcpExt's names and that of their values; NaN: unknown."""
+    names, values = [*re.findall("^TcpExt: (.*)", netstat, re.MULTILINE), "", ""][:2]
+    return float(dict(zip(names.split(), values.split())).get("TCPWinProbe", "nan"))
 
 
 @contextlib.contextmanager
 def memory_group(limit: int) -> Iterator[pathlib.Path | None]:
     """A control group of version 1 or 2 that limits the memory of its processes; None: this user cannot create one."""
     second = (CGROUPS / "cgroup.controllers").exists()
+    memory, swap, no_swap = (("memory.max", "memory.swap.max", "0") if second else
+                             ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", str(limit)))
     folder, made = CGROUPS / ("" if second else "memory") / f"quintet-bench-{os.getpid()}-{time.monotonic_ns()}", None
     with contextlib.suppress(OSError):
         if second and "memory" not in read_text(f"{CGROUPS}/cgroup.subtree_control"):
             (CGROUPS / "cgroup.subtree_control").write_text("+memory")
         folder.mkdir()
-        (folder / ("memory.max" if second else "memory.limit_in_bytes")).write_text(str(limit))
+        (folder / memory).write_text(str(limit))
         made = folder  # a kernel without swap accounting lacks the next file
-        (folder / ("memory.swap.max" if second else "memory.memsw.limit_in_bytes")).write_text("0" if second else str(limit))
+        (folder / swap).write_text(no_swap)
     try:
         yield made
     finally:
@@ -96,11 +97,9 @@ class Run:
                            f"{self.s.memory >> 20} MiB of its memory group")
         raise RunError(f"the server {self.server.ending()}")
 
-    def stop(self) -> dict[str, Any]:
-        """Returns the server's counters, such as "refused"."""
-        now, ours_s = sample(self.server.pid), sum(os.times()[:4])
-        passed_s, busy_s, cpu_s = (now[key] - self._begun[key] for key in ("wall_s", "busy_s", "cpu_s"))
-        foreign = (busy_s - cpu_s - ours_s + self._ours_s) / passed_s / (os.cpu_count() or 1)
+    def _stop(self) -> dict[str, Any]:
+        spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
+        foreign = (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)
         # They delay the good client, sometimes in one kind of company only.
         self.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used",
                         round(100 * min(1.0, max(0.0, foreign))), "%")
@@ -144,13 +143,13 @@ class Run:
              *options: str) -> Iterator[Callable[[], str]]:
         """Runs `load` during the block. Yields a function that awaits the end of the warm-up, if there is one."""
         before = self.descriptors()
-        with Child("load", [self.s.load_program, "load", self.where, "--connections", str(connections), *options, "--warm-up",
-                            f"{warm_up_s:.3f}", "--duration", "99999", "--json", "-"]) as child:
+        command = [self.s.load_program, "load", self.where, "--connections", str(connections), *options, "--warm-up",
+                   f"{warm_up_s:.3f}", "--duration", "99999", "--json", "-"]
+        with Child("load", command) as child:
             self.wait(10, lambda: self.descriptors() >= before + connections or child.status() is not None)
             with contextlib.suppress(OSError):  # its wake-ups must not wait for those of the peers; needs privileges
                 for task in os.listdir(f"/proc/{child.pid}/task") if "--rate" in options else ():
                     os.sched_setscheduler(int(task), os.SCHED_FIFO, os.sched_param(1))
-
             late = time.monotonic() + warm_up_s + 0.5
 
             def measuring() -> str:
@@ -177,17 +176,19 @@ class Run:
             yield self.load(self._beside, arrival_s, connections, *options)
             self.settled(self.descriptors_before)
 
-    def report(self, most_ratio: float | None = None) -> None:
+    def finish(self, most_ratio: float | None = None) -> dict[str, Any]:
+        """Tells the good client's figures and stops the server. Returns the server's counters, such as "refused"."""
         def median(values: list[float]) -> float:  # a disturbance of the machine spoils one round only
             return statistics.median([value for value in values if value] or [math.nan])
         alone, beside, tell = self._alone, self._beside, self.found.tell
         failed = [result for result in alone + beside if result["failed"]]
         tell("good_failed", "requests of the good client that were not answered", sum(r["failed"] for r in failed), exactly=0)
         tell("good_answered", "requests of the good client that were answered", sum(r["requests"] for r in alone + beside))
-        for key, label, results in (("idle_us", "without the others", alone), ("us", "beside them", beside)):
+        for key, label, results in (("idle_us", "without the peers", alone), ("us", "beside the peers", beside)):
             for name in ("p50", "p99"):
                 tell(f"good_{name}_{key}", f"its {name} {label}", median([r[f"{name}_us"] for r in results]), "us")
-        tell("good_max_us", "its worst beside them", max((r["max_us"] or 0 for r in beside), default=math.nan), "us")
+        tell("good_max_us", "its worst beside the peers", max((r["max_us"] or 0 for r in beside), default=math.nan), "us")
         ratio = median([b["p99_us"] / a["p99_us"] for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]])
-        tell("p99_ratio", "p99 beside them / p99 without, median of the rounds", ratio, at_most=most_ratio)
+        tell("p99_ratio", "its p99 beside / p99 without, median of the rounds", ratio, at_most=most_ratio)
         self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]
+        return self._stop()

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import glob
 import math
 import re
 import tempfile
 from collections.abc import Callable
+from typing import Any
 
 from .. import valgrind
 from ..build import Build
 from ..errors import RunError
 from ..machine import read_text
 from ..plan import Run, Settings
-from ..progress import Progress
+from ..progress import perform_all
 from ..results import METRICS, Document, Result, label_of
-from ..runner import Observer, measure_load, perform, server_command
+from ..runner import measure_load, perform, server_command
 from .kv import TURNS, KvLoad
 from .perf_stat import parse, problems
 from .perf_tool import CACHE_EVENTS, COUNTING, Window, hot_functions, lock_waits, obstacle, per_request, perf_output
@@ -54,6 +56,7 @@ def cachegrind_counts(log: str) -> tuple[int, int]:
 class Study:
     def __init__(self, s: Settings, build: Build, sizes: Sizes, kv: KvLoad | None) -> None:
         self.s, self._sizes, self._kv = s, sizes, kv
+        self._load: Any = kv.measure if kv else measure_load
         self.subjects = {who.label: new_subject(s.workloads[0].name, who.label) for who in s.contenders}
         self.not_measured: list[str] = []
         self._no_hardware = obstacle(hardware=True)
@@ -69,12 +72,6 @@ class Study:
         """Adds a line: figure, reason, remedy."""
         if line not in self.not_measured:
             self.not_measured.append(line)
-
-    def _load(self, result: Result, s: Settings, run: Run, observer: Observer) -> None:
-        if self._kv:
-            self._kv.measure(result, s, run, observer)
-        else:
-            measure_load(result, s, run, observer)
 
     def measure(self, result: Result, s: Settings, run: Run) -> None:
         """Reads /proc and hardware counters in every round, because that disturbs no server."""
@@ -96,66 +93,64 @@ class Study:
                 elapsed_s=result["duration_s"], requests=result["requests"], user_only=references.user_only,
                 counted_fraction=min(references.running, misses.running), pmus=[pmu for pmu in references.parts if pmu]))
 
-    def _profile(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
+    def _recorded(self, record: list[str], report: list[str], r: Result, s: Settings, run: Run) -> str:
+        """Returns what perf reports of a run."""
         with tempfile.TemporaryDirectory() as folder:
-            with Window("record", "-q", "-e", "cpu-clock", "-F", "999", "-o", f"{folder}/data") as window:
+            with Window(*record, "-q", "-o", f"{folder}/data") as window:
                 self._load(r, s, run, window)
-            subject["functions"] = hot_functions(perf_output("report", "-i", f"{folder}/data", "--stdio", "--no-children", "-g",
-                                                             "none", "-F", "overhead,sym,dso", "-t", "|"))
+            return perf_output(*report, "-i", f"{folder}/data")
+
+    def _profile(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
+        report = ["report", "--stdio", "--no-children", "-g", "none", "-F", "overhead,sym,dso", "-t", "|"]
+        found = hot_functions(self._recorded(["record", "-e", "cpu-clock", "-F", "999"], report, r, s, run))
+        subject["functions"] = found[:MOST_FUNCTIONS]
         if not subject["functions"]:
             raise RunError("perf record took no samples in so short a time; give a longer --duration")
-        del subject["functions"][MOST_FUNCTIONS:]
 
     def _watch_locks(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            with Window("lock", "record", "-q", "-o", f"{folder}/data") as window:
-                self._load(r, s, run, window)
-            waits = lock_waits(perf_output("lock", "contention", "-i", f"{folder}/data"))
-        for key, of in (("lock_waits_per_request", "waits"), ("lock_wait_us_per_request", "wait_us")):
-            subject["figures"][key] = [sum(wait[of] for wait in waits) / r["requests"]]
+        waits = lock_waits(self._recorded(["lock", "record"], ["lock", "contention"], r, s, run))
+        for key, figure in (("lock_waits_per_request", "waits"), ("lock_wait_us_per_request", "wait_us")):
+            subject["figures"][key] = [sum(wait[figure] for wait in waits) / r["requests"]]
         subject["locks"] = waits[:MOST_LOCKS]
 
     def _simulate(self, subject: Subject, r: Result, s: Settings, run: Run) -> None:
         r["server_cpus"] = r["client_cpus"] = str(valgrind.cpu())
         tool = ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null",
                 *(f"--{name}={','.join(map(str, size))}" for name, size in self._sizes.items())]
-        *ends, per_turn = (*TURNS, run.work.connections * run.work.pipeline) if self._kv else valgrind.bounded_load(run.work)
-        logs = [self._kv.log(tool, r, run, turns) if self._kv else
-                valgrind.log_under_valgrind(tool, server_command(s, run, r), run.work, turns) for turns in ends]
-        references, misses = (max(0, more - less) for less, more in zip(*map(cachegrind_counts, logs)))
+        serve = (functools.partial(self._kv.serving, r, run) if self._kv else
+                 functools.partial(valgrind.serving_echo, server_command(s, run, r), run.work))
+        turns = TURNS if self._kv else valgrind.bounded_turns(run.work)
+        counts, requests = valgrind.difference(tool, cachegrind_counts, turns, serve)
+        references, misses = (max(0, count) for count in counts)
         subject["cache_source"] = "simulated, user space only"
-        subject["caches"] = [cache(references, misses, requests=(ends[1] - ends[0]) * per_turn, user_only=True)]
-
-    def _passes(self) -> list[tuple[str, Pass, float]]:
-        """Returns those that can be done here: what, how, and additional seconds. Tells about the others."""
-        no_perf = obstacle(hardware=False)
-        no_simulation = ("cachegrind's load only echoes, so not this workload" if self.s.workloads[0].kind != "echo" else
-                         "valgrind knows nothing of io_uring; use another --engine"
-                         if any(who.engine == "uring" for who in self.s.contenders) else valgrind.obstacle())
-        wanted: list[tuple[str, Pass, float, str | None]] = [("hottest functions", self._profile, 1.0, no_perf),
-                                                             ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf)]
-        if self._no_hardware:
-            wanted.append(("simulated caches", self._simulate, self._kv.simulation_s if self._kv else 6.0, no_simulation))
-        for what, _, _, problem in wanted:
-            if problem:
-                self.tell(f"{what}: {problem}")
-        return [(what, function, extra_s) for what, function, extra_s, problem in wanted if not problem]
+        subject["caches"] = [cache(references, misses, requests=requests, user_only=True)]
 
     def run_passes(self, document: Document) -> None:
+        """Performs those that can be done here, and tells about the others."""
         s = dataclasses.replace(self.s, duration_s=max(self.s.duration_s, ENOUGH_FOR_SAMPLES_S))
-        todo = [(one, Run(s.workloads[0], who, 1)) for one in self._passes() for who in s.contenders]
-        progress = Progress(len(todo), sum(run.expected_s(s) + one[2] for one, run in todo))
-        try:
-            for (what, function, extra_s), run in todo:
-                label, subject = f"{run.who.label} ({what})", self.subjects[run.who.label]
-                progress.begin(label)
-                error = perform(s, run, lambda r, s, run: function(subject, r, s, run))["error"]
-                progress.done(label, f"failed: {error}" if error else "done", run.expected_s(s) + extra_s)
-                if error:
-                    self.tell(f"{what} of {run.who.label}: {error}")
-        except KeyboardInterrupt:
-            document.interrupted = document.settings["interrupted"] = True
-        progress.clear()
+        no_perf = obstacle(hardware=False)
+        no_simulation = ("cachegrind's load only echoes, so not this workload" if s.workloads[0].kind != "echo" else
+                         "valgrind knows nothing of io_uring; use another --engine"
+                         if any(who.engine == "uring" for who in s.contenders) else valgrind.obstacle())
+        simulation = ("simulated caches", self._simulate, self._kv.simulation_s if self._kv else 6.0, no_simulation)
+        passes: list[tuple[str, Pass, float, str | None]] = [
+            ("hottest functions", self._profile, 1.0, no_perf),
+            ("waits for the kernel's locks", self._watch_locks, 1.0, no_perf), *([simulation] if self._no_hardware else [])]
+
+        def task(what: str, function: Pass, run: Run) -> str:
+            subject = self.subjects[run.who.label]
+            error = perform(s, run, lambda r, s, run: function(subject, r, s, run))["error"]
+            if error:
+                self.tell(f"{what} of {run.who.label}: {error}")
+            return f"failed: {error}" if error else "done"
+        tasks = []
+        for what, function, extra_s, problem in passes:
+            if problem:
+                self.tell(f"{what}: {problem}")
+            for run in [] if problem else [Run(s.workloads[0], who, 1) for who in s.contenders]:
+                tasks.append((f"{run.who.label} ({what})", run.expected_s(s) + extra_s,
+                              functools.partial(task, what, function, run)))
+        document.interrupted = document.settings["interrupted"] = not perform_all(tasks)
 
     def complete(self, document: Document) -> None:
         """Copies the figures of the results, and tells which figures the kernel does not provide."""

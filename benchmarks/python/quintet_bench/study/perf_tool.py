@@ -16,7 +16,7 @@ from typing import Any
 
 from ..child import Child
 from ..errors import RunError
-from ..machine import read_text
+from ..foreign import sample, spent_between
 from ..runner import Observer
 from .perf_stat import failure, parse, problems
 
@@ -24,10 +24,6 @@ CACHE_EVENTS = ("cache-references", "cache-misses")
 COUNTING = ("stat", "-x,", "-e", ",".join((*CACHE_EVENTS, "cycles", "instructions")))
 ENGLISH, PATIENCE_S = {"LC_ALL": "C"}, 30.0
 MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-Reading = dict[str, Any]                # "wall_s", "tasks": the figures of each thread, and figures of all
-OF_TASKS = (("voluntary_switches", "status", r"^voluntary_ctxt_switches:\s*(\d+)", 1.0),  # figure, file, pattern, unit
-            ("involuntary_switches", "status", r"^nonvoluntary_ctxt_switches:\s*(\d+)", 1.0),
-            ("migrations", "sched", r"^se\.nr_migrations\s*:\s*(\d+)", 1.0), ("run_queue_us", "schedstat", r"^\d+ (\d+)", 1e-3))
 
 
 def perf_output(*arguments: str) -> str:
@@ -53,35 +49,17 @@ def obstacle(*, hardware: bool) -> str | None:
     return "; ".join(problems(counts)) or "perf stat printed no counts"
 
 
-def read_proc(pid: int) -> Reading:
-    stat = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    if not stat:
-        raise RunError("the server has ended")
-    received = re.search(r"NET_RX:([\d\s]+)", read_text("/proc/softirqs"))
-    tasks = {task: {figure: float(found[1]) * unit for figure, file, pattern, unit in OF_TASKS if (
-        found := re.search(pattern, read_text(f"/proc/{pid}/task/{task}/{file}"), re.MULTILINE))}
-        for task in os.listdir(f"/proc/{pid}/task")}
-    return {"wall_s": time.monotonic(), "tasks": tasks, "page_faults": float(stat[7]) + float(stat[9]),  # minor and major
-            "net_rx_softirqs": float(sum(map(int, received[1].split()))) if received else 0.0,
-            "softirq_us": float(read_text("/proc/stat").split()[7]) * 1e6 / os.sysconf("SC_CLK_TCK")}
-
-
-def per_request(before: Reading, after: Reading, requests: float, window_s: float) -> dict[str, float]:
-    """Returns the difference for a request, by key. A figure is absent if the kernel lacks it, or if a thread has ended
-    and took its counts with it. The readings may be further apart than the window in which requests were counted."""
-    if requests <= 0 or after["wall_s"] <= before["wall_s"]:
+def per_request(before: dict[str, Any], after: dict[str, Any], requests: float, window_s: float) -> dict[str, float]:
+    """Returns the differences of two samples for a request, by key. The samples may be further apart than the window in which
+    requests were counted."""
+    spent = spent_between(before, after)
+    if requests <= 0 or spent["wall_s"] <= 0:
         return {}
-    spent = {figure: after[figure] - before[figure] for figure in ("page_faults", "net_rx_softirqs", "softirq_us")}
-    if before["tasks"].keys() <= after["tasks"].keys():
-        for figure, *_ in OF_TASKS:
-            now, then = ([task[figure] for task in at["tasks"].values() if figure in task] for at in (after, before))
-            spent |= {figure: sum(now) - sum(then)} if now else {}
-    scale = window_s / (after["wall_s"] - before["wall_s"]) / requests
-    return {f"{figure}_per_request": difference * scale for figure, difference in spent.items()}
+    return {f"{key}_per_request": value * window_s / spent["wall_s"] / requests for key, value in spent.items()}
 
 
 class Window(Observer, contextlib.ExitStack):
-    """Reads /proc at both ends of the measured window, and runs perf in it. perf attaches before the window, with its
+    """Takes samples at both ends of the measured window, and runs perf in it. perf attaches before the window, with its
     events disabled, and acknowledges that it has enabled them: else it would miss the beginning."""
 
     def __init__(self, *arguments: str) -> None:
@@ -112,10 +90,10 @@ class Window(Observer, contextlib.ExitStack):
 
     def begin(self, pid: int) -> None:
         self._tell("enable")
-        self.before = read_proc(pid)
+        self.before = sample(pid)
 
     def end(self, pid: int) -> None:
-        self.after = read_proc(pid)
+        self.after = sample(pid)
         self._tell("disable")
         if self._arguments:
             self._perf.kill(signal.SIGINT)

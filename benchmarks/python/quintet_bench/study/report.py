@@ -2,18 +2,19 @@
 """A study as text and JSON. A subject, what is known of one server, is a dict with the keys of the JSON."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import statistics
+from collections.abc import Sequence
 from typing import Any
 
+from ..columns import aligned
 from ..results import Document, Sample, number, read_json
 from ..statistics import ratio_interval
-from ..table import placement_text, shape_text
+from ..table import Format, placement_text, shape_text
 from ..text import grouped, micros, percent, significant
 
 Subject = dict[str, Any]                # "figures": by key a list with a value for each round
 STATUS, OWN_RUN = "/proc/PID/task/*/status", ", in a run of its own"
 CALLS, LOCKS = f"tracepoints or strace{OWN_RUN}", f"perf lock{OWN_RUN}"
-Format = Callable[[float], str]
 FIGURES: tuple[tuple[str, str, int, Format, str], ...] = (  # key, title, for how many requests, format, source
     ("requests_per_s", "requests/s", 1, grouped, "the client"), ("p99_us", "p99", 1, micros, "the client"),
     ("server_cpu_us_per_request", "CPU", 1, micros, "the process's CPU clock"),
@@ -79,70 +80,65 @@ def _rate(value: float) -> str:
     return f"{value * 100:.3f} %"
 
 
-def _figure_rows(subjects: list[Subject]) -> str:
-    out = f"  {'for a request':<28}" + "".join(f"{s['server']:>22}" for s in subjects) + "  source\n"
+def _figures_text(subjects: list[Subject]) -> str:
+    rows = [["for a request", *(s["server"] for s in subjects), "source"]]
     for key, title, times, form, source in FIGURES:
-        columns = [s["figures"].get(key) for s in subjects]
-        if any(columns):  # else a line below says why
-            cells = "".join(f"{form(Sample(tuple(c)).median * times) if c else 'failed':>22}" for c in columns)
-            out += f"  {title:<28}{cells}  {source}\n"
-    return out
+        figures = [s["figures"].get(key) for s in subjects]
+        if any(figures):  # else a line below says why
+            rows.append([title, *(form(statistics.median(f) * times) if f else "failed" for f in figures), source])
+    return aligned(rows, left=(0, len(subjects) + 1))
 
 
-def _cache_row(name: str, source: str, c: dict[str, Any], first: float) -> str:
-    cpu, elapsed = (f"{c[key]:.2f}" if c[key] else "-" for key in ("cpu_s", "elapsed_s"))
-    each = [significant(c[key] / c["requests"]) if c["requests"] else "-" for key in ("references", "misses")]
-    return (f"  {name:<30}{grouped(c['references']):>17}{grouped(c['misses']):>16}{_rate(c['rate']):>12}{cpu:>9}{elapsed:>11}"
-            f"{each[0]:>11}{each[1]:>13}{(c['rate'] - first) * 100:>+11.2f}  {source}\n")
-
-
-def _cache_rows(subjects: list[Subject], earlier: list[Subject]) -> str:
-    rows = [(s["server"] + suffix, s["cache_source"], middle) for group, suffix in ((earlier, ", before"), (subjects, ""))
-            for s in group if (middle := _middle(s))]
-    if not rows:
+def _caches_text(subjects: list[Subject], earlier: list[Subject]) -> str:
+    ours = [c | {"server": s["server"] + suffix, "source": s["cache_source"]} for group, suffix in (
+        (earlier, ", before"), (subjects, "")) for s in group if (c := _middle(s))]
+    if not ours:
         return ""
-    out = (f"\n  {'last-level cache':<30}{'references':>17}{'misses':>16}{'rate':>12}{'CPU s':>9}{'elapsed s':>11}"
-           f"{'refs/req':>11}{'misses/req':>13}{'diff (pp)':>11}  source\n")
-    for name, source, c in rows:
-        out += _cache_row(name, source, c, rows[0][2]["rate"])
-    for p in PUBLISHED:
-        out += _cache_row(p["server"], p["source"], p, PUBLISHED[0]["rate"])
+    rows = ["last-level cache,references,misses,rate,CPU s,elapsed s,refs/req,misses/req,diff (pp),source".split(",")]
+    for caches in (ours, PUBLISHED):
+        rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), _rate(c["rate"]),
+                  *(f"{c[key]:.2f}" if c[key] else "-" for key in ("cpu_s", "elapsed_s")),
+                  *(significant(c[key] / c["requests"]) if c["requests"] else "-" for key in ("references", "misses")),
+                  f"{(c['rate'] - caches[0]['rate']) * 100:+.2f}", c["source"]] for c in caches]
     told = [change["sentence"] for change in changes(subjects)]
     published = _moves("the miss rate", [p["rate"] for p in PUBLISHED], _rate)
     told += [f"Published, from a thread for each connection to reactors on Asio: {published}."] if told else []
-    return out + "".join(f"  {sentence}\n" for sentence in told)
+    return "\n" + aligned(rows, left=(0, 9)) + "".join(f"  {sentence}\n" for sentence in told)
 
 
 def _against(now: Subject, then: Subject) -> str:
-    out = f"\n  {now['server']:<40}{'before':>14}{'after':>14}{'ratio':>9}{'interval':>20}\n"
+    rows = [[now["server"], "before", "after", "ratio", "interval"]]
     for key, title, times, form, _ in FIGURES:
-        before, after = then["figures"].get(key), now["figures"].get(key)
-        if before and after:
-            texts = [form(Sample(tuple(values)).median * times) for values in (before, after)]
-            r = ratio_interval(after, before)
-            interval = f"{r.ratio:>9.3f}{r.low:>9.3f} to {r.high:.3f} ({percent(r.confidence)})" if r else f"{'-':>9}"
-            out += f"  {title:<38}{texts[0]:>14}{texts[1]:>14}{interval}\n"
-    return out
+        both = then["figures"].get(key), now["figures"].get(key)
+        if all(both):
+            r = ratio_interval(both[1], both[0])
+            rows.append([title, *(form(statistics.median(values) * times) for values in both), f"{r.ratio:.3f}" if r else "-",
+                         f"{r.low:.3f} to {r.high:.3f} ({percent(r.confidence)})" if r else ""])
+    return "\n" + aligned(rows)
+
+
+def _block(title: str, rows: list[list[str]], left: tuple[int, ...]) -> str:
+    return f"\n  {title}\n{aligned(rows, left)}" if rows else ""
 
 
 def study_table(document: Document, subjects: list[Subject], not_measured: list[str], earlier: list[Subject]) -> str:
     out = "".join(f"{shape_text(first)}{placement_text(first)}\n" for first in document.results[:1])
-    out += _figure_rows(subjects) + _cache_rows(subjects, earlier) + "".join(
+    out += _figures_text(subjects) + _caches_text(subjects, earlier) + "".join(
         _against(now, then) for then in earlier for now in subjects
         if (now["server"], now["workload"]) == (then["server"], then["workload"]))
-    for s in filter(lambda s: s["functions"], subjects):
-        out += f"\n  {s['server']}: where its CPU time goes (perf record -e cpu-clock, in a run of its own)\n" + "".join(
-            f"  {f['share'] * 100:>7.1f} %  {f['symbol']:<70.70} {'kernel' if f['in_kernel'] else f['object']}\n"
-            for f in s["functions"])
-    for s in filter(lambda s: s["locks"], subjects):
-        out += f"\n  {s['server']}: the kernel's locks it waited for (perf lock)\n" + "".join(
-            f"  {grouped(w['waits']):>9} waits{micros(w['wait_us']):>12}  {w['type']:<10}{w['caller']}\n" for w in s["locks"])
+    for s in subjects:
+        out += _block(f"{s['server']}: where its CPU time goes (perf record -e cpu-clock, in a run of its own)", [
+            [f"{f['share'] * 100:.1f} %", f["symbol"][:70], "kernel" if f["in_kernel"] else f["object"]]
+            for f in s["functions"]], left=(1, 2))
+    for s in subjects:
+        out += _block(f"{s['server']}: the kernel's locks it waited for (perf lock)", [
+            [f"{grouped(w['waits'])} waits", micros(w["wait_us"]), w["type"], w["caller"]] for w in s["locks"]], left=(2, 3))
     return out + ("\nNot measured:\n" + "".join(f"  {line}\n" for line in not_measured) if not_measured else "")
 
 
 def subject_json(s: Subject) -> dict[str, Any]:
     return s | {"figures": {
-        key: {"median": number(Sample(tuple(values)).median), "rounds": list(map(number, values)), "source": source}
+        key: {"median": number(statistics.median(values)), "rounds": list(map(number, values)), "source": source}
         if (values := s["figures"].get(key)) else None for key, _, _, _, source in FIGURES}}
 
 

@@ -2,11 +2,13 @@
 """A planted false sharing: two counters in one cache line and in two. Do this machine's hardware counters reveal it?"""
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 from typing import Any
 
-from ..progress import Progress
+from ..columns import aligned
+from ..progress import perform_all
 from ..results import Sample, number
 from ..text import grouped, micros, significant
 from .perf_stat import parse
@@ -30,18 +32,14 @@ def count(command: list[str], hardware: bool) -> dict[str, Any]:
 
 def measure(command: list[str], increments: int, rounds: int, hardware: bool) -> tuple[list[Round], bool]:
     """Returns complete rounds, and whether Ctrl-C ended them. `command` lacks the layout."""
-    expected_s, out = 30e-9 * increments, [dict[str, dict[str, Any]]() for _ in range(rounds)]
-    progress, interrupted = Progress(2 * rounds, 2 * rounds * expected_s), False
-    try:
-        for index, layout in [(index, layout) for index in range(rounds) for layout in LAYOUTS]:
-            label = f"{layout} counters round {index + 1}"
-            progress.begin(label)
-            out[index][layout] = count([*command, "--layout", layout], hardware)
-            progress.done(label, f"{micros(out[index][layout][NS] / 1e3)} an increment", expected_s)
-    except KeyboardInterrupt:
-        interrupted = True
-    progress.clear()
-    return [one for one in out if len(one) == len(LAYOUTS)], interrupted
+    out: list[Round] = [{} for _ in range(rounds)]
+
+    def task(index: int, layout: str) -> str:
+        found = out[index][layout] = count([*command, "--layout", layout], hardware)
+        return f"{micros(found[NS] / 1e3)} an increment"
+    complete = perform_all([(f"{layout} counters round {index + 1}", 30e-9 * increments, functools.partial(task, index, layout))
+                            for index in range(rounds) for layout in LAYOUTS])
+    return [one for one in out if len(one) == len(LAYOUTS)], not complete
 
 
 def _summary(values: list[float | None]) -> dict[str, Any]:
@@ -89,11 +87,10 @@ def compose(cpus: list[int], increments: int, rounds: list[Round], obstacle: str
 
 
 def table(about: dict[str, Any]) -> str:
-    out = (f"False sharing, planted: two threads, on CPU {about['cpus'][0]} and CPU {about['cpus'][1]}, increase a counter "
-           f"each, {grouped(about['increments'])} times; rounds: {about['rounds']}\n"
-           f"  {'for an increment':<34}{'time':>14}{'rounds':>22}{'references':>14}{'misses':>14}\n")
+    one, two = about["cpus"]
+    rows = [["for an increment", "time", "rounds", "references", "misses"]]
     for layout in about["layouts"] if about["rounds"] else ():
         median, low, high = (micros(ns / 1e3) for ns in layout[NS].values())
-        out += (f"  {LAYOUTS[layout['layout']]:<34}{median:>14}{low + ' to ' + high:>22}{_text(layout[REFERENCES]):>14}"
-                f"{_text(layout[MISSES]):>14}\n")
-    return f"{out}{about['sentence']}\n"
+        rows.append([LAYOUTS[layout["layout"]], median, f"{low} to {high}", _text(layout[REFERENCES]), _text(layout[MISSES])])
+    return (f"False sharing, planted: two threads, on CPU {one} and CPU {two}, increase a counter each, "
+            f"{grouped(about['increments'])} times; rounds: {about['rounds']}\n{aligned(rows)}{about['sentence']}\n")

@@ -9,10 +9,12 @@ import dataclasses
 import itertools
 import statistics
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..results import Combination, Sample
-from ..text import grouped
+import numpy as np
+
+from .results import Combination, Sample
+from .text import grouped
 
 # requests/s over connections, of a hand-written echo of 8 bytes on one epoll loop of a virtual machine (i5-3470, 4 cores)
 PUBLISHED = {1: 10_000, 5: 90_000, 10: 190_000, 30: 200_000, 100: 200_000, 300: 150_000, 500: 130_000, 1000: 110_000,
@@ -47,20 +49,6 @@ def near_peak(curve: Curve) -> float:
     return next(value for value, point in curve.items() if point.median >= NEAR_PEAK * curve[peak(curve)].median)
 
 
-class Meeting(NamedTuple):
-    """Two curves at a value that both have."""
-    value: float
-    gap: float                          # how much less time per request the first needs
-    apart: bool
-
-    def zero(self, other: Meeting) -> float:
-        """Where the gap changes its sign. Time per request is linear in a request's cost; throughput is not."""
-        return self.value + (other.value - self.value) * self.gap / (self.gap - other.gap)
-
-    def same_side(self, other: Meeting) -> bool:
-        return (self.gap > 0) == (other.gap > 0)
-
-
 def _usual_spread(curves: Curves) -> float:
     return statistics.median([point.spread for curve in curves.values() for point in curve.values()] or [0.0])
 
@@ -69,9 +57,12 @@ def _apart(a: Point, b: Point, noise: float) -> bool:
     return not a.overlaps(b) and abs(a.median - b.median) > noise * min(a.median, b.median)
 
 
-def _meetings(a: Curve, b: Curve, noise: float) -> list[Meeting]:
-    return [Meeting(value, 1 / b[value].median - 1 / point.median, _apart(point, b[value], noise))
-            for value, point in a.items() if value in b]
+def _zeros(a: Curve, b: Curve, start: float, end: float) -> list[float]:
+    """Returns where two curves meet from start to end. Time per request is linear in a request's cost; throughput is not."""
+    values = np.array([value for value in a if value in b and start <= value <= end])
+    gaps = np.array([1 / b[value].median - 1 / a[value].median for value in values])
+    at = np.flatnonzero(np.diff(gaps > 0))
+    return list(map(float, values[at] + np.diff(values)[at] * gaps[at] / (gaps[at] - gaps[at + 1])))
 
 
 def crossings(curves: Curves) -> list[dict[str, Any]]:
@@ -79,13 +70,12 @@ def crossings(curves: Curves) -> list[dict[str, Any]]:
     between those, they are indistinguishable there, and the middle counts."""
     noise, out = _usual_spread(curves), []
     for (a, first), (b, second) in itertools.combinations(curves.items(), 2):
-        met = _meetings(first, second, noise)
-        for i, j in itertools.pairwise(i for i, m in enumerate(met) if m.apart):
-            zeros = [m.zero(n) for m, n in itertools.pairwise(met[i:j + 1]) if not m.same_side(n)]
-            if not met[i].same_side(met[j]):
-                before, after = (a, b) if met[j].gap < 0 else (b, a)
-                out.append({"at": (zeros[0] + zeros[-1]) / 2, "before": before, "after": after,
-                            "apart_at": [met[i].value, met[j].value]})
+        faster = {value: first[value].median > second[value].median for value in first
+                  if value in second and _apart(first[value], second[value], noise)}
+        for start, end in itertools.pairwise(faster):
+            if faster[start] != faster[end]:
+                zeros, (before, after) = _zeros(first, second, start, end), (a, b) if faster[start] else (b, a)
+                out.append({"at": (zeros[0] + zeros[-1]) / 2, "before": before, "after": after, "apart_at": [start, end]})
     return sorted(out, key=lambda crossing: crossing["at"])
 
 
@@ -97,17 +87,17 @@ def leads(curves: Curves) -> list[dict[str, Any]]:
     since: list[float] = []             # the measured values at which the leaders took the lead
     for value in sorted({value for curve in curves.values() for value in curve}):
         leader = curves[out[-1]["server"]] if out else {}
-        now = leader.get(value)
-        ahead = [label for label, curve in curves.items() if (point := curve.get(value)) and
-                 (point.median > now.median and _apart(point, now, noise) if now else not out)]
+        now, points = leader.get(value), {label: curve[value] for label, curve in curves.items() if value in curve}
+        ahead = {label: point.median for label, point in points.items()
+                 if (point.median > now.median and _apart(point, now, noise) if now else not out)}
         if ahead:
-            best = max(ahead, key=lambda label: curves[label][value].median)
-            zeros = [m.zero(n) for m, n in itertools.pairwise(_meetings(leader, curves[best], noise))
-                     if since[-1] <= m.value < value and m.gap > 0 >= n.gap]
+            best = max(ahead, key=lambda label: ahead[label])
+            zeros = _zeros(leader, curves[best], since[-1], value) if out else []
             out.append({"from": zeros[-1] if zeros else value, "server": best})
             since.append(value)
     for lead, start, end in zip(out, since, [*since[1:], float("inf")]):
-        met = {label: [m.apart for m in _meetings(curves[lead["server"]], curve, noise) if start <= m.value < end]
+        leader = {value: point for value, point in curves[lead["server"]].items() if start <= value < end}
+        met = {label: [_apart(leader[value], point, noise) for value, point in curve.items() if value in leader]
                for label, curve in curves.items() if label != lead["server"]}
         lead["as_good"] = [label for label, aparts in met.items() if aparts and not any(aparts)]
     return out
