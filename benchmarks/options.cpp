@@ -162,12 +162,6 @@ std::size_t most_files() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 1024;
 }
 
-void require_files(std::string_view who, std::size_t needed) {
-  if (needed > most_files())
-    throw usage_error(
-        fmt::format("{} need {} open files, and this machine allows {} (ulimit -Hn)", who, needed, most_files()));
-}
-
 void limit_files(std::size_t most) {
   if (most > most_files())
     throw usage_error(fmt::format("--files is {}; it must be at most {} (ulimit -Hn)", most, most_files()));

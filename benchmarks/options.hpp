@@ -57,8 +57,6 @@ void pin_thread(const cpu_list& cpus);
 void raise_file_limit();
 /// Returns the hard limit of open files, which raise_file_limit() can reach.
 std::size_t most_files();
-/// Throws usage_error if `needed` exceeds the hard limit. `who` names the user of the files: "5000 connections".
-void require_files(std::string_view who, std::size_t needed);
 /// Sets the soft limit of open files. Throws usage_error if `most` exceeds the hard limit, and std::system_error.
 void limit_files(std::size_t most);
 

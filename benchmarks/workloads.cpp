@@ -91,19 +91,6 @@ void require_possible(const workload& w) {
   if (w.short_connections) throw usage_error("timestamp: short connections only echo, so it has none");
 }
 
-std::string title(const workload& w) {
-  const auto usual = parse_workload(w.name);
-  if (!usual) return w.name;
-  std::string changed;
-  const auto add = [&](std::size_t value, std::size_t ordinary, const char* unit) {
-    if (value != ordinary) changed += (changed.empty() ? "" : ", ") + std::to_string(value) + unit;
-  };
-  add(w.connections, usual->connections, w.connections == 1 ? " connection" : " connections");
-  add(w.message_bytes, usual->message_bytes, " B");
-  add(w.pipeline, usual->pipeline, " in flight");
-  return changed.empty() ? w.name : w.name + " (" + changed + ")";
-}
-
 bool is_expensive(const workload& w, std::string_view message) {
   const char* const connection = message.data();
   const char* const sequence = connection + 4;

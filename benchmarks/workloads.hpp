@@ -79,9 +79,6 @@ constexpr unsigned char shed_mark = 0x80;
 /// Throws usage_error if no client can run the workload in this shape.
 void require_possible(const workload& w);
 
-/// Returns "echo", or "echo (5 connections, 64 B)" if the shape differs from the named workload's.
-std::string title(const workload& w);
-
 /// Returns true if the request that begins with this header costs the server `cost`.
 bool is_expensive(const workload& w, std::string_view message);
 /// Returns the same for a request that is not a heartbeat.

@@ -52,20 +52,6 @@ BOOST_AUTO_TEST_CASE(costs_follow_the_colon) {
   BOOST_TEST((parse_workload("mixed")->cost == 5ms));
 }
 
-BOOST_AUTO_TEST_CASE(the_title_tells_another_shape_than_the_usual_one) {
-  workload w = *parse_workload("echo");
-  BOOST_TEST(title(w) == "echo");
-  w.connections = 1;
-  BOOST_TEST(title(w) == "echo (1 connection)");
-  w.connections = 5;
-  w.message_bytes = 4096;
-  w.pipeline = 2;
-  BOOST_TEST(title(w) == "echo (5 connections, 4096 B, 2 in flight)");
-  BOOST_TEST(title(*parse_workload("cpu:5us")) == "cpu:5us");
-  w.name = "kv";  // of nobody's own shape
-  BOOST_TEST(title(w) == "kv");
-}
-
 BOOST_AUTO_TEST_CASE(what_is_unknown_is_refused_with_what_there_is) {
   for (const char* wrong : {"", "ech", "echo ", "echo:2ms", "cpu:", "cpu:fast", "cpu:-1ms", "mixed:3ms", ":2ms"})
     BOOST_TEST(!parse_workload(wrong).has_value(), wrong);
