@@ -118,6 +118,24 @@ BOOST_DATA_TEST_CASE(a_call_that_finds_its_connection_gone_is_destroyed, bdata::
   BOOST_TEST(alive.use_count() == 1);
 }
 
+BOOST_DATA_TEST_CASE(what_was_sent_before_a_close_arrives, bdata::make(shapes) * bdata::xrange(1, 20), s, seed) {
+  fixture<noting> f(s, static_cast<std::uint64_t>(seed));
+  const connection_id id = f.open();
+  const auto after = std::make_shared<int>(0);
+  f.w.sim.network().send(f.clients[0], "input");  // its batch may be out when the messages come
+  BOOST_TEST(!f.ids().post(id, [](connection& c) { c.write("posted"); }));
+  BOOST_TEST(!f.ids().send(id, "sent"));
+  BOOST_TEST(!f.ids().close(id));
+  (void)f.ids().post(id, [after](connection&) { ++*after; });
+  const std::string all = f.w.received(f.clients[0]);
+  BOOST_TEST(all.find("posted") != std::string::npos);
+  BOOST_TEST(all.find("sent") != std::string::npos);
+  f.w.sim.advance(std::chrono::seconds(2));
+  BOOST_TEST(*after == 0);
+  BOOST_TEST(after.use_count() == 1);
+  BOOST_TEST((f.who.closed == std::vector<error_code>{error_code()}));
+}
+
 BOOST_DATA_TEST_CASE(a_call_runs_with_the_baton, bdata::make(shapes) * bdata::xrange(1, 6), s, seed) {
   fixture<noting> f(s, static_cast<std::uint64_t>(seed));
   const connection_id id = f.open();
