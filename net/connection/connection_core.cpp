@@ -235,11 +235,12 @@ void connection_core::continue_writing() noexcept {
 // ---- From outside ---------------------------------------------------------------------------------------------------
 
 // A message that needs the baton waits for it. Any other waits only for the end of a message being written, so that
-// outside bytes never split it.
+// outside bytes never split it. A close that waits for the baton comes after the messages before it, and drops those
+// after it: else a stream of messages could delay it for ever.
 void connection_core::take(std::unique_ptr<connection_message> message) noexcept {
   const bool at_once = !message->needs_baton_ && takes_bytes_now();
   if (has_ended()) return;
-  if (is_lingering() || (!baton_is_out() && is_closing()))
+  if (is_lingering() || loop_flags_.handoff.close_asked || (!baton_is_out() && is_closing()))
     return at_once ? void() : host_.registry.release(id_, message->cost_);
   if (at_once) return message->run(as_connection());
   if (!make_extras()) return out_of_memory();
@@ -253,12 +254,8 @@ void connection_core::send_from_outside(const shared_bytes& data) noexcept {
 }
 
 void connection_core::close_from_outside() noexcept {
-  if (baton_is_out()) {
-    loop_flags_.handoff.close_asked = true;
-    return;
-  }
-  accept_close_request();
-  run_steps();
+  loop_flags_.handoff.close_asked = true;  // facts() lets the messages before it run first
+  if (!baton_is_out()) run_steps();
 }
 
 void connection_core::abort_from_outside() noexcept {

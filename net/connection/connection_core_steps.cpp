@@ -91,7 +91,8 @@ connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
   return {
-      .close_asked = loop.handoff.close_asked || (baton.handoff.close_requested && !is_closing()),
+      .close_asked = (loop.handoff.close_asked && !loop.handoff.has_messages && !baton.handoff.has_calls) ||
+                     (baton.handoff.close_requested && !is_closing()),
       .closing = is_closing(),
       .lingering = is_lingering(),
       .has_messages = loop.handoff.has_messages,
@@ -182,7 +183,9 @@ void connection_core::run_loop_messages() noexcept {
   while (!has_ended()) {
     std::unique_ptr<connection_message> message = extras_->messages.pop();
     if (!message) break;
-    if (!message->needs_baton_) {
+    if (loop_flags_.handoff.close_asked) {  // behind a close
+      done += message->cost_;
+    } else if (!message->needs_baton_) {
       done += message->cost_;
       message->run(as_connection());
     } else if (make_baton_extras()) {

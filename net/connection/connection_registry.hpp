@@ -86,7 +86,8 @@ class connection_registry {
   error_code send(connection_id to, shared_bytes data);
   /// [any thread] Sends the same bytes to each; returns to how many. Posts once for each loop.
   std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
-  /// [any thread] Closes as connection::close() after the handler's batch: waits until the peer has read queued output.
+  /// [any thread] Closes as connection::close() after the handler's batch, and after what was sent and posted before:
+  /// waits until the peer has read queued output.
   error_code close(connection_id which);
   /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets it. Cancels what a
   /// coroutine awaits; a running handler ends its batch.
