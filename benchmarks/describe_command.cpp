@@ -13,9 +13,9 @@
 
 #include <fmt/core.h>
 #include <gnu/libc-version.h>
+#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <boost/version.hpp>
-#include <CLI/CLI.hpp>
 
 #include <string_view>
 
