@@ -32,6 +32,7 @@ void circumstances::fill(load_result& into) const {
   if (seconds <= 0) return;
   const auto cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   into.machine_utilization = std::min(1.0, (machine.busy - machine_.busy) / seconds / cpus);
+  into.softirq_fraction = (machine.softirq - machine_.softirq) / seconds / cpus;
   if (!threads.empty() && !threads_.empty()) {
     into.server_utilization = utilization_of(*server_, threads_, threads, seconds);
     into.server_threads = busiest_threads(threads_, threads, seconds);

@@ -85,9 +85,9 @@ void add_server(boost::json::object& o, const load_result& r) {
 
 // The samples are a moment wider than the window, so CPU time, switches and calls are rates.
 void add_server_use(boost::json::object& o, const load_result& r) {
-  for (const char* key :
-       {"server_cpu_us_per_request", "server_user_us_per_request", "context_switches_per_request", "server_threads",
-        "server_rss_bytes", "machine_softirq_fraction", "foreign_cpu_fraction", "syscalls_per_request", "futex_per_request"})
+  for (const char* key : {"server_cpu_us_per_request", "server_user_us_per_request", "context_switches_per_request",
+                          "server_threads", "server_rss_bytes", "machine_softirq_fraction", "foreign_cpu_fraction",
+                          "syscalls_per_request", "futex_per_request"})
     o[key] = nullptr;
   if (!r.server || !r.measured() || r.requests == 0 || r.server->seconds <= 0) return;
   const server_use& u = *r.server;
@@ -98,10 +98,12 @@ void add_server_use(boost::json::object& o, const load_result& r) {
   if (u.switches) o["context_switches_per_request"] = *u.switches * rate;
   o["server_threads"] = u.threads;
   o["server_rss_bytes"] = u.rss_bytes;
-  const double all_s = u.seconds * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  o["machine_softirq_fraction"] = u.softirq_s / all_s;
-  const double client_s = r.client_cpu_s * u.seconds / r.seconds();
-  o["foreign_cpu_fraction"] = std::clamp((u.machine_busy_s - u.cpu_s - client_s) / all_s, 0.0, 1.0);
+  o["machine_softirq_fraction"] = or_null(r.softirq_fraction);
+  if (r.machine_utilization) {
+    const double ours =
+        (u.cpu_s / u.seconds + r.client_cpu_s / r.seconds()) / static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+    o["foreign_cpu_fraction"] = std::clamp(*r.machine_utilization - ours, 0.0, 1.0);
+  }
   if (!r.server_calls) return;
   o["syscalls_per_request"] = static_cast<double>(r.server_calls->all) * rate;
   o["futex_per_request"] = static_cast<double>(r.server_calls->futex) * rate;

@@ -81,7 +81,6 @@ std::optional<double> switches_between(const server_sample& before, const server
 std::optional<server_sample> sample_server(pid_t server) {
   server_sample out;
   out.wall_s = seconds(CLOCK_MONOTONIC).value_or(0);
-  out.machine = read_machine_seconds();
   if (!add_process(server, out)) return std::nullopt;
   return out;
 }
@@ -93,9 +92,7 @@ server_use use_between(const server_sample& before, const server_sample& after) 
                  .user_fraction = std::nullopt,
                  .threads = static_cast<double>(after.switches.size()),
                  .rss_bytes = after.rss_bytes,
-                 .switches = switches_between(before, after),
-                 .machine_busy_s = after.machine.busy - before.machine.busy,
-                 .softirq_s = after.machine.softirq - before.machine.softirq};
+                 .switches = switches_between(before, after)};
   const double user = after.user_ticks - before.user_ticks;
   const double ticks = user + after.system_ticks - before.system_ticks;
   if (ticks >= enough_ticks) out.user_fraction = user / ticks;

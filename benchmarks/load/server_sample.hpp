@@ -2,8 +2,6 @@
 // server_sample.hpp: the kernel's data about a server process at one moment.
 #pragma once
 
-#include "cpu_times.hpp"
-
 #include <sys/types.h>
 
 #include <cstdint>
@@ -17,21 +15,19 @@ struct server_sample {
   double cpu_s = 0;   ///< of all threads and children, including ended threads; nanosecond resolution
   double user_ticks = 0, system_ticks = 0;  ///< coarse; only their proportion is used
   double rss_bytes = 0;
-  machine_seconds machine;
   std::map<pid_t, std::uint64_t> switches;  ///< context switches of each thread
 };
 
 /// Takes a sample of the process and its children. Returns nullopt if the process has ended.
 std::optional<server_sample> sample_server(pid_t server);
 
-/// What the server and the machine did between two samples.
+/// The use of CPU time, memory and threads between two samples.
 struct server_use {
   double seconds = 0;  ///< between the samples
   double cpu_s = 0;
   std::optional<double> user_fraction;  ///< of its CPU time; nullopt: too few ticks to tell
   double threads = 0, rss_bytes = 0;    ///< at the end
   std::optional<double> switches;       ///< nullopt if a thread has ended in between, because its count is lost
-  double machine_busy_s = 0, softirq_s = 0;
 };
 server_use use_between(const server_sample& before, const server_sample& after);
 

@@ -63,6 +63,7 @@ struct load_result {
   std::optional<network_use> network;
   /// Utilization of the observable parts. For the client's own, see spent().
   std::optional<double> server_utilization, machine_utilization, network_utilization, disk_utilization;
+  std::optional<double> softirq_fraction;  ///< of the time of all CPUs, caused by any program
   std::vector<thread_use> server_threads;  ///< busiest first; as server_disk, only if the process is observable
   std::optional<disk_bytes> server_disk;
   std::optional<server_use> server;
