@@ -79,12 +79,9 @@ void relay_end::other_has_finished(connection& c) {
 void relay_end::closed(connection& c) {
   other_end_.reset();
   if (!other_) return;
-  // A call, because registry().close() overtakes messages that wait for the other handler: the last bytes, too.
-  auto close = [self = shared_from_this(), so_far = forwarded_](connection& to) {
-    self->count_when_sent(to, so_far);
-    to.close();
-  };
-  if (c.registry().post(other_, std::move(close))) (void)c.registry().close(other_);
+  (void)c.registry().post(
+      other_, [self = shared_from_this(), so_far = forwarded_](connection& to) { self->count_when_sent(to, so_far); });
+  (void)c.registry().close(other_);
 }
 
 }  // namespace example::proxy
