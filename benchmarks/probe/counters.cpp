@@ -82,7 +82,8 @@ planted_result measure(const planted_counters& p) {
   const auto first = increase({p.first_cpu, &counters.first, true}, p.increments, both);
   const auto second = other.get();
   const auto counted = static_cast<double>(first.increments + second.increments);
-  if (counted == 0) throw std::runtime_error("the two threads never ran at the same time, because other programs used the CPUs");
+  if (counted == 0)
+    throw std::runtime_error("the two threads never ran at the same time, because other programs used the CPUs");
   return {(first.seconds + second.seconds) * 1e9 / counted, first.all + second.all};
 }
 

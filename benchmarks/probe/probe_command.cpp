@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// probe_command.cpp: `quintet-bench probe KIND`: one measurement close to the hardware or the kernel, as one line of JSON.
-// Other commands repeat, compare and show it.
+// probe_command.cpp: `quintet-bench probe KIND`: one measurement close to the hardware or the kernel, as one line of
+// JSON. Other commands repeat, compare and show it.
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "piece_stream.hpp"
 #include "probe/chase.hpp"
 #include "probe/costs.hpp"
 #include "probe/counters.hpp"
 #include "probe/ping_pong.hpp"
 #include "probe/receiver.hpp"
-#include "piece_stream.hpp"
 
 #include <fmt/core.h>
 #include <boost/json.hpp>
@@ -63,9 +63,12 @@ json::object probe_costs(const probe_options& o) {
   json::array wakes;
   for (const wake_cost& w : c.wakes)
     wakes.push_back(json::object{{"idle_us", w.idle}, {"cost_us", w.cost}, {"latency_us", w.latency}});
-  return {{"wakes", std::move(wakes)},      {"context_switch_us", c.context_switch},
-          {"work_factor", c.work_factor},   {"turn_us", c.turn},
-          {"accept_us", c.accept},          {"lock_us", c.lock},
+  return {{"wakes", std::move(wakes)},
+          {"context_switch_us", c.context_switch},
+          {"work_factor", c.work_factor},
+          {"turn_us", c.turn},
+          {"accept_us", c.accept},
+          {"lock_us", c.lock},
           {"line_us", c.line}};
 }
 

@@ -180,7 +180,7 @@ def add_options(parser: Parser, build: Build) -> None:
                     "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
                     "quintet-bench sweep size --models all --within 2min")
     axes = [f"  {a.name:<13}{a.about}\n{'':15}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
-    parser.epilog = f"What can vary, with its default workload, models and values:\n{''.join(axes)}{parser.epilog}"
+    parser.epilog = f"The axes, with their default workload, models and values:\n{''.join(axes)}{parser.epilog}"
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
