@@ -34,6 +34,11 @@ def test_findings() -> None:
     assert not found.passed and "not measured  (must be 100)  FAILED" in found.text()
     assert found.json()["figures"] == {"p50": 1234.6, "ratio": 2, "served": None}
     assert found.json()["demands"]["served"] == {"demand": "must be 100", "met": False}
+    assert found.verdict == "FAILED"
+    noisy = Findings()
+    noisy.tell("ratio", "p99 ratio", 3, at_most=2, noise="one round")
+    assert noisy.passed and noisy.verdict == "too noisy to say" and "too noisy to say: one round" in noisy.text()
+    assert noisy.json()["demands"]["ratio"]["met"] is None
     failed = Findings()
     failed.failure = "the server was killed"
     assert not failed.passed and "FAILED: the server was killed" in failed.text()
@@ -71,6 +76,15 @@ def test_a_slow_writer_never_completes_its_request(number: int) -> None:
     assert theirs.recv(4096) == beginnings["http"] + b"xx"
     assert b"\n" not in beginnings["echo"] and b"\n\r\n" not in beginnings["http"] and beginnings["http"][-1:] != b"\n"
     assert int(beginnings["resp"].split(b"$")[-1]) > UNFINISHED_BYTES
+
+
+@pytest.mark.parametrize("pairs, foreign, reason", [
+    ([(100, 300), (110, 320), (90, 290)], 0.02, ""), ([(100, 300), (110, 320), (90, 290)], 0.3, "other programs had 30 %"),
+    ([(100, 300)], 0, "one round"), ([(100, 300), (160, 350), (100, 310)], 0, "differ"), ([], 0, "")])
+def test_a_ratio_above_its_bound_fails_only_beyond_the_noise(pairs: list[tuple[float, float]], foreign: float,
+                                                             reason: str) -> None:
+    found = stress_run.noise_of(pairs, foreign, 2)
+    assert reason in found and bool(found) == bool(reason)
 
 
 def test_window_probes_are_found_by_name() -> None:

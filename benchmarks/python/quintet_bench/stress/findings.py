@@ -22,20 +22,28 @@ class Findings:
         self._lines: list[str] = []
 
     def tell(self, key: str, label: str, value: float, unit: str = "", *, at_most: float | None = None,
-             exactly: float | None = None) -> None:
-        """A value of NaN could not be measured, and meets no demand."""
+             exactly: float | None = None, noise: str = "") -> None:
+        """A value of NaN could not be measured, and meets no demand. `noise`: why a value above its bound proves nothing."""
         self.figures[key] = number(value, isinstance(value, int))
         line = f"{label:<56} {f'{number_text(value)} {unit}'.rstrip():>14}"
         word, bound = ("must be", exactly) if at_most is None else ("at most", at_most)
         if bound is not None:
-            met = value == bound if at_most is None else value <= bound
+            met: bool | None = value == bound if at_most is None else value <= bound
+            if not met and noise:
+                met = None
+                self.remarks.append(f"too noisy to say: {noise}")
             self.demands[key] = {"demand": f"{word} {number_text(bound)}", "met": met}
-            line += f"  ({word} {number_text(bound)})" + ("" if met else "  FAILED")
+            line += f"  ({word} {number_text(bound)})" + {True: "", None: "  too noisy to say", False: "  FAILED"}[met]
         self._lines.append(line)
 
     @property
     def passed(self) -> bool:
-        return not self.failure and all(demand["met"] for demand in self.demands.values())
+        return not self.failure and all(demand["met"] is not False for demand in self.demands.values())
+
+    @property
+    def verdict(self) -> str:
+        too_noisy = any(demand["met"] is None for demand in self.demands.values())
+        return "FAILED" if not self.passed else "too noisy to say" if too_noisy else "passed"
 
     def text(self) -> str:
         failure = [f"FAILED: {self.failure}"] if self.failure else []

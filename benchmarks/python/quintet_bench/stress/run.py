@@ -18,6 +18,8 @@ from ..child import Child
 from ..errors import RunError
 from ..foreign import sample, spent_between
 from ..machine import read_text
+from ..text import percent
+from ..verdict import BEARABLE
 from .findings import Findings
 from .peers import resolve
 
@@ -30,6 +32,17 @@ def window_probes(netstat: str) -> float:
     """TCPWinProbe of /proc/net/netstat, which has the line of TcpExt's names and that of their values; NaN: unknown."""
     names, values = [*re.findall("^TcpExt: (.*)", netstat, re.MULTILINE), "", ""][:2]
     return float(dict(zip(names.split(), values.split())).get("TCPWinProbe", "nan"))
+
+
+def noise_of(pairs: list[tuple[float, float]], foreign: float, bound: float) -> str:
+    """Why a ratio (second / first) above the bound proves nothing, or "". The pairs are figures of separate rounds."""
+    if foreign > BEARABLE:
+        return f"other programs had {percent(foreign)} of the CPUs"
+    if len(pairs) == 1:
+        return "one round cannot tell the peers from a disturbance of the machine; use --rounds 3 or more"
+    if pairs and min(b for a, b in pairs) <= bound * max(a for a, b in pairs):
+        return "the rounds differ from each other by more than the bound"
+    return ""
 
 
 @contextlib.contextmanager
@@ -97,12 +110,13 @@ class Run:
                            f"{self.s.memory >> 20} MiB of its memory group")
         raise RunError(f"the server {self.server.ending()}")
 
-    def _stop(self) -> dict[str, Any]:
+    def _foreign(self) -> float:
+        """The share of the CPUs that other programs used. They delay the good client, sometimes in one kind of company only."""
         spent, ours_s = spent_between(self._begun, sample(self.server.pid)), sum(os.times()[:4]) - self._ours_s
-        foreign = (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)
-        # They delay the good client, sometimes in one kind of company only.
-        self.found.tell("foreign_cpu_percent", "CPU of the machine that other programs used",
-                        round(100 * min(1.0, max(0.0, foreign))), "%")
+        share = (spent["busy_s"] - spent["cpu_s"] - ours_s) / spent["wall_s"] / (os.cpu_count() or 1)
+        return min(1.0, max(0.0, float(share)))
+
+    def _stop(self) -> dict[str, Any]:
         self.server.kill(signal.SIGTERM)
         deadline = time.monotonic() + 2
         counters = "".join(iter(lambda: self.server.line(deadline) or "", ""))
@@ -188,7 +202,10 @@ class Run:
             for name in ("p50", "p99"):
                 tell(f"good_{name}_{key}", f"its {name} {label}", median([r[f"{name}_us"] for r in results]), "us")
         tell("good_max_us", "its worst beside the peers", max((r["max_us"] or 0 for r in beside), default=math.nan), "us")
-        ratio = median([b["p99_us"] / a["p99_us"] for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]])
-        tell("p99_ratio", "its p99 beside / p99 without, median of the rounds", ratio, at_most=most_ratio)
+        foreign = self._foreign()
+        p99s = [(a["p99_us"], b["p99_us"]) for a, b in zip(alone, beside) if a["p99_us"] and b["p99_us"]]
+        tell("p99_ratio", "its p99 beside / p99 without, median of the rounds", median([b / a for a, b in p99s]),
+             at_most=most_ratio, noise=noise_of(p99s, foreign, most_ratio or math.inf))
+        tell("foreign_cpu_percent", "CPU of the machine that other programs used", round(100 * foreign), "%")
         self.found.remarks += [f"the good client: {result['first_failure']}" for result in failed[:1]]
         return self._stop()
