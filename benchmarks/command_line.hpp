@@ -5,6 +5,8 @@
 
 #include "options.hpp"
 
+#include <quintet/base/enum_names.hpp>
+
 #include <CLI/CLI.hpp>
 
 #include <limits>
@@ -36,6 +38,15 @@ auto number_in(T min, T max = std::numeric_limits<T>::max()) {
 /// Returns a parser for add_parsed(): a number of bytes from `min` to `max`.
 inline auto size_in(std::size_t min, std::size_t max) {
   return [min, max](const std::string& text) { return parse_size(text, min, max); };
+}
+
+/// Returns a parser for add_parsed(): an enumerator by its name. `what`: "an accept strategy".
+template <named_enum E>
+auto named(const char* what) {
+  return [what](const std::string& text) {
+    if (const auto value = from_string<E>(text)) return *value;
+    throw usage_error('"' + text + "\" is not " + what + "; it must be one of: " + names_of<E>());
+  };
 }
 
 }  // namespace quintet::bench

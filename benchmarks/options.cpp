@@ -118,18 +118,6 @@ count_range parse_sizes(std::string_view text, unsigned most) {
 
 count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
-accept_strategy parse_accept(std::string_view text) {
-  if (const auto strategy = from_string<accept_strategy>(text)) return *strategy;
-  throw usage_error(
-      fmt::format("\"{}\" is not an accept strategy; it must be one of: {}", text, names_of<accept_strategy>()));
-}
-
-offload_policy parse_offload(std::string_view text) {
-  if (const auto policy = from_string<offload_policy>(text)) return *policy;
-  throw usage_error(
-      fmt::format("\"{}\" is not an offload policy; it must be one of: {}", text, names_of<offload_policy>()));
-}
-
 engine_kind parse_engine(std::string_view text) {
   if (const auto kind = from_string<engine_kind>(text)) {
     try {

@@ -2,9 +2,7 @@
 // options.hpp: parses command-line values strictly. Errors say which values are allowed.
 #pragma once
 
-#include <quintet/net/options/listen_options.hpp>
 #include <quintet/net/options/loop_options.hpp>
-#include <quintet/threadmodels/compute/thread_options.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -44,9 +42,7 @@ endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< a range of bytes up to `most`
-accept_strategy parse_accept(std::string_view text);
-engine_kind parse_engine(std::string_view text);  ///< an engine of this build
-offload_policy parse_offload(std::string_view text);
+engine_kind parse_engine(std::string_view text);                ///< an engine of this build
 
 /// Returns the CPUs this process may run on, in ascending order.
 cpu_list allowed_cpus();

@@ -52,9 +52,10 @@ class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<ru
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
                        const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
-  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {})
+  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {},
+                       pool_scope pools = pool_scope::shared)
       : composed_model(on_loop_ring(std::move(options)),
-                       run_adaptive(run_pooled(workers, offload.threshold), offload)) {}
+                       run_adaptive(run_pooled(workers, offload.threshold, pools), offload)) {}
 };
 
 }  // namespace quintet

@@ -50,6 +50,7 @@ struct serve_options {
   accept_strategy accept = accept_strategy::main_reactor;
   placement_policy placement = placement_policy::round_robin;
   offload_policy offload = offload_policy::automatic;
+  pool_scope pools = pool_scope::shared;
   bool strict = false, own_descriptors = false;
   std::string pin_loops;
   rebalance_options rebalance;
@@ -72,28 +73,12 @@ quintet::model parse_model(const std::string& text) {
                     " (or 1 to 5)");
 }
 
-placement_policy parse_placement(const std::string& text) {
-  if (const auto policy = from_string<placement_policy>(text)) return *policy;
-  throw usage_error('"' + text + "\" is not a placement policy; it must be one of: " + names_of<placement_policy>());
-}
-
 double parse_factor(const std::string& text) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   if (error != std::errc() || end != text.data() + text.size())
     throw usage_error('"' + text + "\" is not a factor; it must be a number such as 1.2");
   return factor;
-}
-
-rebalance_measure parse_measure(const std::string& text) {
-  if (const auto measure = from_string<rebalance_measure>(text)) return *measure;
-  throw usage_error('"' + text + "\" is not a measure of load; it must be one of: " + names_of<rebalance_measure>());
-}
-
-priority_scheduling parse_scheduling(const std::string& text) {
-  if (const auto scheduling = from_string<priority_scheduling>(text)) return *scheduling;
-  throw usage_error('"' + text +
-                    "\" is not a priority scheduling; it must be one of: " + names_of<priority_scheduling>());
 }
 
 /// Rounds up to the kernel's resolution, so a value above 0 does not become 0.
@@ -143,6 +128,7 @@ config make_config(const serve_options& o) {
   c.advanced.accept_strictly = o.strict;
   c.placement.policy = o.placement;
   c.threads.offload.policy = o.offload;
+  c.threads.pools = o.pools;
   c.advanced.rebalance = o.rebalance;
   pin_loops(c, o.pin_loops);
   c.placement.own_descriptors = o.own_descriptors;
@@ -231,9 +217,11 @@ void refuse_for_peer(const serve_options& o) {
   if (o.engine != engine_kind::automatic)
     throw usage_error("--peer: the peers have no --engine; give one or the other");
   if (o.accept != accept_strategy::main_reactor || o.placement != placement_policy::round_robin || o.strict ||
-      !o.pin_loops.empty() || o.rebalance.is_on() || o.own_descriptors || o.offload != offload_policy::automatic)
+      !o.pin_loops.empty() || o.rebalance.is_on() || o.pools != pool_scope::shared || o.own_descriptors ||
+      o.offload != offload_policy::automatic)
     throw usage_error(
-        "--peer: the peers have neither --accept, --placement, --rebalance, --offload, --strict, --pin-loops nor "
+        "--peer: the peers have neither --accept, --placement, --rebalance, --offload, --pools, --strict, --pin-loops "
+        "nor "
         "--own-descriptors");
   if (o.spin.count() != 0 || o.busy_poll.count() != 0)
     throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
@@ -289,7 +277,7 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
              "a second port with a thread of its own; 0: pick one")
       ->type_name("PORT");
-  add_parsed(app, "--priority-scheduling", o.scheduling, parse_scheduling,
+  add_parsed(app, "--priority-scheduling", o.scheduling, named<priority_scheduling>("a priority scheduling"),
              "scheduling of that thread: automatic (default), real_time, short_slice, none")
       ->type_name("NAME");
   add_parsed(app, "--heartbeat-interval", o.heartbeat_interval, parse_duration,
@@ -300,23 +288,26 @@ void add_server_options(CLI::App& app, serve_options& o) {
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");
-  add_parsed(app, "--offload", o.offload, parse_offload,
+  add_parsed(app, "--offload", o.offload, named<offload_policy>("an offload policy"),
              "batches that models 3 and 5 hand off to workers: always, adaptive, or automatic (adaptive in model 5)")
+      ->type_name("NAME");
+  add_parsed(app, "--pools", o.pools, named<pool_scope>("a scope of pools"),
+             "pools of model 5: shared (default), per_loop")
       ->type_name("NAME");
   add_parsed(app, "--engine", o.engine, parse_engine,
              "I/O engine: epoll, asio, uring, or automatic (epoll, unless QUINTET_ENGINE names another)")
       ->type_name("NAME");
-  add_parsed(app, "--accept", o.accept, parse_accept,
+  add_parsed(app, "--accept", o.accept, named<accept_strategy>("an accept strategy"),
              "accept strategy: main_reactor (default), or on each loop: reuse_port, reuse_port_cpu, exclusive")
       ->type_name("NAME");
-  add_parsed(app, "--placement", o.placement, parse_placement,
+  add_parsed(app, "--placement", o.placement, named<placement_policy>("a placement policy"),
              "placement of connections by the main reactor: round_robin (default), least_connections, peer_hash")
       ->type_name("NAME");
   app.add_flag("--strict", o.strict, "fail if --accept is not available, instead of using another strategy");
   add_parsed(app, "--rebalance", o.rebalance.factor, parse_factor,
              "move connections if a loop has more than this factor of another loop's load: 1.2; 0: never (0)")
       ->type_name("FACTOR");
-  add_parsed(app, "--rebalance-by", o.rebalance.by, parse_measure,
+  add_parsed(app, "--rebalance-by", o.rebalance.by, named<rebalance_measure>("a measure of load"),
              "measure of a loop's load: connections (default), cpu_time")
       ->type_name("NAME");
   app.add_flag("--pin-loops{all}", o.pin_loops,

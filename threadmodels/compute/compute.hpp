@@ -4,10 +4,9 @@
 
 #include "inline_policy.hpp"
 #include "per_loop.hpp"
-#include "worker_pool.hpp"
+#include "pool_set.hpp"
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace quintet {
@@ -23,43 +22,28 @@ class run_inline {
   [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
 };
 
-/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise.
+/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise. With pool_scope::per_loop each loop
+/// has such a pool of its own.
 class run_pooled {
  public:
   /// `threshold`: work whose known cost is not above it is cheap, and shares wake-ups; see worker_pool.
-  explicit run_pooled(worker_limits limits, duration threshold = offload_options().threshold)
-      : limits_(limits), threshold_(threshold) {}
-  void start() {
-    auto fresh = std::make_unique<worker_pool>(limits_, threshold_);
-    const std::lock_guard lock(watched_->mutex);
-    pool_.swap(fresh);
-    watched_->pool = pool_.get();
-  }
+  explicit run_pooled(const worker_limits& limits, duration threshold = offload_options().threshold,
+                      pool_scope scope = pool_scope::shared)
+      : pools_(std::make_unique<pool_set>(limits, threshold, scope)) {}
+  /// Throws std::system_error if the system refuses one of the first `min` threads.
+  void start() { pools_->start(); }
   /// [loop]
   void run(work_item& item) noexcept {
     item.hand_off();
-    pool_->submit(item);
+    pools_->submit(item);
   }
-  /// Joins the threads. The pool object stays, with its counters.
-  void stop() noexcept {
-    if (pool_) pool_->stop();
-  }
-  /// [any thread] Returns the pool's counters; all 0 before start().
-  [[nodiscard]] worker_statistics workers() const {
-    const std::lock_guard lock(watched_->mutex);
-    return watched_->pool ? watched_->pool->statistics() : worker_statistics();
-  }
+  /// Joins the threads. The counters stay.
+  void stop() noexcept { pools_->stop(); }
+  /// [any thread] Returns the counters; all 0 before start().
+  [[nodiscard]] worker_statistics workers() const { return pools_->statistics(); }
 
  private:
-  /// Guards the pointer: start() makes the pool, and any thread may call workers() meanwhile.
-  struct watched {
-    std::mutex mutex;
-    const worker_pool* pool = nullptr;
-  };
-  worker_limits limits_;
-  duration threshold_;
-  std::unique_ptr<worker_pool> pool_;
-  std::unique_ptr<watched> watched_ = std::make_unique<watched>();
+  std::unique_ptr<pool_set> pools_;
 };
 
 /// Adaptive offloading: the loop runs batches that it predicts to be cheap, and `Elsewhere` runs all others. With

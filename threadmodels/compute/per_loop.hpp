@@ -10,6 +10,7 @@
 #include <list>
 #include <mutex>
 #include <new>
+#include <system_error>
 
 namespace quintet {
 
@@ -21,8 +22,8 @@ class per_loop {
   per_loop(const per_loop&) = delete;
   per_loop& operator=(const per_loop&) = delete;
 
-  /// [loop] Returns the loop's T, which the first call makes of the arguments; nullptr if there is no memory. Takes no
-  /// lock if it is the T that this thread asked for last.
+  /// [loop] Returns the loop's T, which the first call makes of the arguments; nullptr if that fails for lack of memory
+  /// or threads. Takes no lock if it is the T that this thread asked for last.
   template <class... Arguments>
   T* of(event_loop& loop, Arguments&... arguments) noexcept {
     if (last.number == number_ && last.loop == &loop) [[likely]]
@@ -56,6 +57,8 @@ class per_loop {
     last = {number_, &loop, &found->value};
     return last.value;
   } catch (const std::bad_alloc&) {
+    return nullptr;
+  } catch (const std::system_error&) {
     return nullptr;
   }
 

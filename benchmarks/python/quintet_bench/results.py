@@ -38,7 +38,7 @@ METRICS: dict[str, bool] = {
     "foreign_cpu_fraction": False,          # the share of all CPUs that other programs used: noise
     "loops": True,
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pools", "peer", "allocator")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
@@ -133,7 +133,7 @@ class Combination:
 def combination_key(result: Result) -> tuple[Any, ...]:
     """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
     failed early does not know its engine."""
-    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "accept", "offload")
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "accept", "offload", "pools")
     return (*(result[key] for key in shape), label_of(result))
 
 

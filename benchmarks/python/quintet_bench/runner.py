@@ -67,7 +67,7 @@ def describe(s: Settings, run: Run) -> Result:
         "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
+                   "pools": s.pools, "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.work.kind in ("cpu", "blocking", "mixed"):
         result["handler_us"] = run.work.cost_us
@@ -80,9 +80,10 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
     if run.who.peer:
         out += ["--peer", run.who.peer, *(["--loops", str(about["loops"])] if about["loops"] else [])]
     else:
-        out += ["--model", str(run.who.model), "--loops", str(about["loops"]), "--workers", about["workers"], "--offload",
-                about["offload"], "--engine", about["engine"], "--handler", about["handler"], "--accept", about["accept"],
-                "--strict", "--max-threads", str(max(USUAL_THREADS, run.work.connections + 100))]
+        out += ["--model", str(run.who.model), "--workers", about["workers"], "--strict", "--max-threads",
+                str(max(USUAL_THREADS, run.work.connections + 100))]
+        for name in ("loops", "offload", "pools", "engine", "handler", "accept"):
+            out += [f"--{name}", str(about[name])]
     return out + (["--priority-port", "0"] if run.work.heartbeat else []) + ["--exit-with-parent"]
 
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// pool_refused_test: the system refuses the threads of a loop's own pool. Sanitizers need more memory than it leaves.
+// ctest: NOT_UNDER address|thread
+#include <boost/test/unit_test.hpp>
+
+#include "waiting.hpp"
+
+#include <quintet/net/event_loop.hpp>
+#include <quintet/threadmodels/compute/pool_set.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+namespace quintet::test {
+namespace {
+
+struct counted_item : work_item {
+  explicit counted_item(std::atomic<int>& done) noexcept : work_item(&counted_item::run), count(done) {}
+  static void run(work_item& item) noexcept { ++static_cast<counted_item&>(item).count; }
+  std::atomic<int>& count;
+};
+
+/// Allows no more memory than the process has now, so that the system refuses the stack of a thread.
+class no_more_stacks {
+ public:
+  no_more_stacks() {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit now{.rlim_cur = (pages + 64) * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)),
+                     .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &now);
+  }
+  ~no_more_stacks() { ::setrlimit(RLIMIT_AS, &before_); }
+  no_more_stacks(const no_more_stacks&) = delete;
+  no_more_stacks& operator=(const no_more_stacks&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_loop_whose_pool_the_system_refuses_uses_the_first) {
+  std::atomic<int> done{0};
+  counted_item first(done), second(done);
+  event_loop one, other;
+  pool_set pools({.min = 1, .max = 1}, duration::zero(), pool_scope::per_loop);
+  pools.start();
+  one.post([&] { pools.submit(first); });
+  BOOST_REQUIRE(eventually([&] { return static_cast<void>(one.poll()), done == 1; }));
+  {
+    const no_more_stacks here;
+    other.post([&] { pools.submit(second); });
+    BOOST_REQUIRE(eventually([&] { return static_cast<void>(other.poll()), done == 2; }));
+  }
+  BOOST_TEST(pools.statistics().threads == 1U);
+  pools.stop();
+}
+
+}  // namespace quintet::test
