@@ -50,6 +50,7 @@ class chunked {
   [[nodiscard]] frame parse(bytes in) {
     if (!partial_.more) partial_.forget();
     const frame f = inner_.parse(in);
+    if (f.is == frame::state::consumed && f.error) return frame::failed(f.error);  // a part of a message is missing
     if (f.is != frame::state::complete) return f;
     if (f.message.empty() || (f.message[0] & ~1) != 0) return frame::failed(errc::malformed_message);
     const bool more = f.message[0] == 1;

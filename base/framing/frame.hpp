@@ -21,7 +21,7 @@ struct frame {
   enum class state : unsigned char {
     incomplete,  ///< more input is needed
     complete,    ///< `message` is there
-    consumed,    ///< the codec has used input and has no message yet: a part of one, or padding
+    consumed,    ///< the codec has used input and has no message: a part of one, padding, or a message that it drops
     failed,      ///< the input can never become a message; the stream is unusable
   };
 
@@ -30,13 +30,16 @@ struct frame {
   /// again can help; more than there is now.
   std::size_t size = 0;
   bytes message = {};     ///< complete: in the input or in the codec; valid until either changes
-  error_code error = {};  ///< failed
+  error_code error = {};  ///< failed; consumed: why a message was dropped, if one was
 
   static frame incomplete(std::size_t needed) noexcept { return {.is = state::incomplete, .size = needed}; }
   static frame complete(bytes message, std::size_t size) noexcept {
     return {.is = state::complete, .size = size, .message = message};
   }
   static frame consumed(std::size_t size) noexcept { return {.is = state::consumed, .size = size}; }
+  static frame dropped(std::size_t size, error_code why) noexcept {
+    return {.is = state::consumed, .size = size, .error = why};
+  }
   static frame failed(error_code why) noexcept { return {.is = state::failed, .error = why}; }
 };
 

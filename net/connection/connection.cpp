@@ -78,6 +78,13 @@ void connection::count_kept_input(std::size_t size) noexcept {
   if (!input_.count_kept(*this, size)) close(detail::no_memory());
 }
 
+void connection::count_checksum_error() noexcept {
+  check_held();
+  if (!make_baton_extras()) return;  // no memory to count it
+  ++baton_extras_->checksum_errors;
+  baton_flags_.output.has_counts = true;
+}
+
 detail::connection_settings& connection::changed_settings() {
   std::unique_ptr<detail::connection_settings>& changed = extras_of_baton().changed;
   if (!changed)

@@ -100,6 +100,8 @@ class connection : protected detail::connection_core {
     batch_.incomplete = true;
     batch_.is_new_message = is_new_message;
   }
+  /// [baton] Counts a message whose checksum was wrong, in loop_figures::checksum_errors.
+  void count_checksum_error() noexcept;
   /// [baton] Reports that the handler itself stores `size` bytes of input: they count as unused for `max_input_total`.
   void count_kept_input(std::size_t size) noexcept;
   /// [baton] Returns the limits in force: the server's, or this connection's own.

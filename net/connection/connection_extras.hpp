@@ -64,6 +64,7 @@ struct connection_baton_extras {
   std::size_t output_charged = 0;  // builder bytes charged to the server's budget
   std::size_t queued = 0;          // size of the queue at handoff
   unsigned dropped = 0;            // writes that overflow_policy::drop dropped in this batch
+  unsigned checksum_errors = 0;    // of this batch
   unsigned corks = 0;              // live cork guards
 };
 

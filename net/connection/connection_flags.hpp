@@ -102,8 +102,8 @@ struct input_baton_flags {
 struct output_baton_flags {
   bool shutdown_requested : 1 = false;
   bool quantum_used : 1 = false;  ///< the batch has written its quantum of this turn
-  bool has_dropped : 1 = false;
-  bool overflowed : 1 = false;  ///< a write exceeded max_output or the server's budget
+  bool has_counts : 1 = false;    ///< of dropped writes or wrong checksums
+  bool overflowed : 1 = false;    ///< a write exceeded max_output or the server's budget
   std::uint8_t unused : 4 = 0;
 };
 /// State of the current batch, mostly for time limits. No flag here forces the slow path.

@@ -235,11 +235,19 @@ void run_slow_return(connection_core& c) noexcept {
   c.run_steps();
 }
 
+// Counters belong to the loop, which a handler in a pool may not touch.
+void connection_handoff::count_events(connection_core& c) noexcept {
+  if (!c.baton_flags_.output.has_counts) return;
+  c.baton_flags_.output.has_counts = false;
+  connection_baton_extras& extras = *c.baton_extras_;
+  c.loop_.counters().dropped.add(std::exchange(extras.dropped, 0));
+  c.loop_.counters().checksum_errors.add(std::exchange(extras.checksum_errors, 0));
+}
+
 void connection_handoff::end_of_batch(connection_core& c) noexcept {
   if (c.baton_flags_.handoff.has_changes) c.apply_changes();
   if (c.has_ended()) return;  // on_close may be running on another thread
-  if (c.baton_flags_.output.has_dropped) c.loop_.counters().dropped.add(std::exchange(c.baton_extras_->dropped, 0));
-  c.baton_flags_.output.has_dropped = false;
+  count_events(c);
   if (connection_deadlines* const d = c.deadlines())
     d->batch_ended({.progressed = c.batch_.progressed,
                     .incomplete = c.batch_.incomplete,

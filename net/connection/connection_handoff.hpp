@@ -21,6 +21,7 @@ struct connection_handoff {
 
   /// Puts into force what the handler asked for in its batch, and sends its output.
   static void end_of_batch(connection_core& c) noexcept;
+  static void count_events(connection_core& c) noexcept;
 
   // ---- [baton] ----
 

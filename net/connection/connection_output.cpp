@@ -43,7 +43,7 @@ connection_output::write_verdict connection_output::check_limited_write(context&
     if (limits.overflow == overflow_policy::error) return write_verdict::rejected;
     if (limits.overflow == overflow_policy::drop) {
       ++c.extras_of_baton().dropped;
-      flags.has_dropped = true;
+      flags.has_counts = true;
       return write_verdict::dropped;
     }
   }

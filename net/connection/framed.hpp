@@ -115,10 +115,12 @@ class framed {
       }
       used += found.size;
       any = any || found.is == frame::state::complete;
-      if (found.is == frame::state::complete)
+      if (found.is == frame::state::complete) {
         call(c, found.message);
-      else if (found.is == frame::state::failed)
-        c.close(found.error);
+      } else {
+        if (found.error == errc::bad_checksum) c.count_checksum_error();
+        if (found.is == frame::state::failed) c.close(found.error);
+      }
     }
     return in.size();
   }

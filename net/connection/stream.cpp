@@ -123,6 +123,7 @@ frame stream::next_frame(message_wait& wanted) {
     if (has_ended()) return frame::failed(reason() ? reason() : errc::end_of_stream);  // closed through the registry
     const bytes in = take_input();
     const frame f = wanted.parse(in);
+    if (f.is != frame::state::complete && f.error == errc::bad_checksum) count_checksum_error();
     if (f.is == frame::state::consumed) {
       input_.consume(*this, f.size);
       continue;

@@ -20,11 +20,12 @@ struct loop_figures {
   Value batches{};  ///< handler calls
   Value sends{};    ///< send calls
   Value bytes_sent{};
-  Value handler_errors{};  ///< handlers and callbacks that left with an exception
-  Value evicted{};         ///< connections that the heartbeat monitor closed as silent
-  Value dropped{};         ///< writes and sends dropped by overflow_policy::drop
-  Value spins_paid{};      ///< spins that ended with work within the budget; see loop_tuning::spin
-  Value spins_in_vain{};   ///< spins without work within the budget
+  Value handler_errors{};   ///< handlers and callbacks that left with an exception
+  Value evicted{};          ///< connections that the heartbeat monitor closed as silent
+  Value dropped{};          ///< writes and sends dropped by overflow_policy::drop
+  Value checksum_errors{};  ///< messages whose checksum was wrong; see checked
+  Value spins_paid{};       ///< spins that ended with work within the budget; see loop_tuning::spin
+  Value spins_in_vain{};    ///< spins without work within the budget
   // Parts of sends: send calls that the end of a batch did not cause.
   Value sends_flushed{};   ///< by flush(), or by the end of a cork
   Value sends_full{};      ///< a batch has written more than is kept until its end
@@ -50,6 +51,7 @@ struct loop_figures {
     f("handler_errors", of.handler_errors...);
     f("evicted", of.evicted...);
     f("dropped", of.dropped...);
+    f("checksum_errors", of.checksum_errors...);
     f("spins_paid", of.spins_paid...);
     f("spins_in_vain", of.spins_in_vain...);
     f("sends_flushed", of.sends_flushed...);

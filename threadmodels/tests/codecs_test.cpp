@@ -28,14 +28,15 @@ const wire_format wire(varint_prefix(1U << 20U));
 
 /// Counts how the connections have ended, for both flavours.
 struct ends {
-  std::atomic<int> clean{0}, refused{0}, interrupted{0}, other{0};
+  std::atomic<int> clean{0}, refused{0}, interrupted{0}, corrupt{0}, other{0};
   void note(error_code why) {
     ++(why == errc::end_of_stream        ? clean
        : why == errc::message_too_big    ? refused
        : why == errc::incomplete_message ? interrupted
+       : why == errc::bad_checksum       ? corrupt
                                          : other);
   }
-  [[nodiscard]] int all() const { return clean + refused + interrupted + other; }
+  [[nodiscard]] int all() const { return clean + refused + interrupted + corrupt + other; }
 };
 
 struct echo {
@@ -46,8 +47,7 @@ struct echo {
   void on_close(connection&, error_code why) const { seen->note(why); }
 };
 
-awaitable<> echo_messages(stream& s, ends* seen) {
-  wire_format reads = wire;
+awaitable<> echo_messages(stream& s, ends* seen, wire_format reads) {
   for (;;) {
     const auto message = co_await s.read_message(reads);
     if (!message) {
@@ -59,7 +59,8 @@ awaitable<> echo_messages(stream& s, ends* seen) {
 }
 struct echo_coroutine {
   ends* seen;
-  awaitable<> operator()(stream& s) const { return echo_messages(s, seen); }
+  wire_format reads = wire;
+  awaitable<> operator()(stream& s) const { return echo_messages(s, seen, reads); }
 };
 
 namespace {
@@ -134,6 +135,27 @@ void check_place(model kind, engine_kind io, const Handler& handler) {
   BOOST_TEST(srv->statistics().bytes_in_place == n.bytes_in_place);
 }
 
+/// The codec tolerates one wrong checksum. The other connection has a count of its own.
+template <class Handler>
+void check_checksums(model kind, const Handler& handler, const ends& seen) {
+  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+  const std::string good = framed_as("good");
+  std::string bad = framed_as("bad");
+  bad.back() ^= 4;
+  client first(srv->port()), second(srv->port());
+  for (client* c : {&first, &second}) {
+    c->send(good + bad + good);
+    BOOST_TEST(c->receive(2 * good.size()) == good + good);
+  }
+  BOOST_TEST(eventually([&] { return srv->statistics().checksum_errors == 2; }));
+  first.send(good + bad + good);
+  BOOST_TEST(first.receive_rest() == good);
+  BOOST_TEST(eventually([&] { return seen.corrupt == 1; }));
+  BOOST_TEST(srv->statistics().checksum_errors == 3U);
+  second.send(good);
+  BOOST_TEST(second.receive(good.size()) == good);
+}
+
 }  // namespace
 
 BOOST_DATA_TEST_CASE(messages_arrive_and_ends_are_told_apart, boost::unit_test::data::make(all_combinations), under) {
@@ -142,6 +164,16 @@ BOOST_DATA_TEST_CASE(messages_arrive_and_ends_are_told_apart, boost::unit_test::
     check(under.kind, echo_coroutine{&seen}, seen);
   else
     check(under.kind, framed(wire, echo{&seen}), seen);
+}
+
+BOOST_DATA_TEST_CASE(wrong_checksums_are_counted_and_close_at_the_limit, boost::unit_test::data::make(all_combinations),
+                     under) {
+  ends seen;
+  const wire_format tolerant(varint_prefix(1U << 20U), 2);
+  if (under.is_coroutine())
+    check_checksums(under.kind, echo_coroutine{&seen, tolerant}, seen);
+  else
+    check_checksums(under.kind, framed(tolerant, echo{&seen}), seen);
 }
 
 // These engines need not copy from the loop's buffer. io_uring must.

@@ -75,6 +75,26 @@ BOOST_AUTO_TEST_CASE(each_flipped_bit_is_noticed) {
     BOOST_TEST(parse_once(wire, bad).error == errc::bad_checksum);
   }
 }
+BOOST_AUTO_TEST_CASE(messages_with_wrong_checksums_are_dropped_below_the_limit) {
+  checked wire(varint_prefix(), 3);
+  const std::string good = framed_as(wire, "a message");
+  std::string bad = good;
+  bad.back() ^= 1;
+  for (int i = 0; i < 2; ++i) {
+    const frame dropped = wire.parse(bad + good);
+    BOOST_TEST((dropped.is == frame::state::consumed));
+    BOOST_TEST(dropped.size == bad.size());
+    BOOST_TEST(dropped.error == errc::bad_checksum);
+    BOOST_TEST(wire.parse(good).message == "a message");
+  }
+  checked another_stream(wire);
+  BOOST_TEST((another_stream.parse(bad).is == frame::state::consumed));
+  checked moved(std::move(wire));
+  BOOST_TEST((moved.parse(bad).is == frame::state::failed));
+  moved = checked(varint_prefix(), 2);
+  BOOST_TEST((moved.parse(bad).is == frame::state::consumed));
+  BOOST_CHECK_THROW(checked(varint_prefix(), 0), config_error);
+}
 BOOST_AUTO_TEST_CASE(the_limit_is_of_the_message_alone) {
   const checked wire(varint_prefix(65'536));
   BOOST_TEST(wire.max_size() == 65'536U);
@@ -188,6 +208,9 @@ BOOST_AUTO_TEST_CASE(frames_within_checksums_and_the_other_way_round) {
   bad.back() = 'y';
   BOOST_TEST(!r.receive(bad));
   BOOST_TEST(r.error == errc::bad_checksum);
+  receiver patient(chunked(checked(length_prefix<1>(10), 5), both));  // a message with a hole must not come out
+  BOOST_TEST(!patient.receive(bad));
+  BOOST_TEST(patient.error == errc::bad_checksum);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
