@@ -2,6 +2,7 @@
 // byte_buffer: contiguous bytes, appended at the back and consumed from the front.
 #pragma once
 
+#include "../build/copied_bytes.hpp"
 #include "../bytes.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ namespace quintet {
 
 /// Copies as memcpy does. Most messages are short: the call would take longer than the copy.
 inline void copy_bytes(char* to, bytes from) noexcept {
+  detail::note_copied(from.size());
   if (from.size() - 8 <= 8) {  // 8 to 16, in two halves that may overlap
     std::uint64_t first, last;
     std::memcpy(&first, from.data(), 8);
@@ -97,6 +99,7 @@ class byte_buffer {
   // Moves the unread bytes to the front, in storage of at least this capacity.
   void move_to_front(std::size_t capacity) {
     const std::size_t unread = size();
+    detail::note_copied(unread);
     if (capacity_ < capacity) {
       std::unique_ptr<char[]> fresh = allocate(capacity);
       if (unread) std::memcpy(fresh.get(), storage_.get() + begin_, unread);

@@ -2,8 +2,9 @@
 // buffers: registers, recycles and fills the buffers of a ring.
 #include "buffers.hpp"
 
+#include "../../../base/memory/byte_buffer.hpp"
+
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include <boost/system/system_error.hpp>
@@ -68,7 +69,7 @@ send_slots::send_slots() : memory_(std::make_unique_for_overwrite<char[]>(count 
 void send_slots::append(int slot, std::size_t used, output_pieces pieces) noexcept {
   char* to = at(slot) + used;
   for (const iovec& piece : pieces) {
-    std::memcpy(to, piece.iov_base, piece.iov_len);
+    copy_bytes(to, {static_cast<const char*>(piece.iov_base), piece.iov_len});
     to += piece.iov_len;
   }
 }
