@@ -7,6 +7,7 @@
 #include "probe/chase.hpp"
 #include "probe/costs.hpp"
 #include "probe/counters.hpp"
+#include "probe/hashes.hpp"
 #include "probe/ping_pong.hpp"
 #include "probe/receiver.hpp"
 
@@ -26,6 +27,7 @@ struct probe_options {
   cpu_list cpus;
   std::size_t bytes = 16 * 1024;
   std::string layout = "adjacent";
+  hash_kind hash = find_hash("xxh3");
   std::uint64_t increments = 10'000'000;
   endpoint server;
   pid_t server_pid = 0;
@@ -55,6 +57,15 @@ json::object probe_false_sharing(const probe_options& o) {
   const auto layout = o.layout == "padded" ? counter_layout::padded : counter_layout::adjacent;
   const auto found = count_side_by_side({first, second, o.increments}, layout);
   return {{"layout", o.layout}, {"ns_per_increment", found.ns}, {"increments", found.increments}};
+}
+
+json::object probe_hash(const probe_options& o) {
+  const std::string kind(o.hash.name);
+  if (!o.hash.function) return {{"kind", kind}, {"bytes", o.bytes}, {"error", "not supported by this CPU"}};
+  pin_thread(o.cpus);
+  const double ns = measure_hash(o.hash, o.bytes, o.duration);
+  const double bytes_per_s = static_cast<double>(o.bytes) / ns * 1e9;
+  return {{"kind", kind}, {"bytes", o.bytes}, {"bytes_per_s", bytes_per_s}, {"ns_per_hash", ns}};
 }
 
 json::object probe_costs(const probe_options& o) {
@@ -114,6 +125,9 @@ void add_probe(CLI::App& app) {
       ->check(CLI::IsMember({"adjacent", "padded"}));
   add_parsed(sharing, "--increments", o->increments, number_in<std::uint64_t>(100'000, 1'000'000'000),
              "of each counter (10000000)");
+  auto& hash = add_kind(probes, o, "hash", "the checksum of a message", probe_hash);
+  add_parsed(hash, "--kind", o->hash, find_hash, "map-crc32, map-crc64, crc32, crc64, murmur3, crc32c or xxh3 (xxh3)");
+  add_parsed(hash, "--bytes", o->bytes, size_in(1, std::size_t{1} << 20), "of the message (16k)");
   add_kind(probes, o, "costs", "waking, switching, locking, accepting", probe_costs);
   auto& receive = add_kind(probes, o, "receive", "messages of `serve --workload ask --pieces`", probe_receive);
   add_parsed(receive, "server", o->server, parse_endpoint, "where the server listens")->type_name("HOST:PORT");

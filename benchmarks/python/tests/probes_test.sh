@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
-# probes_test.sh BUILD_DIR: contention, memlat and merging as a user meets them. Counts, never times.
+# probes_test.sh BUILD_DIR: contention, memlat, hash and merging as a user meets them. Counts, never times.
 # ctest: RUN_SERIAL
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
@@ -11,6 +11,9 @@ refused '--connections' contention --connections 0
 refused '--rounds' memlat --rounds 0
 refused 'is out of range' memlat --duration 1ms
 refused 'may use' memlat --cpus 999
+refused 'it must be one of: map-crc32, map-crc64, crc32, crc64, murmur3, crc32c, xxh3' hash --kinds crc32,md5
+refused 'it must be one of: map-crc32, map-crc64, crc32, crc64, murmur3, crc32c, xxh3' probe hash --kind md5
+refused '"0" is not a number of bytes' hash --sizes 64,0
 refused '65536' merging --sizes 8..100000
 refused 'model' merging --model 2,3
 
@@ -46,6 +49,13 @@ measured memlat --rounds 1 --duration 50ms
 has table 'a load that waits' ' ns' 'Not known:' 'two cores, or two threads of one'
 has found.json '"what": "load"' '"median_ns"' '"not_known"' '"cpu_model"' '"interrupted": false'
 stopped ' 2 of ' memlat --rounds 200 --duration 50ms
+
+measured hash --sizes 64,16k --rounds 1 --duration 50ms
+has table '16 KiB  published' 'ns for a message of 64 B: map-crc32 ' '-> fastest at 64 B: ' '-> fastest at 16 KiB: ' '498' '10,970'
+has found.json '"command": "hash"' '"ratios"' '"published"' '"ns_per_hash"' '"cpu_model"' '"interrupted": false'
+[ "$(grep -cE '"kind": ".*"(bytes_per_s": [0-9]|error": "not supported)' "$work/found.json")" -eq 14 ] ||
+  fail "not seven kinds of two sizes: $(cat "$work/found.json")"
+stopped ' 2 of ' hash --rounds 200 --duration 50ms
 
 measured merging --sizes 8..128 --rounds 1 --duration 200ms
 has table 'times as many messages'

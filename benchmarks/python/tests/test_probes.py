@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Working sets that show their cache, and the tables and ratios of memlat, merging and contention."""
+"""Working sets that show their cache, and the tables and ratios of memlat, hash, merging and contention."""
 import pathlib
 
 import pytest
 from conftest import made_up
 
 from quintet_bench.commands import contention, memlat, merging
+from quintet_bench.commands.hash import conclude, hash_table
 from quintet_bench.commands.memlat import read_caches, working_sets
 from quintet_bench.results import Document
 
@@ -37,6 +38,33 @@ def test_a_cache_as_slow_as_memory_is_remarked_on(ns: float, told: bool) -> None
                             memlat.Latency("a pair", None, [], [])])
     assert ("L3 is hardly faster than DRAM" in memlat.memlat_table(found, [])) is told
     assert [r["what"] for r in found] == ["load", "load"]  # no round of the last one
+
+
+def hashed(kind: str, size: int, *rates: float) -> list[dict[str, object]]:
+    return [{"kind": kind, "bytes": size, "bytes_per_s": rate, "error": None, "round": number}
+            for number, rate in enumerate(rates, 1)]
+
+
+def test_hashes_are_compared_within_rounds_at_both_ends() -> None:
+    results = [*hashed("crc32", 64, 1e9, 1e9), *hashed("xxh3", 64, 4e9, 6e9), *hashed("map-crc32", 64, 4e7, 4e7),
+               *hashed("crc32", 1024, 9e9, 9e9), *hashed("xxh3", 1024, 1e9, 1e9),
+               *hashed("crc32", 16384, 8e9, 8e9), *hashed("xxh3", 16384, 4e9)]  # interrupted
+    table = hash_table(results, "medians of 2 rounds")
+    for part in ("-> fastest at 64 B: xxh3, with 5.00 times the speed of crc32 (rounds from 4.00 to 6.00)\n",
+                 "-> fastest at 16 KiB: crc32, with 2.00 times the speed of xxh3\n",
+                 "ns for a message of 64 B: crc32 64.0, xxh3 12.8", "at most 40 % (xxh3 at 64 B)"):
+        assert part in table
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line.startswith("  ")}
+    assert rows["map-crc32"] == ["40.0", "-", "-", "35"] and rows["crc32"] == ["1,000", "9,000", "8,000", "498"]
+    assert [(ratio["bytes"], ratio["fastest"], ratio["median"]) for ratio in conclude(results)] == [(64, "xxh3", 5),
+                                                                                                    (16384, "crc32", 2)]
+
+
+def test_a_hash_that_the_cpu_lacks_is_told_and_not_compared() -> None:
+    lacking = {"kind": "crc32c", "bytes": 64, "bytes_per_s": None, "error": "not supported by this CPU", "round": 1}
+    table = hash_table([lacking, *hashed("xxh3", 64, 4e9)], "")
+    assert "crc32c: not supported by this CPU\n" in table and "fastest" not in table
+    assert hash_table([lacking], "") == hash_table([], "") == "" and conclude([lacking]) == conclude([]) == []
 
 
 def test_merging_pairs_the_runs_of_a_round() -> None:

@@ -70,6 +70,8 @@ def make_latencies(cpus: list[int]) -> tuple[list[Latency], list[str]]:
 
 
 def size_text(size: int | None) -> str:
+    if size and size % 1024:
+        return f"{grouped(size)} B"
     return "one line" if not size else f"{grouped(size / 1024)} KiB" if size < 1 << 20 else mebibytes(size)
 
 
