@@ -5,8 +5,11 @@
 
 #include "options.hpp"
 
+#include <quintet/base/bytes.hpp>
+
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -32,6 +35,7 @@ class piece_stream {
       for (std::size_t at = 0; at < size; ++at) content_ += static_cast<char>('!' + random() % 94);
     }
     begins_.push_back(content_.size());
+    for (std::size_t i = 0; i < pieces; ++i) shared_.push_back(std::make_shared<const std::string>(piece(i)));
   }
 
   /// Returns a piece; any number is valid, because the sequence repeats.
@@ -39,6 +43,8 @@ class piece_stream {
     const std::size_t at = number % pieces;
     return std::string_view(content_).substr(begins_[at], begins_[at + 1] - begins_[at]);
   }
+  /// Returns a whole piece, for writes without a copy.
+  [[nodiscard]] const shared_bytes& shared_piece(std::size_t number) const { return shared_[number % pieces]; }
   [[nodiscard]] double mean_size() const { return static_cast<double>(content_.size()) / pieces; }
 
   /// Returns true if the stream has these bytes at `position`.
@@ -54,6 +60,7 @@ class piece_stream {
  private:
   std::string content_;
   std::vector<std::size_t> begins_;
+  std::vector<shared_bytes> shared_;
 };
 
 }  // namespace quintet::bench

@@ -20,8 +20,9 @@ namespace quintet::bench {
 
 /// State shared by all connections of a server. Read-only once the server runs.
 struct service {
-  explicit service(workload w, count_range piece_sizes = piece_stream::default_sizes, bool merging = true)
-      : work(std::move(w)), merges(merging) {
+  explicit service(workload w, count_range piece_sizes = piece_stream::default_sizes, bool merging = true,
+                   bool sharing = false)
+      : work(std::move(w)), merges(merging), shares(sharing) {
     if (work.kind == work_kind::ask) pieces.emplace(piece_sizes);
     if (work.kind == work_kind::cpu || work.kind == work_kind::mixed) computing.emplace();
   }
@@ -36,6 +37,7 @@ struct service {
 
   const workload work;
   const bool merges;  // true: the connection merges pieces of a reply; false: flushes each piece
+  const bool shares;  // writes whole pieces as shared bytes, subject to connection_limits::merge_threshold
   std::optional<calibrated_work> computing;
   std::optional<piece_stream> pieces;  // set for the workload `ask`
 };
@@ -96,8 +98,9 @@ class bench_handler {
   /// Writes the reply in pieces, as a handler that reads a file or sends many messages to a subscriber would.
   void write_on(connection& c) {
     while (left_ > 0 && c.writable()) {
-      const bytes piece = service_->pieces->piece(next_piece_++).substr(0, left_);
-      c.write(piece);
+      const shared_bytes& whole = service_->pieces->shared_piece(next_piece_++);
+      const bytes piece = bytes(*whole).substr(0, left_);
+      service_->shares&& piece.size() == whole->size() ? c.write(whole) : c.write(piece);
       left_ -= piece.size();
       if (!service_->merges) c.flush();
     }

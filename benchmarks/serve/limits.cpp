@@ -3,6 +3,7 @@
 #include "serve/limits.hpp"
 
 #include "command_line.hpp"
+#include "piece_stream.hpp"
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ void serve_limits::apply(config& to) const {
   each.max_output = max_output.value_or(each.max_output);
   each.high_watermark = std::min(high_watermark.value_or(each.high_watermark), each.max_output);
   each.low_watermark = std::min(each.low_watermark, each.high_watermark / 2);
+  each.merge_threshold = merge_threshold.value_or(each.merge_threshold);
   to.memory.max_output_total = max_output_total.value_or(to.memory.max_output_total);
   to.threads.max_threads = max_threads.value_or(to.threads.max_threads);
   to.accepting.max_connections = max_connections.value_or(to.accepting.max_connections);
@@ -41,8 +43,11 @@ void add_limit_options(CLI::App& app, serve_limits& limits) {
   add_parsed(app, "--tuned-sockets", limits.tuned_sockets, number_in<std::size_t>(0),
              "number of connections beyond which socket buffers are bounded")
       ->type_name("N");
-  add_parsed(app, "--high-watermark", limits.high_watermark, bytes,
+  add_parsed(app, "--high-watermark", limits.high_watermark, number_in<std::size_t>(0),
              "bytes of queued output above which a connection's input pauses; it resumes below half of that")
+      ->type_name("BYTES");
+  add_parsed(app, "--merge-threshold", limits.merge_threshold, size_in(1, piece_stream::largest * 2),
+             "workload ask: pieces of fewer bytes are copied into one buffer, others are sent from where they are (4k)")
       ->type_name("BYTES");
 }
 

@@ -18,7 +18,8 @@ namespace quintet::bench {
 struct serve_limits {
   std::optional<std::size_t> files;  ///< open descriptors; unset: as many as the system allows
   std::optional<std::chrono::nanoseconds> message_timeout;
-  std::optional<std::size_t> max_output, max_output_total, high_watermark, tuned_sockets, max_threads, max_connections;
+  std::optional<std::size_t> max_output, max_output_total, high_watermark, merge_threshold, tuned_sockets, max_threads,
+      max_connections;
 
   void apply(config& to) const;
 };

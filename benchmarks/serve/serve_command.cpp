@@ -192,7 +192,8 @@ void serve_ours(const serve_options& o) {
   workload work = o.work;
   work.message_bytes = o.message_bytes.value_or(work.message_bytes);
   require_possible(work);
-  const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging);
+  const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging,
+                       o.limits.merge_threshold.has_value());
   serve_ours(o, handler_factory([&shared] { return bench_handler(shared); }));
 }
 
@@ -241,8 +242,10 @@ void refuse_for_coroutine(const serve_options& o) {
 }
 
 void refuse_pieces(const serve_options& o) {
-  if ((o.pieces || o.no_merging) && (o.work.kind != work_kind::ask || o.handler == "coroutine"))
-    throw usage_error("--pieces and --no-merging are only for --workload ask with --handler callback");
+  if ((o.pieces || o.no_merging || o.limits.merge_threshold) &&
+      (o.work.kind != work_kind::ask || o.handler == "coroutine"))
+    throw usage_error(
+        "--pieces, --no-merging and --merge-threshold are only for --workload ask with --handler callback");
 }
 
 void run_command(const serve_options& o, pid_t parent) {

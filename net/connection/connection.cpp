@@ -34,7 +34,7 @@ bool connection::write(std::span<const bytes> pieces) {
 bool connection::write(shared_bytes data) {
   check_held();
   const bytes all = data ? bytes(*data) : bytes();
-  if (all.size() < large_write || !output_.may_keep_reference()) return write_more(all);
+  if (all.size() < applied_limits().merge_threshold || !output_.may_keep_reference()) return write_more(all);
   if (const write_verdict verdict = output_.check_write(*this, all.size()); verdict != write_verdict::accepted)
     return verdict == write_verdict::dropped;
   output_.append(*this, std::move(data));

@@ -33,20 +33,18 @@ class connection : protected detail::connection_core {
   }
   /// [baton] Overload for several pieces: writes all of them in order, or none.
   bool write(std::span<const bytes> pieces);
-  /// [baton] Overload for shared bytes. Data of at least `large_write` bytes is not copied: the connection shares
-  /// ownership until it has been sent.
+  /// [baton] Overload for shared bytes. Data of at least connection_limits::merge_threshold bytes is not copied: the
+  /// connection shares ownership until it has been sent.
   bool write(shared_bytes data);
   /// [baton] Overload for rvalue strings, `c.write(std::move(text))`. `data` may be moved from even if it is rejected.
   template <std::same_as<std::string> S>
   bool write(S&& data) {
-    if (data.size() < large_write) return write(bytes(data));
+    if (data.size() < applied_limits().merge_threshold) return write(bytes(data));
     return write(std::make_shared<const std::string>(std::forward<S>(data)));
   }
   /// [baton] Returns why write() returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow or
   /// errc::output_full.
   [[nodiscard]] error_code write_error() const noexcept;
-  /// Bytes. Smaller writes are copied, which costs less than sending another piece.
-  static constexpr std::size_t large_write = detail::connection_output::large_write;
   /// [baton] Sends the output written so far, if the handler runs on the loop's thread. On other threads it does
   /// nothing: the output leaves when the batch ends.
   void flush();

@@ -173,7 +173,8 @@ end_reason connection_output::send_message(context& c, const shared_bytes& data)
     c.loop_.counters().dropped.add();
     return {};
   }
-  return send_beside(c, *data, &data, data->size() < large_write && queue_.size() < fair_tasks::quantum);
+  return send_beside(c, *data, &data,
+                     data->size() < c.applied_limits().merge_threshold && queue_.size() < fair_tasks::quantum);
 }
 
 // Works wherever the baton is, but not in the middle of a handler's message. `merges`: with other data of this turn.
@@ -190,7 +191,7 @@ end_reason connection_output::send_beside(context& c, bytes data, const shared_b
     if (why || gone == data.size()) return why;
   }
   try {
-    if (!whole || data.size() - gone < large_write)
+    if (!whole || data.size() - gone < c.applied_limits().merge_threshold)
       queue_.append(data.substr(gone), &c.loop_.chunks());
     else
       queue_.append(*whole, gone);

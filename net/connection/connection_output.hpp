@@ -49,7 +49,6 @@ namespace quintet::detail {
 class connection_output {
  public:
   using context = connection_context;
-  static constexpr std::size_t large_write = 4 * 1024;  ///< smaller writes cost less to copy than to send as a piece
 
   // ---- The builder [baton] ----
 

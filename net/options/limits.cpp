@@ -29,6 +29,7 @@ void validate(const connection_limits& l) {
                 "at most high_watermark, " + std::to_string(l.high_watermark));
   require_value(l.high_watermark <= l.max_output, "high_watermark", l.high_watermark,
                 "at most max_output, " + std::to_string(l.max_output));
+  require_value(l.merge_threshold >= 1, "merge_threshold", l.merge_threshold, "at least 1 byte");
   require_not_negative("first_byte_timeout", l.first_byte_timeout, "0 means no limit");
   require_not_negative("message_timeout", l.message_timeout, "0 means no limit");
   require_not_negative("idle_timeout", l.idle_timeout, "0 means no limit");

@@ -33,6 +33,9 @@ struct connection_limits {
   std::size_t high_watermark = 1024 * 1024;
   std::size_t low_watermark = 512 * 1024;  ///< queued output at or below which that ends
   overflow_policy overflow = overflow_policy::pause;
+  /// Bytes. Shared data of fewer bytes is copied, so that it leaves merged with its neighbours. Longer data leaves from
+  /// where it is, as a piece of its own in the same send. 1: never copied.
+  std::size_t merge_threshold = 4 * 1024;
 
   duration first_byte_timeout{};  ///< from opening to the first byte; then errc::first_byte_timeout
   /// No byte received, no byte accepted by the kernel, and no running handler; then errc::idle_timeout. While output

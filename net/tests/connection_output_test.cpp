@@ -249,7 +249,7 @@ BOOST_DATA_TEST_CASE(all_bytes_leave_in_their_order, bdata::xrange(20U)) {
           for (std::size_t n = random.upto(4); n > 0; --n) {
             const std::string text = some();
             written += text;
-            if (w.part.may_keep_reference() && text.size() >= connection_output::large_write && random.one_in(2)) {
+            if (w.part.may_keep_reference() && text.size() >= connection_limits().merge_threshold && random.one_in(2)) {
               if (w.part.check_write(w.c, text.size()) == write_verdict::accepted) w.part.append(w.c, shared(text));
             } else {
               BOOST_TEST(w.write(text) == write_verdict::accepted);

@@ -120,7 +120,7 @@ BOOST_DATA_TEST_CASE(a_large_string_that_is_moved_is_sent_from_where_it_is, bdat
 }
 
 BOOST_DATA_TEST_CASE(what_is_small_or_not_given_away_is_copied, bdata::make(both), pooled) {
-  const auto small = std::make_shared<const std::string>(numbered(connection::large_write - 1));
+  const auto small = std::make_shared<const std::string>(numbered(connection_limits().merge_threshold - 1));
   const std::string kept = numbered(10 * kib);
   watched w(
       [&](connection& c, bytes) {
@@ -140,6 +140,40 @@ BOOST_DATA_TEST_CASE(what_is_small_or_not_given_away_is_copied, bdata::make(both
   BOOST_TEST((w.converse("x") == "literalview" + kept + kept + "moved" + *small));
   BOOST_TEST(w.offered_from(kept) == 0u);
   BOOST_TEST(w.offered_from(*small) == 0u);
+}
+
+// As published for another library: 2,999 bytes are merged with their neighbours, 3,073 are not.
+BOOST_DATA_TEST_CASE(the_merge_threshold_decides_what_is_copied, bdata::make(both), pooled) {
+  const auto below = std::make_shared<const std::string>(numbered(2999));
+  const auto above = std::make_shared<const std::string>(numbered(3073));
+  std::string moved = *above;
+  const bytes place = moved;
+  watched w(
+      [&](connection& c, bytes) {
+        c.write("head");
+        c.write(below);
+        c.write(above);
+        c.write(std::move(moved));
+      },
+      pooled, {.merge_threshold = 3072});
+  BOOST_TEST((w.converse("x") == "head" + *below + *above + *above));
+  BOOST_TEST(w.offered_from(*below) == 0U);
+  BOOST_TEST(w.offered_from(*above) == above->size());
+  BOOST_TEST(w.offered_from(place) == above->size());
+}
+
+BOOST_DATA_TEST_CASE(a_merge_threshold_of_1_copies_nothing_that_is_shared, bdata::make(both), pooled) {
+  const auto one = std::make_shared<const std::string>("1");
+  const auto none = std::make_shared<const std::string>();
+  watched w(
+      [&](connection& c, bytes) {
+        c.write("head");
+        c.write(none);
+        c.write(one);
+      },
+      pooled, {.merge_threshold = 1});
+  BOOST_TEST((w.converse("x") == "head1"));
+  BOOST_TEST(w.offered_from(*one) == 1U);
 }
 
 // Copied and kept ones in turn, behind output that waits as well as in front; also through flush() and the early send.

@@ -47,6 +47,7 @@ const std::vector<wrong> wrong_ones{
      [](config& c) { c.threads.offload.inline_overrun_ratio = 0; },
      {"offload.inline_overrun_ratio", "above 0"}},
     {"no threads", [](config& c) { c.threads.max_threads = 0; }, {"max_threads", "0", "at least 1"}},
+    {"nothing that is merged", [](config& c) { c.limits.merge_threshold = 0; }, {"merge_threshold", "0", "at least 1"}},
     {"no input", [](config& c) { c.limits.max_input = 0; }, {"max_input", "0", "at least 1"}},
     {"a negative first_byte_timeout",
      [](config& c) { c.limits.first_byte_timeout = -1s; },
