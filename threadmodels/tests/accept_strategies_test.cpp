@@ -132,6 +132,19 @@ struct where {
   }
 };
 
+BOOST_DATA_TEST_CASE(round_robin_keeps_the_loops_within_one_connection, data::make(with_loops), kind) {
+  const where seen;
+  running<server<where>> srv(config{.model = kind, .threads = {.loops = loops}}, seen);
+  std::vector<client> clients;
+  for (std::size_t open = 1; open <= 31; ++open) {
+    BOOST_TEST(answers(clients.emplace_back(srv->port())));
+    const std::vector<int> counts = seen.sorted();
+    BOOST_TEST(counts.size() == std::min<std::size_t>(open, loops));
+    BOOST_TEST(counts.back() - counts.front() <= 1);
+  }
+  BOOST_TEST(seen.sorted() == (std::vector<int>{10, 10, 11}), boost::test_tools::per_element());
+}
+
 BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loops), kind) {
   const where seen;
   running<server<where>> srv(

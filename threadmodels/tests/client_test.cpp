@@ -143,6 +143,42 @@ BOOST_DATA_TEST_CASE(reconnects_to_a_server_that_comes_back, data::make(all_comb
   BOOST_TEST(!all.faults);
 }
 
+// For a client, a server that is killed and one that stops look alike: the kernel closes its sockets.
+BOOST_DATA_TEST_CASE(twenty_restarts_of_the_peer, data::make(all_combinations), under) {
+  constexpr int restarts = 20;
+  constexpr duration cap = std::chrono::milliseconds(4);
+  std::optional<echo_server> there(std::in_place, config{.listen = {"127.77.0.3:0"}}, echo);
+  const address at = (*there)->addresses()[0];
+  seen all;
+  std::atomic<int> too_late{0};
+  with_handler(under, all, [&](auto handler) {
+    client_config c = config_for(under, all);
+    c.reconnect = {.base = std::chrono::milliseconds(1), .cap = cap};
+    c.on_connect_failed = [&](const connect_failure& f) {
+      ++all.failed;
+      if (!f.again || *f.again > cap) ++too_late;
+    };
+    client here(c, handler);
+    here.run_in_background();
+    here.connect(at);
+    for (int n = 1; n <= restarts; ++n) {
+      BOOST_REQUIRE(eventually([&] { return all.right == n; }));
+      const int failed = all.failed;
+      there.reset();
+      BOOST_REQUIRE(eventually([&] { return all.failed > failed; }));
+      there.emplace(config{.listen = {listen_options(at.to_string())}}, echo);
+    }
+    BOOST_REQUIRE(eventually([&] { return all.right == restarts + 1; }));
+    const client_statistics counted = here.statistics();
+    BOOST_TEST(counted.opened == restarts + 1U);
+    BOOST_TEST(eventually([&] { return here.statistics().closed == restarts; }));
+    BOOST_TEST(counted.attempts == counted.opened + counted.failures);
+    BOOST_TEST(counted.failures == static_cast<unsigned>(all.failed));
+  });
+  BOOST_TEST(too_late == 0);
+  BOOST_TEST(!all.faults);
+}
+
 // The model refuses the second connection, and the link gets the reason.
 BOOST_AUTO_TEST_CASE(a_model_without_a_place) {
   echo_server there(config{.listen = {"127.0.0.1:0"}}, echo);
