@@ -24,7 +24,7 @@ COUNTS = ("syscalls_per_request", "futex_per_request", "accept_wakes_per_connect
 
 
 class UsualRuns(NamedTuple):
-    """A command's defaults, in seconds. Without a warm-up it has probes instead of a plan: no warm-up, no random order."""
+    """A command's defaults, in seconds. Commands that run probes have a warm-up of 0, and neither --warm-up nor --seed."""
     rounds: int
     duration_s: float
     warm_up_s: float = 0
@@ -96,8 +96,9 @@ def _outcome(run: Run, result: Result) -> str:
 def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure_load) -> Document:
     """Performs all runs, one after the other. Ctrl-C ends them and keeps the results so far. The counts of the counting pass
     are copied to every round of their combination; a failed pass leaves None."""
-    s.by_strace = s.counters and build.call_counter is not None and strace.obstacle() is None
-    obstacle = f"{build.call_counter}; {strace.obstacle()}" if s.counters and build.call_counter and not s.by_strace else None
+    no_counter = build.call_counter or ("only strace counts them for this client" if s.by_strace else None)
+    s.by_strace = s.counters and no_counter is not None and strace.obstacle() is None
+    obstacle = f"{no_counter}; {strace.obstacle()}" if s.counters and no_counter and not s.by_strace else None
     counters = ("left out" if not s.counters else f"not measured: {obstacle}" if obstacle else
                 f"{'by strace, in ' if s.by_strace else ''}one separate pass for each combination, the same in all its rounds")
     if obstacle:

@@ -251,9 +251,9 @@ def write_output(path: str, text: str) -> None:
 
 def write_results(table: str, document: dict[str, Any], json_file: str | None, html_file: str | None = None,
                   page: str | None = None) -> None:
-    """The end of a command: table on standard output, then the files."""
+    """The end of a command: the table on standard output, or on standard error if the JSON goes there, then the files."""
     sys.stderr.flush()
-    print(table, end="", flush=True)
+    print(table, end="", flush=True, file=sys.stderr if json_file == "-" else sys.stdout)
     for name, path, text in (("results:", json_file, pretty(document) + "\n"), ("report: ", html_file, page)):
         if path and text:
             write_output(path, text)

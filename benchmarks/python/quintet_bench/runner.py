@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -35,7 +36,7 @@ class Observer:
 
 
 class StraceCounts(Observer):
-    """Counts system calls where the kernel's tracepoints cannot be had."""
+    """Counts system calls where tracepoints are not permitted."""
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
@@ -106,7 +107,7 @@ def await_listening(server: Child, result: Result) -> str:
 def resident_bytes(pid: int) -> int:
     """Of the process and its children."""
     fields = read_text(f"/proc/{pid}/statm").split()
-    own = int(fields[1]) * 4096 if len(fields) > 1 else 0
+    own = int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
     return own + sum(resident_bytes(int(child)) for child in read_text(f"/proc/{pid}/task/{pid}/children").split())
 
 

@@ -16,8 +16,8 @@ BEGUN_CALL = re.compile(r"^(?:\[pid +\d+\] )?(\w+)\(", re.MULTILINE)
 
 @contextlib.contextmanager
 def attached(pid: int, calls: str = "all") -> Iterator[Child]:
-    """Gives strace, attached. Its errors() are lines such as "[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = 16", because
-    strace buffers files. `calls` is its list of calls to trace. -a1 -s0 keep each line short."""
+    """Yields strace, attached. Its errors() are lines such as "[pid 7] accept4(14, NULL, NULL, SOCK_CLOEXEC) = 16", read
+    from standard error, since strace buffers files. `calls` is its list of calls to trace. -a1 -s0 keep each line short."""
     command = ["strace", "-f", "-a1", "-s0", "-e", "signal=none", "-e", f"trace={calls}", "-p", str(pid)]
     deadline = time.monotonic() + 5
     with Child("strace", command) as trace:

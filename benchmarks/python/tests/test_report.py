@@ -93,7 +93,7 @@ def test_the_comparison_is_readable_without_scripts() -> None:
 
 @pytest.mark.parametrize("command, parts", [
     ("sweep", ["as published", "published 1 6,883 7,582 10,000", "thread_per_connection, 10", "Requests/s over connections"]),
-    ("study", ["reactor_pool, echo", "futex calls 0.160 0 tracepoints", "0.0336 0.156% simulated"]),
+    ("study", ["reactor_pool, echo", "futex calls 0.160 0 tracepoints", "0.0336 0.156 % simulated"]),
     ("contention", ["asio-shared, 8 threads", "350,000 requests/s with one io_context for all threads, 900,000 and more"]),
     ("memlat", ["L1 16 KiB 1.19 ns", "CPU 0 to CPU 1 one line 49.1 ns 3 rounds: 48.3 ns to 160 ns", "Not known: whether"]),
     ("allocators", ["loop_per_thread (jemalloc) 32,848", "No allocator can be told apart", "kv-set", "28 %"]),

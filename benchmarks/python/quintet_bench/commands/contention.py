@@ -30,7 +30,7 @@ def compose(document: Document) -> dict[str, Any]:
         shared, separate = ((lambda r, peer=peer: r["peer"] == peer and r["loops"] == threads) for peer in PEERS)
         for metric, word in (("requests_per_s", "requests/s"), ("p999_us", "p99.9")):
             if ratio := paired_ratio(results, results[0]["workload"], metric, separate, shared):
-                sentence = f"{threads}: an io_context each has {ratio_text(ratio, word, 'one io_context')}"
+                sentence = f"{threads} threads: an io_context each has {ratio_text(ratio, word, 'one io_context')}"
                 ratios.append(ratio_json({"threads": threads}, metric, ratio) | {"sentence": sentence})
     return document.figures() | {"ratios": ratios, "published": PUBLISHED}
 

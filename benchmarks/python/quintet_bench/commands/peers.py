@@ -170,7 +170,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         s.contenders = _contenders(arguments, build, s.program)
         document = run_plan("peers", s, build, *[measure_instructions] * bool(arguments.count))
     if redis and not (document and document.interrupted):
-        s.workloads, s.contenders = kv, [REDIS, Contender(model=arguments.model)]
+        s.workloads, s.by_strace, s.contenders = kv, True, [REDIS, Contender(model=arguments.model)]
         more = run_plan("peers", s, build, measure_redis_load(redis))
         more.results[:0] = document.results if document else []
         document = more

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ..commands.memlat import size_text
-from ..study.report import FIGURES
+from ..study.report import FIGURES, middle_round, rate_text
 from ..text import grouped, micros, percent, significant
 from .figures import MODELS, Curves, Line, Point, complete, shown, tint_of, tip
 
@@ -30,8 +30,7 @@ def _summary(document: dict[str, Any]) -> Parts:
 
 def _contention(document: dict[str, Any]) -> Parts:
     p = document["published"]
-    after = [f"{r['threads']} threads, {words(r['metric'])}: an io_context each has {r['median']:.2f} times that of one for "
-             f"all (rounds from {r['min']:.2f} to {r['max']:.2f})." for r in document.get("ratios", ())]
+    after = [f"{r['sentence']}." for r in document.get("ratios", ())]
     after.append(f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
                  f"threads, {grouped(p['separate_requests_per_s'])} and more with an io_context each.")
     rows = sorted(map(complete, document["summary"]), key=lambda row: row["loops"])
@@ -73,11 +72,10 @@ def _study(document: dict[str, Any]) -> Parts:
         found = [s["figures"].get(key) for s in subjects]
         if any(found):
             rows.append([title, *(f and form(f["median"] * times) for f in found), next(f["source"] for f in found if f)])
-    middles = [sorted(s["caches"], key=lambda one: one["misses"] / max(1, one["references"])) for s in subjects]
-    caches = [{"server": s["server"], "source": s["cache_source"]} | rounds[len(rounds) // 2]
-              for s, rounds in zip(subjects, middles) if rounds] + list(document.get("published", ()))
+    caches = [{"server": s["server"], "source": s["cache_source"]} | middle
+              for s in subjects if (middle := middle_round(s))] + list(document.get("published", ()))
     told = [[c["server"], *(c["requests"] and significant(c[key] / c["requests"]) for key in ("references", "misses")),
-             f"{c['misses'] / max(1, c['references']):.3%}", c["source"]] for c in caches]
+             rate_text(c["misses"] / max(1, c["references"])), c["source"]] for c in caches]
     columns = ["last-level cache", "references a request", "misses a request", "miss rate", "source"]
     cache_table = [(columns, told, "")] if told else []
     heads = ["for a request", *(f"{s['server']}, {s['workload']}" for s in subjects), "source"]
@@ -122,13 +120,15 @@ def _forecast(document: dict[str, Any]) -> Parts:
 
 
 def _stress(document: dict[str, Any]) -> Parts:
+    TOLD = {True: "", None: ": too noisy to say", False: ": not met"}
+
     def cell(r: dict[str, Any], key: str) -> str:
         d = r["demands"].get(key)
-        return shown(key, r["figures"].get(key)) + (f" ({d['demand']}{'' if d['met'] else ': not met'})" if d else "")
+        return shown(key, r["figures"].get(key)) + (f" ({d['demand']}{TOLD[d['met']]})" if d else "")
     tables = []
     for scenario in dict.fromkeys(r["scenario"] for r in document["results"]):
         results = [r for r in document["results"] if r["scenario"] == scenario]
-        rows = [["", *(f"FAILED: {r['failure']}" if r["failure"] else "passed" if r["passed"] else "FAILED" for r in results)]]
+        rows = [["", *(f"FAILED: {r['failure']}" if r["failure"] else r["verdict"] for r in results)]]
         rows += [[words(key), *(cell(r, key) for r in results)]
                  for key in dict.fromkeys(key for r in results for key in r["figures"])]
         tables.append(([scenario, *(r.get("model") or r.get("server") for r in results)], rows, ""))

@@ -29,7 +29,7 @@ class Findings:
         word, bound = ("must be", exactly) if at_most is None else ("at most", at_most)
         if bound is not None:
             met: bool | None = value == bound if at_most is None else value <= bound
-            if not met and noise:
+            if not met and noise and math.isfinite(value):
                 met = None
                 self.remarks.append(f"too noisy to say: {noise}")
             self.demands[key] = {"demand": f"{word} {number_text(bound)}", "met": met}
@@ -50,5 +50,5 @@ class Findings:
         return "".join(f"  {line}\n" for line in self._lines + self.remarks + failure)
 
     def json(self) -> dict[str, Any]:
-        return {"passed": self.passed, "figures": self.figures, "demands": self.demands, "remarks": self.remarks,
-                "failure": self.failure}
+        return {"verdict": self.verdict, "passed": self.passed, "figures": self.figures, "demands": self.demands,
+                "remarks": self.remarks, "failure": self.failure}

@@ -48,9 +48,9 @@ def new_subject(workload: str, server: str) -> Subject:
             "locks": []}
 
 
-def _middle(s: Subject) -> dict[str, Any] | None:
+def middle_round(s: Subject) -> dict[str, Any] | None:
     """The round with the median miss rate."""
-    rounds = sorted(s["caches"], key=lambda one: one["rate"])
+    rounds = sorted(s["caches"], key=lambda one: one["misses"] / max(1, one["references"]))
     return rounds[len(rounds) // 2] if rounds else None
 
 
@@ -64,19 +64,19 @@ def changes(subjects: list[Subject]) -> list[dict[str, Any]]:
     known = {s["server"].partition(" ")[0]: s for s in subjects if s["caches"]}
     out = []
     for pair in [(known[BEFORE], known[model]) for model in AFTER if {BEFORE, model} <= known.keys()]:
-        middles = [middle for s in pair if (middle := _middle(s))]
+        middles = [middle for s in pair if (middle := middle_round(s))]
         rates, misses = [m["rate"] for m in middles], [m["misses"] / m["requests"] for m in middles]
         one, two = (Sample(tuple(each["rate"] for each in s["caches"])) for s in pair)
         doubt = (" (too few misses for a rate)" if min(m["misses"] for m in middles) < FEW_MISSES else
                  " (within the noise)" if len(one.values) > 1 and one.overlaps(two) else "")
         out.append({"from": pair[0]["server"], "to": pair[1]["server"], "rate": list(map(number, rates)),
                     "misses_per_request": list(map(number, misses)), "sentence":
-                    f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, _rate)}{doubt}; "
+                    f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, rate_text)}{doubt}; "
                     f"{_moves('the number of misses for a request', misses, significant)}."})
     return out
 
 
-def _rate(value: float) -> str:
+def rate_text(value: float) -> str:
     return f"{value * 100:.3f} %"
 
 
@@ -91,17 +91,17 @@ def _figures_text(subjects: list[Subject]) -> str:
 
 def _caches_text(subjects: list[Subject], earlier: list[Subject]) -> str:
     ours = [c | {"server": s["server"] + suffix, "source": s["cache_source"]} for group, suffix in (
-        (earlier, ", before"), (subjects, "")) for s in group if (c := _middle(s))]
+        (earlier, ", before"), (subjects, "")) for s in group if (c := middle_round(s))]
     if not ours:
         return ""
     rows = ["last-level cache,references,misses,rate,CPU s,elapsed s,refs/req,misses/req,diff (pp),source".split(",")]
     for caches in (ours, PUBLISHED):
-        rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), _rate(c["rate"]),
+        rows += [[c["server"], grouped(c["references"]), grouped(c["misses"]), rate_text(c["rate"]),
                   *(f"{c[key]:.2f}" if c[key] else "-" for key in ("cpu_s", "elapsed_s")),
                   *(significant(c[key] / c["requests"]) if c["requests"] else "-" for key in ("references", "misses")),
                   f"{(c['rate'] - caches[0]['rate']) * 100:+.2f}", c["source"]] for c in caches]
     told = [change["sentence"] for change in changes(subjects)]
-    published = _moves("the miss rate", [p["rate"] for p in PUBLISHED], _rate)
+    published = _moves("the miss rate", [p["rate"] for p in PUBLISHED], rate_text)
     told += [f"Published, from a thread for each connection to reactors on Asio: {published}."] if told else []
     return "\n" + aligned(rows, left=(0, 9)) + "".join(f"  {sentence}\n" for sentence in told)
 
