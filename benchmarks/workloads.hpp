@@ -31,7 +31,6 @@ struct workload {
   unsigned connections = 100;
   std::size_t message_bytes = 8;
   unsigned pipeline = 1;
-  std::optional<unsigned> threads = {};  ///< loops and workers of the server; none: other settings decide
   bool short_connections = false;        ///< connect, one request, close
   bool heartbeat = false;                ///< a probe on the priority port runs beside the load
   std::chrono::microseconds cost{0};

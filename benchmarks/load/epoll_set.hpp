@@ -25,7 +25,6 @@ class epoll_set {
 
   void add(int fd, std::uint32_t mask, std::uint32_t number) { control(EPOLL_CTL_ADD, fd, mask, number); }
   void modify(int fd, std::uint32_t mask, std::uint32_t number) { control(EPOLL_CTL_MOD, fd, mask, number); }
-  void remove(int fd) { control(EPOLL_CTL_DEL, fd, 0, 0); }
 
   /// Waits for at most `ns` and returns the ready events. They are valid until the next wait.
   std::span<const epoll_event> wait(std::uint64_t ns) {

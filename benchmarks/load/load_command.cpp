@@ -73,6 +73,8 @@ load_settings resolve_settings(const load_options& o) {
   require_possible(s.work);
   if (s.heartbeat && s.work.kind == work_kind::timestamp)
     throw usage_error("--heartbeat: a heartbeat must come back unchanged, and the workload timestamp adds one");
+  if (s.work.heartbeat && !s.heartbeat)
+    throw usage_error("--workload heartbeat needs --heartbeat HOST:PORT; without a heartbeat the same load is mixed");
   if (o.every && *o.every < std::chrono::milliseconds(100))
     throw usage_error("--every is too small; it must be at least 100ms");
   if (s.server && ::kill(*s.server, 0) != 0 && errno == ESRCH)
@@ -252,7 +254,7 @@ void add_run_options(CLI::App& app, load_options& o) {
              "the server's process on this machine, to report what it used and whether it was the bottleneck")
       ->type_name("PID");
   app.add_flag("--server-calls", o.settings.count_calls,
-               "with --server-pid: count its system calls, which takes it some time");
+               "with --server-pid: count its system calls; this slows the server down");
   add_parsed(app, "--json", o.json, parse_output,
              "write the result to this file; -: as the last line of the standard output")
       ->type_name("FILE");

@@ -107,10 +107,10 @@ class coordinator {
     while (!stopped_ && control_.ready < workers_.size()) wait(now_ns() + 1'000'000);
   }
 
-  /// Returns false if no thread has a connection. Such threads have already reported their failures.
+  /// Returns false if no thread of the load has a connection. Such threads have already reported their failures.
   bool anybody_connected() {
     for (const auto& w : workers_) {
-      if (w->found().failed.value() == 0) return true;
+      if (w.get() != heartbeat_ && w->found().failed.value() == 0) return true;
     }
     return total_failed() < control_.settings.work.connections;
   }

@@ -49,16 +49,16 @@ constexpr decltype(peer_kind::make) libev_maker = nullptr;
 #endif
 
 constexpr std::array peers{
-    peer_kind{"epoll", "hand-written, level-triggered epoll", "", &make<epoll_echo>},
-    peer_kind{"epoll-edge", "hand-written, edge-triggered epoll", "", &make_epoll_edge_echo},
-    peer_kind{"blocking", "hand-written, a blocking thread for each connection", "", &make<blocking_echo>},
-    peer_kind{"asio", "Boost.Asio, callbacks as in its tutorial", "", &make_asio_echo},
-    peer_kind{"asio-coroutines", "Boost.Asio, C++20 coroutines", "", &make_asio_coroutine_echo},
-    peer_kind{"libevent", "bufferevents", "libevent-dev", libevent_maker},
-    peer_kind{"libuv", "uv_read_start and uv_write", "libuv1-dev", libuv_maker},
-    peer_kind{"libev", "ev_io, recv and send", "libev-dev", libev_maker},
-    peer_kind{"asio-shared", "asio, --loops threads in one io_context", "", nullptr, &make_asio_shared_echo},
-    peer_kind{"asio-separate", "asio, --loops threads with an io_context each", "", nullptr, &make_asio_separate_echo},
+    peer_kind{"epoll", "", &make<epoll_echo>},
+    peer_kind{"epoll-edge", "", &make_epoll_edge_echo},
+    peer_kind{"blocking", "", &make<blocking_echo>},
+    peer_kind{"asio", "", &make_asio_echo},
+    peer_kind{"asio-coroutines", "", &make_asio_coroutine_echo},
+    peer_kind{"libevent", "libevent-dev", libevent_maker},
+    peer_kind{"libuv", "libuv1-dev", libuv_maker},
+    peer_kind{"libev", "libev-dev", libev_maker},
+    peer_kind{"asio-shared", "", nullptr, &make_asio_shared_echo},
+    peer_kind{"asio-separate", "", nullptr, &make_asio_separate_echo},
 };
 
 }  // namespace
@@ -79,19 +79,14 @@ std::string peer_kind::absence() const {
 
 std::span<const peer_kind> all_peers() { return peers; }
 
-const peer_kind& find_peer(std::string_view name) {
+const peer_kind& require_peer(std::string_view name) {
   const auto* const found =
       std::find_if(peers.begin(), peers.end(), [&](const peer_kind& p) { return p.name == name; });
+  if (found != peers.end() && !found->built_in()) throw usage_error(found->absence());
   if (found != peers.end()) return *found;
   std::string names;
   for (const peer_kind& p : peers) names += (names.empty() ? "" : ", ") + std::string(p.name);
   throw usage_error('"' + std::string(name) + "\" is not a peer; it must be one of: " + names);
-}
-
-const peer_kind& require_peer(std::string_view name) {
-  const peer_kind& found = find_peer(name);
-  if (!found.built_in()) throw usage_error(found.absence());
-  return found;
 }
 
 }  // namespace quintet::bench

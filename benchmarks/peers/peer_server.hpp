@@ -45,7 +45,6 @@ class listening_peer : public peer_server {
 
 struct peer_kind {
   std::string_view name;
-  std::string_view what;     ///< for --help
   std::string_view package;  ///< Debian's package of the required library; empty if none
   /// Null if the library was missing at build time, or if `make_threaded` is set.
   std::unique_ptr<peer_server> (*make)(const std::string& address, std::uint16_t port);
@@ -64,9 +63,7 @@ struct peer_kind {
 
 /// Returns all known peers, including those not built in.
 std::span<const peer_kind> all_peers();
-/// Throws usage_error, which lists the peers, if the name is unknown.
-const peer_kind& find_peer(std::string_view name);
-/// Throws usage_error also if the peer is not built in.
+/// Throws usage_error if the name is unknown, with a list of the peers, or if the peer is not built in.
 const peer_kind& require_peer(std::string_view name);
 
 }  // namespace quintet::bench

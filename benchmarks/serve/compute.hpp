@@ -13,7 +13,6 @@ class calibrated_work {
  public:
   calibrated_work();
   void compute(std::chrono::microseconds time) const;
-  double steps_per_us() const { return steps_per_us_; }
 
  private:
   double steps_per_us_;

@@ -21,6 +21,7 @@
 #include <boost/json/value_from.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <csignal>
@@ -213,29 +214,6 @@ void serve_peer(const serve_options& o) {
   echo->run();
 }
 
-void refuse_for_peer(const serve_options& o) {
-  if (o.model) throw usage_error("--peer: the peers have no --model; give one or the other");
-  if (o.engine != engine_kind::automatic)
-    throw usage_error("--peer: the peers have no --engine; give one or the other");
-  if (o.accept != accept_strategy::main_reactor || o.placement != placement_policy::round_robin || o.strict ||
-      !o.pin_loops.empty() || o.rebalance.is_on() || o.pools != pool_scope::shared || o.own_descriptors ||
-      o.offload != offload_policy::automatic)
-    throw usage_error(
-        "--peer: the peers have neither --accept, --placement, --rebalance, --offload, --pools, --strict, --pin-loops "
-        "nor "
-        "--own-descriptors");
-  if (o.spin.count() != 0 || o.busy_poll.count() != 0)
-    throw usage_error("--peer: the peers have neither --spin nor --busy-poll");
-  if (o.static_output != 0) throw usage_error("--peer: the peers have no --static-output");
-  if (o.stall_bound.count() != 0) throw usage_error("--peer: the peers have no --stall-bound");
-  if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
-  if (o.priority_port || o.heartbeat_interval.count() != 0)
-    throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
-  if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers have no counters; leave --stats and --json out");
-  if (o.work.kind != work_kind::echo)
-    throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
-}
-
 void refuse_for_coroutine(const serve_options& o) {
   if (o.work.kind != work_kind::echo)
     throw usage_error("--handler: the coroutine only echoes; \"" + o.work.name + "\" does more");
@@ -249,7 +227,8 @@ void refuse_pieces(const serve_options& o) {
 }
 
 void run_command(const serve_options& o, pid_t parent) {
-  if (o.peer) refuse_for_peer(o);
+  if (o.peer && o.work.kind != work_kind::echo)
+    throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
   refuse_pieces(o);
   if (o.handler == "coroutine") refuse_for_coroutine(o);
   if (o.exit_with_parent) die_with_parent(parent);
@@ -356,6 +335,16 @@ void add_run_options(CLI::App& app, serve_options& o) {
   app.add_flag("--exit-with-parent", o.exit_with_parent, "end when the process that started this one ends");
 }
 
+/// Options that a peer would ignore are refused.
+void exclude_from_peers(CLI::App& app) {
+  constexpr std::array<std::string_view, 11> theirs{
+      "--peer",  "--workload", "--size",     "--address",          "--port", "--loops",
+      "--files", "--pin",      "--duration", "--exit-with-parent", "--help"};
+  CLI::Option* const peer = app.get_option("--peer");
+  for (CLI::Option* const option : app.get_options())
+    if (std::ranges::find(theirs, option->get_name()) == theirs.end()) option->excludes(peer);
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app) {
@@ -366,6 +355,7 @@ void add_serve(CLI::App& app) {
   add_server_options(*sub, *options);
   add_limit_options(*sub, options->limits);
   add_run_options(*sub, *options);
+  exclude_from_peers(*sub);
   sub->callback([options, parent] { run_command(*options, parent); });
 }
 

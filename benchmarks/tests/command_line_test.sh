@@ -22,21 +22,23 @@ refused "from 1.05" serve --rebalance 1
 refused "it must be one of: connections, cpu_time" serve --rebalance 1.2 --rebalance-by luck
 refused "cannot leave their loop" serve --model 4 --rebalance 1.2 --handler coroutine
 refused "write 0, 0,1 or 0-1" serve --pin-loops=most
-refused "neither --accept" serve --peer epoll --rebalance 1.2
-refused "neither --accept" serve --peer epoll --accept exclusive
+refused "--rebalance excludes --peer" serve --peer epoll --rebalance 1.2
+refused "--accept excludes --peer" serve --peer epoll --accept exclusive
 refused "at most 100 ms" serve --spin 1s
 refused "duration" serve --spin -1us
 refused "from 0 to 100 ms" serve --busy-poll 1s
-refused "neither --spin" serve --peer epoll --spin 50us
+refused "--spin excludes --peer" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
-refused "no --engine" serve --peer epoll --engine asio
+refused "--engine excludes --peer" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
 refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
 refused "give --html as well" compare --from "$(dirname "$0")/data/results.json" --with x.json
 refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/data/results.json" --with nowhere.json --html "$work/page"
 refused "has no section" compare --with "$(dirname "$0")/data/results.json" --html "$work/page"
-refused "--model" serve --peer epoll --model 2
+refused "--model excludes --peer" serve --peer epoll --model 2
 refused "only echo" serve --peer epoll --workload cpu:200us
+refused "--workers excludes --peer" serve --peer epoll --workers 1..2
+refused "needs --heartbeat" load 127.0.0.1:9 --workload heartbeat
 refused "may use" serve --pin 999
 refused "HOST:PORT" load
 refused "HOST:PORT" load 127.0.0.1
@@ -52,9 +54,9 @@ refused "one request each" load 127.0.0.1:9 --short --pipeline 4
 refused "only with --client epoll" load 127.0.0.1:9 --http --client blocking
 refused "is a directory" load 127.0.0.1:9 --json /
 refused "is a directory" serve --json /
-refused "--handler" serve --peer epoll --handler coroutine
+refused "--handler excludes --peer" serve --peer epoll --handler coroutine
 refused "only echoes" serve --handler coroutine --workload mixed
-refused "leave --stats" serve --peer epoll --json -
+refused "--json excludes --peer" serve --peer epoll --json -
 refused "a number of 8 bytes" load 127.0.0.1:9 --workload timestamp --size 16
 refused "a number of 8 bytes" serve --workload timestamp --size 16
 refused "short connections" load 127.0.0.1:9 --workload timestamp --short

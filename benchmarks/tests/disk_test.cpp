@@ -39,7 +39,4 @@ BOOST_AUTO_TEST_CASE(who_is_gone_has_no_disks) {
   BOOST_TEST(!read_disk_bytes(0x3fffffff).has_value());
 }
 
-// Of init; root may look where it has all its capabilities.
-BOOST_AUTO_TEST_CASE(what_may_not_be_read_is_nothing) { BOOST_CHECK_NO_THROW((void)read_disk_bytes(1)); }
-
 BOOST_AUTO_TEST_SUITE_END()

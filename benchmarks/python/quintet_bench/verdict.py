@@ -72,7 +72,7 @@ def sentence_of(r: Ranking) -> str:
     best, more, value = r.level[0], r.metric == SPEED, r.level[0].samples[r.metric].median
     text = f"{grouped(value)} requests/s" if more else micros(value)
     if r.too_noisy:
-        return (f"Too noisy to tell which {SUBJECTS[r.metric]}: the spreads of the {len(r.level)} models overlap "
+        return (f"Too noisy to tell which {SUBJECTS[r.metric]}: the ranges of the {len(r.level)} models overlap "
                 f"(best median {text}, {best.label}).")
     if not r.behind:
         return f"{best.label}: {text} (nothing to compare it with)."
@@ -83,7 +83,7 @@ def sentence_of(r: Ranking) -> str:
     lead += _margin(r, last) if len(r.behind) > 1 and r.times_better(last) >= 1.5 else ""
     if len(r.level) == 1:
         return f"{best.label} {SUBJECTS[r.metric]}: {lead}."
-    return f"{joined(r.leaders)} lead and cannot be told apart (spreads overlap): {'up' if more else 'down'} to {lead}."
+    return f"{joined(r.leaders)} lead and cannot be told apart (ranges overlap): {'up' if more else 'down'} to {lead}."
 
 
 def disturbance(combinations: Iterable[Combination], workload: str) -> float | None:

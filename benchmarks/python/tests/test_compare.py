@@ -51,7 +51,7 @@ def test_ratios_of_few_and_of_many_rounds() -> None:
 @pytest.mark.parametrize("speeds, winner, noisy, part", [
     ([(120, 121, 122), (99, 100, 101)], "a", False, "a serves most requests: 121 requests/s, 21 % more than b."),
     ([(90, 110, 130), (80, 100, 120)], None, True, "Too noisy to tell which serves most requests"),
-    ([(98, 100, 102), (97, 99, 101), (49, 50, 51)], None, False, "a and b lead and cannot be told apart (spreads overlap): "
+    ([(98, 100, 102), (97, 99, 101), (49, 50, 51)], None, False, "a and b lead and cannot be told apart (ranges overlap): "
      "up to 100 requests/s, 2.00 times as many as c."),
     ([(120,), (100,)], None, False, "in a single round"), ([()], None, False, ""), ([(5, 5)], None, False, "nothing to")])
 def test_verdicts(speeds: list[tuple[float, ...]], winner: str | None, noisy: bool, part: str) -> None:

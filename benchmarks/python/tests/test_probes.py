@@ -80,6 +80,7 @@ def test_contention_compares_within_rounds_and_thread_counts() -> None:
                for loops in (8, 2) for number in (1, 2) for peer, speed in (("asio-shared", 10), ("asio-separate", 10 * loops))]
     document = contention.compose(Document("contention", "", {}, {}, results))
     table = contention.contention_table(results, document)
-    assert table.index("-> 2 threads: an io_context each has 2.00 times") < table.index("-> 8 threads: an io_context each has 8.00 times")
+    assert (table.index("-> 2 threads: an io_context each has 2.00 times")
+            < table.index("-> 8 threads: an io_context each has 8.00 times"))
     assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
     assert contention.contention_table([], document) == ""
