@@ -10,6 +10,7 @@
 #include "probe/hashes.hpp"
 #include "probe/ping_pong.hpp"
 #include "probe/receiver.hpp"
+#include "probe/zero_copy.hpp"
 
 #include <fmt/core.h>
 #include <boost/json.hpp>
@@ -98,6 +99,18 @@ json::object probe_receive(const probe_options& o) {
           {"sender_rss_bytes", r.sender.rss_bytes}};
 }
 
+json::object probe_zero_copy(const probe_options& o) {
+  json::object out{{"bytes", o.bytes}};
+  for (const bool zero_copy : {false, true}) {
+    const zero_copy_cost c = measure_zero_copy(o.bytes, zero_copy, o.duration);
+    json::object one{{"bytes_per_s", c.bytes_per_s}, {"cpu_us_per_send", c.cpu_us_per_send}};
+    if (zero_copy) one["copied_fraction"] = c.copied_fraction;
+    if (!c.error.empty()) one = {{"error", c.error}};
+    out[zero_copy ? "zero_copy" : "copied"] = std::move(one);
+  }
+  return out;
+}
+
 using probe = json::object (*)(const probe_options&);
 
 CLI::App& add_kind(CLI::App& probes, const std::shared_ptr<probe_options>& o, const char* name, const char* about,
@@ -129,6 +142,8 @@ void add_probe(CLI::App& app) {
   add_parsed(hash, "--kind", o->hash, find_hash, "map-crc32, map-crc64, crc32, crc64, murmur3, crc32c or xxh3 (xxh3)");
   add_parsed(hash, "--bytes", o->bytes, size_in(1, std::size_t{1} << 20), "of the message (16k)");
   add_kind(probes, o, "costs", "waking, switching, locking, accepting", probe_costs);
+  auto& zero_copy = add_kind(probes, o, "zero-copy", "MSG_ZEROCOPY over loopback beside a plain send", probe_zero_copy);
+  add_parsed(zero_copy, "--bytes", o->bytes, size_in(1, std::size_t{1} << 30), "of each send (16k)");
   auto& receive = add_kind(probes, o, "receive", "messages of `serve --workload ask --pieces`", probe_receive);
   add_parsed(receive, "server", o->server, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
   add_parsed(receive, "--server-pid", o->server_pid, number_in<pid_t>(1), "the server's process");

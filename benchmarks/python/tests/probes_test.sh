@@ -36,7 +36,7 @@ stopped() {
 }
 
 measured contention --threads 1,3 --rounds 2 --duration 150ms --warm-up 50ms
-has table 'p99.9' '350,000' '2.57 times' 'Noise:' '-> 3: an io_context each'
+has table 'p99.9' '350,000' '2.57 times' 'Noise:' '-> 3 threads: an io_context each'
 has found.json '"command": "contention"' '"peer": "asio-separate"' '"loops": 3' '"ratios"' '"separate_requests_per_s": 900000'
 # Where calls can be counted: three threads wake each other through one io_context, and not through three.
 futex() { sed -nE "s/^ +3 thread\(s\) +$1 .* ([0-9.]+) +[0-9.]+\$/\1/p" "$work/table"; }

@@ -27,9 +27,10 @@ from ..verdict import CPU, SPEED, cost_of, noise_sentence
 
 ABOUT = "Compares memory allocators, preloaded into the same server"
 DEFAULT, QUICK = UsualRuns(5, 0.4, 0.1), UsualRuns(3, 0.2, 0.05)
-OURS = "glibc"
+OURS, HUGE = "glibc", "glibc-huge-pages"   # the second asks for transparent huge pages, since glibc 2.35
+HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled"
 # Debian's package, and names of the library for the dynamic linker, the usual one first.
-LIBRARIES = {OURS: ("", ""), "tcmalloc": ("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4"),
+LIBRARIES = {OURS: ("", ""), HUGE: ("", ""), "tcmalloc": ("libtcmalloc-minimal4", "libtcmalloc_minimal.so.4"),
              "jemalloc": ("libjemalloc2", "libjemalloc.so.2"),
              "mimalloc": ("libmimalloc2.0", "libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3")}
 ENOUGH_ROUNDS = 5                       # all ratios are on the same side by chance in one case of 16; of three rounds in 4
@@ -53,10 +54,13 @@ def find_libraries(named: list[str]) -> dict[str, str]:
     out = {}
     for name in [OURS, *named] if named else LIBRARIES:
         package, *libraries = LIBRARIES[name]
-        if installed := list(filter(is_installed, libraries)):
+        if name == HUGE and "[never]" in (read_text(HUGE_PAGES) or "[never]"):
+            absence = f"{name}: this kernel has no transparent huge pages ({HUGE_PAGES})"
+        elif installed := list(filter(is_installed, libraries)):
             out[name] = installed[0]
             continue
-        absence = f"{name}: {libraries[0]} is not installed; apt-get install {package}"
+        else:
+            absence = f"{name}: {libraries[0]} is not installed; apt-get install {package}"
         if named:
             raise UsageError(absence)
         print(absence, file=sys.stderr)
@@ -66,8 +70,13 @@ def find_libraries(named: list[str]) -> dict[str, str]:
 def require_allocator(name: str, maps: str) -> None:
     """Raises RunError unless the server with this /proc/PID/maps has exactly this allocator."""
     found = [other for other in LIBRARIES if re.search(rf"/lib{other}[^/]*$", maps, re.MULTILINE)] or [OURS]
-    if not maps or found != [name]:
+    if not maps or found != [OURS if name == HUGE else name]:
         raise RunError(f"{name} was not preloaded: the server's allocator is {joined(found) if maps else 'unknown'}")
+
+
+def preload(name: str, libraries: dict[str, str]) -> list[str]:
+    """The words before a server's command line that give it this allocator."""
+    return ["env", f"LD_PRELOAD={libraries[name]}"] + ["GLIBC_TUNABLES=glibc.malloc.hugetlb=1"] * (name == HUGE)
 
 
 def measure_instructions(programs: RedisPrograms, care: ServerCare) -> Measure:
@@ -132,8 +141,8 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--workload", list_of(lambda name: works[one_of(*works)(name)]),
                   "comma-separated: kv, kv-set (default: both)", default=[PING, SET])
     parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
-    parser.option("--allocators", list_of(one_of(*LIBRARIES)), "comma-separated: tcmalloc, jemalloc, mimalloc (default: all "
-                  "that are installed); glibc is always included", default=[])
+    parser.option("--allocators", list_of(one_of(*LIBRARIES)), f"comma-separated: {', '.join(list(LIBRARIES)[1:])} "
+                  "(default: all that are installed); glibc is always included", default=[])
     parser.option("--count", one_of("instructions"), "count user-space instructions of each server with callgrind and one "
                   "connection, instead of time")
     parser.option("--connections", number_in(1, 10_000), "concurrent connections (default: 100)", default=100)
@@ -162,7 +171,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
                     contenders=[Contender(model=model, allocator=name) for model in models for name in libraries],
                     workloads=[work.but(connections=1 if counting else arguments.connections) for work in arguments.workload])
     s.rounds = 1 if counting else s.rounds
-    care = ServerCare(lambda about: ["env", f"LD_PRELOAD={libraries[about['allocator']]}"],
+    care = ServerCare(lambda about: preload(about["allocator"], libraries),
                       lambda about, pid: require_allocator(about["allocator"], read_text(f"/proc/{pid}/maps")))
     measure = measure_instructions(programs, care) if counting else measure_redis_load(programs, care)
     document = run_plan("allocators", s, build, measure)
