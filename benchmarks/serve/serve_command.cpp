@@ -206,6 +206,7 @@ void serve_ours(const serve_options& o) {
   workload work = o.work;
   work.message_bytes = o.message_bytes.value_or(work.message_bytes);
   require_possible(work);
+  if (work.kind == work_kind::framed) return serve_ours(o, framed(framed_echo::codec(), framed_echo()));
   const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging);
   serve_ours(o, handler_factory([&shared] { return bench_handler(shared); }));
 }
