@@ -68,7 +68,7 @@ def describe(s: Settings, run: Run) -> Result:
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
-                   "workers": f"{threads}..{threads}" if threads else s.workers}
+                   "receive_size": run.who.receive_size, "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.work.kind in ("cpu", "blocking", "mixed"):
         result["handler_us"] = run.work.cost_us
     return result
@@ -83,6 +83,7 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
         out += ["--model", str(run.who.model), "--loops", str(about["loops"]), "--workers", about["workers"], "--offload",
                 about["offload"], "--engine", about["engine"], "--handler", about["handler"], "--accept", about["accept"],
                 "--strict", "--max-threads", str(max(USUAL_THREADS, run.work.connections + 100))]
+        out += ["--receive-size", str(run.who.receive_size)] if run.who.receive_size else []
     return out + (["--priority-port", "0"] if run.work.heartbeat else []) + ["--exit-with-parent"]
 
 
