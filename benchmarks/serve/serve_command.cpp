@@ -243,6 +243,8 @@ void refuse_for_peer(const serve_options& o) {
   if (!o.handler.empty()) throw usage_error("--peer: the peers have no --handler; give one or the other");
   if (o.priority_port || o.heartbeat_interval.count() != 0)
     throw usage_error("--peer: the peers have neither --priority-port nor --heartbeat-interval");
+  if (o.duration && !o.peer->program.empty())
+    throw usage_error("--duration: " + std::string(o.peer->program) + " is a program of its own; end it by a signal");
   if (o.stats || !o.json.empty()) throw usage_error("--peer: the peers have no counters; leave --stats and --json out");
   if (o.work.kind != work_kind::echo)
     throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
@@ -297,7 +299,8 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "interval of the heartbeat monitor, which also measures how late it runs: 10ms; 0: off (0)")
       ->type_name("S");
   add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
-             "event loops of models 4 and 5, threads of the peers asio-shared and asio-separate (the CPUs it may use)")
+             "event loops of models 4 and 5, threads of the peers asio-shared, asio-separate and tokio-echo (the CPUs "
+             "it may use)")
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");
