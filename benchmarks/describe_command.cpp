@@ -50,7 +50,7 @@ json::array names() {
 }
 
 std::string_view name_of(work_kind kind) {
-  constexpr std::array<std::string_view, 6> names{"echo", "cpu", "blocking", "mixed", "ask", "timestamp"};
+  constexpr std::array<std::string_view, 7> names{"echo", "cpu", "blocking", "mixed", "ask", "timestamp", "framed"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -48,12 +48,14 @@ std::vector<workload> default_workloads() {
       costly("heartbeat", work_kind::mixed, microseconds(5000)),
       plain("ask", 100, 64),
       plain("timestamp", 100, header_bytes),
+      plain("framed", 1000, prefix_bytes(work_kind::framed) + std::string_view("Hello World").size()),
   };
   for (workload& w : all) {
     w.short_connections = w.name == "short";
     w.heartbeat = w.name == "heartbeat";
     if (w.name == "ask") w.kind = work_kind::ask;
     if (w.name == "timestamp") w.kind = work_kind::timestamp;
+    if (w.name == "framed") w.kind = work_kind::framed;
   }
   return all;
 }
@@ -85,6 +87,9 @@ workload require_workload(std::string_view text) {
 }
 
 void require_possible(const workload& w) {
+  constexpr std::size_t prefix = prefix_bytes(work_kind::framed), longest = 0xffff;
+  if (w.kind == work_kind::framed && (w.message_bytes < prefix + header_bytes || w.message_bytes > prefix + longest))
+    throw usage_error("framed: a request is a length of 2 bytes and 8 to 65535 more; --size must be from 10 to 65537");
   if (w.kind != work_kind::timestamp) return;
   if (w.message_bytes != header_bytes)
     throw usage_error("timestamp: a request is a number of 8 bytes; --size must be 8");
@@ -98,8 +103,8 @@ bool is_expensive(const workload& w, std::string_view message) {
 }
 
 bool is_expensive(const workload& w, std::uint32_t sequence) {
-  if (w.kind == work_kind::echo || w.kind == work_kind::ask || w.kind == work_kind::timestamp) return false;
-  return w.kind != work_kind::mixed || sequence % w.expensive_every == 0;
+  if (w.kind == work_kind::mixed) return sequence % w.expensive_every == 0;
+  return w.kind == work_kind::cpu || w.kind == work_kind::blocking;
 }
 
 }  // namespace quintet::bench

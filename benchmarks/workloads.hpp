@@ -15,16 +15,17 @@ namespace quintet::bench {
 
 /// What the server does with a request before it sends the reply.
 enum class work_kind {
-  echo,      ///< nothing
-  cpu,       ///< computes for `cost`
-  blocking,  ///< sleeps for `cost`
-  mixed,     ///< computes for `cost` where the sequence number is divisible by `expensive_every`
-  ask,       ///< nothing; requests of connection `asking_connection` are special, see there
-  timestamp  ///< adds one: a request is 8 bytes, a time in microseconds, big-endian
+  echo,       ///< nothing
+  cpu,        ///< computes for `cost`
+  blocking,   ///< sleeps for `cost`
+  mixed,      ///< computes for `cost` where the sequence number is divisible by `expensive_every`
+  ask,        ///< nothing; requests of connection `asking_connection` are special, see there
+  timestamp,  ///< adds one: a request is 8 bytes, a time in microseconds, big-endian
+  framed      ///< nothing; a request begins with a length prefix, and so does the reply
 };
 
 /// A request is `message_bytes` long: 4 bytes connection number, 4 bytes sequence number (both big-endian), then a
-/// pattern. The reply is the same bytes. `timestamp` differs.
+/// pattern. The reply is the same bytes. `timestamp` differs. In `framed`, these bytes follow their length.
 struct workload {
   std::string name;  ///< as the user wrote it: "echo", "cpu:200us"
   work_kind kind = work_kind::echo;
@@ -38,6 +39,8 @@ struct workload {
 };
 
 constexpr std::size_t header_bytes = 8;
+/// Returns the bytes of a request's length prefix, big-endian. It counts the bytes behind it.
+constexpr std::size_t prefix_bytes(work_kind kind) { return kind == work_kind::framed ? 2 : 0; }
 constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
 /// The connection number of heartbeats. They cost nothing in any workload.
 constexpr std::uint32_t heartbeat_connection = 0xffffffff;
@@ -50,7 +53,7 @@ constexpr std::uint32_t asking_connection = 0xfffffffe;
 std::optional<workload> parse_workload(std::string_view text);
 /// Parses a command line's value. Throws usage_error, which lists the workloads.
 workload require_workload(std::string_view text);
-/// Returns the twelve workloads, with the costs "cpu:200us" and "blocking:2ms".
+/// Returns the thirteen workloads, with the costs "cpu:200us" and "blocking:2ms".
 std::vector<workload> default_workloads();
 
 constexpr std::uint32_t load_big_endian(const char* from) {

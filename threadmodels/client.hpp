@@ -29,7 +29,7 @@ struct client_config {
   memory_limits memory = {};      ///< of all connections together
 
   log_hook log = {};      ///< receives the client's log lines; empty: no log
-  loop_tuning loop = {};  ///< of each loop: spinning, and buffers made in advance
+  loop_tuning loop = {};  ///< of each loop: spinning and buffers
 };
 
 /// [any thread] Returns the options of the net layer.

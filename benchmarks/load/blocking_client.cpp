@@ -103,7 +103,7 @@ class blocking_client final : public worker {
 void blocking_client::run_short() {
   constexpr unsigned give_up_after = 100;
   const unsigned count = control_.settings.work.connections;
-  const request_stream stream(control_.pattern, control_.settings.work.message_bytes, index_, index_);
+  const request_stream stream = control_.requests_of(index_, index_);
   begin();
   unsigned in_a_row = 0;
   std::uint64_t turn = 0;

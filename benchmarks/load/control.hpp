@@ -82,6 +82,12 @@ struct control {
   std::atomic<unsigned> ended{0};
   std::atomic<bool> heartbeat_is_real_time{false};
 
+  /// Returns the bytes that a connection sends.
+  request_stream requests_of(std::uint32_t connection, std::uint32_t first_sequence) const {
+    const workload& w = settings.work;
+    return {pattern, w.message_bytes, connection, first_sequence, prefix_bytes(w.kind)};
+  }
+
   phase at() const { return now.load(std::memory_order_acquire); }
   bool open_loop() const { return interval_ns > 0; }
 

@@ -20,7 +20,7 @@ class conversation {
  public:
   conversation(control& c, std::uint32_t index, std::uint32_t count)
       : control_(&c),
-        stream_(c.pattern, c.settings.work.message_bytes, index, index),
+        stream_(c.requests_of(index, index)),
         depth_(c.settings.work.pipeline),
         index_(index),
         count_(count),

@@ -15,8 +15,7 @@ namespace quintet::bench {
 /// The server echoes the request, and the client closes.
 class echo_exchange {
  public:
-  echo_exchange(const control& c, unsigned connection)
-      : stream_(c.pattern, c.settings.work.message_bytes, connection, connection) {}
+  echo_exchange(const control& c, unsigned connection) : stream_(c.requests_of(connection, connection)) {}
 
   std::size_t request_bytes() const { return stream_.message_bytes(); }
   /// Writes the request from its byte `from` on.

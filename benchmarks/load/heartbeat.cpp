@@ -19,9 +19,7 @@ namespace {
 class heartbeat final : public worker {
  public:
   explicit heartbeat(control& c)
-      : worker(c),
-        stream_(c.pattern, c.settings.work.message_bytes, heartbeat_connection, 1),
-        buffer_(c.settings.work.message_bytes) {}
+      : worker(c), stream_(c.requests_of(heartbeat_connection, 1)), buffer_(c.settings.work.message_bytes) {}
 
   void run() override {
     control_.heartbeat_is_real_time = prefer_this_thread();

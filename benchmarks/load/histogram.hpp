@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 
 namespace quintet::bench {
 
@@ -31,6 +33,26 @@ class histogram {
   std::uint64_t total() const { return total_; }
   std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   std::uint64_t max() const { return max_; }
+
+  /// Counts the values that are at most `value`, without those whose bucket reaches beyond it.
+  std::uint64_t count_up_to(std::uint64_t value) const {
+    const auto within = static_cast<std::ptrdiff_t>(index_of(value + 1));
+    return std::accumulate(counts_.begin(), counts_.begin() + within, std::uint64_t{0});
+  }
+
+  /// Returns the multiple of `width` behind which, up to the next one, most values lie. 0 if empty.
+  std::uint64_t mode(std::uint64_t width) const {
+    std::uint64_t best = 0, most = 0, cell = 0, in_cell = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (middle_of(i) / width != std::exchange(cell, middle_of(i) / width)) in_cell = 0;
+      in_cell += counts_[i];
+      if (in_cell > most) {
+        most = in_cell;
+        best = cell * width;
+      }
+    }
+    return best;
+  }
 
   /// Returns the value that `percent` of the recorded values do not exceed: the middle of its bucket. 0 if empty.
   std::uint64_t percentile(double percent) const {

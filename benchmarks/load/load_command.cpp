@@ -39,6 +39,7 @@ struct load_options {
   std::optional<std::chrono::nanoseconds> every;
   bool short_connections = false;
   bool quick = false;
+  bool distribution = false;
   unsigned rounds = 1;
   std::string json;
   load_settings settings;
@@ -201,6 +202,7 @@ int run_command(const load_options& o) {
     interrupted = r.interrupted;
     failed += r.failed;
     fmt::print(stderr, "{}", to_text(s, r));
+    if (o.distribution && r.measured()) fmt::print("{}", distribution_text(r.latencies, r.requests_per_s()));
     results.push_back(to_json(s, r));
     if (o.rounds > 1) results.back().as_object()["round"] = round;
   }
@@ -211,8 +213,9 @@ int run_command(const load_options& o) {
 }
 
 void add_shape_options(CLI::App& app, load_options& o) {
-  app.add_option("--workload", o.workload,
-                 "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp")
+  app.add_option(
+         "--workload", o.workload,
+         "echo, latency, large, pipeline, many, short, cpu:200us, blocking:2ms, mixed, heartbeat, timestamp, framed")
       ->type_name("NAME");
   add_parsed(app, "--connections", o.connections, number_in<unsigned>(1, 1'000'000), "concurrent connections")
       ->type_name("N");
@@ -250,6 +253,8 @@ void add_run_options(CLI::App& app, load_options& o) {
       ->type_name("HOST:PORT");
   add_parsed(app, "--every", o.every, parse_duration, "print requests, failures and success of each interval: 1s")
       ->type_name("S");
+  app.add_flag("--distribution", o.distribution,
+               "print the latencies to the standard output as redis-benchmark does: 81.97% <= 1.1 milliseconds");
   add_parsed(app, "--server-pid", o.settings.server, number_in<pid_t>(1),
              "the server's process on this machine, to report what it used and whether it was the bottleneck")
       ->type_name("PID");

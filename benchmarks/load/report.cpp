@@ -40,6 +40,13 @@ double megabytes(const load_settings& s, const load_result& r) {
   return r.requests_per_s() * static_cast<double>(s.work.message_bytes) / 1e6;
 }
 
+/// Steps of 10 us below 100 us, of 100 us below 10 ms, then of a hundredth of the next power of ten.
+std::uint64_t next_bound(std::uint64_t ns) {
+  std::uint64_t step = ns < 100'000 ? 10'000 : 100'000;
+  while (ns >= 100 * step) step *= 10;
+  return ns + step;
+}
+
 double spin_us(const load_settings& s) { return static_cast<double>(s.spin.count()) / 1e3; }
 
 std::string bytes_text(std::size_t bytes) {
@@ -205,6 +212,8 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   for (const auto& [name, percent] : percentiles)
     o[std::string(name) + "_us"] = microseconds(r.latencies, r.latencies.percentile(percent));
   o["max_us"] = microseconds(r.latencies, r.latencies.max());
+  o["mode_ms"] = nullptr;
+  if (r.latencies.total() != 0) o["mode_ms"] = r.latencies.mode(1'000'000) / 1'000'000;
   o["cheap_p50_us"] = microseconds(r.cheap, r.cheap.percentile(50));
   o["cheap_p99_us"] = microseconds(r.cheap, r.cheap.percentile(99));
   o["heartbeat_p50_us"] = microseconds(r.heartbeats, r.heartbeats.percentile(50));
@@ -248,6 +257,23 @@ std::string to_text(const load_settings& s, const load_result& r) {
   const double per_request = r.requests == 0 ? 0 : r.client_cpu_s * 1e6 / static_cast<double>(r.requests);
   text += fmt::format("client: {:.2f} us of CPU per request, {:.0f} % busy\n", per_request, 100 * r.cpu_fraction());
   return text + server_text(r) + network_text(s, r) + bottleneck_text(s, r);
+}
+
+std::string distribution_text(const histogram& latencies, double requests_per_s) {
+  const auto line = [&](std::uint64_t count, std::uint64_t ns) {
+    const auto hundredths = count * 10'000 / latencies.total();
+    return fmt::format("{}.{:02}% <= {} milliseconds\n", hundredths / 100, hundredths % 100,
+                       std::ceil(static_cast<double>(ns) / 1e3) / 1e3);
+  };
+  std::string text;
+  std::uint64_t shown = 0;
+  for (auto bound = next_bound(0); bound < latencies.max(); bound = next_bound(bound)) {
+    const auto count = latencies.count_up_to(bound);
+    if (count > shown) text += line(count, bound);
+    shown = count;
+  }
+  if (latencies.total() > 0) text += line(latencies.total(), latencies.max());
+  return text + fmt::format("{:.2f} requests per second\n", requests_per_s);
 }
 
 std::string success_percent(std::uint64_t ok, std::uint64_t failed) {

@@ -18,6 +18,10 @@ boost::json::object to_json(const load_settings& settings, const load_result& re
 /// Returns several lines, each with its line end.
 std::string to_text(const load_settings& settings, const load_result& result);
 
+/// Returns a line for each bound up to which there are more latencies than up to the bound before, in the format of
+/// redis-benchmark: "81.97% <= 1.1 milliseconds". The percentages are rounded down. The last line is the rate.
+std::string distribution_text(const histogram& latencies, double requests_per_s);
+
 /// Describes a run before it starts: "echo: 100 connections x 8 B, depth 1, ...".
 std::string describe(const load_settings& settings);
 

@@ -39,8 +39,12 @@ class message_pattern {
 class request_stream {
  public:
   request_stream(const message_pattern& pattern, std::size_t message_bytes, std::uint32_t connection,
-                 std::uint32_t first_sequence)
-      : pattern_(&pattern), size_(message_bytes), connection_(connection), first_sequence_(first_sequence) {}
+                 std::uint32_t first_sequence, std::size_t prefix = 0)
+      : pattern_(&pattern),
+        size_(message_bytes),
+        prefix_(prefix),
+        connection_(connection),
+        first_sequence_(first_sequence) {}
 
   std::size_t message_bytes() const { return size_; }
   std::uint32_t sequence(std::uint64_t message) const { return first_sequence_ + static_cast<std::uint32_t>(message); }
@@ -69,19 +73,22 @@ class request_stream {
   void each_piece(std::uint64_t position, std::size_t length, Use use) const {
     std::uint64_t message = position / size_;
     std::size_t at = position % size_;
+    const std::size_t head = prefix_ + header_bytes;
     while (length != 0) {
       const std::uint32_t number = sequence(message);
-      if (at < header_bytes) {
-        char header[header_bytes];
-        store_big_endian(header, connection_);
-        store_big_endian(header + 4, number);
-        const std::size_t n = std::min(length, header_bytes - at);
+      if (at < head) {
+        char header[most_prefix_bytes + header_bytes];
+        for (std::size_t i = 0; i < prefix_; ++i)
+          header[i] = static_cast<char>((size_ - prefix_) >> 8 * (prefix_ - 1 - i));
+        store_big_endian(header + prefix_, connection_);
+        store_big_endian(header + prefix_ + 4, number);
+        const std::size_t n = std::min(length, head - at);
         use(std::string_view(header + at, n));
         length -= n;
         at += n;
       }
       if (const std::size_t n = std::min(length, size_ - at); n != 0) {
-        use(std::string_view(pattern_->body(connection_, number) + (at - header_bytes), n));
+        use(std::string_view(pattern_->body(connection_, number) + (at - head), n));
         length -= n;
       }
       at = 0;
@@ -89,8 +96,9 @@ class request_stream {
     }
   }
 
+  static constexpr std::size_t most_prefix_bytes = 8;
   const message_pattern* pattern_;
-  std::size_t size_;
+  std::size_t size_, prefix_;
   std::uint32_t connection_;
   std::uint32_t first_sequence_;
 };

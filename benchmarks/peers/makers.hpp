@@ -14,7 +14,9 @@ std::unique_ptr<peer_server> make_asio_separate_echo(const std::string& address,
 std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port);
+std::unique_ptr<peer_server> make_tokio_echo(const std::string& address, std::uint16_t port, unsigned threads);
 
+constexpr std::string_view tokio_program = "tokio-echo";
 /// Receive size of a peer, if its library lets it choose. Untouched pages cost nothing.
 constexpr std::size_t peer_buffer_bytes = 64 * 1024;
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #ifndef QUINTET_PEER_LIBEVENT
 #define QUINTET_PEER_LIBEVENT 0
@@ -59,6 +60,8 @@ constexpr std::array peers{
     peer_kind{"libev", "libev-dev", libev_maker},
     peer_kind{"asio-shared", "", nullptr, &make_asio_shared_echo},
     peer_kind{"asio-separate", "", nullptr, &make_asio_separate_echo},
+    peer_kind{tokio_program, "cargo and configure with -DQUINTET_TOKIO_PEER=ON", nullptr, &make_tokio_echo,
+              tokio_program},
 };
 
 }  // namespace
@@ -72,6 +75,14 @@ void listening_peer::stop() noexcept {
 }
 
 std::uint16_t listening_peer::port() const { return local_port(listening_); }
+
+std::string path_beside(std::string_view name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+bool peer_kind::built_in() const {
+  return (make || make_threaded) && (program.empty() || ::access(path_beside(program).c_str(), X_OK) == 0);
+}
 
 std::string peer_kind::absence() const {
   return std::string(name) + ": not built in; install " + std::string(package) + ", then build again";

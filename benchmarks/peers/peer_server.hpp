@@ -12,7 +12,8 @@
 
 namespace quintet::bench {
 
-/// Listens from its construction on. All have one thread, except `blocking`, `asio-shared` and `asio-separate`.
+/// Listens from its construction on. All have one thread, except `blocking`, `asio-shared`, `asio-separate` and
+/// `tokio-echo`.
 class peer_server {
  public:
   peer_server() = default;
@@ -52,7 +53,10 @@ struct peer_kind {
   std::unique_ptr<peer_server> (*make_threaded)(const std::string& address, std::uint16_t port,
                                                 unsigned threads) = nullptr;
 
-  bool built_in() const { return make || make_threaded; }
+  /// Name of a program beside this one that takes this one's place in run(), if it was built; empty: none.
+  std::string_view program = "";
+
+  bool built_in() const;
   /// Starts the peer. `threads` is only for peers with `make_threaded`.
   std::unique_ptr<peer_server> start(const std::string& address, std::uint16_t port, unsigned threads) const {
     return make_threaded ? make_threaded(address, port, threads) : make(address, port);
@@ -61,6 +65,8 @@ struct peer_kind {
   std::string absence() const;
 };
 
+/// Returns the path of a file in the directory of this program.
+std::string path_beside(std::string_view name);
 /// Returns all known peers, including those not built in.
 std::span<const peer_kind> all_peers();
 /// Throws usage_error if the name is unknown, with a list of the peers, or if the peer is not built in.

@@ -7,6 +7,7 @@
 #include "serve/compute.hpp"
 #include "workloads.hpp"
 
+#include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 
 #include <algorithm>
@@ -109,6 +110,14 @@ class bench_handler {
   const service* service_;
   std::size_t left_ = 0;  // unsent reply bytes in the workload `ask`
   std::size_t next_piece_ = 0;
+};
+
+/// The handler of the workload `framed`, behind its codec.
+struct framed_echo {
+  using codec = length_prefix<prefix_bytes(work_kind::framed)>;
+  void operator()(connection& c, bytes message) const {
+    if (const error_code ec = write_message(c, codec(), message)) c.close(ec);
+  }
 };
 
 inline awaitable<> echo_coroutine(stream& s) {

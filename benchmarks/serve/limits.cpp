@@ -19,6 +19,7 @@ void serve_limits::apply(config& to) const {
   to.memory.max_output_total = max_output_total.value_or(to.memory.max_output_total);
   to.threads.max_threads = max_threads.value_or(to.threads.max_threads);
   to.accepting.max_connections = max_connections.value_or(to.accepting.max_connections);
+  to.advanced.loop.receive_size = receive_size.value_or(to.advanced.loop.receive_size);
   to.memory.tuned_sockets = tuned_sockets.value_or(to.memory.tuned_sockets);
 }
 
@@ -39,6 +40,9 @@ void add_limit_options(CLI::App& app, serve_limits& limits) {
   add_parsed(app, "--max-output", limits.max_output, bytes, "bytes of output that may be queued for one connection")
       ->type_name("BYTES");
   add_parsed(app, "--max-output-total", limits.max_output_total, bytes, "the same for all connections together")
+      ->type_name("BYTES");
+  add_parsed(app, "--receive-size", limits.receive_size, size_in(1, 64 * 1024),
+             "bytes that one receive call takes at most (64k)")
       ->type_name("BYTES");
   add_parsed(app, "--tuned-sockets", limits.tuned_sockets, number_in<std::size_t>(0),
              "number of connections beyond which socket buffers are bounded")

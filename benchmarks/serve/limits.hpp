@@ -20,6 +20,7 @@ struct serve_limits {
   std::optional<std::chrono::nanoseconds> message_timeout;
   std::optional<std::size_t> max_output, max_output_total, high_watermark, merge_threshold, tuned_sockets, max_threads,
       max_connections;
+  std::optional<std::size_t> receive_size;
 
   void apply(config& to) const;
 };

@@ -193,6 +193,7 @@ void serve_ours(const serve_options& o) {
   workload work = o.work;
   work.message_bytes = o.message_bytes.value_or(work.message_bytes);
   require_possible(work);
+  if (work.kind == work_kind::framed) return serve_ours(o, framed(framed_echo::codec(), framed_echo()));
   const service shared(work, o.pieces.value_or(piece_stream::default_sizes), !o.no_merging,
                        o.limits.merge_threshold.has_value());
   serve_ours(o, handler_factory([&shared] { return bench_handler(shared); }));
@@ -229,6 +230,8 @@ void refuse_pieces(const serve_options& o) {
 void run_command(const serve_options& o, pid_t parent) {
   if (o.peer && o.work.kind != work_kind::echo)
     throw usage_error("--peer: the peers only echo; \"" + o.work.name + "\" does more");
+  if (o.peer && o.duration && !o.peer->program.empty())
+    throw usage_error("--duration: " + std::string(o.peer->program) + " is a program of its own; end it by a signal");
   refuse_pieces(o);
   if (o.handler == "coroutine") refuse_for_coroutine(o);
   if (o.exit_with_parent) die_with_parent(parent);
@@ -266,7 +269,8 @@ void add_server_options(CLI::App& app, serve_options& o) {
              "interval of the heartbeat monitor, which also measures how late it runs: 10ms; 0: off (0)")
       ->type_name("S");
   add_parsed(app, "--loops", o.loops, number_in<unsigned>(1, 1024),
-             "event loops of models 4 and 5, threads of the peers asio-shared and asio-separate (the CPUs it may use)")
+             "event loops of models 4 and 5, threads of the peers asio-shared, asio-separate and tokio-echo (the CPUs "
+             "it may use)")
       ->type_name("N");
   add_parsed(app, "--workers", o.workers, parse_range, "MIN..MAX worker threads of models 3 and 5")
       ->type_name("MIN..MAX");

@@ -59,6 +59,9 @@ refused "only echoes" serve --handler coroutine --workload mixed
 refused "--json excludes --peer" serve --peer epoll --json -
 refused "a number of 8 bytes" load 127.0.0.1:9 --workload timestamp --size 16
 refused "a number of 8 bytes" serve --workload timestamp --size 16
+refused "from 10 to 65537" load 127.0.0.1:9 --workload framed --size 9
+refused "from 1 to 65536" serve --receive-size 0
+refused "only echo" serve --peer epoll --workload framed
 refused "short connections" load 127.0.0.1:9 --workload timestamp --short
 refused "adds one" load 127.0.0.1:9 --workload timestamp --heartbeat 127.0.0.1:9
 refused "at least 100ms" load 127.0.0.1:9 --every 10ms
@@ -111,6 +114,18 @@ for model in 1 2 3 4 5; do
   for part in 'success 100.000 %' 'lo: [0-9.]* packets' 'bottleneck: .*server [0-9]* %'; do
     grep -q "$part" "$work/out" || fail "load does not say $part: $(cat "$work/out")"
   done
+  stop TERM
+done
+
+# Frames of eleven bytes, cut in each server's receive calls as it likes, and the distribution of their latencies.
+for arguments in "--model 1" "--model 3" "--model 5 --receive-size 2"; do
+  # shellcheck disable=SC2086
+  start $arguments --workload framed
+  timeout 60 "$bench" load "$address" --workload framed --connections 20 --pipeline 3 --duration 0.3 --warm-up 0.05 \
+    --distribution --json "$work/json" >"$work/out" 2>"$work/err" || fail "framed, $arguments: $(cat "$work/err")"
+  grep -q '"message_bytes":13,' "$work/json" || fail "framed, $arguments: $(cat "$work/json")"
+  grep -qE '^100.00% <= [0-9.]+ milliseconds$' "$work/out" || fail "no distribution: $(cat "$work/out")"
+  grep -qE '^[0-9]+\.[0-9]{2} requests per second$' "$work/out" || fail "no rate: $(cat "$work/out")"
   stop TERM
 done
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// histogram_test.cpp: percentiles against the exact ones of the sorted values.
+// histogram_test.cpp: percentiles against the exact ones of the sorted values; counts, mode and distribution.
 #include "load/histogram.hpp"
+#include "load/report.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -85,11 +86,58 @@ BOOST_AUTO_TEST_CASE(merging_is_recording_both) {
   BOOST_TEST(a.max() == both.max());
 }
 
+// A bucket that the bound divides does not count: what is said to be within the bound is.
+BOOST_AUTO_TEST_CASE(counts_up_to_a_bound_are_never_too_high) {
+  histogram h;
+  for (const std::uint64_t v : {0, 5, 5, 127, 1'000'000}) h.record(v);
+  BOOST_TEST(h.count_up_to(0) == 1u);
+  BOOST_TEST(h.count_up_to(4) == 1u);
+  BOOST_TEST(h.count_up_to(5) == 3u);
+  BOOST_TEST(h.count_up_to(999'999) == 4u);
+  BOOST_TEST(h.count_up_to(1'010'000) == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(the_mode_is_where_most_values_lie) {
+  histogram h;
+  for (const std::uint64_t v : {100, 1'050, 1'950, 2'500, 2'500, 2'500, 90'000, 90'100}) h.record(v);
+  BOOST_TEST(h.mode(1000) == 2000u);
+  BOOST_TEST(h.mode(10'000) == 0u);
+}
+
+// Latencies of 450 us, 1.05 ms and 9.4 ms, and one of 12.3456 ms.
+BOOST_AUTO_TEST_CASE(a_distribution_has_a_line_for_each_bound_that_adds_some) {
+  histogram h;
+  for (int i = 0; i < 5394; ++i) h.record(450'000);
+  for (int i = 0; i < 4597; ++i) h.record(1'050'000);
+  for (int i = 0; i < 8; ++i) h.record(9'400'000);
+  h.record(12'345'600);
+  BOOST_TEST(quintet::bench::distribution_text(h, 99'700.9) ==
+             "53.94% <= 0.5 milliseconds\n"
+             "99.91% <= 1.1 milliseconds\n"
+             "99.99% <= 9.5 milliseconds\n"
+             "100.00% <= 12.346 milliseconds\n"
+             "99700.90 requests per second\n");
+  BOOST_TEST(quintet::bench::distribution_text(histogram(), 0) == "0.00 requests per second\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_distribution_of_short_latencies_has_finer_bounds) {
+  histogram h;
+  for (const std::uint64_t v : {5'000, 25'000, 95'000, 15'500'000, 16'000'000}) h.record(v);
+  BOOST_TEST(quintet::bench::distribution_text(h, 5) ==
+             "20.00% <= 0.01 milliseconds\n"
+             "40.00% <= 0.03 milliseconds\n"
+             "60.00% <= 0.1 milliseconds\n"
+             "100.00% <= 16 milliseconds\n"
+             "5.00 requests per second\n");
+}
+
 BOOST_AUTO_TEST_CASE(nothing_recorded_is_zero) {
   const histogram h;
   BOOST_TEST(h.total() == 0u);
   BOOST_TEST(h.percentile(99) == 0u);
   BOOST_TEST(h.min() == 0u);
+  BOOST_TEST(h.count_up_to(1000) == 0u);
+  BOOST_TEST(h.mode(1000) == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,11 +30,23 @@ BOOST_AUTO_TEST_CASE(the_header_is_connection_and_sequence_number) {
   BOOST_TEST(load_big_endian(bytes.data() + 4) == 42u);
 }
 
+BOOST_AUTO_TEST_CASE(a_prefix_counts_what_follows_it_with_its_highest_byte_first) {
+  constexpr std::size_t prefix = prefix_bytes(work_kind::framed), size = prefix + 300;
+  const message_pattern pattern(size);
+  const std::string bytes = produced(request_stream(pattern, size, 0x01020304, 41, prefix), size, size);
+  BOOST_TEST(bytes.substr(0, prefix) == "\x01\x2c");
+  BOOST_TEST(load_big_endian(bytes.data() + prefix) == 0x01020304u);
+  BOOST_TEST(load_big_endian(bytes.data() + prefix + 4) == 42u);
+  const std::string body =
+      produced(request_stream(pattern, size - prefix, 0x01020304, 41), size - prefix, size - prefix);
+  BOOST_TEST(bytes.substr(prefix) == body);
+}
+
 BOOST_AUTO_TEST_CASE(any_pieces_are_the_same_bytes) {
   std::mt19937 random(3);
-  for (const std::size_t size : {8u, 9u, 64u, 1000u}) {
+  for (const std::size_t size : {10u, 11u, 64u, 1000u, 8u, 9u}) {
     const message_pattern pattern(size);
-    const request_stream s(pattern, size, 5, 7);
+    const request_stream s(pattern, size, 5, 7, size < 10 ? 0 : prefix_bytes(work_kind::framed));
     const std::string whole = produced(s, 0, 20 * size);
     for (std::size_t at = 0; at < whole.size();) {
       const auto n = std::min<std::size_t>(whole.size() - at, 1 + random() % (2 * size));
@@ -48,7 +60,7 @@ BOOST_AUTO_TEST_CASE(any_pieces_are_the_same_bytes) {
 BOOST_AUTO_TEST_CASE(every_single_wrong_bit_is_seen) {
   constexpr std::size_t size = 24;
   const message_pattern pattern(size);
-  const request_stream s(pattern, size, 5, 7);
+  const request_stream s(pattern, size, 5, 7, prefix_bytes(work_kind::framed));
   std::string bytes = produced(s, 0, 3 * size);
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     const auto flip = static_cast<char>(1 << bit % 8);

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_SUITE(workloads)
 
 BOOST_AUTO_TEST_CASE(all_have_the_documented_shapes) {
   const auto all = default_workloads();
-  BOOST_TEST(all.size() == 12u);
+  BOOST_TEST(all.size() == 13u);
   const auto shape = [](const char* name) {
     const workload w = parse_workload(name).value();
     return std::to_string(w.connections) + " x " + std::to_string(w.message_bytes) + " x " + std::to_string(w.pipeline);
@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(all_have_the_documented_shapes) {
   BOOST_TEST(shape("pipeline") == "50 x 64 x 64");
   BOOST_TEST(shape("many") == "5000 x 8 x 1");
   BOOST_TEST(shape("timestamp") == "100 x 8 x 1");
+  BOOST_TEST(shape("framed") == "1000 x 13 x 1");
   BOOST_TEST(parse_workload("short")->message_bytes == 64u);
   BOOST_TEST(parse_workload("short")->short_connections);
   BOOST_TEST(parse_workload("heartbeat")->heartbeat);
@@ -71,7 +72,19 @@ BOOST_AUTO_TEST_CASE(one_request_in_ten_of_mixed_is_expensive_and_no_heartbeat_e
   BOOST_TEST(!is_expensive(mixed, request(heartbeat_connection, 20)));
   BOOST_TEST(is_expensive(*parse_workload("cpu"), request(7, 21)));
   BOOST_TEST(!is_expensive(*parse_workload("cpu"), request(heartbeat_connection, 21)));
-  BOOST_TEST(!is_expensive(*parse_workload("echo"), request(7, 20)));
+  for (const char* cheap : {"echo", "ask", "timestamp", "framed"})
+    BOOST_TEST(!is_expensive(*parse_workload(cheap), request(7, 20)), cheap);
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_has_room_for_its_header_and_no_more_than_its_prefix_counts) {
+  auto framed = *parse_workload("framed");
+  for (const auto& [size, good] : {std::pair{9u, false}, {10u, true}, {65537u, true}, {65538u, false}}) {
+    framed.message_bytes = size;
+    if (good)
+      BOOST_CHECK_NO_THROW(require_possible(framed));
+    else
+      BOOST_CHECK_THROW(require_possible(framed), usage_error);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

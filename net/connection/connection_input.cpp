@@ -117,7 +117,9 @@ std::span<char> connection_input::receive_space(context& c) {
 
 void connection_input::offer_space(context& c) noexcept {
   const input_baton_flags& flags = c.baton_flags_.input;
-  if (flags.requires_more && flags.has_unread && required(c) >= unread_.size() + worth_its_place) c.receive_in_place();
+  if (!flags.requires_more || !flags.has_unread) return;
+  const std::size_t worth_it = std::min(worth_its_place, c.loop_.options().tuning.receive_size);
+  if (required(c) >= unread_.size() + worth_it) c.receive_in_place();
 }
 
 // ---- The server's budget --------------------------------------------------------------------------------------------

@@ -303,7 +303,7 @@ void asio_engine::readable(channel& c, const error_code& ec) {
 
 void asio_engine::receive(stream_channel& c) {
   if (kind_of(c) == kind::in_place_stream && received_in_place(c)) return;
-  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
+  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
   if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
   if (!system_call::is_for_now(n)) end_of_input(c, system_call::error_of(n));
 }

@@ -96,7 +96,7 @@ inline ssize_t blocking_engine::receive_into(std::span<char> place, duration lon
 }
 
 bool blocking_engine::receive(duration longest) {
-  const ssize_t n = receive_into({received_.get(), receive_size}, longest);
+  const ssize_t n = receive_into({received_.get(), receive_limit()}, longest);
   if (n <= 0) return nothing_received(n);
   stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
   return true;

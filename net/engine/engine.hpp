@@ -7,6 +7,7 @@
 #include "../options/listen_options.hpp"
 #include "channel.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,8 @@ class engine {
   [[nodiscard]] socket_services& sockets() const noexcept { return sockets_; }
   /// [loop] Returns nullptr if no other loop can wait on behalf of this engine.
   [[nodiscard]] engine_embedding* embedding() const noexcept { return embedding_; }
+  /// [loop] Bounds one on_received() to `most` bytes, at least 1 and at most receive_size. Call it before prepare().
+  void limit_receive(std::size_t most) noexcept { receive_limit_ = std::clamp<std::size_t>(most, 1, receive_size); }
 
   /// [loop] Acquires the system resources that poll() would otherwise acquire. Throws boost::system::system_error.
   virtual void prepare() {}
@@ -100,6 +103,8 @@ class engine {
                   engine_embedding* embedded = nullptr) noexcept
       : capabilities_(can), sockets_(network), embedding_(embedded) {}
 
+  /// Returns the maximum bytes of one on_received().
+  [[nodiscard]] std::size_t receive_limit() const noexcept { return receive_limit_; }
   // Access to the fields that an engine keeps in a channel.
   using kind = channel::kind;
   static void bind(channel& c, int handle) noexcept { c.handle_ = handle; }
@@ -113,6 +118,7 @@ class engine {
   const engine_capabilities capabilities_;
   socket_services& sockets_;
   engine_embedding* const embedding_;
+  std::size_t receive_limit_ = receive_size;
 };
 
 /// [any thread] Makes the default engine for kernel sockets; make_engine.hpp makes the others. Throws as make_engine().

@@ -106,7 +106,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
 }
 
 inline void epoll_engine::receive(stream_channel& c) {
-  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
+  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
   if (n > 0) [[likely]]
     return c.on_received({received_.get(), static_cast<std::size_t>(n)});
   nothing_received(c, n);

@@ -133,7 +133,7 @@ struct advanced_options {
   heartbeat_options heartbeat = {};  ///< whether silent connections are pinged and closed
   rebalance_options rebalance = {};  ///< models 4 and 5: whether connections migrate to loops with less load
   stall_options stalls = {};         ///< reports of handlers that keep a thread busy; needs the system's clock
-  loop_tuning loop = {};             ///< each loop's spinning and preallocated buffers
+  loop_tuning loop = {};             ///< each loop's spinning and buffers
   /// SO_BUSY_POLL: how long a receive or a wait polls the network card's queue for a connection's packets; at most
   /// 100 ms. 0: the system's default. If the kernel refuses it (older ones require CAP_NET_ADMIN), the server logs that
   /// and runs without.

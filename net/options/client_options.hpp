@@ -38,7 +38,7 @@ struct client_options {
   connection_limits limits = {};  ///< of each connection; see connection::set_limits()
   memory_limits memory = {};      ///< of all connections together
   log_hook log = {};              ///< receives the client's log lines; empty: no log
-  loop_tuning loop = {};          ///< the main loop's spinning and preallocated buffers
+  loop_tuning loop = {};          ///< the main loop's spinning and buffers
 
   /// For programs that drive the loop by hand. `make_engine` replaces `engine`, `time` is the main loop's clock, and
   /// `seed` starts the random numbers of the reconnect waits.

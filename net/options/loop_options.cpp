@@ -24,6 +24,9 @@ void validate(const loop_tuning& tuning, std::size_t max_output_total) {
   spin_budget::validate(tuning.spin);
   detail::require_value(tuning.static_output <= max_output_total, "static_output", tuning.static_output,
                         "at most max_output_total, " + std::to_string(max_output_total));
+  constexpr std::size_t most = 64 * 1024;
+  detail::require_value(tuning.receive_size >= 1 && tuning.receive_size <= most, "receive_size", tuning.receive_size,
+                        "from 1 to " + std::to_string(most));
 }
 
 std::vector<engine_kind> built_engines() {

@@ -46,6 +46,9 @@ struct loop_tuning {
   /// Bytes of send buffers that a loop allocates at its start and keeps. Output that waits uses them before the heap.
   /// Beyond them, buffers are allocated when needed; a loop keeps up to 1 MiB of those that become free.
   std::size_t static_output = 0;
+  /// Bytes that one receive call takes at most: from 1 to 64 KiB. A smaller value shortens a connection's turn, and
+  /// costs more calls. Calls for the rest of a big message may take more, see doc/codecs.md.
+  std::size_t receive_size = 64 * 1024;
 };
 
 /// Settings of one loop.

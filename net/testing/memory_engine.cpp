@@ -12,7 +12,6 @@
 namespace quintet {
 namespace {
 
-constexpr std::size_t longest_receive = 64 * 1024;
 constexpr std::uint32_t reads = 1, sends = 2;
 
 }  // namespace
@@ -100,7 +99,7 @@ void memory_engine::receive(stream_channel& c) {
   if (c.handle() < 0) return;
   if (into.empty()) end_in_place(c);
   auto& arrived = net_.streams_.at(c.handle()).arrived;
-  const std::size_t most = into.empty() ? longest_receive : into.size();
+  const std::size_t most = into.empty() ? receive_limit() : into.size();
   const std::string piece = arrived.substr(0, net_.some(std::min(arrived.size(), most)));
   arrived.erase(0, piece.size());
   if (into.empty()) return c.on_received(piece);

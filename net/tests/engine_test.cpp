@@ -8,10 +8,12 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -39,6 +41,23 @@ QUINTET_ENGINE_TEST(bytes_and_the_end_arrive) {
   BOOST_TEST(f.until([&] { return f.here.ended.has_value(); }));
   BOOST_TEST(f.here.received == "before, after");
   BOOST_TEST(!*f.here.ended);
+}
+
+QUINTET_ENGINE_TEST(a_receive_takes_no_more_than_its_limit) {
+  for (const auto& [limit, longest] : {std::pair<std::size_t, std::size_t>{0, 1}, {100, 100}}) {
+    fixture f(kind);
+    f.io->limit_receive(limit);
+    f.watch();
+    std::size_t before = 0, most = 0;
+    f.here.then = [&] {
+      most = std::max(most, f.here.received.size() - std::exchange(before, f.here.received.size()));
+    };
+    const std::string text = numbered(350);
+    f.say(text);
+    BOOST_TEST(f.until([&] { return f.here.received.size() == text.size(); }));
+    BOOST_TEST((f.here.received == text));
+    BOOST_TEST(most == longest);
+  }
 }
 
 // What had arrived by then may still come; what comes later does not.

@@ -108,6 +108,9 @@ const std::vector<wrong> wrong_ones{
        c.advanced.loop.static_output = 1001;
      },
      {"static_output", "1001", "max_output_total, 1000"}},
+    {"receives of nothing",
+     [](config& c) { c.advanced.loop.receive_size = 0; },
+     {"receive_size", "0", "from 1 to 65536"}},
     {"too long a spin", [](config& c) { c.advanced.loop.spin = 1s; }, {"spin", "1 s", "at most 100 ms"}},
     {"a negative busy poll", [](config& c) { c.advanced.busy_poll = -1us; }, {"busy_poll", "-1 us", "from 0"}},
     {"too long a busy poll", [](config& c) { c.advanced.busy_poll = 1s; }, {"busy_poll", "1 s", "to 100 ms"}},

@@ -15,7 +15,8 @@ from .options import list_of, one_of, parse_duration
 
 @dataclasses.dataclass(frozen=True)
 class Workload:
-    """What a client sends and what the server does with it. `kind`: echo, cpu, blocking, mixed, ask or timestamp."""
+    """What a client sends and what the server does with it. `kind`: echo, cpu, blocking, mixed, ask, timestamp
+    or framed."""
     name: str
     kind: str
     connections: int

@@ -23,14 +23,16 @@ class Contender:
     handler: str = "callback"
     accept: str = "main_reactor"
     allocator: str | None = None        # preloaded
+    receive_size: int | None = None     # bytes that one receive call takes at most; None: as the server has it
 
     @property
     def label(self) -> str:
-        """Engine, handler, accept strategy and allocator appear only if they are not the default."""
+        """What is the default does not appear."""
         if self.peer:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
         usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
         details = [text for text in (self.engine, self.handler, self.accept, self.allocator) if text and text not in usual]
+        details += [f"{self.receive_size} B a receive"] * bool(self.receive_size)
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 
     def serves(self, work: Workload) -> bool:
@@ -97,7 +99,7 @@ def place(s: Settings, work: Workload) -> tuple[list[int], list[int]]:
     if s.shared_cpus:
         return allowed, allowed
     server = client = allowed
-    if work.kind in ("echo", "timestamp") and len(allowed) >= 2:
+    if work.kind in ("echo", "timestamp", "framed") and len(allowed) >= 2:
         # The client gets the first half: interrupts and other programs tend to run on CPU 0.
         client, server = allowed[:len(allowed) // 2], allowed[len(allowed) // 2:]
     return (server[:1] if s.one_cpu else server), client

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import csv
+import re
 import resource
 import shutil
 import time
@@ -21,7 +21,11 @@ from .runner import Measure
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
 PIPELINE = PING.but(name="kv-pipeline", pipeline=16, usual=(100, 14, 16))
+INLINE = PING.but(name="kv-inline", message_bytes=len("PING\r\n"), usual=(100, 6, 1))
 SET = PING.but(name="kv-set", message_bytes=107, usual=(100, 107, 1))  # 64 bytes under 1,000 keys; unlike PING, it allocates
+TESTS = {INLINE.name: ["-t", "ping_inline"], SET.name: ["-t", "set", "-r", "1000", "-d", "64"]}  # the others: ping_mbulk
+SUMMARY = re.compile(r"throughput summary: ([\d.]+) requests per second\s+latency summary \(msec\):\n(.*)\n(.*)")
+BOUND = re.compile(r"^([\d.]+)% <= ([\d.]+) milliseconds", re.MULTILINE)
 
 
 class RedisPrograms(NamedTuple):
@@ -68,9 +72,9 @@ def running_server(programs: RedisPrograms, about: Result, care: ServerCare = Se
 
 def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: int) -> str:
     """Returns the output of redis-benchmark."""
-    test = ["-t", "set", "-r", "1000", "-d", "64"] if about["workload"] == SET.name else ["-t", "ping_mbulk"]
     command = [programs.benchmark, "-h", "127.0.0.1", "-p", port, "-c", str(about["connections"]),
-               "-P", str(about["pipeline"]), "-n", str(requests), "--csv", *test]
+               "-P", str(about["pipeline"]), "-n", str(requests),
+               *TESTS.get(about["workload"], ["-t", "ping_mbulk"])]
     deadline = time.monotonic() + 60 + requests / 10_000
     with Child("redis-benchmark", pinned(about["client_cpus"], command)) as client:
         text = "\n".join(iter(lambda: client.line(deadline), None))
@@ -80,13 +84,16 @@ def run_benchmark(programs: RedisPrograms, about: Result, port: str, requests: i
 
 
 def take_figures(result: Result, text: str) -> None:
-    """Takes the figures from the output of redis-benchmark --csv. Raises RunError if it is something else."""
-    rows = list(csv.DictReader(text[max(0, text.find('"test"')):].splitlines()))
-    if not rows or float(rows[-1].get("rps") or 0) <= 0:
+    """Takes the figures from the output of redis-benchmark, and "distribution": the percentage of the latencies up to each
+    bound, in milliseconds. Raises RunError if the output is something else."""
+    found = SUMMARY.search(text)
+    if not found or float(found[1]) <= 0:
         raise RunError("redis-benchmark printed no figures")
-    result["requests_per_s"] = float(rows[-1]["rps"])
-    result |= {f"{key}_us": float(rows[-1][f"{key}_latency_ms"]) * 1e3
-               for key in ("p50", "p99", "max") if rows[-1].get(f"{key}_latency_ms")}
+    result["requests_per_s"] = float(found[1])
+    latencies = dict(zip(found[2].split(), map(float, found[3].split())))
+    result |= {f"{key}_us": latencies[key] * 1e3 for key in ("p50", "p99", "max") if key in latencies}
+    cumulative = text.partition("Cumulative distribution")[2]
+    result["distribution"] = {float(bound): float(percent) for percent, bound in BOUND.findall(cumulative)}
 
 
 def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:

@@ -23,10 +23,13 @@ METRICS: dict[str, bool] = {
     "connections": True, "message_bytes": True, "pipeline": True, "handler_us": True, "duration_s": False,
     "requests": True, "failed": True, "requests_per_s": False, "mb_per_s": False,
     "p50_us": False, "p90_us": False, "p99_us": False, "p999_us": False, "max_us": False,
+    "mode_ms": True,                        # most latencies are from here to 1 ms more
     "server_cpu_us_per_request": False, "server_user_us_per_request": False, "client_cpu_us_per_request": False,
     "syscalls_per_request": False, "futex_per_request": False, "context_switches_per_request": False,
     "instructions_per_request": False,      # of the server, in user space
     "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
+    "receive_size": True,                   # bytes that one receive call takes at most
+    "receives_per_request": False,          # receive calls that returned bytes
     "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
     "accept_balance": False,                # busiest loop / average loop
     "accept_wakes_per_connection": False,   # wake-ups for an accept while the server is otherwise idle
@@ -54,7 +57,7 @@ def number(value: float | None, whole: bool = False) -> float | int | None:
 
 def label_of(result: Result) -> str:
     keys = [field.name for field in dataclasses.fields(Contender)]
-    return Contender(**{key: result[key] for key in keys if result[key]}).label
+    return Contender(**{key: result[key] for key in keys if result.get(key)}).label
 
 
 def clean(result: Result) -> Result:

@@ -68,7 +68,8 @@ def describe(s: Settings, run: Run) -> Result:
         "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "pools": s.pools, "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
+                   "pools": s.pools, "receive_size": run.who.receive_size, "allocator": run.who.allocator,
+                   "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.work.kind in ("cpu", "blocking", "mixed"):
         result["handler_us"] = run.work.cost_us
@@ -85,6 +86,7 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
                 str(max(USUAL_THREADS, run.work.connections + 100))]
         for name in ("loops", "offload", "pools", "engine", "handler", "accept"):
             out += [f"--{name}", str(about[name])]
+        out += ["--receive-size", str(run.who.receive_size)] if run.who.receive_size else []
     return out + (["--priority-port", "0"] if run.work.heartbeat else []) + ["--exit-with-parent"]
 
 

@@ -4,6 +4,7 @@
 
 #include "../../../base/memory/byte_buffer.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 
@@ -29,7 +30,8 @@ receive_buffers::receive_buffers()
     : memory_(static_cast<char*>(pages(count * size))),
       ring_(static_cast<io_uring_buf_ring*>(pages(count * sizeof(io_uring_buf)))) {}
 
-void receive_buffers::attach(ring& to) {
+void receive_buffers::attach(ring& to, std::size_t limit) {
+  filled_ = static_cast<unsigned>(std::min(limit, size));
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<std::uintptr_t>(ring_.get());
   registration.ring_entries = count;
@@ -42,7 +44,7 @@ void receive_buffers::attach(ring& to) {
 }
 
 void receive_buffers::add(unsigned id) noexcept {
-  io_uring_buf_ring_add(ring_.get(), memory_.get() + id * size, size, static_cast<unsigned short>(id),
+  io_uring_buf_ring_add(ring_.get(), memory_.get() + id * size, filled_, static_cast<unsigned short>(id),
                         io_uring_buf_ring_mask(count), 0);
   io_uring_buf_ring_advance(ring_.get(), 1);
 }

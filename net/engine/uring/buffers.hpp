@@ -23,8 +23,9 @@ class receive_buffers {
   receive_buffers(const receive_buffers&) = delete;
   receive_buffers& operator=(const receive_buffers&) = delete;
 
-  /// Gives all buffers to this ring. None may be in use. Throws boost::system::system_error.
-  void attach(ring& to);
+  /// Gives all buffers to this ring, which fills at most `limit` bytes of each. None may be in use. Throws
+  /// boost::system::system_error.
+  void attach(ring& to, std::size_t limit);
   /// Returns the bytes of a completed receive(). The caller must give_back() the buffer.
   [[nodiscard]] bytes contents(const completion& c) const noexcept;
   void give_back(const completion& c) noexcept;
@@ -37,6 +38,7 @@ class receive_buffers {
   };
   std::unique_ptr<char, freed> memory_;
   std::unique_ptr<io_uring_buf_ring, freed> ring_;
+  unsigned filled_ = size;  // bytes of a buffer that the kernel may fill
 };
 
 /// [loop] Copies of sent bytes that the kernel has not accepted yet.

@@ -67,7 +67,7 @@ bool uring_engine::poll(duration longest) {
 void uring_engine::prepare() {
   if (ring_) return;
   auto fresh = std::make_unique<ring>();
-  buffers_.attach(*fresh);
+  buffers_.attach(*fresh, receive_limit());
   ring_ = std::move(fresh);
 }
 
@@ -95,7 +95,7 @@ void uring_engine::move_here() {
   for (watched& w : all_)
     if (w.unsent && !ring_->is_unsubmitted(w.number)) w.unsent = nullptr;
   ring_ = std::move(fresh);
-  buffers_.attach(*ring_);
+  buffers_.attach(*ring_, receive_limit());
   listens_for_wakes_ = false;
   starved_.clear();
   later_.clear();

@@ -97,7 +97,7 @@ class poll_engine final : public socket_engine {
   }
 
   void receive(stream_channel& c) {
-    const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_size, MSG_DONTWAIT);
+    const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
     if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
     if (system_call::is_for_now(n)) return;
     interest(c) &= ~reads;

@@ -25,7 +25,7 @@ from ..verdict import CPU, SPEED, cost_of, noise_sentence
 ABOUT = "Compares Quintet's echo server with other libraries' and hand-written ones"
 DEFAULT, QUICK = UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 DEFAULT_LIST, QUICK_LIST, COUNTED_LIST = "echo,large,pipeline,latency", "echo,large", "echo,latency"
-THREADED = ("blocking", "asio-shared", "asio-separate")  # only if they are named, because the others have a single loop
+THREADED = ("blocking", "asio-shared", "asio-separate", "tokio-echo")  # only if named: the others have a single loop
 EPOLL, REDIS = Contender(peer="epoll"), Contender(peer="redis")
 
 Standing = tuple[Combination, Sample | None]  # a server, and its cost over the reference's in each round
@@ -108,7 +108,8 @@ def _contenders(arguments: argparse.Namespace, build: Build, program: str) -> li
     names = arguments.peers
     if not names:
         names = [name for name in build.peers if name not in THREADED and name not in build.missing_peers]
-        print("".join(f"{name}: {why}\n" for name, why in build.missing_peers.items()), end="", file=sys.stderr)
+        missing = [f"{name}: {why}\n" for name, why in build.missing_peers.items() if name not in THREADED]
+        print("".join(missing), end="", file=sys.stderr)
     refused = ("automatic", "uring") if arguments.count else ("automatic",)  # valgrind does not support io_uring
     ours = [Contender(model=arguments.model, engine=name) for name in build.engines
             if name not in refused and (name != "uring" or _usable(program, name))]

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench moon`: short framed messages with and without a read cache, or the two forms of redis-benchmark's PING."""
+import argparse
+import json
+import signal
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..build import Build
+from ..child import Child
+from ..columns import SPREAD, Column, aligned, rows_text
+from ..errors import RunError, UsageError
+from ..foreign import require_files
+from ..machine import read_text
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..options import Parser, list_of, number_in, size_in
+from ..plan import Contender, Run, Settings
+from ..redis_load import INLINE, PING, RedisPrograms, measure_redis_load
+from ..results import Combination, Result, Sample, number, summarise, write_results
+from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
+from ..statistics import Filter, paired_ratio, ratio_json
+from ..table import cell, remarks, title_line
+from ..text import grouped, micros, significant
+from ..verdict import CPU, SPEED, noise_sentence
+
+ABOUT = "Compares short framed messages with and without a read cache, or the forms of redis-benchmark's PING"
+DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
+OFF, WHOLE = 2, 64 * 1024               # bytes of a receive: a length prefix, then exactly the rest; the library's default
+DEMANDED = {1: 1.0, 16: 0.25}           # messages in flight for each connection, and receives of a message at most
+LEAST_GAIN, MOST_BULK = 0.05, 1.1       # more requests for the same CPU; p50 of the array form over that of the inline form
+FORMS = {INLINE.name: "PING_INLINE", PING.name: "PING_MBULK"}
+PUBLISHED: dict[str, Any] = {
+    "clients": 1000, "messages_of_each": 1000, "requests_per_s": [102_785.49, 121_817.52], "mode_ms": [9, 7],
+    "PING_INLINE": [99_700.90, 100_200.40], "PING_MBULK": [89_445.44, 99_601.60], "rust": [96_153.85, 96_805.42]}
+FRAMES_PUBLISHED = (
+    'Published (moon, {clients:,} clients x {messages_of_each:,} x "Hello World"): {requests_per_s[0]:,.2f} requests/s without '
+    "a read cache,\n{requests_per_s[1]:,.2f} with it; most latencies from 9 to 10 ms, then from 7 to 8 ms.")
+PINGS_PUBLISHED = (
+    "Published (moon, 100 clients, 100,000 requests), without a read cache and with it: PING_INLINE {PING_INLINE[0]:,.2f} and\n"
+    "{PING_INLINE[1]:,.2f} requests/s, PING_MBULK {PING_MBULK[0]:,.2f} and {PING_MBULK[1]:,.2f}; in Rust {rust[0]:,.2f} and "
+    "{rust[1]:,.2f}.\nPING_MBULK without it: 81.97% <= 1.1 ms, all <= 7 ms; with it: 53.94% <= 0.5 ms, 99.92% <= 1.5 ms, all "
+    "<= 1.7 ms.")
+FRAMES: tuple[Column, ...] = (
+    ("cache", 9, "cache", str), ("receives", 10, "receives_per_request", significant), ("requests/s", 12, SPEED, grouped),
+    SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros),
+    ("most in", 13, "mode_ms", lambda ms: f"{ms:.0f} to {ms + 1:.0f} ms"))
+PINGS: tuple[Column, ...] = (
+    ("requests/s", 12, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
+    ("p99", 9, "p99_us", micros), ("max", 9, "max_us", micros))
+Verdict = dict[str, Any]                # about whom, metric, figures, demand, "met" and "sentence"
+
+
+def cache_text(size: int) -> str:
+    return "off" if size == OFF else f"{size // 1024} KiB" if size % 1024 == 0 else f"{size} B"
+
+
+def verdict(about: dict[str, Any], metric: str, ratio: Sample, met: bool, sentence: str) -> Verdict:
+    return ratio_json(about, metric, ratio) | {"met": met, "sentence": f"{sentence}: {'met' if met else 'not met'}"}
+
+
+def measure_frames(result: Result, s: Settings, run: Run) -> None:
+    """Receives are counted from the server's start to its end. All messages are alike, so that changes nothing."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as counters:
+        with Child("the server", [*server_command(s, run, result), "--json", counters.name]) as server:
+            command = load_command(s, run, result, await_listening(server, result))
+            run_load(result, command, server, run.expected_s(s), Observer())
+            server.kill(signal.SIGTERM)
+            if server.wait(time.monotonic() + PATIENCE_S) != 0:
+                raise RunError(f"after SIGTERM, the server {server.ending()}")
+        total = json.loads(read_text(counters.name))
+    result["receives_per_request"] = total["receives"] * run.work.message_bytes / total["bytes_received"]
+
+
+def matching(model: str, **wanted: Any) -> Filter:
+    return lambda result: all(result[key] == value for key, value in (wanted | {"model": model}).items())
+
+
+def frame_verdicts(results: Sequence[Result]) -> list[Verdict]:
+    """Receives of a message with the whole cache, and what the cache saves: CPU with it / without it in each round."""
+    out = []
+    for row in summarise(results):
+        depth, model, each = row.first["pipeline"], row.first["model"], row.samples.get("receives_per_request")
+        if each and row.first["receive_size"] == WHOLE:
+            text = (f"{model}, {depth} in flight for each connection: {significant(each.median)} receives of a message "
+                    f"(demanded: at most {DEMANDED[depth]:g})")
+            out.append(verdict({"model": model, "pipeline": depth}, "receives_per_request", each,
+                               each.high <= DEMANDED[depth], text))
+    for model in dict.fromkeys(r["model"] for r in results):
+        whole, off = (matching(model, pipeline=1, receive_size=size) for size in (WHOLE, OFF))
+        if ratio := paired_ratio(results, "framed", CPU, whole, off):
+            change, low, high = (f"{100 * value - 100:+.1f} %" for value in (ratio.median, ratio.low, ratio.high))
+            gain = 1 / ratio.median - 1
+            text = (f"{model}: the read cache changes CPU per request by {change} (rounds from {low} to {high}), which is "
+                    f"{100 * gain:+.1f} % requests for the same CPU (demanded: at least {100 * LEAST_GAIN:+.0f} %)")
+            out.append(verdict({"model": model, "reference": "off"}, CPU, ratio, gain >= LEAST_GAIN, text))
+    return out
+
+
+def frames_table(results: Sequence[Result], verdicts: Sequence[Verdict]) -> str:
+    summary, out = summarise(results), ""
+    for depth in dict.fromkeys(row.first["pipeline"] for row in summary):
+        rows = [row for row in summary if row.first["pipeline"] == depth]
+        out += f"{title_line(rows[0])}\n" + rows_text(
+            rows, FRAMES, lambda row: {"cache": cache_text(row.first["receive_size"])}, 23,
+            lambda row: f"  {row.first['model']}")
+    told = "".join(f"  -> {one['sentence']}.\n" for one in verdicts)
+    return f"{out}{told}\n{FRAMES_PUBLISHED.format(**PUBLISHED)}\n{noise_sentence(summary)}\n"
+
+
+def ping_verdicts(results: Sequence[Result]) -> list[Verdict]:
+    out, alike = [], [r | {"workload": PING.name, "form": r["workload"]} for r in results]
+    for model in dict.fromkeys(r["model"] for r in results):
+        mbulk, inline = (matching(model, form=form.name) for form in (PING, INLINE))
+        if ratio := paired_ratio(alike, PING.name, "p50_us", mbulk, inline):
+            text = (f"{model}: the p50 of PING_MBULK is {ratio.median:.2f} times that of PING_INLINE (rounds from "
+                    f"{ratio.low:.2f} to {ratio.high:.2f}; demanded: at most {MOST_BULK:g})")
+            out.append(verdict({"model": model}, "p50_us", ratio, ratio.median <= MOST_BULK, text))
+    return out
+
+
+def percent_up_to(result: Result, bound: float) -> float:
+    """redis-benchmark leaves out bounds that add no latency."""
+    return max((percent for at, percent in result["distribution"].items() if at <= bound), default=0.0)
+
+
+def distributions(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """The two forms at the same bounds, in all rounds together, which have equally many requests."""
+    out = []
+    for model in dict.fromkeys(r["model"] for r in results):
+        mine = {name: [r for r in results if (r["model"], r["workload"]) == (model, name) and r.get("distribution")]
+                for name in FORMS}
+        if all(mine.values()):
+            bounds = sorted({at for some in mine.values() for r in some for at in r["distribution"]})
+            out.append({"model": model, "milliseconds": bounds} | {
+                FORMS[name]: [number(sum(percent_up_to(r, at) for r in some) / len(some)) for at in bounds]
+                for name, some in mine.items()})
+    return out
+
+
+def pings_table(results: Sequence[Result], verdicts: Sequence[Verdict], sides: Sequence[dict[str, Any]]) -> str:
+    def name(row: Combination) -> str:
+        return f"  {row.first['model']:<23}{FORMS[row.workload]}"
+
+    summary = sorted(summarise(results), key=lambda row: [r["model"] for r in results].index(row.first["model"]))
+    out = (f"redis-benchmark: {cell(summary[0], 'connections', grouped)} connections" if summary else "") + "\n"
+    out += rows_text(summary, PINGS, lambda row: {}, 38, name, remarks)
+    for side in sides:
+        columns = [[title, *(f"{value:.2f}%" for value in side[title])] for title in FORMS.values()]
+        out += f"  {side['model']}: latencies of at most\n" + aligned(
+            list(zip(["", *(f"{at:g} ms" for at in side["milliseconds"])], *columns)), left=())
+    told = "".join(f"  -> {one['sentence']}.\n" for one in verdicts)
+    return f"{out}{told}\n{PINGS_PUBLISHED.format(**PUBLISHED)}\n{noise_sentence(summary)}\n"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    def cache(text: str) -> int:
+        return OFF if text == "off" else size_in(OFF + 1, WHOLE)(text)
+    parser.option("--models", build.model_list, "comma-separated names or numbers (default: all five)", default=build.models)
+    parser.option("--cache", list_of(cache), "comma-separated sizes of the read cache, which bounds a receive: bytes up to "
+                  "64k, or off, which receives the length and then exactly the rest (default: off,64k)")
+    parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 1000; 100 with --redis)")
+    parser.flag("--redis", "instead: PING_INLINE and PING_MBULK of redis-benchmark against the example kv")
+    parser.option("--kv", str, "path of the example kv, for --redis (default: that of this build)", metavar="FILE")
+    add_measuring_options(parser, DEFAULT, QUICK)
+    add_server_options(parser, build)
+    parser.examples("quintet-bench moon --quick", "quintet-bench moon --models 4 --cache off,512,8k,64k --rounds 9",
+                    "quintet-bench moon --redis --json pings.json")
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    a = arguments
+    usual = PING if a.redis else build.workload("framed")
+    work = usual.but(connections=a.connections or usual.connections)
+    require_files(work.connections)
+    if a.redis:
+        if a.cache or a.engine != "automatic":
+            raise UsageError("--redis: the example kv has neither --cache nor --engine")
+        sizes: list[int | None] = [None]
+        works = [INLINE.but(connections=work.connections), work]
+        measure: Measure = measure_redis_load(RedisPrograms.find(build, a.kv, with_server=False))
+    else:
+        sizes, works, measure = a.cache or [OFF, WHOLE], [work.but(pipeline=depth) for depth in DEMANDED], measure_frames
+    s = settings_of(a, build, DEFAULT, QUICK, workloads=works, counters=False, contenders=[
+        Contender(model=model, engine=a.engine, receive_size=size) for model in a.models for size in sizes])
+    document = run_plan("moon", s, build, measure)
+    results, sides = document.results, distributions(document.results)
+    verdicts = ping_verdicts(results) if a.redis else frame_verdicts(results)
+    table = pings_table(results, verdicts, sides) if a.redis else frames_table(results, verdicts)
+    figures = document.figures() | {"verdicts": verdicts, "published": PUBLISHED, "distributions": sides}
+    write_results(table, figures, s.json_file)
+    return exit_status(document)
