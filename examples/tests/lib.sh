@@ -44,6 +44,16 @@ stop() {
   [[ ! -s $work/errors ]] || fail "printed: $(cat "$work/errors")"
 }
 
+# says <pattern> [file]: waits until a line of the program's output, or of the file, matches.
+says() {
+  local i file=${2:-$work/announced}
+  for ((i = 0; i < 500; ++i)); do
+    grep -qE "$1" "$file" && return
+    sleep 0.02
+  done
+  fail "it does not print '$1': $(cat "$file")"
+}
+
 # talk <port> <printf format> [seconds]: sends the text and prints the reply until the server closes. Default: 1 second.
 talk() {
   exec 3<> "/dev/tcp/127.0.0.1/$1"
@@ -53,4 +63,8 @@ talk() {
   exec 3<&-
 }
 
+# The examples that CMake leaves out where their library is missing.
+optional=()
+# shellcheck disable=SC2034
+[[ ! -x $examples/protobuf ]] || optional+=(protobuf)
 models=(thread_per_connection single_reactor reactor_pool loop_per_thread loop_per_thread_pool)

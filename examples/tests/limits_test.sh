@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# limits_test <build tree>: every example has default limits for the time and memory that a client can cost it.
+# limits_test <build tree>: every server on Quintet has default limits for the time and memory that a client can cost it.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -30,7 +30,7 @@ starts() {
   stop
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine proxy; do
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine proxy prefork "${optional[@]}"; do
   starts 1 "$times $amounts" "$example"
 done
 starts 1 "$times $amounts" time --count 0 --interval-ms 60000

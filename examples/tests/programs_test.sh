@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# programs_test <build tree>: every example serves, stops on SIGTERM with exit status 0, and refuses wrong options.
+# programs_test <build tree>: every server serves, stops on SIGTERM with exit status 0, and refuses wrong options.
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,8 @@ refused() {
   [[ $out == "$2: "*"$1"* && $out != *$'\n'* ]] || fail "${*:2}: says '$out', without '$1'"
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy; do
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy prefork \
+  "${optional[@]}"; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
   refused '--port' "$example" --no-such-option
@@ -26,6 +27,7 @@ refused 'main_reactor, reuse_port' echo --accept everybody
 refused '64 to 1048576' http_hello --max-header 63
 refused '0 to 1000000000' time --count -1
 refused 'from 1 to 60000' embed --tick-ms 0
+refused 'from 1 to 1024' prefork --processes 0
 refused 'one of them' proxy -x 127.0.0.1:1 --send-proxy --send-proxy-v2
 refused 'need --upstream' proxy --accept-proxy
 refused 'without --upstream' proxy -x 127.0.0.1:1 -k
@@ -51,6 +53,26 @@ stop
 start echo_static
 [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo_static: no echo'
 stop INT
+
+# The servers on plain Asio have options of their own.
+for example in asio_shared asio_separate; do
+  out=$("$examples/$example" --help) || fail "$example --help"
+  [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
+  refused 'from 0 to 65535' "$example" --port 70000
+  refused 'from 1 to 1024' "$example" --threads 0
+  for signal in TERM INT; do
+    start "$example" --threads 3
+    refused 'in use' "$example" --port "$port"
+    exec 4<> "/dev/tcp/127.0.0.1/$port" 5<> "/dev/tcp/127.0.0.1/$port"
+    for fd in 4 5; do
+      echo "hello $fd" >&$fd
+      read -r -t 20 answer <&$fd && [[ $answer == "hello $fd" ]] || fail "$example: no echo"
+    done
+    stop "$signal"  # open connections do not delay it
+    [[ -z $(timeout 10 cat <&4) && -z $(timeout 10 cat <&5) ]] || fail "$example: more than was sent"
+    exec 4<&- 5<&-
+  done
+done
 
 too_long=$(printf '%070000d' 0)
 # A gateway in each model, in front of a server that is too slow for one of four queries.

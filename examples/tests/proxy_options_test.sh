@@ -11,15 +11,6 @@ connects() {
   got=$(ask -o /dev/null -o /dev/null -w '%{num_connects} ' "http://127.0.0.1:$2/" "http://127.0.0.1:$2/")
   [[ $got == "$1 " ]] || fail "connections for two requests: '$got' and not '$1'"
 }
-# says <pattern>: waits until a line of the program's output matches.
-says() {
-  local i
-  for ((i = 0; i < 500; ++i)); do
-    grep -qE "$1" "$work/announced" && return
-    sleep 0.02
-  done
-  fail "does not print '$1': $(cat "$work/announced")"
-}
 
 start proxy -k -a 127.0.0.1:0
 connects '1 0' "$port"

@@ -88,7 +88,8 @@ def _outcome(run: Run, result: Result) -> str:
     if result["instructions_per_request"]:
         return f"{grouped(result['instructions_per_request'])} instructions a request"
     if run.counting:
-        return f"{significant(result['syscalls_per_request'] or 0)} system calls a request"
+        calls = result["syscalls_per_request"]
+        return "system calls are not counted" if calls is None else f"{significant(calls)} system calls a request"
     lost = f", {grouped(result['failed'])} failed" if result["failed"] else ""
     return f"{grouped(result['requests_per_s'] or 0)} requests/s{lost}"
 

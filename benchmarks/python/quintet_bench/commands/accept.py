@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""`quintet-bench accept`: accept strategies under short connections, beside a hand-written loop or nginx."""
+"""`quintet-bench accept`: accept strategies under short connections, beside processes, a hand-written loop or nginx."""
 import argparse
 import functools
 import json
@@ -35,6 +35,7 @@ from ..verdict import CPU, SPEED, noise_sentence
 ABOUT = "Compares accept strategies under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
 USUAL = Contender().accept
+PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
 HUNDREDTHS = "{:.2f}".format
 COLUMNS: tuple[Column, ...] = (
     ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
@@ -54,6 +55,7 @@ http {{ access_log off; keepalive_timeout 0; default_type text/plain;
   server {{ listen 127.0.0.1:{port} backlog=1024; root .; }} }}
 """
 TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
+SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
 CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
 
 
@@ -71,14 +73,16 @@ def count_accepting(trace: str) -> tuple[int, int]:
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
-    """Takes accepted_locally and accept_balance from the output of `serve --json`."""
+    """Takes accepted_locally and accept_balance from the output of `serve --json`. Processes do not know the former."""
     accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "accepted_by_each"))
     if not accepted:
         raise RunError("the server has accepted no connection")
     if result["accept"] != USUAL:       # the main loop is not pinned, and the model distributes its connections
-        if locally is None or not each:
+        if not each or (locally is None and result["accept"] != PROCESSES):
             raise RunError("the server has no counters of its loops")
-        result |= {"accepted_locally": locally / accepted, "accept_balance": max(each) * len(each) / accepted}
+        result["accept_balance"] = max(each) * len(each) / accepted
+        if locally is not None:
+            result["accepted_locally"] = locally / accepted
 
 
 def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
@@ -97,7 +101,9 @@ def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> No
         result["accept_wakes_per_connection"] = wakes / accepted
 
 
-def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
+def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
+    if run.who.accept == PROCESSES:
+        return measure_processes(prefork, closing, result, s, run)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
         with Child("the server", server_command(s, run, result) + counters) as server:
@@ -109,6 +115,20 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
             server.wait(time.monotonic() + PATIENCE_S)
         if not run.who.peer:
             take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
+
+
+def measure_processes(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
+    """Has no counting pass, because counters see the parent process alone."""
+    if run.counting:
+        return
+    command = [prefork, "--port", "0", "--engine", result["engine"], "--processes", str(result["loops"])]
+    with Child("prefork", pinned(result["server_cpus"], command)) as server:
+        address = server.await_line("prefork: ", time.monotonic() + PATIENCE_S)
+        _load(result, s, run, server, address, "--close", closing)
+        server.kill(signal.SIGTERM)
+        said = iter(functools.partial(server.line, time.monotonic() + PATIENCE_S), None)
+        served = list(map(int, SERVED.findall("\n".join(map(str, said)))))
+    take_accept_figures(result, {"accepted": sum(served), "accepted_by_each": served})
 
 
 def _await_accepting(server: Child, port: str) -> None:
@@ -180,11 +200,13 @@ def add_options(parser: Parser, build: Build) -> None:
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
     parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
     parser.option("--http_hello", str, "path of the example http_hello (default: that of this build)", metavar="FILE")
+    parser.flag("--processes", "add the example prefork: as many processes as loops, each with a listener at the same port")
+    parser.option("--prefork", str, "path of the example prefork (default: that of this build)", metavar="FILE")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
     parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 8",
                     "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
-                    "quintet-bench accept --nginx --rounds 9")
+                    "quintet-bench accept --processes --strategies reuse_port", "quintet-bench accept --nginx --rounds 9")
 
 
 def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
@@ -192,22 +214,28 @@ def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
     if (arguments.loops or 1) > cpus and "reuse_port_cpu" in names:
         names = [name for name in names if name != "reuse_port_cpu"]
         print(f"reuse_port_cpu is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
-    peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
-    if not names and not peers:
+    found = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name) for name in names]
+    if arguments.processes:
+        found.append(Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES))
+    if not arguments.no_peers:
+        found.append(Contender(peer="nginx" if arguments.nginx else "epoll"))
+    if not found:
         raise UsageError("--strategies: nothing is left to measure")
-    return [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name) for name in names] + peers
+    return found
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    if arguments.nginx and arguments.close:
-        raise UsageError("--close: with --nginx the server closes; leave it out")
+    if arguments.nginx and (arguments.close or arguments.processes):
+        raise UsageError("--close: with --nginx the server closes; leave it out" if arguments.close else
+                         "--processes: with --nginx the protocol is HTTP, and prefork echoes; leave one of them out")
+    prefork = example_program(build, "prefork", arguments.prefork) if arguments.processes else ""
     closing = "server" if arguments.nginx else arguments.close or "fin"
     usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
     work = build.workload("short").but(connections=arguments.connections or usual)
     require_files(work.connections)
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=_contenders(arguments, build),
                     shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
-    measure: Measure = functools.partial(measure_accept, closing)
+    measure: Measure = functools.partial(measure_accept, prefork, closing)
     if arguments.nginx:
         nginx = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")  # where Debian has it
         if not nginx:
