@@ -66,12 +66,6 @@ struct serve_options {
   bool exit_with_parent = false;
 };
 
-quintet::model parse_model(const std::string& text) {
-  if (const auto m = from_string(text)) return *m;
-  throw usage_error('"' + text + "\" is not a model; it must be one of: " + names_of<quintet::model>() +
-                    " (or 1 to 5)");
-}
-
 placement_policy parse_placement(const std::string& text) {
   if (const auto policy = from_string<placement_policy>(text)) return *policy;
   throw usage_error('"' + text + "\" is not a placement policy; it must be one of: " + names_of<placement_policy>());
