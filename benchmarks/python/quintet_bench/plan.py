@@ -73,7 +73,8 @@ class Run:
 
     @property
     def label(self) -> str:
-        threads = f", {self.work.threads} threads" if self.work.threads else ""
+        counts = ((self.work.threads, "threads"), (self.work.client_threads, "client threads"))
+        threads = "".join(f", {count} {what}" for count, what in counts if count)
         return f"{self.work.title()} {self.who.label}{threads} " + ("(counting)" if self.counting else f"round {self.round}")
 
     def measured_s(self, s: Settings) -> float:

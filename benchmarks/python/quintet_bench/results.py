@@ -37,6 +37,7 @@ METRICS: dict[str, bool] = {
     "machine_busy_fraction": False, "net_bytes_per_request": False, "net_packets_per_request": False,
     "foreign_cpu_fraction": False,          # the share of all CPUs that other programs used: noise
     "loops": True,
+    "client_threads": True,                 # None: by the client's CPUs
 }
 NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator")
 PLACES = ("server_cpus", "client_cpus", "workers")
@@ -133,7 +134,7 @@ class Combination:
 def combination_key(result: Result) -> tuple[Any, ...]:
     """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
     failed early does not know its engine."""
-    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "accept", "offload")
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload")
     return (*(result[key] for key in shape), label_of(result))
 
 

@@ -64,7 +64,8 @@ def describe(s: Settings, run: Run) -> Result:
     result: Result = dict.fromkeys((*NAMES, *METRICS, *PLACES, "error")) | {
         "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
         "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
-        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads}
+        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
+        "client_threads": run.work.client_threads}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
@@ -88,10 +89,10 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
 
 def load_command(s: Settings, run: Run, about: Result, address: str) -> list[str]:
     server, client = place(s, run.work)
+    threads = run.work.client_threads or (len(client) if client != server else 1)
     return [s.program, "load", address, "--workload", run.work.name, "--connections", str(run.work.connections),
             "--size", str(run.work.message_bytes), "--pipeline", str(run.work.pipeline), "--pin", about["client_cpus"],
-            "--threads", str(len(client) if client != server else 1), "--duration", f"{run.measured_s(s):.3f}",
-            "--warm-up", f"{run.warm_up_s(s):.3f}"]
+            "--threads", str(threads), "--duration", f"{run.measured_s(s):.3f}", "--warm-up", f"{run.warm_up_s(s):.3f}"]
 
 
 def await_listening(server: Child, result: Result) -> str:
@@ -127,7 +128,8 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
             ending = client.ending()
         text = read_text(file.name)
     figures: dict[str, Any] = json.loads(text) if text else {}
-    result |= {key: figures[key] for key in METRICS if figures.get(key) is not None}
+    decided = ("client_threads",)       # by the plan
+    result |= {key: figures[key] for key in METRICS if key not in decided and figures.get(key) is not None}
     if status != 0 and not result["failed"]:
         raise RunError(f"the client {ending}")
     if not result["requests"]:

@@ -95,3 +95,19 @@ def test_table_and_conclusions_of_results() -> None:
     for part in ("echo: 8 B, 1 in flight for each", "1,002*", "190,000", "#" * 24, "failed: gone", "where the client was"):
         assert part in text
     assert "Nothing was measured" in table(axis, [])
+
+
+@pytest.mark.parametrize("speeds, verdict", [
+    ((100, 80, 70), "serve more than every other number; the bottleneck with them: client CPU."),
+    ((100, 80, 101), "cannot be told apart from some other number"), ((100, 80, 150), "serve less than another number")])
+def test_the_fewest_client_threads_are_compared_with_each_other_number(speeds: tuple[float, ...], verdict: str) -> None:
+    results = [made_up(round=number, client_threads=threads, requests_per_s=speed + (number - 2) * (-1) ** threads,
+                       client_cpu_us_per_request=threads * 5, client_cpu_fraction=0.99, server_busy_fraction=0.5)
+               for number in (1, 2, 3) for threads, speed in zip((1, 2, 4), speeds)]
+    said = conclude(AXES["client-threads"], summarise(results), results)
+    assert any(f"single_reactor: the fewest client threads (1) {verdict}" in sentence for sentence in said["verdicts"])
+    assert any("client threads: 1.25 times the requests/s of single_reactor, 2 client threads (rounds" in sentence and
+               "client CPU a request 5.00 us and 10.0 us, bottleneck client CPU and client CPU." in sentence
+               for sentence in said["verdicts"])
+    assert [(ratio["client_threads"], ratio["median"]) for ratio in said["ratios"]] == [(2, 1.25), (4, pytest.approx(
+        speeds[0] / speeds[2], rel=0.02))]

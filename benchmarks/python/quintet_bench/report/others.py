@@ -13,7 +13,8 @@ from ..text import grouped, micros, percent, significant
 from .figures import MODELS, Curves, Line, Point, complete, shown, tint_of, tip
 
 AXES = {"connections": ("connections", "connections"), "size": ("message_bytes", "bytes"), "threads": ("loops", "threads"),
-        "pipeline": ("pipeline", "in flight"), "handler-us": ("handler_us", "handler time")}
+        "pipeline": ("pipeline", "in flight"), "handler-us": ("handler_us", "handler time"),
+        "client-threads": ("client_threads", "client threads")}
 BOUND = ", the client was the bottleneck"
 # What stands below a heading, in this order: "warning", "before" (sentences), "rows" (bars and figures for each workload),
 # "bars", "plots" (title, unit, curves), "tables" (heads, rows, title of a folded one), "figures", "after" (sentences).
