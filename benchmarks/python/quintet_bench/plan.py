@@ -12,6 +12,7 @@ from .machine import allowed_cpus
 BY_HAND = ("epoll", "epoll-edge", "blocking")
 COUNTERPARTS = {"single_reactor": "epoll", "thread_per_connection": "blocking"}  # of models, hand-written
 MOST_BLOCKING_CONNECTIONS = 1000  # the hand-written blocking server has a thread for each
+MOST_CLIENT_THREADS = 4000          # likewise the blocking client
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,18 +24,23 @@ class Contender:
     handler: str = "callback"
     accept: str = "main_reactor"
     allocator: str | None = None        # preloaded
+    client: str | None = None           # the kind of its client; None: epoll
 
     @property
     def label(self) -> str:
-        """Engine, handler, accept strategy and allocator appear only if they are not the default."""
+        """What is not the default appears in parentheses."""
         if self.peer:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
         usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
-        details = [text for text in (self.engine, self.handler, self.accept, self.allocator) if text and text not in usual]
+        client = self.client and f"{self.client} client"
+        words = (self.engine, self.handler, self.accept, self.allocator, client)
+        details = [word for word in words if word and word not in usual]
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 
     def serves(self, work: Workload) -> bool:
         """A peer only echoes."""
+        if self.client == "blocking" and work.connections > MOST_CLIENT_THREADS:
+            return False
         return not self.peer or (work.kind == "echo" and
                                  (self.peer != "blocking" or work.connections <= MOST_BLOCKING_CONNECTIONS))
 

@@ -39,7 +39,7 @@ METRICS: dict[str, bool] = {
     "loops": True,
     "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated

@@ -65,7 +65,7 @@ def describe(s: Settings, run: Run) -> Result:
         "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
         "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
         "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
-        "client_threads": run.work.client_threads}
+        "client_threads": run.work.client_threads, "client": run.who.client}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
@@ -92,7 +92,8 @@ def load_command(s: Settings, run: Run, about: Result, address: str) -> list[str
     threads = run.work.client_threads or (len(client) if client != server else 1)
     return [s.program, "load", address, "--workload", run.work.name, "--connections", str(run.work.connections),
             "--size", str(run.work.message_bytes), "--pipeline", str(run.work.pipeline), "--pin", about["client_cpus"],
-            "--threads", str(threads), "--duration", f"{run.measured_s(s):.3f}", "--warm-up", f"{run.warm_up_s(s):.3f}"]
+            "--threads", str(threads), "--duration", f"{run.measured_s(s):.3f}", "--warm-up", f"{run.warm_up_s(s):.3f}",
+            *(["--client", run.who.client] if run.who.client else [])]
 
 
 def await_listening(server: Child, result: Result) -> str:

@@ -65,6 +65,11 @@ shown "$work/table" 'threads' 'of its peak'
 shown "$work/sweep.json" '"axis": "threads"' '"loops": 4' '"workers": "4..4"' '"workers": "1..1"'
 refused '--loops and --workers' sweep threads --loops 2
 
+swept connections --values 10,20 --models 2 --client epoll,blocking
+shown "$work/table" 'single_reactor (blocking client), 20 connections' "client's" 'client CPU a request' 'bottleneck '
+shown "$work/sweep.json" '"client": "blocking"' '"ratios"'
+refused '--client: the blocking client' sweep client-threads --client blocking
+
 # Threads of the client, and what they cost.
 swept client-threads --values 1,2
 shown "$work/table" 'client threads' "client's" 'the fewest client threads (1) ' 'server CPU a request' 'bottleneck'

@@ -97,6 +97,20 @@ def test_table_and_conclusions_of_results() -> None:
     assert "Nothing was measured" in table(axis, [])
 
 
+def test_two_kinds_of_client_are_compared_at_each_value() -> None:
+    results = [made_up(round=number, connections=connections, client=client, requests_per_s=speed + number, failed=0,
+                       client_cpu_us_per_request=cpu, client_cpu_fraction=0.8, server_busy_fraction=busy)
+               for number in (1, 2) for connections in (100, 300)
+               for client, speed, cpu, busy in ((None, 180, 6, 0.98), ("blocking", 100, 12, 0.7))]
+    summary, axis = summarise(results), AXES["connections"]
+    sentence = ("single_reactor, 100 connections: 1.79 times the requests/s of single_reactor (blocking client), "
+                "100 connections (rounds from 1.78 to 1.79); client CPU a request 6.00 us and 12.0 us, bottleneck server CPU "
+                "and none. Were the client the only limit, it would be 2.00 times.")
+    assert sentence in conclude(axis, summary, results)["verdicts"]
+    assert f"-> {sentence}" in table(axis, summary, results) and "client's" in table(axis, summary, results)
+    assert conclude(axis, summary, results[::2]).get("ratios") is None  # no round has both
+
+
 @pytest.mark.parametrize("speeds, verdict", [
     ((100, 80, 70), "serve more than every other number; the bottleneck with them: client CPU."),
     ((100, 80, 101), "cannot be told apart from some other number"), ((100, 80, 150), "serve less than another number")])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench sweep`: one thing varies; table, JSON and page of the curves."""
 import argparse
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -113,10 +114,11 @@ def _lead_sentence(axis: Axis, found: list[dict[str, Any]]) -> str:
 
 
 def find_pairs(axis: Axis, summary: Sequence[Combination], results: Sequence[Result]) -> list[Pair]:
-    """Returns what has sentences of its own: the fewest client threads with each other number."""
+    """Returns what has sentences of its own: at each value the usual client with another, the fewest client threads with each
+    other number."""
     rows, out = {combination_key(row.first): row for row in summary}, []
     least = min((row.first[axis.field] for row in summary), default=None)
-    usual = {axis.field: least} if axis.name == "client-threads" else {}
+    usual = {"client": None} | ({axis.field: least} if axis.name == "client-threads" else {})
     for key, other in rows.items():
         usual_key = combination_key(other.first | usual)
         one, another = ((lambda r, key=key: combination_key(r) == key) for key in (usual_key, key))
@@ -134,7 +136,10 @@ def _pair_sentence(axis: Axis, pair: Pair) -> str:
     told = [f"{what} a request {' and '.join(form(row.median(key) or 0) for row in pair[:2])}" for key, what, form in COSTS
             if all(row.median(key) is not None for row in pair[:2])]
     told.append(f"bottleneck {' and '.join(map(_limit, pair[:2]))}")
-    return f"{names[0]}: {ratio_text(pair.ratio, 'requests/s', names[1])}; {', '.join(told)}."
+    own, others = (row.median(CLIENT_CPU) for row in pair[:2])
+    alone = (f" Were the client the only limit, it would be {others / own:.2f} times."
+             if pair.other.first["client"] and own and others else "")
+    return f"{names[0]}: {ratio_text(pair.ratio, 'requests/s', names[1])}; {', '.join(told)}.{alone}"
 
 
 def _client_threads_sentences(pairs: Sequence[Pair]) -> list[str]:
@@ -195,7 +200,7 @@ def table(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] 
     columns: tuple[Column, ...] = (
         ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
         *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
-        *([("client's", 10, CLIENT_CPU, micros)] if axis.name == "client-threads" else []),
+        *([("client's", 10, CLIENT_CPU, micros)] if find_pairs(axis, summary, results) else []),
         ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
         *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
 
@@ -222,11 +227,14 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--workload", str, "workload to vary (default: by axis)")
     parser.option("--models", build.model_list, "comma-separated names or numbers, or all (default: by axis)")
     parser.option("--values", str, "comma-separated values, two or more (default: by axis)")
+    parser.option("--client", list_of(one_of("epoll", "blocking")), "comma-separated kinds of client: epoll, and blocking, a "
+                  "thread for each connection (default: epoll)", default=["epoll"])
     add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
     add_server_options(parser, build)
     parser.set_defaults(workers=None)   # a sweep of threads refuses the option
     parser.examples("quintet-bench sweep connections --json connections.json --html connections.html",
                     "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
+                    "quintet-bench sweep connections --values 100,300 --models 2 --client epoll,blocking",
                     "quintet-bench sweep size --models all --within 2min")
     axes = [f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
     parser.epilog = f"The axes, with their default workload, models and values:\n{''.join(axes)}{parser.epilog}"
@@ -240,7 +248,10 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         raise UsageError("--loops and --workers are varied by a sweep of threads; leave them out")
     works = [axis.apply(base, value) for value in values]
     require_files(max(work.connections for work in works))
-    who = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
+    if axis.name == "client-threads" and "blocking" in arguments.client:
+        raise UsageError("--client: the blocking client has a thread for each connection; it must be epoll")
+    models = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
+    who = [dataclasses.replace(one, client=None if kind == "epoll" else kind) for one in models for kind in arguments.client]
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=False,
                     workers=arguments.workers or "1..4")
     if s.html_file:
