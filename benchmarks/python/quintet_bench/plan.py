@@ -25,6 +25,7 @@ class Contender:
     accept: str = "main_reactor"
     allocator: str | None = None        # preloaded
     client: str | None = None           # the kind of its client; None: epoll
+    pinning: str | None = None          # off: server and client may use all CPUs; None: as place() says
 
     @property
     def label(self) -> str:
@@ -33,7 +34,7 @@ class Contender:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
         usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
         client = self.client and f"{self.client} client"
-        words = (self.engine, self.handler, self.accept, self.allocator, client)
+        words = (self.engine, self.handler, self.accept, self.allocator, client, self.pinning and f"pinning {self.pinning}")
         details = [word for word in words if word and word not in usual]
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 

@@ -25,6 +25,7 @@ METRICS: dict[str, bool] = {
     "p50_us": False, "p90_us": False, "p99_us": False, "p999_us": False, "max_us": False,
     "server_cpu_us_per_request": False, "server_user_us_per_request": False, "client_cpu_us_per_request": False,
     "syscalls_per_request": False, "futex_per_request": False, "context_switches_per_request": False,
+    "migrations_per_request": False,        # of the server's threads, to another CPU
     "instructions_per_request": False,      # of the server, in user space
     "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
     "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
@@ -39,7 +40,7 @@ METRICS: dict[str, bool] = {
     "loops": True,
     "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated

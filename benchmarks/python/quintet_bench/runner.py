@@ -12,7 +12,7 @@ from typing import Any
 from . import strace
 from .child import Child
 from .errors import RunError
-from .machine import cpu_text, read_text
+from .machine import allowed_cpus, cpu_text, read_text
 from .plan import Run, Settings, place
 from .results import METRICS, NAMES, PLACES, Result
 
@@ -65,11 +65,13 @@ def describe(s: Settings, run: Run) -> Result:
         "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
         "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
         "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
-        "client_threads": run.work.client_threads, "client": run.who.client}
+        "client_threads": run.work.client_threads, "client": run.who.client, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
+    if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
+        result |= dict.fromkeys(("server_cpus", "client_cpus"), cpu_text(allowed_cpus()))
     if run.work.kind in ("cpu", "blocking", "mixed"):
         result["handler_us"] = run.work.cost_us
     return result

@@ -68,6 +68,10 @@ refused '--loops and --workers' sweep threads --loops 2
 swept connections --values 10,20 --models 2 --client epoll,blocking
 shown "$work/table" 'single_reactor (blocking client), 20 connections' "client's" 'client CPU a request' 'bottleneck '
 shown "$work/sweep.json" '"client": "blocking"' '"ratios"'
+swept connections --values 10,20 --models 2 --pinning on,off
+shown "$work/table" 'single_reactor (pinning off), 20 connections' 'server CPU a request'
+shown "$work/sweep.json" '"pinning": "off"' '"ratios"'
+refused '--pinning' sweep connections --pinning some
 refused '--client: the blocking client' sweep client-threads --client blocking
 
 # Threads of the client, and what they cost.

@@ -2,6 +2,7 @@
 """The values of each axis; where curves cross, who leads from where on, and whether a curve has the published shape."""
 import pytest
 from conftest import made_up
+from quintet_bench import plan, runner
 from quintet_bench.build import Build
 from quintet_bench.commands.sweep import AXES, conclude, parse_base, parse_values, table
 from quintet_bench.curves import PUBLISHED, Curve, Point, crossings, leads, shape
@@ -95,6 +96,22 @@ def test_table_and_conclusions_of_results() -> None:
     for part in ("echo: 8 B, 1 in flight for each", "1,002*", "190,000", "#" * 24, "failed: gone", "where the client was"):
         assert part in text
     assert "Nothing was measured" in table(axis, [])
+
+
+def test_what_is_not_pinned_has_as_many_loops_on_all_cpus(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (plan, runner):
+        monkeypatch.setattr(module, "allowed_cpus", lambda: [0, 1, 2, 3])
+    s, work = plan.Settings("/nowhere"), build.workload("echo")
+    runs = [plan.Run(work, plan.Contender(model="loop_per_thread", pinning=pinning), 1) for pinning in (None, "off")]
+    pinned, free = (runner.describe(s, run) for run in runs)
+    assert (pinned["server_cpus"], pinned["client_cpus"]) == ("2-3", "0-1")
+    assert (free["server_cpus"], free["client_cpus"], free["loops"]) == ("0-3", "0-3", pinned["loops"])
+    assert [command[command.index("--threads") + 1] for command in (
+        runner.load_command(s, run, about, "x") for run, about in zip(runs, (pinned, free)))] == ["2", "2"]
+    results = [one | {"round": number, "requests_per_s": 100 - 10 * (one is free), "migrations_per_request": one is free}
+               for number in (1, 2) for one in (pinned, free)]
+    pair, = conclude(AXES["connections"], summarise(results), results)["ratios"]
+    assert pair["median"] == pytest.approx(10 / 9, rel=1e-4) and pair["reference"] == "loop_per_thread (pinning off)"
 
 
 def test_two_kinds_of_client_are_compared_at_each_value() -> None:

@@ -12,9 +12,11 @@ from ..errors import UsageError
 from ..foreign import require_files
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
-from ..plan import contenders_of
+from ..plan import Run, Settings, contenders_of
 from ..results import Combination, Result, Sample, combination_key, number, summarise, write_results
+from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..study.perf_tool import Window, per_request
 from ..table import failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
@@ -22,8 +24,8 @@ from ..verdict import CPU, SPEED, noise_sentence
 ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
 DEFAULT, QUICK = UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 BAR_WIDTH = 24
-MEGABYTES, CLIENT_CPU = "mb_per_s", "client_cpu_us_per_request"
-COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros))
+MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
+COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
 
 
 def _handler_us(text: str) -> int:
@@ -113,12 +115,19 @@ def _lead_sentence(axis: Axis, found: list[dict[str, Any]]) -> str:
     return f"Up to {begin[1]} {who[0]} serves most requests{good[0]}{between}; from {begin[-1]} on {who[-1]}{good[-1]}."
 
 
+def measure_migrations(result: Result, s: Settings, run: Run) -> None:
+    with Window() as window:
+        measure_load(result, s, run, window)
+    spent = per_request(window.before, window.after, result["requests"], result["duration_s"])
+    result[MIGRATIONS] = spent.get(MIGRATIONS)
+
+
 def find_pairs(axis: Axis, summary: Sequence[Combination], results: Sequence[Result]) -> list[Pair]:
-    """Returns what has sentences of its own: at each value the usual client with another, the fewest client threads with each
-    other number."""
+    """Returns what has sentences of its own: at each value the usual client or pinning with the other, and the fewest client
+    threads with each other number."""
     rows, out = {combination_key(row.first): row for row in summary}, []
     least = min((row.first[axis.field] for row in summary), default=None)
-    usual = {"client": None} | ({axis.field: least} if axis.name == "client-threads" else {})
+    usual = {axis.field: least} if axis.name == "client-threads" else {"client": None, "pinning": None}
     for key, other in rows.items():
         usual_key = combination_key(other.first | usual)
         one, another = ((lambda r, key=key: combination_key(r) == key) for key in (usual_key, key))
@@ -175,8 +184,8 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
     said += [f"{c['after']} overtakes {c['before']} at {axis.place(c['at'])} (measured apart at "
              f"{' and at '.join(map(axis.measured, c['apart_at']))})." for c in crossed]
     if pairs := find_pairs(axis, summary, results):
-        out["ratios"] = [ratio_json({"server": pair.other.label, axis.field: pair.other.first[axis.field]}, SPEED, pair.ratio)
-                         for pair in pairs]
+        out["ratios"] = [ratio_json({"server": usual.label, "reference": other.label, axis.field: other.first[axis.field]},
+                                    SPEED, ratio) for usual, other, ratio in pairs]
         said += [_pair_sentence(axis, pair) for pair in pairs]
         said += _client_threads_sentences(pairs) if axis.name == "client-threads" else []
     if any(len(point.values) < 2 for curve in curves.values() for point in curve.values()):
@@ -229,12 +238,15 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--values", str, "comma-separated values, two or more (default: by axis)")
     parser.option("--client", list_of(one_of("epoll", "blocking")), "comma-separated kinds of client: epoll, and blocking, a "
                   "thread for each connection (default: epoll)", default=["epoll"])
+    parser.option("--pinning", list_of(one_of("on", "off")), "comma-separated: on, server and client on CPUs of their own "
+                  "where I/O is measured; off, both on all CPUs (default: on)", default=["on"])
     add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
     add_server_options(parser, build)
     parser.set_defaults(workers=None)   # a sweep of threads refuses the option
     parser.examples("quintet-bench sweep connections --json connections.json --html connections.html",
                     "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
                     "quintet-bench sweep connections --values 100,300 --models 2 --client epoll,blocking",
+                    "quintet-bench sweep connections --values 1,100 --models 2 --pinning on,off",
                     "quintet-bench sweep size --models all --within 2min")
     axes = [f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
     parser.epilog = f"The axes, with their default workload, models and values:\n{''.join(axes)}{parser.epilog}"
@@ -251,12 +263,15 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     if axis.name == "client-threads" and "blocking" in arguments.client:
         raise UsageError("--client: the blocking client has a thread for each connection; it must be epoll")
     models = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
-    who = [dataclasses.replace(one, client=None if kind == "epoll" else kind) for one in models for kind in arguments.client]
+    kinds, pinning = ([None if name == usual else name for name in names]
+                      for usual, names in (("epoll", arguments.client), ("on", arguments.pinning)))
+    who = [dataclasses.replace(one, client=kind, pinning=pins) for one in models for kind in kinds for pins in pinning]
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=False,
                     workers=arguments.workers or "1..4")
     if s.html_file:
         from ..report.page import sweep_page  # before the runs, because it needs a package
-    document = run_plan("sweep", s, build)
+    choices: tuple[Measure, Measure] = measure_load, measure_migrations
+    document = run_plan("sweep", s, build, choices["off" in pinning])
     document.settings |= {"axis": axis.name, "values": values}
     summary = summarise(document.results)
     figures = document.figures() | conclude(axis, summary, document.results)

@@ -49,7 +49,7 @@ def _sweep(document: dict[str, Any]) -> Parts:
     for row in rows:
         at, label, bound = values.index(row[key]), row["label"], row["bottleneck"] == "client_cpu"
         row["label"] += f", {names[at]}"
-        line = lines.setdefault(label, Line(label, row["tint"], "5 3" if row["client"] else "", "", []))
+        line = lines.setdefault(label, Line(label, row["tint"], "5 3" if row["client"] or row["pinning"] else "", "", []))
         if figure in row["range"]:
             line.points.append(Point(at, row[figure], row["range"][figure],
                                      f"{row['label']}: {tip(row, figure)}{BOUND * bound}"))
