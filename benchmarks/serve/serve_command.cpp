@@ -336,7 +336,8 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,
              "MIN..MAX bytes of the pieces in which the workload ask answers (16384)")
       ->type_name("MIN..MAX");
-  app.add_flag("--no-merging", o.no_merging, "workload ask: send each piece with a system call of its own");
+  app.add_flag("--no-merging", o.no_merging,
+               "workload ask: send each reply and each piece with a system call of its own");
   std::string names;
   for (const peer_kind& p : all_peers()) names += (names.empty() ? "" : ", ") + std::string(p.name);
   add_parsed(
