@@ -13,6 +13,7 @@ namespace quintet::bench {
 // usage_error (options.hpp) is 2, any other exception 1, each with one line of text.
 void add_serve(CLI::App& app);
 void add_load(CLI::App& app);
+void add_echo(CLI::App& app);
 void add_probe(CLI::App& app);
 void add_describe(CLI::App& app);
 

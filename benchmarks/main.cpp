@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // scripts append their own
   quintet::bench::add_serve(app);
   quintet::bench::add_load(app);
+  quintet::bench::add_echo(app);
   quintet::bench::add_probe(app);
   quintet::bench::add_describe(app);
   try {

@@ -118,6 +118,12 @@ count_range parse_sizes(std::string_view text, unsigned most) {
 
 count_range parse_range(std::string_view text) { return parse_sizes(text, 10'000); }
 
+quintet::model parse_model(std::string_view text) {
+  if (const auto m = from_string<quintet::model>(text)) return *m;
+  throw usage_error(
+      fmt::format("\"{}\" is not a model; it must be one of: {} (or 1 to 5)", text, names_of<quintet::model>()));
+}
+
 engine_kind parse_engine(std::string_view text) {
   if (const auto kind = from_string<engine_kind>(text)) {
     try {

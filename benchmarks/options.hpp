@@ -3,6 +3,7 @@
 #pragma once
 
 #include <quintet/net/options/loop_options.hpp>
+#include <quintet/threadmodels/model.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -42,6 +43,7 @@ endpoint parse_endpoint(std::string_view text);
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< a range of bytes up to `most`
+quintet::model parse_model(std::string_view text);              ///< a name, or 1 to 5
 engine_kind parse_engine(std::string_view text);                ///< an engine of this build
 
 /// Returns the CPUs this process may run on, in ascending order.

@@ -32,8 +32,8 @@ struct workload {
   unsigned connections = 100;
   std::size_t message_bytes = 8;
   unsigned pipeline = 1;
-  bool short_connections = false;        ///< connect, one request, close
-  bool heartbeat = false;                ///< a probe on the priority port runs beside the load
+  bool short_connections = false;  ///< connect, one request, close
+  bool heartbeat = false;          ///< a probe on the priority port runs beside the load
   std::chrono::microseconds cost{0};
   unsigned expensive_every = 10;
 };

@@ -3,13 +3,13 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "load/connect.hpp"
+#include "load/interval_lines.hpp"
 #include "load/report.hpp"
 #include "load/run.hpp"
+#include "load/stop_signals.hpp"
 #include "output_file.hpp"
-#include "unique_fd.hpp"
 
 #include <fmt/core.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <boost/json.hpp>
 
@@ -87,29 +87,6 @@ load_settings resolve_settings(const load_options& o) {
   return s;
 }
 
-/// Blocks SIGINT and SIGTERM, which make fd() readable from then on. After take(), the next signal kills as usual.
-class stop_signals {
- public:
-  stop_signals() {
-    sigemptyset(&set_);
-    sigaddset(&set_, SIGINT);
-    sigaddset(&set_, SIGTERM);
-    ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    fd_ = unique_fd(::signalfd(-1, &set_, SFD_CLOEXEC));
-  }
-  int fd() const { return fd_.get(); }
-  int take() {
-    signalfd_siginfo info{};
-    const bool got = ::read(fd_.get(), &info, sizeof info) == sizeof info;
-    ::pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
-    return got ? static_cast<int>(info.ssi_signo) : SIGINT;
-  }
-
- private:
-  sigset_t set_{};
-  unique_fd fd_;
-};
-
 void show_progress(const load_progress& p) {
   const char* what = p.warming ? "warming up" : "measuring";
   const double rate = p.warming || p.seconds <= 0 ? 0 : static_cast<double>(p.requests) / p.seconds;
@@ -127,32 +104,6 @@ void show_progress(const load_progress& p) {
 void clear_progress() {
   if (::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
 }
-
-/// Prints a line per interval with its requests. The final line has the remainder, so the lines add up to the result.
-class interval_lines {
- public:
-  void show(const load_progress& p) {
-    if (!p.warming) line(p.seconds, p.requests, p.failed);
-  }
-  void finish(const load_result& r) {
-    if (r.measured() && r.seconds() > seconds_) line(r.seconds(), r.requests, r.failed);
-  }
-
- private:
-  void line(double seconds, std::uint64_t requests, std::uint64_t failed) {
-    const auto ok_now = requests - requests_, failed_now = failed - failed_;
-    const double rate = static_cast<double>(ok_now) / (seconds - seconds_);
-    fmt::print(stderr, "{:.1f} s: {} requests/s  ok {}  failed {}  success {} %\n", seconds,
-               with_commas(static_cast<std::uint64_t>(rate)), with_commas(ok_now), with_commas(failed_now),
-               success_percent(ok_now, failed_now));
-    seconds_ = seconds;
-    requests_ = requests;
-    failed_ = failed;
-  }
-
-  double seconds_ = 0;
-  std::uint64_t requests_ = 0, failed_ = 0;
-};
 
 void say(const char* word) {
   fmt::print("{}\n", word);

@@ -90,10 +90,12 @@ class bench_handler {
   void answer(connection& c, bytes message) {
     const char* const connection = message.data();
     const char* const sequence = connection + 4;
-    if (load_big_endian(connection) != asking_connection)
-      c.write(message);
-    else
-      left_ += load_big_endian(sequence), write_on(c);
+    if (load_big_endian(connection) == asking_connection) {
+      left_ += load_big_endian(sequence);
+      return write_on(c);
+    }
+    c.write(message);
+    if (!service_->merges) c.flush();
   }
 
   /// Writes the reply in pieces, as a handler that reads a file or sends many messages to a subscriber would.

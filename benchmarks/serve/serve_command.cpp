@@ -6,6 +6,7 @@
 #include "peers/peer_server.hpp"
 #include "serve/handler.hpp"
 #include "serve/limits.hpp"
+#include "serve/profile.hpp"
 #include "serve/stats.hpp"
 #include "serve/ticker.hpp"
 
@@ -64,15 +65,10 @@ struct serve_options {
   bool no_merging = false;
   const peer_kind* peer = nullptr;
   std::string json;
+  profile_request profile;
   bool stats = false;
   bool exit_with_parent = false;
 };
-
-quintet::model parse_model(const std::string& text) {
-  if (const auto m = from_string(text)) return *m;
-  throw usage_error('"' + text + "\" is not a model; it must be one of: " + names_of<quintet::model>() +
-                    " (or 1 to 5)");
-}
 
 double parse_factor(const std::string& text) {
   double factor = 0;
@@ -235,6 +231,7 @@ void run_command(const serve_options& o, pid_t parent) {
   refuse_pieces(o);
   if (o.handler == "coroutine") refuse_for_coroutine(o);
   if (o.exit_with_parent) die_with_parent(parent);
+  const profiler profiled(o.profile);
   o.limits.files ? limit_files(*o.limits.files) : raise_file_limit();
   pin_thread(o.cpus);
   try {
@@ -319,7 +316,8 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--pieces", o.pieces, piece_stream::parse_sizes,
              "MIN..MAX bytes of the pieces in which the workload ask answers (16384)")
       ->type_name("MIN..MAX");
-  app.add_flag("--no-merging", o.no_merging, "workload ask: send each piece with a system call of its own");
+  app.add_flag("--no-merging", o.no_merging,
+               "workload ask: send each reply and each piece with a system call of its own");
   std::string names;
   for (const peer_kind& p : all_peers()) names += (names.empty() ? "" : ", ") + std::string(p.name);
   add_parsed(
@@ -336,6 +334,10 @@ void add_run_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--json", o.json, parse_output,
              "write all counters to this file at the end; -: to the standard output")
       ->type_name("FILE");
+  add_parsed(
+      app, "--profile", o.profile, parse_profile,
+      "cpu=FILE or heap=FILE: profile the server with gperftools, for google-pprof; heap: FILE.0001.heap and so on")
+      ->type_name("KIND=FILE");
   app.add_flag("--exit-with-parent", o.exit_with_parent, "end when the process that started this one ends");
 }
 

@@ -68,7 +68,7 @@ refused "at least 100ms" load 127.0.0.1:9 --every 10ms
 refused "--server-pid" load 127.0.0.1:9 --server-pid 0
 refused "4000" load 127.0.0.1:9 --client blocking --connections 4001
 
-for command in "" serve load; do
+for command in "" serve load echo; do
   "$bench" $command --help | grep -F "Example: quintet-bench" > /dev/null || fail "$command --help has no example"
 done
 

@@ -27,6 +27,7 @@ class Workload:
     cost_us: int
     usual: tuple[int, int, int]         # connections, message_bytes and pipeline of the named workload
     threads: int | None = None          # loops and workers of the server; None: other settings decide
+    client_threads: int | None = None   # of the epoll client; None: by its CPUs
 
     @property
     def family(self) -> str:

@@ -12,6 +12,7 @@ from .machine import allowed_cpus
 BY_HAND = ("epoll", "epoll-edge", "blocking")
 COUNTERPARTS = {"single_reactor": "epoll", "thread_per_connection": "blocking"}  # of models, hand-written
 MOST_BLOCKING_CONNECTIONS = 1000  # the hand-written blocking server has a thread for each
+MOST_CLIENT_THREADS = 4000          # likewise the blocking client
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,19 +25,25 @@ class Contender:
     accept: str = "main_reactor"
     allocator: str | None = None        # preloaded
     receive_size: int | None = None     # bytes that one receive call takes at most; None: as the server has it
+    client: str | None = None           # the kind of its client; None: epoll
+    pinning: str | None = None          # off: server and client may use all CPUs; None: as place() says
 
     @property
     def label(self) -> str:
-        """What is the default does not appear."""
+        """What is not the default appears in parentheses."""
         if self.peer:
             return f"hand-written {self.peer}" if self.peer in BY_HAND else self.peer
         usual = ("automatic", "epoll", "blocking", "callback", "main_reactor", None)
-        details = [text for text in (self.engine, self.handler, self.accept, self.allocator) if text and text not in usual]
-        details += [f"{self.receive_size} B a receive"] * bool(self.receive_size)
+        words = (self.engine, self.handler, self.accept, self.allocator,
+                 self.receive_size and f"{self.receive_size} B a receive", self.client and f"{self.client} client",
+                 self.pinning and f"pinning {self.pinning}")
+        details = [word for word in words if word and word not in usual]
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 
     def serves(self, work: Workload) -> bool:
         """A peer only echoes."""
+        if self.client == "blocking" and work.connections > MOST_CLIENT_THREADS:
+            return False
         return not self.peer or (work.kind == "echo" and
                                  (self.peer != "blocking" or work.connections <= MOST_BLOCKING_CONNECTIONS))
 
@@ -76,7 +83,8 @@ class Run:
 
     @property
     def label(self) -> str:
-        threads = f", {self.work.threads} threads" if self.work.threads else ""
+        counts = ((self.work.threads, "threads"), (self.work.client_threads, "client threads"))
+        threads = "".join(f", {count} {what}" for count, what in counts if count)
         return f"{self.work.title()} {self.who.label}{threads} " + ("(counting)" if self.counting else f"round {self.round}")
 
     def measured_s(self, s: Settings) -> float:

@@ -26,6 +26,7 @@ METRICS: dict[str, bool] = {
     "mode_ms": True,                        # most latencies are from here to 1 ms more
     "server_cpu_us_per_request": False, "server_user_us_per_request": False, "client_cpu_us_per_request": False,
     "syscalls_per_request": False, "futex_per_request": False, "context_switches_per_request": False,
+    "migrations_per_request": False,        # of the server's threads, to another CPU
     "instructions_per_request": False,      # of the server, in user space
     "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
     "receive_size": True,                   # bytes that one receive call takes at most
@@ -40,8 +41,9 @@ METRICS: dict[str, bool] = {
     "machine_busy_fraction": False, "net_bytes_per_request": False, "net_packets_per_request": False,
     "foreign_cpu_fraction": False,          # the share of all CPUs that other programs used: noise
     "loops": True,
+    "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pools", "peer", "allocator")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pools", "peer", "allocator", "client", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
@@ -136,7 +138,7 @@ class Combination:
 def combination_key(result: Result) -> tuple[Any, ...]:
     """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
     failed early does not know its engine."""
-    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "accept", "offload", "pools")
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload", "pools")
     return (*(result[key] for key in shape), label_of(result))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from . import strace
 from .child import Child
 from .errors import RunError
-from .machine import cpu_text, read_text
+from .machine import allowed_cpus, cpu_text, read_text
 from .plan import Run, Settings, place
 from .results import METRICS, NAMES, PLACES, Result
 
@@ -65,12 +65,15 @@ def describe(s: Settings, run: Run) -> Result:
     result: Result = dict.fromkeys((*NAMES, *METRICS, *PLACES, "error")) | {
         "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
         "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
-        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads}
+        "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
+        "client_threads": run.work.client_threads, "client": run.who.client, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "pools": s.pools, "receive_size": run.who.receive_size, "allocator": run.who.allocator,
                    "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
+    if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
+        result |= dict.fromkeys(("server_cpus", "client_cpus"), cpu_text(allowed_cpus()))
     if run.work.kind in ("cpu", "blocking", "mixed"):
         result["handler_us"] = run.work.cost_us
     return result
@@ -92,10 +95,11 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
 
 def load_command(s: Settings, run: Run, about: Result, address: str) -> list[str]:
     server, client = place(s, run.work)
+    threads = run.work.client_threads or (len(client) if client != server else 1)
     return [s.program, "load", address, "--workload", run.work.name, "--connections", str(run.work.connections),
             "--size", str(run.work.message_bytes), "--pipeline", str(run.work.pipeline), "--pin", about["client_cpus"],
-            "--threads", str(len(client) if client != server else 1), "--duration", f"{run.measured_s(s):.3f}",
-            "--warm-up", f"{run.warm_up_s(s):.3f}"]
+            "--threads", str(threads), "--duration", f"{run.measured_s(s):.3f}", "--warm-up", f"{run.warm_up_s(s):.3f}",
+            *(["--client", run.who.client] if run.who.client else [])]
 
 
 def await_listening(server: Child, result: Result) -> str:
@@ -131,7 +135,8 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
             ending = client.ending()
         text = read_text(file.name)
     figures: dict[str, Any] = json.loads(text) if text else {}
-    result |= {key: figures[key] for key in METRICS if figures.get(key) is not None}
+    decided = ("client_threads",)       # by the plan
+    result |= {key: figures[key] for key in METRICS if key not in decided and figures.get(key) is not None}
     if status != 0 and not result["failed"]:
         raise RunError(f"the client {ending}")
     if not result["requests"]:

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../../tests/lib.sh"
 
 refused 'required: AXIS' sweep
-refused '"loops" is not allowed; it must be one of: connections, size, pipeline, threads, handler-us' sweep loops
+refused '"loops" is not allowed; it must be one of: connections, size, pipeline, threads, client-threads, handler-us' sweep loops
 refused '--values: "0" is not a whole number from 1 to 20000' sweep connections --values 0,5
 refused '--values: "7" is not a number of bytes from 8 to' sweep size --values 7,64
 refused 'from 1 to 10000' sweep pipeline --values 1,10001
@@ -64,6 +64,20 @@ swept threads --workload blocking:2ms --values 1,4 --models 3
 shown "$work/table" 'threads' 'of its peak'
 shown "$work/sweep.json" '"axis": "threads"' '"loops": 4' '"workers": "4..4"' '"workers": "1..1"'
 refused '--loops and --workers' sweep threads --loops 2
+
+swept connections --values 10,20 --models 2 --client epoll,blocking
+shown "$work/table" 'single_reactor (blocking client), 20 connections' "client's" 'client CPU a request' 'bottleneck '
+shown "$work/sweep.json" '"client": "blocking"' '"ratios"'
+swept connections --values 10,20 --models 2 --pinning on,off
+shown "$work/table" 'single_reactor (pinning off), 20 connections' 'server CPU a request'
+shown "$work/sweep.json" '"pinning": "off"' '"ratios"'
+refused '--pinning' sweep connections --pinning some
+refused '--client: the blocking client' sweep client-threads --client blocking
+
+# Threads of the client, and what they cost.
+swept client-threads --values 1,2
+shown "$work/table" 'client threads' "client's" 'the fewest client threads (1) ' 'server CPU a request' 'bottleneck'
+shown "$work/sweep.json" '"axis": "client-threads"' '"client_threads": 1' '"client_threads": 2' '"ratios"'
 
 # Ctrl-C: what was measured is shown and written, and no server or client stays behind. They run by a name of their own.
 ln -s "$(realpath "$bench")" "$work/served"

@@ -75,6 +75,15 @@ def test_merging_pairs_the_runs_of_a_round() -> None:
     assert "times" not in merging.merging_table(runs[:1], "")
 
 
+@pytest.mark.parametrize("alone, told", [
+    ((100, 101, 99), "1.01 times the p50 of a write for each message (rounds from 0.98 to 1.01, within the noise the same)"),
+    ((100, 140, 141), "1.40 times the p50 of a write for each message (rounds from 1.01 to 1.40)")])
+def test_merging_must_not_delay_a_message_without_others(alone: tuple[float, ...], told: str) -> None:
+    runs = [{"sizes": "64", "merging": merged, **dict.fromkeys(merging.LATENCY_COLUMNS, 1), "p50_us": us}
+            for pair in zip(alone, (99, 100, 101)) for merged, us in zip((True, False), pair)]
+    assert f"-> merged: {told}\n" in merging.merging_table(runs, "", merging.LATENCY_COLUMNS)
+
+
 def test_contention_compares_within_rounds_and_thread_counts() -> None:
     results = [made_up(model=None, peer=peer, loops=loops, round=number, requests_per_s=speed * number, p999_us=speed)
                for loops in (8, 2) for number in (1, 2) for peer, speed in (("asio-shared", 10), ("asio-separate", 10 * loops))]

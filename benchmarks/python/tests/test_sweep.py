@@ -2,6 +2,7 @@
 """The values of each axis; where curves cross, who leads from where on, and whether a curve has the published shape."""
 import pytest
 from conftest import made_up
+from quintet_bench import plan, runner
 from quintet_bench.build import Build
 from quintet_bench.commands.sweep import AXES, conclude, parse_base, parse_values, table
 from quintet_bench.curves import PUBLISHED, Curve, Point, crossings, leads, shape
@@ -95,3 +96,49 @@ def test_table_and_conclusions_of_results() -> None:
     for part in ("echo: 8 B, 1 in flight for each", "1,002*", "190,000", "#" * 24, "failed: gone", "where the client was"):
         assert part in text
     assert "Nothing was measured" in table(axis, [])
+
+
+def test_what_is_not_pinned_has_as_many_loops_on_all_cpus(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (plan, runner):
+        monkeypatch.setattr(module, "allowed_cpus", lambda: [0, 1, 2, 3])
+    s, work = plan.Settings("/nowhere"), build.workload("echo")
+    runs = [plan.Run(work, plan.Contender(model="loop_per_thread", pinning=pinning), 1) for pinning in (None, "off")]
+    pinned, free = (runner.describe(s, run) for run in runs)
+    assert (pinned["server_cpus"], pinned["client_cpus"]) == ("2-3", "0-1")
+    assert (free["server_cpus"], free["client_cpus"], free["loops"]) == ("0-3", "0-3", pinned["loops"])
+    assert [command[command.index("--threads") + 1] for command in (
+        runner.load_command(s, run, about, "x") for run, about in zip(runs, (pinned, free)))] == ["2", "2"]
+    results = [one | {"round": number, "requests_per_s": 100 - 10 * (one is free), "migrations_per_request": one is free}
+               for number in (1, 2) for one in (pinned, free)]
+    pair, = conclude(AXES["connections"], summarise(results), results)["ratios"]
+    assert pair["median"] == pytest.approx(10 / 9, rel=1e-4) and pair["reference"] == "loop_per_thread (pinning off)"
+
+
+def test_two_kinds_of_client_are_compared_at_each_value() -> None:
+    results = [made_up(round=number, connections=connections, client=client, requests_per_s=speed + number, failed=0,
+                       client_cpu_us_per_request=cpu, client_cpu_fraction=0.8, server_busy_fraction=busy)
+               for number in (1, 2) for connections in (100, 300)
+               for client, speed, cpu, busy in ((None, 180, 6, 0.98), ("blocking", 100, 12, 0.7))]
+    summary, axis = summarise(results), AXES["connections"]
+    sentence = ("single_reactor, 100 connections: 1.79 times the requests/s of single_reactor (blocking client), "
+                "100 connections (rounds from 1.78 to 1.79); client CPU a request 6.00 us and 12.0 us, bottleneck server CPU "
+                "and none. Were the client the only limit, it would be 2.00 times.")
+    assert sentence in conclude(axis, summary, results)["verdicts"]
+    assert f"-> {sentence}" in table(axis, summary, results) and "client's" in table(axis, summary, results)
+    assert conclude(axis, summary, results[::2]).get("ratios") is None  # no round has both
+
+
+@pytest.mark.parametrize("speeds, verdict", [
+    ((100, 80, 70), "serve more than every other number; the bottleneck with them: client CPU."),
+    ((100, 80, 101), "cannot be told apart from some other number"), ((100, 80, 150), "serve less than another number")])
+def test_the_fewest_client_threads_are_compared_with_each_other_number(speeds: tuple[float, ...], verdict: str) -> None:
+    results = [made_up(round=number, client_threads=threads, requests_per_s=speed + (number - 2) * (-1) ** threads,
+                       client_cpu_us_per_request=threads * 5, client_cpu_fraction=0.99, server_busy_fraction=0.5)
+               for number in (1, 2, 3) for threads, speed in zip((1, 2, 4), speeds)]
+    said = conclude(AXES["client-threads"], summarise(results), results)
+    assert any(f"single_reactor: the fewest client threads (1) {verdict}" in sentence for sentence in said["verdicts"])
+    assert any("client threads: 1.25 times the requests/s of single_reactor, 2 client threads (rounds" in sentence and
+               "client CPU a request 5.00 us and 10.0 us, bottleneck client CPU and client CPU." in sentence
+               for sentence in said["verdicts"])
+    assert [(ratio["client_threads"], ratio["median"]) for ratio in said["ratios"]] == [(2, 1.25), (4, pytest.approx(
+        speeds[0] / speeds[2], rel=0.02))]

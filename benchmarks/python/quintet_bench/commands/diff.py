@@ -23,10 +23,10 @@ ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
 VERDICTS = ("faster", "slower", "no difference", "too noisy")
 MORE_IS_BETTER = ("requests_per_s", "mb_per_s")
 SETTINGS = ("connections", "message_bytes", "pipeline", "handler_us", "duration_s", "requests", "failed",
-            "client_cpu_fraction", "foreign_cpu_fraction", "loops")  # and figures about a run's reliability
+            "client_cpu_fraction", "foreign_cpu_fraction", "loops", "client_threads")  # and figures about a run's reliability
 Change = dict[str, Any]                 # a member of "changes" or "not_compared", as the JSON file has it
 COMPARED = [key for key in METRICS if key not in SETTINGS]
-SHAPE = ("connections", "message_bytes", "pipeline", "loops")
+SHAPE = ("connections", "message_bytes", "pipeline", "loops", "client_threads")
 FACTS = {"cpu_model": "CPU", "cores": "number of CPUs", "memory_bytes": "memory", "os": "operating system",
          "kernel": "kernel", "compiler": "compiler", "flags": "compiler flags", "boost": "Boost", "allocator": "allocator",
          "duration_s": "duration of a run", "warm_up_s": "warm-up"}
@@ -43,7 +43,8 @@ def classify(ratio: Interval, more_is_better: bool, usual: float, tolerance: flo
 
 def _same(a: Combination, b: Combination) -> bool:
     """A value that one file lacks counts as equal: the file may be older than the key."""
-    unknown = {key: None for key in ("accept", "offload", "pools", "loops") if None in (a.first[key], b.first[key])}
+    keys = ("accept", "offload", "pools", "loops", "client_threads")
+    unknown = {key: None for key in keys if None in (a.first[key], b.first[key])}
     return combination_key(a.first | unknown) == combination_key(b.first | unknown)
 
 
@@ -115,7 +116,8 @@ def warnings(before: Document, after: Document) -> list[str]:
 def _name(what: Change, changes: list[Change]) -> str:
     """The server's name, and what distinguishes it from others of the same name."""
     alike = [c for c in changes if shape_text(c) == shape_text(what) and label_of(c) == label_of(what)]
-    forms = {"accept": ", {}", "offload": ", offload {}", "pools": ", pools {}", "loops": ", {} loops"}
+    forms = {"accept": ", {}", "offload": ", offload {}", "pools": ", pools {}", "loops": ", {} loops",
+             "client_threads": ", {} client threads"}
     return label_of(what) + "".join(form.format(what[key]) for key, form in forms.items()
                                     if what[key] and any(other[key] != what[key] for other in alike))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench sweep`: one thing varies; table, JSON and page of the curves."""
 import argparse
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +12,11 @@ from ..errors import UsageError
 from ..foreign import require_files
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
-from ..plan import contenders_of
-from ..results import Combination, number, summarise, write_results
+from ..plan import Run, Settings, contenders_of
+from ..results import Combination, Result, Sample, combination_key, number, summarise, write_results
+from ..runner import Measure, measure_load
+from ..statistics import paired_ratio, ratio_json, ratio_text
+from ..study.perf_tool import Window, per_request
 from ..table import failure_remarks, placement_text
 from ..text import grouped, joined, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
@@ -20,7 +24,8 @@ from ..verdict import CPU, SPEED, noise_sentence
 ABOUT = "Varies one thing, such as connections: the curves, and where they cross"
 DEFAULT, QUICK = UsualRuns(3, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
 BAR_WIDTH = 24
-MEGABYTES = "mb_per_s"
+MEGABYTES, CLIENT_CPU, MIGRATIONS = "mb_per_s", "client_cpu_us_per_request", "migrations_per_request"
+COSTS = ((CPU, "server CPU", micros), (CLIENT_CPU, "client CPU", micros), (MIGRATIONS, "migrations", significant))
 
 
 def _handler_us(text: str) -> int:
@@ -51,6 +56,8 @@ class Axis(NamedTuple):
         return f"{significant(value)} {self.unit}" if self.unit else micros(value)
 
 
+# The usual side, another, and the ratio of their requests/s, usual / other, round by round.
+Pair = NamedTuple("Pair", [("usual", Combination), ("other", Combination), ("ratio", Sample)])
 PLAIN = "single_reactor,thread_per_connection"
 AXES = {axis.name: axis for axis in (
     Axis("connections", "how many connections", "connections", "connections", "echo", PLAIN, "1,5,10,30,100,300,500,1000,5000",
@@ -62,6 +69,8 @@ AXES = {axis.name: axis for axis in (
     Axis("threads", "loops of models 4 and 5, workers of models 3 and 5", "threads", "loops", "cpu",
          "reactor_pool,loop_per_thread,loop_per_thread_pool", "1,2,4,8", number_in(1, 1024),
          lambda work, value: work.but(threads=value)),
+    Axis("client-threads", "threads of the epoll client, on the client's CPUs", "client threads", "client_threads", "echo",
+         "single_reactor", "1,2,4,8", number_in(1, 64), lambda work, value: work.but(client_threads=value)),
     Axis("handler-us", "how long the handler computes (sleeps, with --workload blocking) for a request", "", "handler_us",
          "cpu", "all", "0,10,20,50,100,200,500,1000,2000,5000", _handler_us,
          lambda work, value: work.but(name=f"{work.family}:{value}us", cost_us=value),
@@ -106,8 +115,56 @@ def _lead_sentence(axis: Axis, found: list[dict[str, Any]]) -> str:
     return f"Up to {begin[1]} {who[0]} serves most requests{good[0]}{between}; from {begin[-1]} on {who[-1]}{good[-1]}."
 
 
-def conclude(axis: Axis, summary: Sequence[Combination]) -> dict[str, Any]:
-    """Returns all that follows from the curves, as the JSON file has it."""
+def measure_migrations(result: Result, s: Settings, run: Run) -> None:
+    with Window() as window:
+        measure_load(result, s, run, window)
+    spent = per_request(window.before, window.after, result["requests"], result["duration_s"])
+    result[MIGRATIONS] = spent.get(MIGRATIONS)
+
+
+def find_pairs(axis: Axis, summary: Sequence[Combination], results: Sequence[Result]) -> list[Pair]:
+    """Returns what has sentences of its own: at each value the usual client or pinning with the other, and the fewest client
+    threads with each other number."""
+    rows, out = {combination_key(row.first): row for row in summary}, []
+    least = min((row.first[axis.field] for row in summary), default=None)
+    usual = {axis.field: least} if axis.name == "client-threads" else {"client": None, "pinning": None}
+    for key, other in rows.items():
+        usual_key = combination_key(other.first | usual)
+        one, another = ((lambda r, key=key: combination_key(r) == key) for key in (usual_key, key))
+        if usual_key in rows and usual_key != key and (ratio := paired_ratio(results, other.workload, SPEED, one, another)):
+            out.append(Pair(rows[usual_key], other, ratio))
+    return out
+
+
+def _limit(row: Combination) -> str:
+    return (row.bottleneck or "not known").replace("_cpu", " CPU")
+
+
+def _pair_sentence(axis: Axis, pair: Pair) -> str:
+    names = [f"{row.label}, {axis.measured(row.first[axis.field])}" for row in pair[:2]]
+    told = [f"{what} a request {' and '.join(form(row.median(key) or 0) for row in pair[:2])}" for key, what, form in COSTS
+            if all(row.median(key) is not None for row in pair[:2])]
+    told.append(f"bottleneck {' and '.join(map(_limit, pair[:2]))}")
+    own, others = (row.median(CLIENT_CPU) for row in pair[:2])
+    alone = (f" Were the client the only limit, it would be {others / own:.2f} times."
+             if pair.other.first["client"] and own and others else "")
+    return f"{names[0]}: {ratio_text(pair.ratio, 'requests/s', names[1])}; {', '.join(told)}.{alone}"
+
+
+def _client_threads_sentences(pairs: Sequence[Pair]) -> list[str]:
+    out = []
+    for usual in {pair.usual.label: pair.usual for pair in pairs}.values():
+        ratios = [pair.ratio for pair in pairs if pair.usual is usual]
+        verdict = ("serve more than every other number" if all(ratio.low > 1 for ratio in ratios) else
+                   "serve less than another number" if any(ratio.high < 1 for ratio in ratios) else
+                   "cannot be told apart from some other number")
+        out.append(f"{usual.label}: the fewest client threads ({usual.first['client_threads']}) {verdict}; the bottleneck with "
+                   f"them: {_limit(usual)}.")
+    return out
+
+
+def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] = ()) -> dict[str, Any]:
+    """Returns all that follows from the curves, and from the pairs in the results, as the JSON file has it."""
     curves, speeds = curves_of(summary, axis.field, axis.figure), curves_of(summary, axis.field, SPEED)
     leading, crossed = (leads(speeds), crossings(speeds)) if len(speeds) > 1 else ([], [])
     out: dict[str, Any] = {"leads": [lead | {"from": number(lead["from"])} for lead in leading],
@@ -126,6 +183,11 @@ def conclude(axis: Axis, summary: Sequence[Combination]) -> dict[str, Any]:
     said += [_lead_sentence(axis, leading)] if leading else []
     said += [f"{c['after']} overtakes {c['before']} at {axis.place(c['at'])} (measured apart at "
              f"{' and at '.join(map(axis.measured, c['apart_at']))})." for c in crossed]
+    if pairs := find_pairs(axis, summary, results):
+        out["ratios"] = [ratio_json({"server": usual.label, "reference": other.label, axis.field: other.first[axis.field]},
+                                    SPEED, ratio) for usual, other, ratio in pairs]
+        said += [_pair_sentence(axis, pair) for pair in pairs]
+        said += _client_threads_sentences(pairs) if axis.name == "client-threads" else []
     if any(len(point.values) < 2 for curve in curves.values() for point in curve.values()):
         said.append("All this in a single round; more rounds would show what of it holds.")
     return out | {"verdicts": said}
@@ -139,7 +201,7 @@ def _heading(axis: Axis, row: Combination) -> str:
     return f"{name}: {', '.join(shared)}{placement_text(row.first)}\n"
 
 
-def table(axis: Axis, summary: Sequence[Combination]) -> str:
+def table(axis: Axis, summary: Sequence[Combination], results: Sequence[Result] = ()) -> str:
     """A block for each server, with a line and a bar for each value, then the conclusions."""
     if not summary:
         return "Nothing was measured.\n"
@@ -147,6 +209,7 @@ def table(axis: Axis, summary: Sequence[Combination]) -> str:
     columns: tuple[Column, ...] = (
         ("requests/s", 13, SPEED, grouped), ("", 1, "bound", str), SPREAD,
         *([("MB/s", 8, MEGABYTES, significant)] if axis.figure == MEGABYTES else []), ("CPU/req", 10, CPU, micros),
+        *([("client's", 10, CLIENT_CPU, micros)] if find_pairs(axis, summary, results) else []),
         ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("failed", 8, "lost", str),
         *([("published", 11, "published", str)] if published else []), ("", 0, "bar", str))
 
@@ -164,7 +227,7 @@ def table(axis: Axis, summary: Sequence[Combination]) -> str:
         out += "\n  * the client was the bottleneck: the server could do more"
     if published:
         out += "\n  published: requests/s of one epoll loop, hand-written, on another machine (4 cores, i5-3470)"
-    out += "\n" + "".join(f"  -> {sentence}\n" for sentence in conclude(axis, summary)["verdicts"])
+    out += "\n" + "".join(f"  -> {sentence}\n" for sentence in conclude(axis, summary, results)["verdicts"])
     return out + noise_sentence(summary) + "\n"
 
 
@@ -173,13 +236,19 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--workload", str, "workload to vary (default: by axis)")
     parser.option("--models", build.model_list, "comma-separated names or numbers, or all (default: by axis)")
     parser.option("--values", str, "comma-separated values, two or more (default: by axis)")
+    parser.option("--client", list_of(one_of("epoll", "blocking")), "comma-separated kinds of client: epoll, and blocking, a "
+                  "thread for each connection (default: epoll)", default=["epoll"])
+    parser.option("--pinning", list_of(one_of("on", "off")), "comma-separated: on, server and client on CPUs of their own "
+                  "where I/O is measured; off, both on all CPUs (default: on)", default=["on"])
     add_measuring_options(parser, DEFAULT, QUICK, within=True, html=True)
     add_server_options(parser, build)
     parser.set_defaults(workers=None)   # a sweep of threads refuses the option
     parser.examples("quintet-bench sweep connections --json connections.json --html connections.html",
                     "quintet-bench sweep handler-us --workload blocking --values 0,200,1000 --rounds 5",
+                    "quintet-bench sweep connections --values 100,300 --models 2 --client epoll,blocking",
+                    "quintet-bench sweep connections --values 1,100 --models 2 --pinning on,off",
                     "quintet-bench sweep size --models all --within 2min")
-    axes = [f"  {a.name:<13}{a.about}\n{'':15}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
+    axes = [f"  {a.name:<16}{a.about}\n{'':18}{a.workload}; {a.models}; {a.values}\n" for a in AXES.values()]
     parser.epilog = f"The axes, with their default workload, models and values:\n{''.join(axes)}{parser.epilog}"
 
 
@@ -191,14 +260,21 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         raise UsageError("--loops and --workers are varied by a sweep of threads; leave them out")
     works = [axis.apply(base, value) for value in values]
     require_files(max(work.connections for work in works))
-    who = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
+    if axis.name == "client-threads" and "blocking" in arguments.client:
+        raise UsageError("--client: the blocking client has a thread for each connection; it must be epoll")
+    models = contenders_of(arguments.models or build.model_list(axis.models), False, engine=arguments.engine)
+    kinds, pinning = ([None if name == usual else name for name in names]
+                      for usual, names in (("epoll", arguments.client), ("on", arguments.pinning)))
+    who = [dataclasses.replace(one, client=kind, pinning=pins) for one in models for kind in kinds for pins in pinning]
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=False,
                     workers=arguments.workers or "1..4")
     if s.html_file:
         from ..report.page import sweep_page  # before the runs, because it needs a package
-    document = run_plan("sweep", s, build)
+    choices: tuple[Measure, Measure] = measure_load, measure_migrations
+    document = run_plan("sweep", s, build, choices["off" in pinning])
     document.settings |= {"axis": axis.name, "values": values}
     summary = summarise(document.results)
-    figures = document.figures() | conclude(axis, summary)
-    write_results(table(axis, summary), figures, s.json_file, s.html_file, sweep_page(figures) if s.html_file else None)
+    figures = document.figures() | conclude(axis, summary, document.results)
+    page = sweep_page(figures) if s.html_file else None
+    write_results(table(axis, summary, document.results), figures, s.json_file, s.html_file, page)
     return exit_status(document)

@@ -13,7 +13,8 @@ from ..text import grouped, micros, percent, significant
 from .figures import MODELS, Curves, Line, Point, complete, shown, tint_of, tip
 
 AXES = {"connections": ("connections", "connections"), "size": ("message_bytes", "bytes"), "threads": ("loops", "threads"),
-        "pipeline": ("pipeline", "in flight"), "handler-us": ("handler_us", "handler time")}
+        "pipeline": ("pipeline", "in flight"), "handler-us": ("handler_us", "handler time"),
+        "client-threads": ("client_threads", "client threads")}
 BOUND = ", the client was the bottleneck"
 # What stands below a heading, in this order: "warning", "before" (sentences), "rows" (bars and figures for each workload),
 # "bars", "plots" (title, unit, curves), "tables" (heads, rows, title of a folded one), "figures", "after" (sentences).
@@ -47,7 +48,7 @@ def _sweep(document: dict[str, Any]) -> Parts:
     for row in rows:
         at, label, bound = values.index(row[key]), row["label"], row["bottleneck"] == "client_cpu"
         row["label"] += f", {names[at]}"
-        line = lines.setdefault(label, Line(label, row["tint"], "", "", []))
+        line = lines.setdefault(label, Line(label, row["tint"], "5 3" if row["client"] or row["pinning"] else "", "", []))
         if figure in row["range"]:
             line.points.append(Point(at, row[figure], row["range"][figure],
                                      f"{row['label']}: {tip(row, figure)}{BOUND * bound}"))

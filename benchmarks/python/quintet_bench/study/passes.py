@@ -163,5 +163,5 @@ class Study:
                 if result[key] is not None:
                     self.subjects[label_of(result)]["figures"].setdefault(key, []).append(result[key])
             known = any(key in subject["figures"] for subject in self.subjects.values())
-            if good and not known and key not in METRICS and not key.startswith("lock_"):
+            if good and not known and source.startswith("/proc"):
                 self.tell(f"{title}: this kernel does not tell it in {source}")
