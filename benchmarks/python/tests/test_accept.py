@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSL-1.0
 """Wake-ups to accept in what strace prints, the server's own counters, and the ratios."""
+import pathlib
+import subprocess
+
 import pytest
 from conftest import made_up
 from quintet_bench.commands.accept import count_accepting, ratios, table, take_accept_figures
 from quintet_bench.errors import RunError
+from quintet_bench.web import NGINX, installed, nginx_command
 
 SERVED = """strace: Process 7 attached
 [pid 7] epoll_wait(12,  <unfinished ...>
@@ -50,4 +54,14 @@ def test_ratios_to_the_main_reactor_and_to_the_peer(peer: str, references: list[
                        **server) for number in (1, 2) for i, server in enumerate(servers)]
     found = [(reference, ratio.median) for name, reference, _, ratio in ratios(results) if name == "reuse_port"]
     assert [reference for reference, _ in found] == references and found[0][1] == 2
+    assert ("published, not measured: Fastsocket" in table(results)) == (peer == "nginx")
     assert "-> reuse_port: 2.00 times the connections of main_reactor (rounds from 2.00 to 2.00)." in table(results)
+
+
+def test_nginx_takes_its_configuration_and_keeps_the_file_open(tmp_path: pathlib.Path) -> None:
+    command = nginx_command(installed("nginx") or "nginx", str(tmp_path), NGINX, 2, port="8080")
+    text = (tmp_path / "nginx.conf").read_text()
+    assert "worker_processes 2;" in text and "open_file_cache max=1000 inactive=60s;" in text and "accept_mutex off" in text
+    if not installed("nginx"):
+        pytest.skip("nginx is not installed; apt-get install nginx")
+    subprocess.run([*command, "-t"], check=True, capture_output=True)

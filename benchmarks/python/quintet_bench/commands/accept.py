@@ -3,13 +3,10 @@
 import argparse
 import functools
 import json
-import os
 import pathlib
 import re
 import resource
-import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -25,12 +22,14 @@ from ..machine import allowed_cpus, read_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
+from ..published import PUBLISHED
 from ..results import Combination, Result, Sample, label_of, summarise, write_results
 from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence
+from ..web import NGINX, await_accepting, example_command, installed, nginx_command
 
 ABOUT = "Compares accept strategies under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
@@ -45,13 +44,6 @@ LEGEND = """\
   user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
   one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
   to accept, for each connection, while nothing else happens. Times and speed: server and client share the CPUs.
-"""
-# All paths are relative to nginx's own folder.
-NGINX = """daemon off; worker_processes {workers}; pid pid; worker_rlimit_nofile 20000; {user}
-events {{ accept_mutex off; worker_connections 16384; }}
-http {{ access_log off; keepalive_timeout 0; default_type text/plain;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-  server {{ listen 127.0.0.1:{port} backlog=1024; root .; }} }}
 """
 TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
 CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
@@ -111,27 +103,14 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
             take_accept_figures(result, json.loads(read_text(file.name) or "{}"))
 
 
-def _await_accepting(server: Child, port: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    with socket.socket() as attempt:
-        while attempt.connect_ex(("127.0.0.1", int(port))):
-            if server.status() is not None or time.monotonic() > deadline:
-                raise RunError(f"{server.name} {server.ending()}")
-            time.sleep(0.01)
-
-
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
         pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        user = "user root;" if os.geteuid() == 0 else ""  # another user may not read the folder
-        pathlib.Path(folder, "nginx.conf").write_text(
-            NGINX.format(workers=s.loops or len(allowed_cpus()), user=user, port=port))
-        command = ([nginx, "-p", folder, "-c", "nginx.conf", "-e", "error.log"] if run.who.peer else
-                   [http_hello, "--port", port, "--linger", "0", "--model", result["model"], "--engine", result["engine"],
-                    "--accept", result["accept"], "--loops", str(result["loops"])])
+        command = (nginx_command(nginx, folder, NGINX, s.loops or len(allowed_cpus()), port=port) if run.who.peer else
+                   [*example_command(http_hello, port, result), "--linger", "0"])
         with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
-            _await_accepting(server, port)
+            await_accepting(server, port)
             _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
 
 
@@ -162,6 +141,8 @@ def table(results: list[Result]) -> str:
         out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
     for name, reference, metric, found in ratios(results):
         out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
+    if any(row.first["peer"] == "nginx" for row in summary):
+        out += f"  published, not measured: {PUBLISHED['accept']['published']}.\n"
     return out + noise_sentence(summary) + "\n"
 
 
@@ -184,7 +165,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.flag("--no-counters", "do not count system calls and wake-ups")
     parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 8",
                     "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
-                    "quintet-bench accept --nginx --rounds 9")
+                    "quintet-bench accept --preset fastsocket --nginx --json nginx.json")
 
 
 def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
@@ -209,7 +190,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
                     shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
     measure: Measure = functools.partial(measure_accept, closing)
     if arguments.nginx:
-        nginx = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")  # where Debian has it
+        nginx = installed("nginx")
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
@@ -221,5 +202,6 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx}
     found = [ratio_json({"accept": name, "reference": reference}, metric, ratio)
              for name, reference, metric, ratio in ratios(document.results)]
-    write_results(table(document.results), document.figures() | {"ratios": found}, s.json_file)
+    figures = document.figures() | {"ratios": found, "published": PUBLISHED["accept"]["systems"]}
+    write_results(table(document.results), figures, s.json_file)
     return exit_status(document)

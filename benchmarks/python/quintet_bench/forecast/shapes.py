@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Three published curves over cores (published.json), and simulations of the same structures. Published figures are of other
-machines, years and kernels, so only the shape is comparable."""
+"""Three published curves over cores, and simulations of the same structures."""
 from __future__ import annotations
 
 import heapq
-import json
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from ..published import PUBLISHED
 from ..results import number
 from ..text import percent
 from .costs import LOOP_PER_THREAD, MachineCosts, between
 from .engine import Simulator, Steps, Thread
 from .server import Scenario, simulate
 
-PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published.json").read_text("utf-8"))
 ACCEPTING_US = 50_000                   # simulated time
 MONGODB = 2.57                          # published: an io_context each / a shared one
 SIZES = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (24, 24), (40, 8), (40, 16), (40, 24))   # threads, cores
