@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 from conftest import made_up
-from quintet_bench.commands.accept import count_accepting, ratios, table, take_accept_figures
+from quintet_bench.commands.accept import bounds, count_accepting, ratios, table, take_accept_figures
 from quintet_bench.errors import RunError
+from quintet_bench.results import summarise
 from quintet_bench.web import NGINX, installed, nginx_command
 
 SERVED = """strace: Process 7 attached
@@ -37,13 +38,27 @@ def test_who_wakes_to_accept(trace: str, accepted: int, wakes: int) -> None:
 
 def test_locality_and_balance_follow_from_the_counters() -> None:
     result, usual = made_up(accept="reuse_port"), made_up()
-    take_accept_figures(result, {"accepted": 100, "accepted_locally": 99, "accepted_by_each": [75, 25]})
+    take_accept_figures(result, {"accepted": 100, "accepted_locally": 99, "opened_by_each": [75, 25]})
     assert (result["accepted_locally"], result["accept_balance"]) == (0.99, 1.5)
-    take_accept_figures(usual, {"accepted": 9, "accepted_locally": 3, "accepted_by_each": [9]})
-    assert usual["accept_balance"] is usual["accepted_locally"] is None
+    take_accept_figures(usual, {"accepted": 9, "accepted_locally": 3, "opened_by_each": [5, 4]})
+    assert usual["accept_balance"] == pytest.approx(10 / 9) and usual["accepted_locally"] is None
     for wrong in ({"accepted": 0, "accepted_locally": 0}, {"accepted": 9, "accepted_locally": 3}):
         with pytest.raises(RunError):
             take_accept_figures(result, wrong)
+
+
+@pytest.mark.parametrize("accept, key, values, met, said", [
+    ("main_reactor", "accept_balance", (1.0, 1.0), True, "loop / average 1.00 (promised: at most 1.1): passes"),
+    ("main_reactor", "accept_balance", (1.2, 1.3), False, "average 1.25 (promised: at most 1.1): FAILS"),
+    ("exclusive", "accept_balance", (1.2, 1.3), False, "(not promised: at most 1.1): not kept here"),
+    ("reuse_port", "accept_balance", (1.0, 1.3), None, "(not promised: at most 1.1): too noisy to say")])
+def test_bounds_are_kept_by_all_rounds_or_broken_by_all(accept: str, key: str, values: tuple[float, ...], met: bool | None,
+                                                        said: str) -> None:
+    results = [made_up(workload="short", round=i, accept=accept, loops=2, **{key: value}) for i, value in enumerate(values)]
+    (bound,) = bounds(summarise([*results, made_up(workload="short", peer="epoll", loops=2, accept_balance=1.0),
+                                 made_up(workload="short", accept=accept, loops=1, accept_balance=1.0)]))
+    assert (bound["met"], bound["metric"], bound["loops"]) == (met, key, 2) and said in bound["sentence"]
+    assert bound["sentence"] in table(results)
 
 
 @pytest.mark.parametrize("peer, references", [("epoll", ["main_reactor", "hand-written epoll"]),

@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from .. import strace
@@ -28,7 +29,7 @@ from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_comman
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED, noise_sentence, within
 from ..web import NGINX, await_accepting, example_command, installed, nginx_command
 
 ABOUT = "Compares accept strategies under short connections"
@@ -40,6 +41,8 @@ COLUMNS: tuple[Column, ...] = (
     ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
     ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
     ("syscalls", 10, "syscalls_per_request", significant))
+# What a strategy should keep: the largest value, its name, and the strategies that promise it (doc/accepting.md).
+BOUNDS = {"accept_balance": (1.1, "busiest loop / average", (USUAL,))}
 LEGEND = """\
   user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
   one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
@@ -64,13 +67,14 @@ def count_accepting(trace: str) -> tuple[int, int]:
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
     """Takes accepted_locally and accept_balance from the output of `serve --json`."""
-    accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "accepted_by_each"))
+    accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "opened_by_each"))
     if not accepted:
         raise RunError("the server has accepted no connection")
-    if result["accept"] != USUAL:       # the main loop is not pinned, and the model distributes its connections
-        if locally is None or not each:
-            raise RunError("the server has no counters of its loops")
-        result |= {"accepted_locally": locally / accepted, "accept_balance": max(each) * len(each) / accepted}
+    if locally is None or not each:
+        raise RunError("the server has no counters of its loops")
+    result["accept_balance"] = max(each) * len(each) / sum(each)
+    if result["accept"] != USUAL:       # the main loop is not pinned
+        result["accepted_locally"] = locally / accepted
 
 
 def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
@@ -128,6 +132,22 @@ def ratios(results: list[Result]) -> list[tuple[str, str, str, Sample]]:
         results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference))]
 
 
+def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
+    """What each strategy keeps of what it should, and whether it has promised to."""
+    out, words = [], {True: ("passes", "kept here"), False: ("FAILS", "not kept here"), None: ("too noisy to say",) * 2}
+    for row in summary:
+        for key, (most, about, promising) in BOUNDS.items():
+            if not (figure := row.samples.get(key)) or row.is_peer or (key == "accept_balance" and row.first["loops"] == 1):
+                continue
+            strategy, met = _name(row.first), within(figure, most)
+            promised = strategy in promising
+            sentence = (f"{strategy}, {row.first['loops']} loops: {about} {figure.median:.2f} "
+                        f"({'' if promised else 'not '}promised: at most {most:g}): {words[met][not promised]}")
+            told = {"accept": strategy, "loops": row.first["loops"], "most": most, "promised": promised, "met": met}
+            out.append(ratio_json(told, key, figure) | {"sentence": sentence})
+    return out
+
+
 def table(results: list[Result]) -> str:
     """A line for each accept strategy, then their ratios."""
     def texts(row: Combination) -> dict[str, str]:
@@ -141,6 +161,7 @@ def table(results: list[Result]) -> str:
         out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
     for name, reference, metric, found in ratios(results):
         out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
+    out += "".join(f"  -> {bound['sentence']}.\n" for bound in bounds(summary))
     if any(row.first["peer"] == "nginx" for row in summary):
         out += f"  published, not measured: {PUBLISHED['accept']['published']}.\n"
     return out + noise_sentence(summary) + "\n"
@@ -202,6 +223,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx}
     found = [ratio_json({"accept": name, "reference": reference}, metric, ratio)
              for name, reference, metric, ratio in ratios(document.results)]
-    figures = document.figures() | {"ratios": found, "published": PUBLISHED["accept"]["systems"]}
+    kept = bounds(summarise(document.results))
+    figures = document.figures() | {"ratios": found, "bounds": kept, "published": PUBLISHED["accept"]["systems"]}
     write_results(table(document.results), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document) or int(any(bound["promised"] and bound["met"] is False for bound in kept))
