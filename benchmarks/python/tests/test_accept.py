@@ -5,9 +5,10 @@ import subprocess
 
 import pytest
 from conftest import made_up
-from quintet_bench.commands.accept import bounds, count_accepting, ratios, table, take_accept_figures
+from quintet_bench.commands.accept import bounds, ratios, table, take_accept_figures
 from quintet_bench.errors import RunError
 from quintet_bench.results import summarise
+from quintet_bench.wakes import count_calls, count_events
 from quintet_bench.web import NGINX, installed, nginx_command
 
 SERVED = """strace: Process 7 attached
@@ -33,7 +34,23 @@ ALONE = "epoll_wait(5, [...], 512, -1) = 1\naccept4(3, NULL, NULL, SOCK_CLOEXEC)
 
 @pytest.mark.parametrize("trace, accepted, wakes", [(SERVED, 2, 1), (HERD, 1, 2), (ALONE, 1, 1)])
 def test_who_wakes_to_accept(trace: str, accepted: int, wakes: int) -> None:
-    assert count_accepting(trace) == (accepted, wakes)
+    assert count_calls(trace) == (accepted, wakes)
+
+
+@pytest.mark.parametrize("lines, accepted, wakes", [
+    (("wake 7", "exit 7", "accept 7", "got 7", "accept 7", "none 7"), 1, 1),
+    (("wake 7", "exit 7", "enter 7", "wake 7", "exit 7", "accept 7", "got 7", "accept 7", "none 7", "enter 7"), 1, 1),
+    (("exit 7", "accept 7", "got 7", "enter 7"), 1, 0),                     # it was not asleep
+    (("wake 7", "wake 8", "exit 7", "accept 7", "got 7", "wake 8", "exit 8", "accept 8", "none 8"), 1, 3),  # 8: once in vain
+    (("enter 7", "wake 7", "exit 7", "wake 7", "wake 7", "accept 7", "got 7"), 1, 1),   # those two: of a lock
+    (("wake 6", "exit 6", "accept 6", "got 6", "wake 9", "wake 9"), 0, 0)])             # another process; a thread of a pool
+def test_wake_ups_in_the_events_of_the_scheduler(lines: tuple[str, ...], accepted: int, wakes: int) -> None:
+    kinds = {"wake": " 4391         sched:sched_wakeup: comm=a pid=1 pid={} prio=120 target_cpu=001",
+             "enter": " {} syscalls:sys_enter_epoll_pwait: epfd: 0x00000005", "exit": " {}  syscalls:sys_exit_epoll_pwait: 0x1",
+             "accept": " {} syscalls:sys_enter_accept4: fd: 0x00000003, flags: 0x00080000",
+             "got": " {}  syscalls:sys_exit_accept4: 0x7", "none": " {}  syscalls:sys_exit_accept4: 0xfffffffffffffff5"}
+    trace = "".join(kinds[kind].format(thread) + "\n" for kind, _, thread in (line.partition(" ") for line in lines))
+    assert count_events("'trace' not valid for software events. Ignoring.\n" + trace, {"7", "8", "9"}) == (accepted, wakes)
 
 
 def test_locality_and_balance_follow_from_the_counters() -> None:
@@ -51,7 +68,9 @@ def test_locality_and_balance_follow_from_the_counters() -> None:
     ("main_reactor", "accept_balance", (1.0, 1.0), True, "loop / average 1.00 (promised: at most 1.1): passes"),
     ("main_reactor", "accept_balance", (1.2, 1.3), False, "average 1.25 (promised: at most 1.1): FAILS"),
     ("exclusive", "accept_balance", (1.2, 1.3), False, "(not promised: at most 1.1): not kept here"),
-    ("reuse_port", "accept_balance", (1.0, 1.3), None, "(not promised: at most 1.1): too noisy to say")])
+    ("reuse_port", "accept_balance", (1.0, 1.3), None, "(not promised: at most 1.1): too noisy to say"),
+    ("reuse_port", "accept_wakes_per_connection", (1.05, 1.05), True, "a connection 1.05 (promised: at most 1.05): passes"),
+    ("reuse_port", "accept_wakes_per_connection", (1.06, 1.06), False, "connection 1.06 (promised: at most 1.05): FAILS")])
 def test_bounds_are_kept_by_all_rounds_or_broken_by_all(accept: str, key: str, values: tuple[float, ...], met: bool | None,
                                                         said: str) -> None:
     results = [made_up(workload="short", round=i, accept=accept, loops=2, **{key: value}) for i, value in enumerate(values)]
@@ -65,12 +84,13 @@ def test_bounds_are_kept_by_all_rounds_or_broken_by_all(accept: str, key: str, v
                                               ("nginx", ["main_reactor", "nginx", "nginx"])])
 def test_ratios_to_the_main_reactor_and_to_the_peer(peer: str, references: list[str]) -> None:
     servers = ({"accept": "main_reactor"}, {"accept": "reuse_port"}, {"model": None, "accept": None, "peer": peer})
-    results = [made_up(workload="short", round=number, requests_per_s=100 * number * (i + 1), server_cpu_us_per_request=10 + i,
-                       **server) for number in (1, 2) for i, server in enumerate(servers)]
-    found = [(reference, ratio.median) for name, reference, _, ratio in ratios(results) if name == "reuse_port"]
+    results = [made_up(workload="short", loops=2, round=number, requests_per_s=100 * number * (i + 1),
+                       server_cpu_us_per_request=10 + i, **server) for number in (1, 2) for i, server in enumerate(servers)]
+    found = [(about["reference"], ratio.median) for about, _, ratio in ratios(results) if about["accept"] == "reuse_port"]
     assert [reference for reference, _ in found] == references and found[0][1] == 2
+    assert len(ratios(results + [r | {"loops": 8} for r in results])) == 2 * len(ratios(results))
     assert ("published, not measured: Fastsocket" in table(results)) == (peer == "nginx")
-    assert "-> reuse_port: 2.00 times the connections of main_reactor (rounds from 2.00 to 2.00)." in table(results)
+    assert "-> reuse_port, 2 loop(s): 2.00 times the connections of main_reactor (rounds from 2.00 to 2.00)." in table(results)
 
 
 def test_nginx_takes_its_configuration_and_keeps_the_file_open(tmp_path: pathlib.Path) -> None:

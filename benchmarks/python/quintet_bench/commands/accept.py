@@ -4,7 +4,6 @@ import argparse
 import functools
 import json
 import pathlib
-import re
 import resource
 import signal
 import sys
@@ -13,8 +12,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from .. import strace
-from ..build import Build
+from .. import strace, wakes
+from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
 from ..errors import RunError, UsageError
@@ -41,28 +40,14 @@ COLUMNS: tuple[Column, ...] = (
     ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
     ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
     ("syscalls", 10, "syscalls_per_request", significant))
-# What a strategy should keep: the largest value, its name, and the strategies that promise it (doc/accepting.md).
-BOUNDS = {"accept_balance": (1.1, "busiest loop / average", (USUAL,))}
+# What a strategy should keep: the largest value, its name, and the strategy that promises it, or else all (doc/accepting.md).
+BOUNDS = {"accept_balance": (1.1, "busiest loop / average", USUAL),
+          "accept_wakes_per_connection": (1.05, "threads woken for a connection", "")}
 LEGEND = """\
   user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
   one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
   to accept, for each connection, while nothing else happens. Times and speed: server and client share the CPUs.
 """
-TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
-CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
-
-
-def count_accepting(trace: str) -> tuple[int, int]:
-    """Returns accepted connections, and wake-ups: returns from epoll_wait that are followed by accept, successful or not.
-    A call has two lines if another thread's call came in between."""
-    accepted = wakes = 0
-    woken: set[str] = set()             # threads that have made no accept call since then
-    for thread, resumed, call, value in CALL.findall(trace):
-        if call == "accept":
-            wakes += not resumed and thread in woken
-            accepted += int(value or -1) >= 0
-        (woken.add if call == "epoll_" and int(value or -1) > 0 else woken.discard)(thread)
-    return accepted, wakes
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
@@ -79,18 +64,16 @@ def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
 
 def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
     command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
-    run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), Observer())
+    run_load(result, command + ["--server-calls"] * (run.counting and not s.by_strace), server, run.expected_s(s), Observer())
 
 
 def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
-    """At a rate at which every connection finds all threads asleep, even under strace."""
+    """At a rate at which every connection finds all threads asleep, even while they are traced."""
     command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
                "--pin", result["client_cpus"]]
-    with strace.attached(server.pid, TRACED) as trace, Child("the client", command) as client:
-        client.wait(time.monotonic() + PATIENCE_S)
-        accepted, wakes = count_accepting(trace.errors())
+    accepted, woken = wakes.count(server.pid, command)
     if accepted:
-        result["accept_wakes_per_connection"] = wakes / accepted
+        result["accept_wakes_per_connection"] = woken / accepted
 
 
 def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
@@ -99,7 +82,7 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
         with Child("the server", server_command(s, run, result) + counters) as server:
             address = await_listening(server, result)
             _load(result, s, run, server, address, "--close", closing)
-            if run.counting and not strace.obstacle():
+            if run.counting and wakes.method():
                 _count_wakes(result, s, server, address)
             server.kill(signal.SIGTERM)
             server.wait(time.monotonic() + PATIENCE_S)
@@ -111,7 +94,7 @@ def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: 
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
         pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        command = (nginx_command(nginx, folder, NGINX, s.loops or len(allowed_cpus()), port=port) if run.who.peer else
+        command = (nginx_command(nginx, folder, NGINX, result["loops"], port=port) if run.who.peer else
                    [*example_command(http_hello, port, result), "--linger", "0"])
         with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
             await_accepting(server, port)
@@ -122,26 +105,28 @@ def _name(result: Result) -> str:
     return label_of(result) if result["peer"] else result["accept"] or USUAL
 
 
-def ratios(results: list[Result]) -> list[tuple[str, str, str, Sample]]:
-    """Returns strategy, reference, metric and the ratio in each round."""
+def ratios(results: list[Result]) -> list[tuple[dict[str, Any], str, Sample]]:
+    """Returns strategy, loops and reference; the metric; and the ratio in each round."""
     peer = next((_name(result) for result in results if result["peer"]), "")
     # The hand-written loop has one thread, so its throughput is not comparable with several.
-    pairs = [(name, reference, metric) for name in dict.fromkeys(_name(result) for result in results if not result["peer"])
+    pairs = [({"accept": name, "loops": loops, "reference": reference}, metric)
+             for name, loops in dict.fromkeys((_name(result), result["loops"]) for result in results if not result["peer"])
              for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)) if name != reference]
-    return [(name, reference, metric, found) for name, reference, metric in pairs if (found := paired_ratio(
-        results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference))]
+    return [(about, metric, found) for about, metric in pairs if (found := paired_ratio(
+        [r for r in results if r["loops"] == about["loops"]], "short", metric,
+        lambda r: _name(r) == about["accept"], lambda r: _name(r) == about["reference"]))]
 
 
 def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
     """What each strategy keeps of what it should, and whether it has promised to."""
     out, words = [], {True: ("passes", "kept here"), False: ("FAILS", "not kept here"), None: ("too noisy to say",) * 2}
     for row in summary:
-        for key, (most, about, promising) in BOUNDS.items():
+        for key, (most, about, promises) in BOUNDS.items():
             if not (figure := row.samples.get(key)) or row.is_peer or (key == "accept_balance" and row.first["loops"] == 1):
                 continue
             strategy, met = _name(row.first), within(figure, most)
-            promised = strategy in promising
-            sentence = (f"{strategy}, {row.first['loops']} loops: {about} {figure.median:.2f} "
+            promised = promises in (strategy, "")
+            sentence = (f"{strategy}, {row.first['loops']} loop(s): {about} {figure.median:.2f} "
                         f"({'' if promised else 'not '}promised: at most {most:g}): {words[met][not promised]}")
             told = {"accept": strategy, "loops": row.first["loops"], "most": most, "promised": promised, "met": met}
             out.append(ratio_json(told, key, figure) | {"sentence": sentence})
@@ -156,11 +141,17 @@ def table(results: list[Result]) -> str:
     summary = summarise(results)
     if not summary:
         return "Nothing was measured.\n"
-    out = title_line(summary[0]) + "\n" + rows_text(summary, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}") + LEGEND
+    out = ""
+    for loops in dict.fromkeys(row.first["loops"] for row in summary):
+        rows = [row for row in summary if row.first["loops"] == loops]
+        out += f"{title_line(rows[0])}, {loops} loop(s)\n"
+        out += rows_text(rows, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}")
+    out += LEGEND
     if (softirq := summary[0].median("machine_softirq_fraction")) is not None:
         out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
-    for name, reference, metric, found in ratios(results):
-        out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
+    for about, metric, found in ratios(results):
+        what = "connections" if metric == SPEED else "CPU a connection"
+        out += f"  -> {about['accept']}, {about['loops']} loop(s): {ratio_text(found, what, about['reference'])}.\n"
     out += "".join(f"  -> {bound['sentence']}.\n" for bound in bounds(summary))
     if any(row.first["peer"] == "nginx" for row in summary):
         out += f"  published, not measured: {PUBLISHED['accept']['published']}.\n"
@@ -174,7 +165,8 @@ def add_options(parser: Parser, build: Build) -> None:
                   f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
     parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
                   "loop_per_thread_pool, since in others only the main loop accepts (default: loop_per_thread)", default="4")
-    parser.option("--loops", number_in(1, 1024), "event loops (default: one for each CPU)")
+    parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: one for each "
+                  "CPU)", dest="loop_counts")
     parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", default="automatic")
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: by preset)")
     parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
@@ -184,20 +176,21 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--http_hello", str, "path of the example http_hello (default: that of this build)", metavar="FILE")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
-    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 8",
+    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 1,2,4,8",
                     "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
                     "quintet-bench accept --preset fastsocket --nginx --json nginx.json")
 
 
-def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
-    cpus, names = len(allowed_cpus()), arguments.strategies
-    if (arguments.loops or 1) > cpus and "reuse_port_cpu" in names:
-        names = [name for name in names if name != "reuse_port_cpu"]
-        print(f"reuse_port_cpu is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
+def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workload]) -> list[Contender]:
     peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
-    if not names and not peers:
+    model = build.model(arguments.model)
+    ours = [Contender(model=model, engine=arguments.engine, accept=name) for name in arguments.strategies]
+    for who, work in ((who, work) for who in ours for work in works if not who.serves(work)):
+        print(f"{who.accept} is skipped: {work.threads} loops need a CPU each, and there are {len(allowed_cpus())}.",
+              file=sys.stderr)
+    if not any(who.serves(work) for who in ours + peers for work in works):
         raise UsageError("--strategies: nothing is left to measure")
-    return [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name) for name in names] + peers
+    return ours + peers
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
@@ -205,9 +198,10 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         raise UsageError("--close: with --nginx the server closes; leave it out")
     closing = "server" if arguments.nginx else arguments.close or "fin"
     usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
-    work = build.workload("short").but(connections=arguments.connections or usual)
-    require_files(work.connections)
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=_contenders(arguments, build),
+    works = [build.workload("short").but(connections=arguments.connections or usual, threads=loops)
+             for loops in arguments.loop_counts or [len(allowed_cpus())]]
+    require_files(works[0].connections)
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=_contenders(arguments, build, works),
                     shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
     measure: Measure = functools.partial(measure_accept, closing)
     if arguments.nginx:
@@ -215,14 +209,14 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if s.counters and (obstacle := strace.obstacle()):
-        print(f"Wake-ups are not counted: {obstacle}.", file=sys.stderr)
+    if s.counters and not wakes.method():
+        print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for servers that do not raise it themselves
     document = run_plan("accept", s, build, measure)
-    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx}
-    found = [ratio_json({"accept": name, "reference": reference}, metric, ratio)
-             for name, reference, metric, ratio in ratios(document.results)]
+    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx,
+                          "wakes": wakes.method() if s.counters else None}
+    found = [ratio_json(about, metric, ratio) for about, metric, ratio in ratios(document.results)]
     kept = bounds(summarise(document.results))
     figures = document.figures() | {"ratios": found, "bounds": kept, "published": PUBLISHED["accept"]["systems"]}
     write_results(table(document.results), figures, s.json_file)
