@@ -9,7 +9,7 @@ from quintet_bench.commands.accept import bounds, ratios, table, take_accept_fig
 from quintet_bench.errors import RunError
 from quintet_bench.results import summarise
 from quintet_bench.wakes import count_calls, count_events
-from quintet_bench.web import NGINX, installed, nginx_command
+from quintet_bench.web import NGINX_FILE, installed, nginx_command
 
 SERVED = """strace: Process 7 attached
 [pid 7] epoll_wait(12,  <unfinished ...>
@@ -94,7 +94,7 @@ def test_ratios_to_the_main_reactor_and_to_the_peer(peer: str, references: list[
 
 
 def test_nginx_takes_its_configuration_and_keeps_the_file_open(tmp_path: pathlib.Path) -> None:
-    command = nginx_command(installed("nginx") or "nginx", str(tmp_path), NGINX, 2, port="8080")
+    command = nginx_command(installed("nginx") or "nginx", str(tmp_path), NGINX_FILE, 2, port="8080")
     text = (tmp_path / "nginx.conf").read_text()
     assert "worker_processes 2;" in text and "open_file_cache max=1000 inactive=60s;" in text and "accept_mutex off" in text
     if not installed("nginx"):

@@ -24,12 +24,12 @@ from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..published import PUBLISHED
 from ..results import Combination, Result, Sample, label_of, summarise, write_results
-from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
+from ..runner import PATIENCE_S, Measure, await_listening, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence, within
-from ..web import NGINX, await_accepting, example_command, installed, nginx_command
+from ..web import NGINX_FILE, await_accepting, example_command, installed, load_short, nginx_command
 
 ABOUT = "Compares accept strategies under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
@@ -62,11 +62,6 @@ def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
         result["accepted_locally"] = locally / accepted
 
 
-def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
-    command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
-    run_load(result, command + ["--server-calls"] * (run.counting and not s.by_strace), server, run.expected_s(s), Observer())
-
-
 def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
     """At a rate at which every connection finds all threads asleep, even while they are traced."""
     command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
@@ -81,7 +76,7 @@ def measure_accept(closing: str, result: Result, s: Settings, run: Run) -> None:
         counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
         with Child("the server", server_command(s, run, result) + counters) as server:
             address = await_listening(server, result)
-            _load(result, s, run, server, address, "--close", closing)
+            load_short(result, s, run, server, address, "--close", closing)
             if run.counting and wakes.method():
                 _count_wakes(result, s, server, address)
             server.kill(signal.SIGTERM)
@@ -94,11 +89,11 @@ def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: 
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
         pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        command = (nginx_command(nginx, folder, NGINX, result["loops"], port=port) if run.who.peer else
+        command = (nginx_command(nginx, folder, NGINX_FILE, result["loops"], port=port) if run.who.peer else
                    [*example_command(http_hello, port, result), "--linger", "0"])
         with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
             await_accepting(server, port)
-            _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
+            load_short(result, s, run, server, f"127.0.0.1:{port}", "--http")
 
 
 def _name(result: Result) -> str:
