@@ -30,10 +30,13 @@ def _summary(document: dict[str, Any]) -> Parts:
 
 def _contention(document: dict[str, Any]) -> Parts:
     p = document["published"]
-    after = [f"{r['threads']} threads, {words(r['metric'])}: an io_context each has {r['median']:.2f} times that of one for "
-             f"all (rounds from {r['min']:.2f} to {r['max']:.2f})." for r in document.get("ratios", ())]
-    after.append(f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
-                 f"threads, {grouped(p['separate_requests_per_s'])} and more with an io_context each.")
+    if "shared_requests_per_s" in p:
+        after = [f"{r['threads']} threads, {words(r['metric'])}: an io_context each has {r['median']:.2f} times that of one "
+                 f"for all (rounds from {r['min']:.2f} to {r['max']:.2f})." for r in document.get("ratios", ())]
+        after.append(f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
+                     f"threads, {grouped(p['separate_requests_per_s'])} and more with an io_context each.")
+    else:
+        after = [f"{told}." for told in (*(r["sentence"] for r in document["ratios"]), f"Published: {p['sentence']}")]
     rows = sorted(map(complete, document["summary"]), key=lambda row: row["loops"])
     return {"rows": [row | {"label": f"{row['label']}, {row['loops']} threads"} for row in rows], "after": after}
 
