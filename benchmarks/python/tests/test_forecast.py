@@ -85,7 +85,10 @@ def test_published_shapes_follow_from_the_structures(monkeypatch: pytest.MonkeyP
     assert rows[0]["ratio"] == pytest.approx(1, rel=0.02) and rows[-1]["published_shared"] == 159_000
     assert rows[-1]["shared"] < 0.95 * max(row["shared"] for row in rows)
     assert accepting(some_costs(spin_share=0), 40, 4, 36) == pytest.approx(1e6 / 4, rel=0.02)
-    rows = io_context_shape(some_costs(), 1000)["rows"]
+    shape = io_context_shape(some_costs(), 1000)
+    rows = shape["rows"]
+    assert f"{rows[1]['ratio']:.2f} times as many with 8 threads on 8 cores and " in shape["conclusion"]
+    assert "(published: 2.57)" in shape["conclusion"]
     assert rows[0]["ratio"] == pytest.approx(1, rel=0.25) and all(row["ratio"] > 1 for row in rows)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """Working sets that show their cache, and the tables and ratios of memlat, merging and contention."""
+import json
 import pathlib
 
 import pytest
@@ -8,6 +9,7 @@ from conftest import made_up
 from quintet_bench import redis_load
 from quintet_bench.commands import contention, memlat, merging
 from quintet_bench.commands.memlat import read_caches, working_sets
+from quintet_bench.errors import UsageError
 from quintet_bench.machine import allowed_cpus
 from quintet_bench.plan import Contender, Run, Settings
 from quintet_bench.results import Document
@@ -61,6 +63,19 @@ def test_contention_compares_within_rounds_and_thread_counts(kind: str, each: st
     assert table.index(f"-> 2: {each} has 2.00 times") < table.index(f"-> 8: {each} has 8.00 times") and part in table
     assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
     assert contention.contention_table([], document) == ""
+
+
+def test_contention_shows_a_forecast_for_24_cores_as_such(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "forecast.json"
+    path.write_text(json.dumps({"shapes": [{"name": "io_context", "rows": [
+        {"threads": 40, "cores": cores, "ratio": cores / 10} for cores in (8, 24)]}]}))
+    results = [made_up(peer="asio-shared", loops=2, requests_per_s=1)]
+    figures = contention.compose(Document("contention", "", {}, {}, results)) | {"forecast": contention.foreseen(str(path))}
+    text = contention.contention_table(results, figures)
+    assert "-> forecast, not measured: 40 threads on 24 cores: an io_context each has 2.40 times" in text and "0.80" not in text
+    path.write_text('{"results": []}')
+    with pytest.raises(UsageError, match="has no such forecast"):
+        contention.foreseen(str(path))
 
 
 @pytest.mark.parametrize("peer, model, servers", [("kv-separate", "single_reactor", 2), ("kv-shared", "loop_per_thread", 1)])

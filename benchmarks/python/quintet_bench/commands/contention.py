@@ -14,7 +14,7 @@ from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender
 from ..published import PUBLISHED
 from ..redis_load import SET, RedisPrograms, measure_kv_servers
-from ..results import Document, Result, summarise, write_results
+from ..results import Document, Result, read_json, summarise, write_results
 from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import failure_remarks, title_line
@@ -29,6 +29,15 @@ COLUMNS: tuple[Column, ...] = (
     ("requests/s", 11, "requests_per_s", grouped), SPREAD, ("p50", 10, "p50_us", micros), ("p99.9", 10, "p999_us", micros),
     ("CPU/req", 10, "server_cpu_us_per_request", micros), ("futex", 9, "futex_per_request", significant),
     ("syscalls", 10, "syscalls_per_request", significant))
+
+
+def foreseen(path: str) -> list[dict[str, Any]]:
+    """What a --json file of `forecast` says about one io_context and about one each on 24 cores, which need not be here."""
+    rows = [row for shape in read_json(path).get("shapes", ()) if shape["name"] == "io_context" for row in shape["rows"]]
+    if not rows:
+        raise UsageError(f"--forecast: {path} has no such forecast; quintet-bench forecast --json FILE writes one")
+    return [row | {"sentence": f"forecast, not measured: {row['threads']} threads on {row['cores']} cores: an io_context each "
+                   f"has {row['ratio']:.2f} times the requests/s of one io_context"} for row in rows if row["cores"] == 24]
 
 
 def compose(document: Document) -> dict[str, Any]:
@@ -50,7 +59,7 @@ def contention_table(results: list[Result], figures: dict[str, Any]) -> str:
     summary = sorted(summarise(results), key=lambda row: (row.first["loops"], not row.first["peer"].endswith("-shared")))
     if not summary:
         return ""
-    told = "".join(f"  -> {ratio['sentence']}\n" for ratio in figures["ratios"])
+    told = "".join(f"  -> {row['sentence']}\n" for row in (*figures["ratios"], *figures.get("forecast", ())))
     rows = rows_text(summary, COLUMNS, lambda row: {}, 42,
                      lambda row: f"  {row.first['loops']:>4} thread(s)     {NAMES[row.first['peer']]}", failure_remarks)
     return f"{title_line(summary[0])}\n{rows}{told}\nPublished: {figures['published']['sentence']}.\n{figures['noise']}\n"
@@ -60,20 +69,25 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--of", one_of("io_context", "kv"), "io_context: of Boost.Asio; kv: one example kv with so many loops, or as "
                   "many kv with one loop, each on a CPU of its own (default: io_context)", default="io_context")
     parser.option("--threads", list_of(number_in(1, 1024)),
-                  "comma-separated numbers of threads (default: 1,2,4,8,40; 2,40 with --quick; of kv the number of CPUs)")
+                  "comma-separated numbers of threads (default: 1,2,4,8,16,40; 2,40 with --quick; of kv the number of CPUs)")
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 100)")
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
     parser.option("--kv", str, "path of the example kv (default: that of this build)", metavar="FILE")
+    parser.option("--forecast", str, "add what this --json file of quintet-bench forecast says about 24 cores", metavar="FILE")
     parser.examples("quintet-bench contention --json contention.json",
+                    "quintet-bench contention --forecast forecast.json",
                     "quintet-bench contention --threads 2,40 --connections 1000 --rounds 9",
                     "quintet-bench contention --of kv --rounds 9")
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
     cpus, kv = len(allowed_cpus()), arguments.of == "kv"
-    counts = arguments.threads or ((cpus,) if kv else (2, 40) if arguments.quick else (1, 2, 4, 8, 40))
+    counts = arguments.threads or ((cpus,) if kv else (2, 40) if arguments.quick else (1, 2, 4, 8, 16, 40))
+    if kv and arguments.forecast:
+        raise UsageError("--forecast: it knows io_context only, not kv")
     if kv and max(counts) > cpus:
         raise UsageError(f"--threads: {max(counts)} servers need a CPU each, and there are {cpus}")
+    forecast = foreseen(arguments.forecast) if arguments.forecast else []
     base = SET if kv else build.workload("echo")
     measure: Measure = measure_load
     if kv:
@@ -83,6 +97,6 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
                     contenders=[Contender(peer=peer) for peer in NAMES if peer.startswith("kv") == kv])
     s.counters = s.counters and not kv
     document = run_plan("contention", s, build, measure)
-    figures = compose(document)
+    figures = compose(document) | {"forecast": forecast}
     write_results(contention_table(document.results, figures), figures, s.json_file)
     return exit_status(document)

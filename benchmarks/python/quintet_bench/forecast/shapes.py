@@ -8,7 +8,7 @@ from typing import Any
 
 from ..published import PUBLISHED
 from ..results import number
-from ..text import percent
+from ..text import joined, percent
 from .costs import LOOP_PER_THREAD, MachineCosts, between
 from .engine import Simulator, Steps, Thread
 from .server import Scenario, simulate
@@ -128,8 +128,9 @@ def io_context_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:
     reached = [cores for (threads, cores), times in ratio.items() if threads == cores and times >= MONGODB]
     where = (f"{MONGODB} times and more from {reached[0]} cores on" if reached else
              f"never {MONGODB} times with as many threads as cores, up to 24")
-    return _shape("io_context", speeds, f"an io_context each has {ratio[8, 8]:.2f} times as many with 8 threads on 8 cores, "
-                  f"{ratio[40, 8]:.2f} times with 40; {where}")
+    told = [f"{ratio[size]:.2f} times as many with {size[0]} threads on {size[1]} cores"
+            for size in ((8, 8), (40, 8), (24, 24), (40, 24)) if size in ratio]
+    return _shape("io_context", speeds, f"an io_context each has {joined(told)} (published: {MONGODB}); {where}")
 
 
 def shard_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:
