@@ -111,14 +111,39 @@ def _shape(name: str, speeds: Mapping[Any, tuple[float | None, float]], conclusi
     return {"kind": "forecast", "name": name, **about, "conclusion": conclusion, "rows": rows}
 
 
+def accept_strategies(costs: MachineCosts, short_us: float, shared: Mapping[int, float]) -> list[dict[str, Any]]:
+    """Each strategy's curve over cores, with what it assumes. `shared`: that of one queue of an old kernel."""
+    systems, line, away = PUBLISHED["accept"]["systems"], costs.line, costs.lines * costs.line
+    hand_off = costs.accept + costs.lock + 2 * line
+    waiting = f"each core that waits for the lock costs {costs.spin_share:g} cache lines"
+
+    def behind(locked: float) -> dict[int, float]:
+        locked = min(locked, 0.9 * short_us)
+        return {n: accepting(costs, n, locked, short_us - locked) for n in shared}
+    found: dict[str, tuple[dict[int, float], str, str | None]] = {
+        "main_reactor": ({n: min(n / short_us, 1 / hand_off) * 1e6 for n in shared},
+                         "one core only accepts and hands off: accept(), a mutex, two cache lines", None),
+        "reuse_port": ({n: n * 1e6 / (short_us + (1 - 1 / n) * away) for n in shared},
+                       f"all but 1/n of connections arrive on another core: {costs.lines:g} cache lines", None),
+        "reuse_port_cpu": ({n: n * 1e6 / short_us for n in shared}, "all arrive on the core that accepts", "Fastsocket"),
+        "exclusive": (behind(costs.lock + line), f"one queue, locked for a mutex and a cache line; {waiting}", None),
+        "Linux 3.13 REUSEPORT": (behind(costs.accept * costs.vfs_locked), f"locks of the file system layer are held "
+                                 f"for {costs.vfs_locked:g} accept(); {waiting}", "Linux 3.13"),
+        "one shared queue": (dict(shared), f"it falls because {waiting}; the queue is locked for {costs.accept_locked:g} "
+                             "accept()", "CentOS 6.5")}
+    return [{"kind": "forecast", "strategy": name, "by_cores": {str(n): number(speed) for n, speed in speeds.items()},
+             "published_system": system, "published": system and systems[system], "assumes": why}
+            for name, (speeds, why, system) in found.items()]
+
+
 def accept_shape(costs: MachineCosts, short_us: float) -> dict[str, Any]:
     """Connections that are accepted and served once. `short_us`: the server's CPU for one of them."""
     locked = min(costs.accept * costs.accept_locked, 0.9 * short_us)
     shared = {n: accepting(costs, n, locked, short_us - locked) for n in (1, 2, 4, 8, 12, 16, 24)}
     peak = max(shared, key=lambda n: shared[n])
     return _shape("accept", {(n, n): (speed, n * 1e6 / short_us) for n, speed in shared.items()},
-                  f"one queue: most with {peak} cores, {percent(shared[24] / shared[peak])} of that with 24; a queue each: "
-                  "24 times one core with 24, as nothing is shared")
+                  f"one queue: most with {peak} cores, {percent(shared[24] / shared[peak])} of that with 24; a queue each: 24 "
+                  "times one core with 24, as nothing is shared") | {"strategies": accept_strategies(costs, short_us, shared)}
 
 
 def io_context_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:
