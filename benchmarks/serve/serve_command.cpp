@@ -180,6 +180,7 @@ void serve_ours(const serve_options& o, Handler handler) {
   auto counters = to_json(srv.statistics(), to_string(c.model), lasted.count());
   counters["engine"] = engine_of(c, srv.main_loop());
   counters["accept"] = to_string(srv.accept());
+  counters["opened_by_each"] = opened_on_each(srv.loops());
   counters["loop_cpus"] = boost::json::value_from(cpus_of(srv.loops()));
   write_output(o.json, boost::json::serialize(counters) + '\n');
 }

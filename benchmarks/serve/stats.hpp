@@ -57,6 +57,13 @@ inline std::vector<std::uint64_t> open_on_each(const std::vector<event_loop*>& l
   return open;
 }
 
+/// Returns the number of connections that each loop has opened.
+inline boost::json::array opened_on_each(const std::vector<event_loop*>& loops) {
+  boost::json::array opened;
+  for (event_loop* loop : loops) opened.emplace_back(loop->counters().opened.value());
+  return opened;
+}
+
 /// Returns the CPUs of the loops that are pinned to one CPU.
 inline std::vector<int> cpus_of(const std::vector<event_loop*>& loops) {
   std::vector<int> cpus;

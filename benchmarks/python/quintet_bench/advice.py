@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Recommends a model for each kind of handler, and shows the library's cost beside hand-written code."""
-from collections.abc import Sequence
+"""Recommends a model for each kind of handler, says whether loops should accept for themselves, and shows the library's cost
+beside hand-written code."""
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .plan import COUNTERPARTS
-from .results import Combination, Result, workload_names
+from .results import Combination, Document, Result, Sample, workload_names
 from .statistics import paired_ratio, ratio_json, ratio_text
-from .text import micros, percent
-from .verdict import CPU, disturbance, metric_of, rank, sentence_of
+from .text import joined, micros, percent
+from .verdict import CPU, disturbance, metric_of, rank, sentence_of, within
 
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
+
+LOOP = "loop_per_thread"
+USER, SOFTIRQ, BUSY = "server_user_us_per_request", "machine_softirq_fraction", "machine_busy_fraction"
+ENOUGH_CORES = 8                        # from Fastsocket's list of suitable servers, like the questions themselves
+ANSWERS = {True: "yes", False: "no", None: "not known"}
 
 
 def _answer(handler: str, combinations: Sequence[Combination], workload: str) -> tuple[str | None, list[str], str]:
@@ -52,3 +59,64 @@ def peer_ratios(results: Sequence[Result]) -> list[dict[str, Any]]:
                 told = {"sentence": f"{model} needs {ratio_text(ratio, 'CPU', f'a hand-written {peer} server')}."}
                 out.append(ratio_json({"workload": workload, "model": model, "peer": peer}, CPU, ratio) | told)
     return out
+
+
+def _sample(results: Sequence[Result], workload: str, figure: Callable[[Result], float]) -> Sample | None:
+    """A figure of loop_per_thread, or else of the first model, under a workload. Rounds without a part of it do not count."""
+    runs, values = [r for r in results if r["workload"] == workload], list[float]()
+    models = [r["model"] for r in runs]
+    for r in (r for r in runs if r["model"] == (LOOP if LOOP in models else models[0])):
+        with contextlib.suppress(TypeError, ZeroDivisionError):
+            values.append(figure(r))
+    return Sample(tuple(values)) if values else None
+
+
+def _is_most(share: Sample | None, why: str) -> tuple[bool | None, str]:
+    """Whether a share exceeds one half, and the reason."""
+    if not share:
+        return None, "not measured: add short and echo to --workloads"
+    kept = within(share, 0.5)
+    return (None, f"too noisy to say: {why}") if kept is None else (not kept, why)
+
+
+def _opening(results: Sequence[Result]) -> tuple[bool | None, str]:
+    """Whether connections cost more than what is sent on them."""
+    short, echo = (_sample(results, name, lambda r: r[CPU] / 1) for name in ("short", "echo"))
+    if not short or not echo:
+        return _is_most(None, "")
+    return _is_most(Sample((1 - echo.high / short.low, 1 - echo.low / short.high)), f"a connection for one request takes "
+                    f"{micros(short.median)} of CPU, a request on an open one {micros(echo.median)}")
+
+
+def _kernel(results: Sequence[Result]) -> tuple[bool | None, str]:
+    kernel = _sample(results, "short", lambda r: 1 - r[USER] / r[CPU])
+    softirq = _sample(results, "short", lambda r: r[SOFTIRQ] / r[BUSY])
+    parts = ((kernel, "of the server's CPU in the kernel"), (softirq, "of the machine's in softirqs"))
+    return _is_most(kernel, joined([f"{percent(share.median)} {where}" for share, where in parts if share]))
+
+
+def _handlers(results: Sequence[Result]) -> tuple[bool | None, str]:
+    names = dict.fromkeys(r["workload"] for r in results)
+    blocking = [name for name in names if name.startswith("blocking")]
+    others = [name for name in names if name not in blocking]
+    return (bool(others) if names else None), f"do not block: {joined(others) or 'none'}; block: {joined(blocking) or 'none'}"
+
+
+def suitability(document: Document) -> list[dict[str, Any]]:
+    """Five questions that tell whether a server gains from accepting on every loop, answered from what was measured. The last
+    entry is the conclusion."""
+    results = [r for r in document.results if not r["error"] and not r["peer"]]
+    cores = document.environment.get("cores")
+    acceptors = max((r["loops"] or 1 if r["accept"] != "main_reactor" else 1 for r in results), default=0)
+    found = {"enough cores": (cores and cores >= ENOUGH_CORES, f"{cores or 'unknown'}, of at least {ENOUGH_CORES}"),
+             "short connections": _opening(results), "work in kernel and softirqs": _kernel(results),
+             "handlers that do not block": _handlers(results),
+             "several threads that accept": (acceptors > 1 if acceptors else None, f"{acceptors}; advanced.accept decides")}
+    # The last one is what would be changed.
+    lacking = {missing: joined([name for name, (answer, _) in list(found.items())[:4] if answer is missing])
+               for missing in (False, None)}
+    pays = False if lacking[False] else None if lacking[None] else True
+    found["accept on every loop"] = pays, (f"it lacks {lacking[False]}" if lacking[False] else f"unknown: {lacking[None]}"
+                                           if lacking[None] else "quintet-bench accept compares the ways to do it")
+    return [{"question": question, "answer": answer, "sentence": f"{question}: {ANSWERS[answer]} ({why})."}
+            for question, (answer, why) in found.items()]

@@ -41,8 +41,10 @@ class Contender:
         return f"{self.model} ({', '.join(details)})" if details else self.model or "?"
 
     def serves(self, work: Workload) -> bool:
-        """A peer only echoes."""
+        """A peer only echoes. Loops by CPU need a CPU each. A blocking client has a thread for each connection."""
         if self.client == "blocking" and work.connections > MOST_CLIENT_THREADS:
+            return False
+        if self.accept == "reuse_port_cpu" and (work.threads or 1) > len(allowed_cpus()):
             return False
         return not self.peer or (work.kind == "echo" and
                                  (self.peer != "blocking" or work.connections <= MOST_BLOCKING_CONNECTIONS))

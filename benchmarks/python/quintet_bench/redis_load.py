@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 import resource
+import shlex
 import shutil
+import statistics
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from . import strace
@@ -15,9 +18,11 @@ from .build import Build, Workload
 from .child import Child
 from .errors import RunError, UsageError
 from .foreign import example_program, free_port, pinned, sample, take_window
+from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
 from .runner import Measure
+from .web import await_accepting, example_command
 
 PING = Workload("kv", "echo", 100, len("*1\r\n$4\r\nPING\r\n"), 1, False, False, 0, (100, 14, 1))
 PIPELINE = PING.but(name="kv-pipeline", pipeline=16, usual=(100, 14, 16))
@@ -96,10 +101,12 @@ def take_figures(result: Result, text: str) -> None:
     result["distribution"] = {float(bound): float(percent) for percent, bound in BOUND.findall(cumulative)}
 
 
-def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
-    def client_s() -> float:
-        return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+def client_s() -> float:
+    """The CPU time of clients that have ended."""
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
+
+def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare()) -> Measure:
     def measure(result: Result, s: Settings, run: Run) -> None:
         per_s = 700_000 if run.work.pipeline > 1 else 90_000  # of these servers on one core of a usual machine
         warm_up, requests = (max(5_000, int(seconds * per_s)) for seconds in (run.warm_up_s(s), run.measured_s(s)))
@@ -117,3 +124,37 @@ def measure_redis_load(programs: RedisPrograms, care: ServerCare = ServerCare())
         keys = ("syscalls_per_request", "futex_per_request")
         result |= {key: count / requests for key, count in zip(keys, counts)}
     return measure
+
+
+def measure_kv_servers(programs: RedisPrograms, result: Result, s: Settings, run: Run) -> None:
+    """Of the peer kv-separate: as many servers as `loops`, with a loop, a CPU and a port each. Else one server with all loops.
+    Both have as many clients, which share the connections."""
+    count, all_cpus = result["loops"], result["server_cpus"]
+    usual, ports = {"engine": "automatic", "accept": "main_reactor"}, list[str]()
+    while len(ports) < count:
+        ports += [port for port in [free_port()] if port not in ports]
+    servers = ([(str(cpu), port, {"model": "single_reactor", "loops": 1}) for cpu, port in zip(allowed_cpus(), ports)]
+               if run.who.peer == "kv-separate" else [(all_cpus, ports[0], {"model": "loop_per_thread", "loops": count})])
+    commands = [shlex.join(pinned(cpus, example_command(programs.kv, port, usual | about))) for cpus, port, about in servers]
+    share, called = result | {"connections": max(1, result["connections"] // count)}, [port for _, port, _ in servers] * count
+
+    def load(seconds: float) -> tuple[int, list[Result]]:
+        """Returns the requests of each client, and what the clients tell."""
+        requests = max(5_000, int(seconds * 90_000)) // count
+        with ThreadPoolExecutor(count) as pool:
+            texts = list(pool.map(lambda port: run_benchmark(programs, share, port, requests), called[:count]))
+        found: list[Result] = [{} for _ in texts]
+        for figures, text in zip(found, texts):
+            take_figures(figures, text)
+        return requests, found
+    with Child("the servers", ["sh", "-c", f"{' & '.join(commands)} & wait"]) as server:
+        for _, port, _ in servers:
+            await_accepting(server, port)
+        load(run.warm_up_s(s))
+        before, before_s = sample(server.pid), client_s()
+        requests, found = load(run.measured_s(s))
+        after, spent_s = sample(server.pid), client_s() - before_s
+    if "p99_us" in found[0]:
+        result |= {"p50_us": statistics.median(one["p50_us"] for one in found), "p99_us": max(one["p99_us"] for one in found)}
+    duration_s = requests / min(one["requests_per_s"] for one in found)    # until the last client is ready
+    take_window(result, before, after, requests * count, duration_s, spent_s)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .results import Combination, number
+from .results import Combination, Sample, number
 from .text import grouped, joined, micros, percent, significant
 
 SPEED, CPU, LATENCY, HEARTBEAT = "requests_per_s", "server_cpu_us_per_request", "p50_us", "heartbeat_p99_us"
@@ -13,6 +13,11 @@ SUBJECTS = {SPEED: "serves most requests", LATENCY: "answers fastest (p50)",
 EXPENSIVE = ("cpu", "blocking", "mixed", "heartbeat")       # the handler's own work decides the CPU per request
 Cost = NamedTuple("Cost", [("key", str), ("word", str), ("counted", bool)])
 FOREIGN, QUIET, BEARABLE = "foreign_cpu_fraction", 0.05, 0.15   # shares that need no remark, that keep throughput reliable
+
+
+def within(figure: Sample, most: float) -> bool | None:
+    """Whether a figure keeps its bound. None: some rounds do and others do not, so it is too noisy to say."""
+    return True if figure.high <= most else False if figure.low > most else None
 
 
 def cost_of(c: Combination) -> Cost:

@@ -9,7 +9,8 @@
 refused '--cores: "0" is not a whole number from 1 to 256' forecast --cores 1,0
 refused '--connections' forecast --connections 0
 refused '--handler: "1s" is out of range; it must be from 1us to 50ms' forecast --handler 1s
-refused '"line" is not allowed; it must be one of: lines, spread, slice, spin-share, accept-locked, away' forecast --assume line=3
+refused '"line" is not allowed; it must be one of: lines, spread, slice, spin-share, accept-locked, vfs-locked, away' \
+  forecast --assume line=3
 refused '--assume: "2" is not a number from 0 to 1' forecast --assume lines=3,spread=2
 refused '"" is not a number from 0 to 1000' forecast --assume lines
 refused '--patience' forecast --patience 1ms
@@ -33,7 +34,8 @@ fi
 for part in 'measured here, by itself' 'Fitted to runs measured here' 'assumed' 'waking a thread' 'held out, requests/s: within 15 %: ' \
   'median error' 'FORECAST, not measured: echo, 200 connections' 'FORECAST, not measured: cpu:100 us' \
   'forecast loop_per_thread ' 'FORECAST of a shape: short connections' 'FORECAST of a shape: threads' \
-  'FORECAST of a shape: loops' '475,000' '900,000' '2.57 times' '-> forecast: ' 'published: ' 'Noise:'; do
+  'FORECAST of a shape: loops' '475,000' 'predicted reuse_port_cpu ' 'it falls because' '900,000' '2.57' '-> forecast: ' 'published: ' \
+  'Noise:'; do
   grep -qF -- "$part" "$work/table" || fail "the table lacks $part: $(cat "$work/table")"
 done
 for part in '"command": "forecast"' '"costs"' '"source": "assumed"' '"held_out"' '"fitted"' '"errors"' '"bound": 0.15' \

@@ -8,6 +8,7 @@
 refused '--threads: "0" is not a whole number from 1 to 1024' contention --threads 0
 refused '--threads' contention --threads 2,many
 refused '--connections' contention --connections 0
+refused 'servers need a CPU each' contention --of kv --threads 1000
 refused '--rounds' memlat --rounds 0
 refused 'is out of range' memlat --duration 1ms
 refused 'may use' memlat --cpus 999
@@ -44,6 +45,11 @@ shared=$(futex 'one io_context') separate=$(futex 'an io_context each')
 [ -z "$shared" ] || awk "BEGIN { exit !($separate < 0.01 && $separate < $shared) }" ||
   fail "futex calls a request: shared $shared, separate $separate"
 stopped ' 2 of ' contention --threads 2 --rounds 50 --duration 200ms --warm-up 50ms
+if command -v redis-benchmark > /dev/null && [ -x "$1/examples/kv" ] && [ "$(nproc)" -gt 1 ]; then
+  measured contention --of kv --threads 2 --rounds 1 --duration 50ms --warm-up 50ms
+  has table '-> 2: a kv each has' 'CPU a request of one kv' '45 % more'
+  has found.json '"peer": "kv-separate"' '"failed": 0' '"flow_director_percent": 45'
+fi
 
 measured memlat --rounds 1 --duration 50ms
 has table 'a load that waits' ' ns' 'Not known:' 'two cores, or two threads of one'

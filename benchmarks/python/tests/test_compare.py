@@ -81,3 +81,27 @@ def test_the_table_tells_failures_bottlenecks_and_network() -> None:
     for part in ("1 of 3 runs failed: killed by 11", "failed: no port", "Bottleneck: server CPU (a and b); none (c).",
                  "Network: 2.00 to 2.50 packets and 120 to 150 B for a request, 60.0 B a packet, whoever"):
         assert part in compare.console_table(document, compare.compose(document))
+
+
+@pytest.mark.parametrize("cores, short_us, user_us, accept, answers", [
+    (16, 40, 4, "reuse_port", [True] * 6), (2, 40, 4, "main_reactor", [False, True, True, True, False, False]),
+    (16, 8, 6, "main_reactor", [True, False, False, True, False, False]),
+    (16, None, None, "main_reactor", [True, None, None, True, False, None]),
+    (16, (10, 40), (9, 4), "main_reactor", [True, None, None, True, False, None])])     # rounds disagree
+def test_five_questions_whether_loops_should_accept(cores: int, short_us: Any, user_us: Any, accept: str,
+                                                    answers: list[bool | None]) -> None:
+    costs, users = (value if isinstance(value, tuple) else (value, value) for value in (short_us, user_us))
+    results = [made_up(workload="short", model="loop_per_thread", accept=accept, loops=4, round=i,
+                       server_cpu_us_per_request=cost, server_user_us_per_request=user,
+                       machine_softirq_fraction=0.2, machine_busy_fraction=0.8)
+               for i, (cost, user) in enumerate(zip(costs, users))]
+    results += [made_up(workload=name, model="loop_per_thread", server_cpu_us_per_request=5.0)
+                for name in ("echo", "blocking:2ms")]
+    document = Document("compare", "1", {"cores": cores}, {}, results)
+    found = advice.suitability(document)
+    assert [a["answer"] for a in found] == answers
+    text = compare.console_table(document, compare.compose(document))
+    assert all(a["sentence"] in text for a in found) and "block: blocking:2ms)" in text
+    assert ("90 % of the server's CPU in the kernel and 25 % of the machine's in softirqs" in text) == (user_us == 4)
+    assert text.count("too noisy to say") == 2 * isinstance(short_us, tuple)
+    assert advice.suitability(Document("compare", "1", {}, {}, []))[-1]["answer"] is None

@@ -18,6 +18,9 @@ from quintet_bench.forecast.shapes import accept_shape, accepting, io_context_sh
 from quintet_bench.results import Document
 
 
+FIGURES: dict[str, Any] = {"costs": [], "held_out": [], "fitted": [], "errors": {}, "summary": [], "forecast": []}
+
+
 def some_costs(**more: Any) -> MachineCosts:
     models = {name: ModelCosts(5, 5, 2, 2, worker=1, handoff=20, expensive_loop=8, expensive_worker=6) for name in MODELS}
     return MachineCosts([(0, 2, 10), (100, 6, 30)], 1.0, 1, 0.5, 0.05, 0.15, 3, **{"models": models} | more)
@@ -85,8 +88,29 @@ def test_published_shapes_follow_from_the_structures(monkeypatch: pytest.MonkeyP
     assert rows[0]["ratio"] == pytest.approx(1, rel=0.02) and rows[-1]["published_shared"] == 159_000
     assert rows[-1]["shared"] < 0.95 * max(row["shared"] for row in rows)
     assert accepting(some_costs(spin_share=0), 40, 4, 36) == pytest.approx(1e6 / 4, rel=0.02)
-    rows = io_context_shape(some_costs(), 1000)["rows"]
+    shape = io_context_shape(some_costs(), 1000)
+    rows = shape["rows"]
+    assert f"{rows[1]['ratio']:.2f} times as many with 8 threads on 8 cores and " in shape["conclusion"]
+    assert "(published: 2.57)" in shape["conclusion"]
     assert rows[0]["ratio"] == pytest.approx(1, rel=0.25) and all(row["ratio"] > 1 for row in rows)
+
+
+def test_each_accept_strategy_has_a_curve_with_its_assumption_in_the_same_line() -> None:
+    shape = accept_shape(some_costs(), 40)
+    ways = {row["strategy"]: row for row in shape["strategies"]}
+    curve = {name: {int(n): speed for n, speed in row["by_cores"].items()} for name, row in ways.items()}
+    assert [row["published"] for row in ways.values()] == [None, None, 475_000, None, 283_000, 159_000]
+    assert all(speeds[1] == pytest.approx(25_000, rel=0.02) and row["kind"] == "forecast" for speeds, row in
+               zip(curve.values(), ways.values()))
+    assert curve["reuse_port_cpu"][24] == 24 * 25_000 > curve["reuse_port"][24]
+    assert curve["main_reactor"][24] == curve["main_reactor"][16] < 1e6 / 3     # its main loop accepts, 3 us each
+    assert curve["one shared queue"][24] < curve["one shared queue"][8] and curve["one shared queue"][24] < min(
+        curve["exclusive"][24], curve["Linux 3.13 REUSEPORT"][24])
+    flat = accept_shape(some_costs(spin_share=0), 40)["strategies"][-1]["by_cores"]
+    assert flat["24"] == pytest.approx(flat["12"], rel=0.02)                    # without that assumption it does not fall
+    lines = [line for line in table(FIGURES | {"shapes": [shape]}).splitlines() if "predicted " in line]
+    assert len(lines) == len(ways) and "it falls because each core that waits for the lock costs 0.5 cache lines" in lines[-1]
+    assert "published 159,000 (CentOS 6.5)" in lines[-1] and all("assumed: " in line for line in lines)
 
 
 def test_costs_are_found_again_and_held_out_runs_are_predicted() -> None:
@@ -122,6 +146,7 @@ def test_errors_are_counted_by_their_size_and_not_their_sign() -> None:
 
 def test_assumptions_are_parsed() -> None:
     assert parse_assumption("spin-share=2") == ("spin_share", 2)
-    for text, why in (("line=3", "one of: lines, spread, slice, spin-share, accept-locked, away"), ("spread=2", "from 0 to 1")):
+    names = "lines, spread, slice, spin-share, accept-locked, vfs-locked, away"
+    for text, why in (("line=3", f"one of: {names}"), ("spread=2", "from 0 to 1")):
         with pytest.raises(UsageError, match=why):
             parse_assumption(text)

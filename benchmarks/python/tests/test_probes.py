@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSL-1.0
 """Working sets that show their cache, and the tables and ratios of memlat, hash, merging and contention."""
+import json
 import pathlib
 
 import pytest
 from conftest import made_up
 
+from quintet_bench import redis_load
 from quintet_bench.commands import contention, memlat, merging
 from quintet_bench.commands.hash import conclude, hash_table
 from quintet_bench.commands.memlat import read_caches, working_sets
+from quintet_bench.errors import UsageError
+from quintet_bench.machine import allowed_cpus
+from quintet_bench.plan import Contender, Run, Settings
 from quintet_bench.results import Document
+from quintet_bench.runner import describe
 
 KIB, MIB = 1 << 10, 1 << 20
 CACHES = [(1, 32 * KIB), (2, MIB), (3, 32 * MIB)]
@@ -84,12 +90,54 @@ def test_merging_must_not_delay_a_message_without_others(alone: tuple[float, ...
     assert f"-> merged: {told}\n" in merging.merging_table(runs, "", merging.LATENCY_COLUMNS)
 
 
-def test_contention_compares_within_rounds_and_thread_counts() -> None:
-    results = [made_up(model=None, peer=peer, loops=loops, round=number, requests_per_s=speed * number, p999_us=speed)
-               for loops in (8, 2) for number in (1, 2) for peer, speed in (("asio-shared", 10), ("asio-separate", 10 * loops))]
+@pytest.mark.parametrize("kind, each, part", [("asio", "an io_context each", "2.57 times"), ("kv", "a kv each", "45 % more")])
+def test_contention_compares_within_rounds_and_thread_counts(kind: str, each: str, part: str) -> None:
+    results = [made_up(model=None, peer=f"{kind}-{peer}", loops=loops, round=number, requests_per_s=speed * number,
+                       p999_us=speed)
+               for loops in (8, 2) for number in (1, 2) for peer, speed in (("shared", 10), ("separate", 10 * loops))]
     document = contention.compose(Document("contention", "", {}, {}, results))
     table = contention.contention_table(results, document)
-    assert (table.index("-> 2 threads: an io_context each has 2.00 times")
-            < table.index("-> 8 threads: an io_context each has 8.00 times"))
+    two, eight = (table.index(f"-> {threads} threads: {each} has {threads}.00 times") for threads in (2, 8))
+    assert two < eight and part in table
     assert document["ratios"][0].items() > {"threads": 2, "metric": "requests_per_s", "median": 2, "min": 2, "max": 2}.items()
     assert contention.contention_table([], document) == ""
+
+
+def test_contention_shows_a_forecast_for_24_cores_as_such(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "forecast.json"
+    path.write_text(json.dumps({"shapes": [{"name": "io_context", "rows": [
+        {"threads": 40, "cores": cores, "ratio": cores / 10} for cores in (8, 24)]}]}))
+    results = [made_up(peer="asio-shared", loops=2, requests_per_s=1)]
+    figures = contention.compose(Document("contention", "", {}, {}, results)) | {"forecast": contention.foreseen(str(path))}
+    text = contention.contention_table(results, figures)
+    assert "-> forecast, not measured: 40 threads on 24 cores: an io_context each has 2.40 times" in text and "0.80" not in text
+    path.write_text('{"results": []}')
+    with pytest.raises(UsageError, match="has no such forecast"):
+        contention.foreseen(str(path))
+
+
+@pytest.mark.parametrize("peer, model, servers", [("kv-separate", "single_reactor", 2), ("kv-shared", "loop_per_thread", 1)])
+def test_each_kv_has_a_port_and_the_clients_share_the_connections(peer: str, model: str, servers: int, tmp_path: pathlib.Path,
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that do nothing take the places of kv and of redis-benchmark."""
+    monkeypatch.setattr(redis_load, "allowed_cpus", lambda: allowed_cpus()[:1] * 2)
+    kv, client = tmp_path / "kv", tmp_path / "redis-benchmark"
+    kv.write_text("#!/usr/bin/python3\nimport signal, socket, sys\nport = int(sys.argv[2])\n"
+                  f"open(f'{tmp_path}/kv-{{port}}', 'w').write(' '.join(sys.argv))\n"
+                  "server = socket.create_server(('127.0.0.1', port))\nsignal.pause()\n")
+    client.write_text(f"#!/bin/sh\necho \"$4 $6\" >> {tmp_path}/calls\n"
+                      "echo '  throughput summary: 1000.00 requests per second'\necho '  latency summary (msec):'\n"
+                      "echo '          avg       min       p50       p95       p99       max'\n"
+                      "echo '        1.000     1.000     1.000     1.500     2.000     2.500'\n")
+    for program in (kv, client):
+        program.chmod(0o700)
+    run = Run(redis_load.SET.but(threads=2), Contender(peer=peer), 1)
+    s = Settings("", shared_cpus=True, duration_s=0.1)
+    result = describe(s, run)
+    redis_load.measure_kv_servers(redis_load.RedisPrograms("", str(client), str(kv)), result, s, run)
+    assert (result["requests"], result["requests_per_s"], result["p99_us"]) == (9000, 2000, 2000)
+    started = [file.read_text() for file in tmp_path.glob("kv-*")]
+    assert len(started) == result["server_threads"] - 1 == servers     # beside the shell that has started them
+    assert all(f"--model {model} " in line for line in started)
+    calls = (tmp_path / "calls").read_text().splitlines()              # two clients, twice: port and connections
+    assert len(set(calls)) == servers and len(calls) == 4 and all(call.endswith(" 50") for call in calls)

@@ -3,20 +3,18 @@
 import argparse
 import functools
 import json
-import os
 import pathlib
 import re
 import resource
-import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from .. import strace
-from ..build import Build
+from .. import strace, wakes
+from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
 from ..errors import RunError, UsageError
@@ -25,80 +23,55 @@ from ..machine import allowed_cpus, read_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
+from ..published import PUBLISHED
 from ..results import Combination, Result, Sample, label_of, summarise, write_results
-from ..runner import PATIENCE_S, Measure, Observer, await_listening, load_command, run_load, server_command
+from ..runner import PATIENCE_S, Measure, await_listening, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
-from ..verdict import CPU, SPEED, noise_sentence
+from ..verdict import CPU, SPEED, noise_sentence, within
+from ..web import NGINX_FILE, await_accepting, example_command, installed, load_short, nginx_command
 
 ABOUT = "Compares accept strategies under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
 USUAL = Contender().accept
 PROCESSES = "processes"                 # stands for an accept strategy: the example prefork
+SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
 HUNDREDTHS = "{:.2f}".format
 COLUMNS: tuple[Column, ...] = (
     ("connections/s", 14, SPEED, grouped), SPREAD, ("CPU/conn", 10, CPU, micros), ("user", 7, "user", str),
     ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros), ("local", 9, "accepted_locally", percent),
     ("balance", 9, "accept_balance", HUNDREDTHS), ("wakes", 8, "accept_wakes_per_connection", HUNDREDTHS),
     ("syscalls", 10, "syscalls_per_request", significant))
+# What a strategy should keep: the largest value, its name, and the strategy that promises it, or else all (doc/accepting.md).
+BOUNDS = {"accept_balance": (1.1, "busiest loop / average", USUAL),
+          "accept_wakes_per_connection": (1.05, "threads woken for a connection", "")}
 LEGEND = """\
   user: of the server's CPU, the rest is the kernel's. local: received on the CPU of the loop that accepts; by chance
   one in the number of CPUs. balance: connections of the busiest loop / of the average one. wakes: of threads that went
   to accept, for each connection, while nothing else happens. Times and speed: server and client share the CPUs.
 """
-# All paths are relative to nginx's own folder.
-NGINX = """daemon off; worker_processes {workers}; pid pid; worker_rlimit_nofile 20000; {user}
-events {{ accept_mutex off; worker_connections 16384; }}
-http {{ access_log off; keepalive_timeout 0; default_type text/plain;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-  server {{ listen 127.0.0.1:{port} backlog=1024; root .; }} }}
-"""
-TRACED = "epoll_wait,epoll_pwait,epoll_pwait2,accept,accept4"
-SERVED = re.compile(r"^prefork: process \d+ has accepted (\d+) connections$", re.MULTILINE)
-CALL = re.compile(r"^(\[pid +\d+\] )?(<\.\.\. )?(epoll_|accept).*?(?:\) = (-?\d+)[^=\n]*)?$", re.MULTILINE)
-
-
-def count_accepting(trace: str) -> tuple[int, int]:
-    """Returns accepted connections, and wake-ups: returns from epoll_wait that are followed by accept, successful or not.
-    A call has two lines if another thread's call came in between."""
-    accepted = wakes = 0
-    woken: set[str] = set()             # threads that have made no accept call since then
-    for thread, resumed, call, value in CALL.findall(trace):
-        if call == "accept":
-            wakes += not resumed and thread in woken
-            accepted += int(value or -1) >= 0
-        (woken.add if call == "epoll_" and int(value or -1) > 0 else woken.discard)(thread)
-    return accepted, wakes
 
 
 def take_accept_figures(result: Result, counted: dict[str, Any]) -> None:
     """Takes accepted_locally and accept_balance from the output of `serve --json`. Processes do not know the former."""
-    accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "accepted_by_each"))
+    accepted, locally, each = (counted.get(key) for key in ("accepted", "accepted_locally", "opened_by_each"))
     if not accepted:
         raise RunError("the server has accepted no connection")
-    if result["accept"] != USUAL:       # the main loop is not pinned, and the model distributes its connections
-        if not each or (locally is None and result["accept"] != PROCESSES):
-            raise RunError("the server has no counters of its loops")
-        result["accept_balance"] = max(each) * len(each) / accepted
-        if locally is not None:
-            result["accepted_locally"] = locally / accepted
-
-
-def _load(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:
-    command = [*load_command(s, run, result, address), "--threads", str(len(allowed_cpus())), *more]
-    run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), Observer())
+    if not each or (locally is None and result["accept"] != PROCESSES):
+        raise RunError("the server has no counters of its loops")
+    result["accept_balance"] = max(each) * len(each) / sum(each)
+    if locally is not None and result["accept"] != USUAL:  # the main loop is not pinned
+        result["accepted_locally"] = locally / accepted
 
 
 def _count_wakes(result: Result, s: Settings, server: Child, address: str) -> None:
-    """At a rate at which every connection finds all threads asleep, even under strace."""
+    """At a rate at which every connection finds all threads asleep, even while they are traced."""
     command = [s.program, "load", address, "--workload", "short", "--rate", "200", "--duration", "1", "--warm-up", "0.1",
                "--pin", result["client_cpus"]]
-    with strace.attached(server.pid, TRACED) as trace, Child("the client", command) as client:
-        client.wait(time.monotonic() + PATIENCE_S)
-        accepted, wakes = count_accepting(trace.errors())
+    accepted, woken = wakes.count(server.pid, command)
     if accepted:
-        result["accept_wakes_per_connection"] = wakes / accepted
+        result["accept_wakes_per_connection"] = woken / accepted
 
 
 def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run: Run) -> None:
@@ -108,8 +81,8 @@ def measure_accept(prefork: str, closing: str, result: Result, s: Settings, run:
         counters = [] if run.who.peer else ["--pin-loops", "--json", file.name]
         with Child("the server", server_command(s, run, result) + counters) as server:
             address = await_listening(server, result)
-            _load(result, s, run, server, address, "--close", closing)
-            if run.counting and not strace.obstacle():
+            load_short(result, s, run, server, address, "--close", closing)
+            if run.counting and wakes.method():
                 _count_wakes(result, s, server, address)
             server.kill(signal.SIGTERM)
             server.wait(time.monotonic() + PATIENCE_S)
@@ -124,49 +97,54 @@ def measure_processes(prefork: str, closing: str, result: Result, s: Settings, r
     command = [prefork, "--port", "0", "--engine", result["engine"], "--processes", str(result["loops"])]
     with Child("prefork", pinned(result["server_cpus"], command)) as server:
         address = server.await_line("prefork: ", time.monotonic() + PATIENCE_S)
-        _load(result, s, run, server, address, "--close", closing)
+        load_short(result, s, run, server, address, "--close", closing)
         server.kill(signal.SIGTERM)
         said = iter(functools.partial(server.line, time.monotonic() + PATIENCE_S), None)
         served = list(map(int, SERVED.findall("\n".join(map(str, said)))))
-    take_accept_figures(result, {"accepted": sum(served), "accepted_by_each": served})
-
-
-def _await_accepting(server: Child, port: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    with socket.socket() as attempt:
-        while attempt.connect_ex(("127.0.0.1", int(port))):
-            if server.status() is not None or time.monotonic() > deadline:
-                raise RunError(f"{server.name} {server.ending()}")
-            time.sleep(0.01)
+    take_accept_figures(result, {"accepted": sum(served), "opened_by_each": served})
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
         pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        user = "user root;" if os.geteuid() == 0 else ""  # another user may not read the folder
-        pathlib.Path(folder, "nginx.conf").write_text(
-            NGINX.format(workers=s.loops or len(allowed_cpus()), user=user, port=port))
-        command = ([nginx, "-p", folder, "-c", "nginx.conf", "-e", "error.log"] if run.who.peer else
-                   [http_hello, "--port", port, "--linger", "0", "--model", result["model"], "--engine", result["engine"],
-                    "--accept", result["accept"], "--loops", str(result["loops"])])
+        command = (nginx_command(nginx, folder, NGINX_FILE, result["loops"], port=port) if run.who.peer else
+                   [*example_command(http_hello, port, result), "--linger", "0"])
         with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
-            _await_accepting(server, port)
-            _load(result, s, run, server, f"127.0.0.1:{port}", "--http")
+            await_accepting(server, port)
+            load_short(result, s, run, server, f"127.0.0.1:{port}", "--http")
 
 
 def _name(result: Result) -> str:
     return label_of(result) if result["peer"] else result["accept"] or USUAL
 
 
-def ratios(results: list[Result]) -> list[tuple[str, str, str, Sample]]:
-    """Returns strategy, reference, metric and the ratio in each round."""
+def ratios(results: list[Result]) -> list[tuple[dict[str, Any], str, Sample]]:
+    """Returns strategy, loops and reference; the metric; and the ratio in each round."""
     peer = next((_name(result) for result in results if result["peer"]), "")
     # The hand-written loop has one thread, so its throughput is not comparable with several.
-    pairs = [(name, reference, metric) for name in dict.fromkeys(_name(result) for result in results if not result["peer"])
+    pairs = [({"accept": name, "loops": loops, "reference": reference}, metric)
+             for name, loops in dict.fromkeys((_name(result), result["loops"]) for result in results if not result["peer"])
              for metric, reference in ((SPEED, USUAL), (SPEED, "nginx"), (CPU, peer)) if name != reference]
-    return [(name, reference, metric, found) for name, reference, metric in pairs if (found := paired_ratio(
-        results, "short", metric, lambda r: _name(r) == name, lambda r: _name(r) == reference))]
+    return [(about, metric, found) for about, metric in pairs if (found := paired_ratio(
+        [r for r in results if r["loops"] == about["loops"]], "short", metric,
+        lambda r: _name(r) == about["accept"], lambda r: _name(r) == about["reference"]))]
+
+
+def bounds(summary: Sequence[Combination]) -> list[dict[str, Any]]:
+    """What each strategy keeps of what it should, and whether it has promised to."""
+    out, words = [], {True: ("passes", "kept here"), False: ("FAILS", "not kept here"), None: ("too noisy to say",) * 2}
+    for row in summary:
+        for key, (most, about, promises) in BOUNDS.items():
+            if not (figure := row.samples.get(key)) or row.is_peer or (key == "accept_balance" and row.first["loops"] == 1):
+                continue
+            strategy, met = _name(row.first), within(figure, most)
+            promised = promises in (strategy, "")
+            sentence = (f"{strategy}, {row.first['loops']} loop(s): {about} {figure.median:.2f} "
+                        f"({'' if promised else 'not '}promised: at most {most:g}): {words[met][not promised]}")
+            told = {"accept": strategy, "loops": row.first["loops"], "most": most, "promised": promised, "met": met}
+            out.append(ratio_json(told, key, figure) | {"sentence": sentence})
+    return out
 
 
 def table(results: list[Result]) -> str:
@@ -177,11 +155,20 @@ def table(results: list[Result]) -> str:
     summary = summarise(results)
     if not summary:
         return "Nothing was measured.\n"
-    out = title_line(summary[0]) + "\n" + rows_text(summary, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}") + LEGEND
+    out = ""
+    for loops in dict.fromkeys(row.first["loops"] for row in summary):
+        rows = [row for row in summary if row.first["loops"] == loops]
+        out += f"{title_line(rows[0])}, {loops} loop(s)\n"
+        out += rows_text(rows, COLUMNS, texts, 21, lambda row: f"  {_name(row.first)}")
+    out += LEGEND
     if (softirq := summary[0].median("machine_softirq_fraction")) is not None:
         out += f"  softirq, of the whole machine and whoever caused it: {percent(softirq)} of the time of its CPUs.\n"
-    for name, reference, metric, found in ratios(results):
-        out += f"  -> {name}: {ratio_text(found, 'connections' if metric == SPEED else 'CPU a connection', reference)}.\n"
+    for about, metric, found in ratios(results):
+        what = "connections" if metric == SPEED else "CPU a connection"
+        out += f"  -> {about['accept']}, {about['loops']} loop(s): {ratio_text(found, what, about['reference'])}.\n"
+    out += "".join(f"  -> {bound['sentence']}.\n" for bound in bounds(summary))
+    if any(row.first["peer"] == "nginx" for row in summary):
+        out += f"  published, not measured: {PUBLISHED['accept']['published']}.\n"
     return out + noise_sentence(summary) + "\n"
 
 
@@ -192,7 +179,8 @@ def add_options(parser: Parser, build: Build) -> None:
                   f"comma-separated: {', '.join(build.accept)} (default: all)", default="all")
     parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
                   "loop_per_thread_pool, since in others only the main loop accepts (default: loop_per_thread)", default="4")
-    parser.option("--loops", number_in(1, 1024), "event loops (default: one for each CPU)")
+    parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: one for each "
+                  "CPU)", dest="loop_counts")
     parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic)", default="automatic")
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: by preset)")
     parser.option("--close", one_of("fin", "reset"), "how the client ends a connection: fin (from many 127.0.0.x) or reset "
@@ -204,24 +192,23 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--prefork", str, "path of the example prefork (default: that of this build)", metavar="FILE")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
-    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 8",
+    parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 1,2,4,8",
                     "quintet-bench accept --preset fastsocket --rounds 5 --json accept.json",
-                    "quintet-bench accept --processes --strategies reuse_port", "quintet-bench accept --nginx --rounds 9")
+                    "quintet-bench accept --processes --strategies reuse_port",
+                    "quintet-bench accept --preset fastsocket --nginx --json nginx.json")
 
 
-def _contenders(arguments: argparse.Namespace, build: Build) -> list[Contender]:
-    cpus, names = len(allowed_cpus()), arguments.strategies
-    if (arguments.loops or 1) > cpus and "reuse_port_cpu" in names:
-        names = [name for name in names if name != "reuse_port_cpu"]
-        print(f"reuse_port_cpu is skipped: {arguments.loops} loops need a CPU each, and there are {cpus}.", file=sys.stderr)
-    found = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=name) for name in names]
-    if arguments.processes:
-        found.append(Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES))
-    if not arguments.no_peers:
-        found.append(Contender(peer="nginx" if arguments.nginx else "epoll"))
-    if not found:
+def _contenders(arguments: argparse.Namespace, build: Build, works: list[Workload]) -> list[Contender]:
+    peers = [] if arguments.no_peers else [Contender(peer="nginx" if arguments.nginx else "epoll")]
+    model = build.model(arguments.model)
+    ours = [Contender(model=model, engine=arguments.engine, accept=name) for name in arguments.strategies]
+    ours += [Contender(model="single_reactor", engine=arguments.engine, accept=PROCESSES)] * arguments.processes
+    for who, work in ((who, work) for who in ours for work in works if not who.serves(work)):
+        print(f"{who.accept} is skipped: {work.threads} loops need a CPU each, and there are {len(allowed_cpus())}.",
+              file=sys.stderr)
+    if not any(who.serves(work) for who in ours + peers for work in works):
         raise UsageError("--strategies: nothing is left to measure")
-    return found
+    return ours + peers
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
@@ -231,23 +218,26 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     prefork = example_program(build, "prefork", arguments.prefork) if arguments.processes else ""
     closing = "server" if arguments.nginx else arguments.close or "fin"
     usual = 500 * len(allowed_cpus()) if arguments.preset == "fastsocket" else 100
-    work = build.workload("short").but(connections=arguments.connections or usual)
-    require_files(work.connections)
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=_contenders(arguments, build),
+    works = [build.workload("short").but(connections=arguments.connections or usual, threads=loops)
+             for loops in arguments.loop_counts or [len(allowed_cpus())]]
+    require_files(works[0].connections)
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=_contenders(arguments, build, works),
                     shared_cpus=True, counters=not arguments.no_counters and not arguments.nginx)
     measure: Measure = functools.partial(measure_accept, prefork, closing)
     if arguments.nginx:
-        nginx = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")  # where Debian has it
+        nginx = installed("nginx")
         if not nginx:
             raise UsageError("--nginx: nginx is not installed; apt-get install nginx")
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
-    if s.counters and (obstacle := strace.obstacle()):
-        print(f"Wake-ups are not counted: {obstacle}.", file=sys.stderr)
+    if s.counters and not wakes.method():
+        print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for servers that do not raise it themselves
     document = run_plan("accept", s, build, measure)
-    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx}
-    found = [ratio_json({"accept": name, "reference": reference}, metric, ratio)
-             for name, reference, metric, ratio in ratios(document.results)]
-    write_results(table(document.results), document.figures() | {"ratios": found}, s.json_file)
-    return exit_status(document)
+    document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx,
+                          "wakes": wakes.method() if s.counters else None}
+    found = [ratio_json(about, metric, ratio) for about, metric, ratio in ratios(document.results)]
+    kept = bounds(summarise(document.results))
+    figures = document.figures() | {"ratios": found, "bounds": kept, "published": PUBLISHED["accept"]["systems"]}
+    write_results(table(document.results), figures, s.json_file)
+    return exit_status(document) or int(any(bound["promised"] and bound["met"] is False for bound in kept))

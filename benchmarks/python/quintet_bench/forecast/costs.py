@@ -58,6 +58,8 @@ class MachineCosts:
     spin_share: float = _cost("cache lines for each waiter, when a spin lock passes on", ASSUMED, 0.5, "", 100)
     # An old kernel answered the SYN and created the socket under the lock, and neither can be measured separately.
     accept_locked: float = _cost("times accept() that an old kernel's one queue is locked for", ASSUMED, 2.0, "", 100)
+    # Fastsocket's authors name these locks as a bottleneck. How long they are held is not published.
+    vfs_locked: float = _cost("times accept() that Linux 3.13 holds locks of its file system layer for", ASSUMED, 1.0, "", 100)
     away: float = _cost("from a reply until the next request has come", ASSUMED, 50.0, "us", 1e6)
     models: dict[str, ModelCosts] = dataclasses.field(default_factory=dict)     # only those that could be fitted
 

@@ -116,13 +116,21 @@ def _forecast_text(handler: float, rows: list[Row]) -> str:
             f"these cores\n{crossed('cores', cells)}")
 
 
+def _strategies_text(strategies: list[dict[str, Any]]) -> str:
+    cores = list(strategies[0]["by_cores"])
+    rows = [[f"predicted {row['strategy']}", *(grouped(speed) for speed in row["by_cores"].values()),
+             f"published {grouped(row['published'])} ({row['published_system']})" if row["published"] else "",
+             f"assumed: {row['assumes']}"] for row in strategies]
+    return aligned([["connections/s with cores", *cores, f"{cores[-1]} cores", ""], *rows], (0, len(cores) + 2))
+
+
 def _shape_text(shape: dict[str, Any]) -> str:
     columns: Columns = [
         ("", "kind", str), ("threads", "threads", str), ("cores", "cores", str),
         *((shape[key], key, grouped) for key in ("shared", "separate")), ("ratio", "ratio", "{:.2f}".format),
         *((f"published: {shape[key]}", f"published_{key}", grouped) for key in ("shared", "separate"))]
     return (f"\nFORECAST of a shape: {shape['title']}\n{listed(shape['rows'], columns)}  -> forecast: {shape['conclusion']}\n"
-            f"  published: {shape['published']}\n")
+            f"  published: {shape['published']}\n") + (_strategies_text(shape["strategies"]) if "strategies" in shape else "")
 
 
 def table(f: dict[str, Any]) -> str:

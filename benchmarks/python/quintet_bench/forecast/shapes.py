@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Three published curves over cores (published.json), and simulations of the same structures. Published figures are of other
-machines, years and kernels, so only the shape is comparable."""
+"""Three published curves over cores, and simulations of the same structures."""
 from __future__ import annotations
 
 import heapq
-import json
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
+from ..published import PUBLISHED
 from ..results import number
-from ..text import percent
+from ..text import joined, percent
 from .costs import LOOP_PER_THREAD, MachineCosts, between
 from .engine import Simulator, Steps, Thread
 from .server import Scenario, simulate
 
-PUBLISHED = json.loads(pathlib.Path(__file__).with_name("published.json").read_text("utf-8"))
 ACCEPTING_US = 50_000                   # simulated time
 MONGODB = 2.57                          # published: an io_context each / a shared one
 SIZES = ((1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (24, 24), (40, 8), (40, 16), (40, 24))   # threads, cores
@@ -114,14 +111,39 @@ def _shape(name: str, speeds: Mapping[Any, tuple[float | None, float]], conclusi
     return {"kind": "forecast", "name": name, **about, "conclusion": conclusion, "rows": rows}
 
 
+def accept_strategies(costs: MachineCosts, short_us: float, shared: Mapping[int, float]) -> list[dict[str, Any]]:
+    """Each strategy's curve over cores, with what it assumes. `shared`: that of one queue of an old kernel."""
+    systems, line, away = PUBLISHED["accept"]["systems"], costs.line, costs.lines * costs.line
+    hand_off = costs.accept + costs.lock + 2 * line
+    waiting = f"each core that waits for the lock costs {costs.spin_share:g} cache lines"
+
+    def behind(locked: float) -> dict[int, float]:
+        locked = min(locked, 0.9 * short_us)
+        return {n: accepting(costs, n, locked, short_us - locked) for n in shared}
+    found: dict[str, tuple[dict[int, float], str, str | None]] = {
+        "main_reactor": ({n: min(n / short_us, 1 / hand_off) * 1e6 for n in shared},
+                         "one core only accepts and hands off: accept(), a mutex, two cache lines", None),
+        "reuse_port": ({n: n * 1e6 / (short_us + (1 - 1 / n) * away) for n in shared},
+                       f"all but 1/n of connections arrive on another core: {costs.lines:g} cache lines", None),
+        "reuse_port_cpu": ({n: n * 1e6 / short_us for n in shared}, "all arrive on the core that accepts", "Fastsocket"),
+        "exclusive": (behind(costs.lock + line), f"one queue, locked for a mutex and a cache line; {waiting}", None),
+        "Linux 3.13 REUSEPORT": (behind(costs.accept * costs.vfs_locked), f"locks of the file system layer are held "
+                                 f"for {costs.vfs_locked:g} accept(); {waiting}", "Linux 3.13"),
+        "one shared queue": (dict(shared), f"it falls because {waiting}; the queue is locked for {costs.accept_locked:g} "
+                             "accept()", "CentOS 6.5")}
+    return [{"kind": "forecast", "strategy": name, "by_cores": {str(n): number(speed) for n, speed in speeds.items()},
+             "published_system": system, "published": system and systems[system], "assumes": why}
+            for name, (speeds, why, system) in found.items()]
+
+
 def accept_shape(costs: MachineCosts, short_us: float) -> dict[str, Any]:
     """Connections that are accepted and served once. `short_us`: the server's CPU for one of them."""
     locked = min(costs.accept * costs.accept_locked, 0.9 * short_us)
     shared = {n: accepting(costs, n, locked, short_us - locked) for n in (1, 2, 4, 8, 12, 16, 24)}
     peak = max(shared, key=lambda n: shared[n])
     return _shape("accept", {(n, n): (speed, n * 1e6 / short_us) for n, speed in shared.items()},
-                  f"one queue: most with {peak} cores, {percent(shared[24] / shared[peak])} of that with 24; a queue each: "
-                  "24 times one core with 24, as nothing is shared")
+                  f"one queue: most with {peak} cores, {percent(shared[24] / shared[peak])} of that with 24; a queue each: 24 "
+                  "times one core with 24, as nothing is shared") | {"strategies": accept_strategies(costs, short_us, shared)}
 
 
 def io_context_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:
@@ -131,8 +153,9 @@ def io_context_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:
     reached = [cores for (threads, cores), times in ratio.items() if threads == cores and times >= MONGODB]
     where = (f"{MONGODB} times and more from {reached[0]} cores on" if reached else
              f"never {MONGODB} times with as many threads as cores, up to 24")
-    return _shape("io_context", speeds, f"an io_context each has {ratio[8, 8]:.2f} times as many with 8 threads on 8 cores, "
-                  f"{ratio[40, 8]:.2f} times with 40; {where}")
+    told = [f"{ratio[size]:.2f} times as many with {size[0]} threads on {size[1]} cores"
+            for size in ((8, 8), (40, 8), (24, 24), (40, 24)) if size in ratio]
+    return _shape("io_context", speeds, f"an io_context each has {joined(told)} (published: {MONGODB}); {where}")
 
 
 def shard_shape(costs: MachineCosts, connections: int) -> dict[str, Any]:

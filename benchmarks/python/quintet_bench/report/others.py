@@ -32,7 +32,8 @@ def _summary(document: dict[str, Any]) -> Parts:
 def _contention(document: dict[str, Any]) -> Parts:
     p = document["published"]
     after = [f"{r['sentence']}." for r in document.get("ratios", ())]
-    after.append(f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
+    after.append(f"Published: {p['sentence']}." if "sentence" in p else
+                 f"Published, on more cores: {grouped(p['shared_requests_per_s'])} requests/s with one io_context for all "
                  f"threads, {grouped(p['separate_requests_per_s'])} and more with an io_context each.")
     rows = sorted(map(complete, document["summary"]), key=lambda row: row["loops"])
     return {"rows": [row | {"label": f"{row['label']}, {row['loops']} threads"} for row in rows], "after": after}
