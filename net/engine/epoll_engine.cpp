@@ -19,6 +19,15 @@ namespace {
 
 constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 
+/// Waits as epoll_wait does, without a cancellation point. A failure is negative.
+int wait_for_events(int set, epoll_event* ready, int size, int milliseconds) noexcept {
+#if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
+  return static_cast<int>(system_call::direct(SYS_epoll_wait, set, system_call::as_word(ready), size, milliseconds));
+#else
+  return ::epoll_wait(set, ready, size, milliseconds);
+#endif
+}
+
 }  // namespace
 
 epoll_engine::epoll_engine()
@@ -50,8 +59,7 @@ bool epoll_engine::poll(duration longest) {
 int epoll_engine::wait(duration longest) noexcept {
   // An interrupted wait counts as one without events: the loop checks its inbox and polls again.
   constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
-  return system_call::epoll_wait(set_.get(), ready_.data(), batch,
-                                 std::min(system_call::to_milliseconds(longest), most));
+  return wait_for_events(set_.get(), ready_.data(), batch, std::min(system_call::to_milliseconds(longest), most));
 }
 
 void epoll_engine::wake() noexcept { wake_.raise(); }

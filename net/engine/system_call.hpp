@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// system_call: receives, sends and waits without a cancellation point.
+// system_call: receives and sends without a cancellation point.
 #pragma once
 
 #include "../../base/build/sanitizers.hpp"
 #include "engine.hpp"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -21,9 +19,10 @@
 
 // Once a process has two threads, glibc's recv, send and epoll_wait switch asynchronous cancellation on and off around
 // each call. This library does not support pthread_cancel, so its calls enter the kernel directly. Sanitizers intercept
-// glibc's functions, so sanitized builds call those. User-space instructions of an echo of 8 bytes at 100 connections
-// (benchmarks/budget/check, glibc 2.36, x86-64): direct 133.7, syscall(2) 172.9, glibc's functions 253.2.
-#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER
+// glibc's functions, so sanitized builds call those. So do builds without Linux. User-space instructions of an echo of
+// 8 bytes at 100 connections (benchmarks/budget/check, glibc 2.36, x86-64): direct 133.7, syscall(2) 172.9, glibc's
+// functions 253.2.
+#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER || !defined(__linux__)
 #define QUINTET_PLAIN_SYSTEM_CALLS 0
 #elif defined(__has_feature)
 #if __has_feature(memory_sanitizer)
@@ -32,6 +31,9 @@
 #endif
 #ifndef QUINTET_PLAIN_SYSTEM_CALLS
 #define QUINTET_PLAIN_SYSTEM_CALLS 1
+#endif
+#if QUINTET_PLAIN_SYSTEM_CALLS
+#include <sys/syscall.h>
 #endif
 
 namespace quintet::system_call {
@@ -99,14 +101,6 @@ inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
   return direct(SYS_sendmsg, socket, as_word(&message), flags, 0);
 #else
   return with_errno(::sendmsg(socket, &message, flags));
-#endif
-}
-
-inline int epoll_wait(int set, epoll_event* ready, int size, int milliseconds) noexcept {
-#if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
-  return static_cast<int>(direct(SYS_epoll_wait, set, as_word(ready), size, milliseconds));
-#else
-  return static_cast<int>(with_errno(::epoll_wait(set, ready, size, milliseconds)));
 #endif
 }
 

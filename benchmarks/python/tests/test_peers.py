@@ -43,7 +43,7 @@ def test_instructions_have_a_table_of_their_own() -> None:
 def test_memory_is_told_with_a_forecast_where_it_was_measured() -> None:
     assert "memory" not in table(three_rounds())
     text = table(three_rounds(connections=10_000, bytes_per_connection=1024))
-    assert "each of 10,000 connections" in text and "1,024 B  977 MiB for 1 million, 1,950 MiB for 2 million" in text
+    assert "each of 10,000 connections" in text and "1,024 B  2 million connections: 2.05 GB; published: 8 GB" in text
 
 
 def test_what_other_programs_print() -> None:

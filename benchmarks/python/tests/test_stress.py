@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import math
+import os
 import pathlib
 import socket
 import socketserver
@@ -14,7 +15,7 @@ from quintet_bench.build import Build
 from quintet_bench.commands import stress
 from quintet_bench.errors import UsageError
 from quintet_bench.options import Parser
-from quintet_bench.stress import run as stress_run
+from quintet_bench.stress import kernel_memory, run as stress_run
 from quintet_bench.stress.attack import ATTACKS, Innocent, perform
 from quintet_bench.stress.dialect import DIALECTS, UNFINISHED_BYTES
 from quintet_bench.stress.findings import Findings
@@ -90,6 +91,26 @@ def test_a_ratio_above_its_bound_fails_only_beyond_the_noise(pairs: list[tuple[f
 def test_window_probes_are_found_by_name() -> None:
     assert stress_run.window_probes("IpExt: TCPWinProbe\nIpExt: 5\nTcpExt: Syn TCPWinProbe Keep\nTcpExt: 1 73500 7\n") == 73500
     assert all(math.isnan(stress_run.window_probes(text)) for text in ("", "TcpExt: A TCPWinProbe\nTcpExt: 1\n"))
+
+
+SLABINFO = """slabinfo - version: 2.1
+# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> <sharedfactor>
+TCPv6                 10     91   2496   13    8 : tunables    0    0    0 : slabdata      7      7      0
+tw_sock_TCP          208    208    256   16    1 : tunables    0    0    0 : slabdata     13     13      0
+TCP                  100    130   2368   13    8 : tunables    0    0    0 : slabdata     10     10      0
+filp                 400    441    192   21    1 : tunables    0    0    0 : slabdata     21     21      0
+"""
+
+
+def test_kernel_memory_of_connections(tmp_path: pathlib.Path) -> None:
+    buffers = "sockets: used 10\nTCP: inuse 1 orphan 0 tw 29 alloc 1 mem 3\nUDP: inuse 0 mem 7\n"
+    objects = 10 * 2496 + 100 * 2368 + 400 * 192
+    assert kernel_memory.tcp_memory(SLABINFO, buffers) == objects + 3 * os.sysconf("SC_PAGE_SIZE")
+    for slabinfo, sockstat in (("", buffers), (SLABINFO, ""), (SLABINFO.replace("\nTCP ", "\nUDP "), buffers)):
+        assert math.isnan(kernel_memory.tcp_memory(slabinfo, sockstat))
+    (tmp_path / "slabinfo").write_text("slabinfo - version: 2.1\n")
+    assert kernel_memory.obstacle(str(tmp_path / "slabinfo")).endswith("has no cache TCP")
+    assert kernel_memory.obstacle(str(tmp_path / "none")).endswith("No such file or directory")
 
 
 @pytest.mark.parametrize("controllers, files", [("memory", {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}),

@@ -19,7 +19,7 @@ from ..results import Combination, Document, Result, Sample, label_of, summarise
 from ..runner import PATIENCE_S, server_command
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
-from ..text import grouped, mebibytes, micros, significant
+from ..text import grouped, memory_forecast, micros, significant
 from ..verdict import CPU, SPEED, cost_of, noise_sentence
 
 ABOUT = "Compares Quintet's echo server with other libraries' and hand-written ones"
@@ -64,7 +64,7 @@ def verdict_on(found: Sequence[Standing]) -> str:
 
 def _memory_text(rows: Sequence[Combination]) -> str:
     """Memory for each connection, if there are enough of them to measure it."""
-    each = [[row.label, f"{grouped(size)} B", f"{mebibytes(1e6 * size)} for 1 million, {mebibytes(2e6 * size)} for 2 million"]
+    each = [[row.label, f"{grouped(size)} B", memory_forecast(size)]
             for row in rows if (size := row.median("bytes_per_connection"))]
     connections = grouped(rows[0].first["connections"])
     return (f"  the server's memory for each of {connections} connections (RSS; the kernel's own comes on top)\n"

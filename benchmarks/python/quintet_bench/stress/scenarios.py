@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from ..errors import RunError
 from ..machine import read_text
-from ..text import grouped, mebibytes
+from ..text import grouped, memory_forecast
 from .findings import Findings, number_text
+from .kernel_memory import obstacle, read_tcp_memory
 from .peers import Peer, Peers, crowd, decided, open_socket
 from .run import Run, memory_group, window_probes
 
@@ -112,18 +113,20 @@ def non_readers(run: Run) -> None:
 
 def idle(run: Run) -> None:
     """Passes if all peers are answered and stay connected, or are refused at once where threads are limited."""
-    tell, every, growth, threads = run.found.tell, Counter[str](), 0.0, 0
+    tell, every, growth, kernel, threads = run.found.tell, Counter[str](), 0.0, math.nan, 0
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     processes = 1 + run.peers // (most - min(1000, most // 2))
     for beside in run.rounds(100, 5000, arrival_s=1 + run.peers / 4000):
         with crowd(run.target, run.peers, processes) as call, beside as measuring:
-            before = run.memory()
+            before, kernel_before = run.memory(), read_tcp_memory()
             call("open")
             call("listen", 30 + run.peers / 1000, decided)
-            after, threads = run.memory(), max(threads, len(run.tasks()))
+            after, kernel_after, threads = run.memory(), read_tcp_memory(), max(threads, len(run.tasks()))
             measuring()
             fates = call("listen", run.window_s)
-            growth = growth or (after - before) / max(1, fates["answered"])
+            if not growth:
+                each = max(1, fates["answered"])
+                growth, kernel = (after - before) / each, (kernel_after - kernel_before) / each
             every.update(fates)
     refused, total = run.finish()["refused"], run.peers * run.s.rounds
     tell("idle", f"idle connections at a time, opened {run.s.rounds} times", run.peers)
@@ -132,8 +135,10 @@ def idle(run: Run) -> None:
          exactly=refused if run.model == "thread_per_connection" else 0)
     tell("idle_unanswered", "were neither answered nor refused", every["waiting"] + every["wrong"], exactly=0)
     tell("rss_per_idle_bytes", "memory of the server for each idle connection", growth, "B")
+    tell("kernel_per_idle_bytes", "kernel memory for each idle connection, one end of two", kernel / 2, "B")
+    run.found.remarks += [f"kernel memory for each idle connection: not readable ({obstacle()})"] if math.isnan(kernel) else []
     run.found.remarks.append(f"refused at the limit of threads: the server had {grouped(threads)} of them" if refused else
-                             f"that would be {mebibytes(1e6 * growth)} for 1 million, and the kernel's own on top")
+                             f"{memory_forecast(growth)}; the kernel's own on top")
 
 
 def exceed_limit(run: Run, places: int, count: int, most_delay_ms: float | None = None) -> None:
