@@ -10,6 +10,7 @@ import numpy as np
 from .results import Result, Sample, number
 
 CONFIDENCE = 0.95
+ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
 Filter = Callable[[Result], bool]
 
 

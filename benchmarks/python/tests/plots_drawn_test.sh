@@ -36,5 +36,5 @@ timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-
   --disable-component-update --disable-sync --user-data-dir="$work/profile" --virtual-time-budget=5000 \
   --dump-dom "file://$work/both.html" > "$work/dom" 2> "$work/log" || { tail -5 "$work/log"; exit 1; }
 grep 'figures at' "$work/dom" || { echo 'a script of the page failed'; exit 1; }
-# echo, cpu: three; heartbeat, allocators: four; contention, peers, forecast: two; memlat, accept, sweep: one.
-[ "$(grep -cE '^23 figures at (390|1280): good$' "$work/dom")" -eq 2 ]
+# echo, cpu: three; heartbeat, allocators, soak: four; contention, peers, forecast: two; memlat, accept, sweep: one.
+[ "$(grep -cE '^27 figures at (390|1280): good$' "$work/dom")" -eq 2 ]

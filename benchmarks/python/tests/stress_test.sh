@@ -33,7 +33,7 @@ expect 5 resets:2000 served_after:100 good_failed:0
 run slow-writers --peers 20 --deadline 300ms
 expect 5 closed:20 good_failed:0
 run idle --peers 200
-expect 5 idle_answered:200 idle_unanswered:0 good_failed:0
+expect 5 idle:200 active:100 idle_answered:200 idle_unanswered:0 good_failed:0
 # More than one table of descriptors has room for.
 (ulimit -n 1500 && run idle --model 4 --peers 2000 --loops 3 --accept reuse_port --own-descriptors
   exit "$failures") || failures=$((failures + 1))

@@ -100,6 +100,8 @@ def test_the_comparison_is_readable_without_scripts() -> None:
     ("accept", ["loop_per_thread (reuse_port)", "local", "52 %", "1.02"]),
     ("peers", ["single_reactor (coroutine)", "hand-written epoll", "libuv 150,000"]),
     ("forecast", ["A forecast, not a measurement", "8 of 40 throughputs within 15 %", "Published: Fastsocket", "-93 %"]),
+    ("soak", ["single_reactor, echo, from the first to the last quarter: memory grew by 0.1 %", "Memory of the server", "20 s",
+              "CPU of each core, single_reactor, echo", "40 % 50 % 70 % 100 % 20 s 41 s"]),
     ("stress", ["Under stress: descriptors", "waiting 10 (must be 10)", "250 ms (at most 100: not met)", "FAILED: the"])])
 def test_sections_of_other_commands(command: str, parts: list[str], tmp_path: pathlib.Path) -> None:
     (tmp_path / "other.json").write_text(json.dumps(OTHERS[command]))

@@ -12,6 +12,7 @@ from ..measuring import UsualRuns, add_measuring_options, add_server_options, ex
 from ..options import Parser
 from ..plan import contenders_of
 from ..results import Combination, Document, read_document, summarise, workload_names, write_results
+from ..soak import Soak, series_of, soak_duration, windows_of
 from ..table import title_line
 from ..text import grouped, joined, mebibytes, micros, significant
 from ..verdict import CPU, SPEED, compute_verdict
@@ -36,11 +37,14 @@ def add_options(parser: Parser, build: Build) -> None:
     add_server_options(parser, build)
     parser.flag("--no-peers", "do not measure the hand-written servers")
     parser.flag("--no-counters", "do not count system calls")
+    parser.option("--soak", soak_duration, "no rounds: measure each model for this long on one server, in windows, at most 60 "
+                  "(default workload: echo)")
     parser.option("--from", str, "do not measure; show an earlier --json file", metavar="FILE", dest="from_file")
     parser.option("--with", str, "add a section to the report: a --json file of another command; repeatable",
                   metavar="FILE", dest="with_files", action="append", default=[])
     parser.examples("quintet-bench compare --quick",
                     "quintet-bench compare --workloads echo,cpu:500us --rounds 5 --json results.json --html report.html",
+                    "quintet-bench compare --soak 10min --models 2,4 --json soak.json --html soak.html",
                     "quintet-bench compare --from results.json --with sweep.json --with study.json --html report.html")
 
 
@@ -89,17 +93,27 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    works = arguments.workloads or build.workload_list(QUICK_LIST if arguments.quick else DEFAULT_LIST)
-    who = contenders_of(arguments.models, not arguments.no_peers, engine=arguments.engine)
-    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, contenders=who, counters=not arguments.no_counters)
+    soak_s = arguments.soak
+    if soak_s and (wrong := [name for name in ("rounds", "duration", "within", "from_file") if getattr(arguments, name)]):
+        raise UsageError(f"--soak and --{wrong[0].removesuffix('_file')} exclude each other")
+    usual = "echo" if soak_s else QUICK_LIST if arguments.quick else DEFAULT_LIST
+    who = contenders_of(arguments.models, not arguments.no_peers and not soak_s, engine=arguments.engine)
+    more = {"counters": not arguments.no_counters} | (windows_of(soak_s) if soak_s else {})
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=arguments.workloads or build.workload_list(usual),
+                    contenders=who, **more)
     if arguments.with_files and not s.html_file:
         raise UsageError("--with: it adds sections to the report; give --html as well")
     if s.html_file:  # before the runs, so that a missing package fails early
         from ..report.page import comparison_page, read_other
     others = [read_other(path) for path in arguments.with_files]
     earlier = read_document(arguments.from_file) if arguments.from_file else None
-    document = earlier or run_plan("compare", s, build)
-    figures = compose(document)
-    write_results(console_table(document, figures), figures, s.json_file, s.html_file,
+    with Soak() as soak:
+        document = earlier or (run_plan("soak", s, build, soak.measure) if soak_s else run_plan("compare", s, build))
+    figures, text = compose(document), ""
+    if soak_s:
+        figures["soak"] = series_of(document.results)
+        others.append({key: figures[key] for key in ("command", "environment", "settings", "noise", "soak")})
+        text = "".join(f"  -> {one['sentence']}\n" for one in figures["soak"])
+    write_results(console_table(document, figures) + text, figures, s.json_file, s.html_file,
                   comparison_page(figures, others) if s.html_file else None)
     return 0 if earlier else exit_status(document)  # the command that measured has told its failures

@@ -13,13 +13,12 @@ from ..measuring import add_output_options
 from ..options import Parser, list_of, one_of, real_in
 from ..results import (METRICS, NAMES, Combination, Document, Result, Sample, combination_key, label_of, number,
                        read_document, summarise, workload_names, write_results)
-from ..statistics import Interval, ratio_interval
+from ..statistics import ENOUGH_CONFIDENCE, Interval, ratio_interval
 from ..table import shape_text
 from ..text import percent, significant
 from ..verdict import CPU, disturbance, metric_of
 
 ABOUT = "Compares the results of two dates or builds: faster, slower, no difference, or noise"
-ENOUGH_CONFIDENCE = 0.8                 # two rounds against three reach it
 VERDICTS = ("faster", "slower", "no difference", "too noisy")
 MORE_IS_BETTER = ("requests_per_s", "mb_per_s")
 SETTINGS = ("connections", "message_bytes", "pipeline", "handler_us", "duration_s", "requests", "failed",

@@ -137,10 +137,28 @@ def _stress(document: dict[str, Any]) -> Parts:
     return {"tables": tables}
 
 
+def _soak(document: dict[str, Any]) -> Parts:
+    series = document["soak"]
+    times: list[float] = max((one["at_s"] for one in series), key=len, default=[])
+    shown_times = {int(len(times) * part) for part in (1 / 8, 3 / 8, 5 / 8, 7 / 8)}
+    places = [(f"{at:.0f} s" if at < 120 else f"{at / 60:.0f} min") if i in shown_times else "" for i, at in enumerate(times)]
+
+    def line(label: str, tint: str, key: str, values: list[float]) -> Line:
+        return Line(label, tint, "", "", [Point(i, v, [v, v], f"{label}, {times[i]:.0f} s: {shown(key, v)}")
+                                          for i, v in enumerate(values) if v is not None])
+    plots = [(title, "over time, log scale", Curves(key, places, [
+        line(f"{one['server']}, {one['workload']}", tint_of(one["model"]), key, one[key]) for one in series]))
+        for key, title in (("requests_per_s", "Requests/s"), ("p99_us", "p99"), ("server_rss_bytes", "Memory of the server"))]
+    plots += [(f"CPU of each core, {one['server']}, {one['workload']}", "busy, by all programs, over time, log scale",
+               Curves("busy_fraction", places, [line(f"CPU {i}", f"m{i % len(MODELS) + 1}", "busy_fraction", core)
+                                                for i, core in enumerate(one["cpu_per_core"])])) for one in series]
+    return {"before": [one["sentence"] for one in series], "plots": plots}
+
+
 # The commands: the key whose array the section needs, the heading, and what makes the parts.
 SECTIONS = {"sweep": ("summary", "One thing varies", _sweep), "study": ("study", "What a server does to the machine", _study),
             "contention": ("summary", "Threads that share an io_context", _contention),
             "memlat": ("results", "Latency of memory", _memlat), "allocators": ("summary", "Memory allocators", _summary),
             "accept": ("summary", "Short connections", _summary), "peers": ("summary", "Beside other libraries", _summary),
             "forecast": ("forecast", "What more cores would do: a forecast", _forecast),
-            "stress": ("results", "Under stress", _stress)}
+            "stress": ("results", "Under stress", _stress), "soak": ("soak", "Over a long time", _soak)}

@@ -19,7 +19,7 @@ from .peers import Peer, Peers, crowd, decided, open_socket
 from .run import Run, memory_group, window_probes
 
 SERVER_FILES = 256
-GOOD_CONNECTIONS = 4
+GOOD_CONNECTIONS, ACTIVE_BESIDE_IDLE = 4, 100
 OVERLOADING = "cpu:2ms"
 NETSTAT = "/proc/net/netstat"
 
@@ -116,7 +116,7 @@ def idle(run: Run) -> None:
     tell, every, growth, kernel, threads = run.found.tell, Counter[str](), 0.0, math.nan, 0
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     processes = 1 + run.peers // (most - min(1000, most // 2))
-    for beside in run.rounds(100, 5000, arrival_s=1 + run.peers / 4000):
+    for beside in run.rounds(ACTIVE_BESIDE_IDLE, 5000, arrival_s=1 + run.peers / 4000):
         with crowd(run.target, run.peers, processes) as call, beside as measuring:
             before, kernel_before = run.memory(), read_tcp_memory()
             call("open")
@@ -130,6 +130,7 @@ def idle(run: Run) -> None:
             every.update(fates)
     refused, total = run.finish()["refused"], run.peers * run.s.rounds
     tell("idle", f"idle connections at a time, opened {run.s.rounds} times", run.peers)
+    tell("active", "active connections beside them", ACTIVE_BESIDE_IDLE)
     tell("idle_answered", "of all these were answered, and stayed open", every["answered"], exactly=total - refused)
     tell("idle_refused", "were refused, and told so at once by a close", every["closed"],
          exactly=refused if run.model == "thread_per_connection" else 0)
@@ -137,7 +138,7 @@ def idle(run: Run) -> None:
     tell("rss_per_idle_bytes", "memory of the server for each idle connection", growth, "B")
     tell("kernel_per_idle_bytes", "kernel memory for each idle connection, one end of two", kernel / 2, "B")
     run.found.remarks += [f"kernel memory for each idle connection: not readable ({obstacle()})"] if math.isnan(kernel) else []
-    run.found.remarks.append(f"refused at the limit of threads: the server had {grouped(threads)} of them" if refused else
+    run.found.remarks.append(f"refused at the limit of threads (--max-threads): it had {grouped(threads)}" if refused else
                              f"{memory_forecast(growth)}; the kernel's own on top")
 
 
@@ -227,7 +228,7 @@ SCENARIOS = {
     "non-readers": Scenario("peers that ask for 64 MiB each and never read", 500, non_readers,
                             lambda run: ["--max-output-total", str(run.s.memory // 4), "--high-watermark", "16384",
                                          "--tuned-sockets", "16"], window_s=10),
-    "idle": Scenario("peers that have spoken once and stay, beside 100 that are active", 10_000, idle),
+    "idle": Scenario(f"peers that have spoken once and stay, beside {ACTIVE_BESIDE_IDLE} that are active", 10_000, idle),
     "descriptors": Scenario("more peers than the server has descriptors", 100, descriptors,
                             lambda run: ["--files", str(SERVER_FILES)]),
     "flood": Scenario("connections that a client opens as fast as it can, for half of which there is no room", 10_000, flood,
