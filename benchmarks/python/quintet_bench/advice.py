@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .plan import COUNTERPARTS
+from .plan import COUNTERPARTS, Contender
 from .results import Combination, Document, Result, Sample, workload_names
 from .statistics import paired_ratio, ratio_json, ratio_text
 from .text import joined, micros, percent
@@ -107,7 +107,7 @@ def suitability(document: Document) -> list[dict[str, Any]]:
     entry is the conclusion."""
     results = [r for r in document.results if not r["error"] and not r["peer"]]
     cores = document.environment.get("cores")
-    acceptors = max((r["loops"] or 1 if r["accept"] != "main_reactor" else 1 for r in results), default=0)
+    acceptors = max((1 if r["accept"] in (None, Contender().accept) else r["loops"] or 1 for r in results), default=0)
     found = {"enough cores": (cores and cores >= ENOUGH_CORES, f"{cores or 'unknown'}, of at least {ENOUGH_CORES}"),
              "short connections": _opening(results), "work in kernel and softirqs": _kernel(results),
              "handlers that do not block": _handlers(results),

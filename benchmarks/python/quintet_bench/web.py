@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Servers of one object of 64 bytes over HTTP, each reply on a connection of its own: the example http_hello, and nginx. nginx
 can also relay."""
+import contextlib
 import os
 import pathlib
 import re
@@ -8,9 +9,11 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 
 from .child import Child
 from .errors import RunError
+from .foreign import free_port, pinned
 from .machine import allowed_cpus
 from .plan import Run, Settings
 from .results import Result
@@ -26,7 +29,7 @@ NGINX_FILE = NGINX + """http {{ access_log off; keepalive_timeout 0; default_typ
   server {{ listen 127.0.0.1:{port} backlog=1024; root .; }} }}
 """
 NGINX_RELAY = "{module}\n" + NGINX + """stream {{
-  server {{ listen 127.0.0.1:{port} backlog=1024; proxy_pass 127.0.0.1:{back}; }} }}
+  server {{ listen 127.0.0.1:{port} backlog=1024; proxy_pass {back}; }} }}
 """
 
 
@@ -65,6 +68,16 @@ def await_accepting(server: Child, port: str) -> None:
             if server.status() is not None or time.monotonic() > deadline:
                 raise RunError(f"{server.name} {server.ending()}")
             time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def serving_hello(program: str, about: Result) -> Iterator[tuple[Child, str]]:
+    """Starts http_hello, which closes at once, as nginx does. Gives it, ready, with its address."""
+    port = free_port()
+    command = [*example_command(program, port, about), "--linger", "0"]
+    with Child("http_hello", pinned(about["server_cpus"], command)) as server:
+        await_accepting(server, port)
+        yield server, f"127.0.0.1:{port}"
 
 
 def load_short(result: Result, s: Settings, run: Run, server: Child, address: str, *more: str) -> None:

@@ -34,8 +34,8 @@ fi
 for part in 'measured here, by itself' 'Fitted to runs measured here' 'assumed' 'waking a thread' 'held out, requests/s: within 15 %: ' \
   'median error' 'FORECAST, not measured: echo, 200 connections' 'FORECAST, not measured: cpu:100 us' \
   'forecast loop_per_thread ' 'FORECAST of a shape: short connections' 'FORECAST of a shape: threads' \
-  'FORECAST of a shape: loops' '475,000' 'predicted reuse_port_cpu ' 'it falls because' '900,000' '2.57' '-> forecast: ' 'published: ' \
-  'Noise:'; do
+  'FORECAST of a shape: loops' '475,000' 'predicted reuse_port_cpu ' 'it falls because' '900,000' '2.57' \
+  '-> forecast: ' 'published: ' 'Noise:'; do
   grep -qF -- "$part" "$work/table" || fail "the table lacks $part: $(cat "$work/table")"
 done
 for part in '"command": "forecast"' '"costs"' '"source": "assumed"' '"held_out"' '"fitted"' '"errors"' '"bound": 0.15' \

@@ -29,7 +29,7 @@ def test_others_take_their_configuration(peer: str, tmp_path: pathlib.Path) -> N
     path = installed(peer)
     module = stream_module(path) if path and peer == "nginx" else ""
     programs = ALL._replace(haproxy=path, nginx=path, module=module)
-    port, command = programs.relay({"peer": peer, "loops": 2}, str(tmp_path), "7001")
+    port, command = programs.relay({"peer": peer, "loops": 2}, str(tmp_path), "127.0.0.1:7001")
     text = next(tmp_path.iterdir()).read_text()
     assert f"127.0.0.1:{port}" in text and "127.0.0.1:7001" in text and ("nbthread 2" in text or "worker_processes 2;" in text)
     if peer in programs.missing():

@@ -30,7 +30,7 @@ from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros, percent, significant
 from ..verdict import CPU, SPEED, noise_sentence, within
-from ..web import NGINX_FILE, await_accepting, example_command, installed, load_short, nginx_command
+from ..web import NGINX_FILE, await_accepting, installed, load_short, nginx_command, serving_hello
 
 ABOUT = "Compares accept strategies under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
@@ -105,12 +105,14 @@ def measure_processes(prefork: str, closing: str, result: Result, s: Settings, r
 
 
 def measure_http(nginx: str, http_hello: str, result: Result, s: Settings, run: Run) -> None:
+    if not run.who.peer:
+        with serving_hello(http_hello, result) as (server, address):
+            return load_short(result, s, run, server, address, "--http")
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="quintet-bench-nginx-") as folder:
         pathlib.Path(folder, "64").write_text("x" * run.work.message_bytes)
-        command = (nginx_command(nginx, folder, NGINX_FILE, result["loops"], port=port) if run.who.peer else
-                   [*example_command(http_hello, port, result), "--linger", "0"])
-        with Child(run.who.peer or "http_hello", pinned(result["server_cpus"], command)) as server:
+        command = nginx_command(nginx, folder, NGINX_FILE, result["loops"], port=port)
+        with Child("nginx", pinned(result["server_cpus"], command)) as server:
             await_accepting(server, port)
             load_short(result, s, run, server, f"127.0.0.1:{port}", "--http")
 

@@ -22,7 +22,8 @@ from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros
 from ..verdict import CPU, SPEED
-from ..web import NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, stream_module
+from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,
+                   stream_module)
 
 ABOUT = "Compares the example proxy with HAProxy and nginx before the same server, under short connections"
 DEFAULT, QUICK = UsualRuns(5, 1.0, 0.2), UsualRuns(3, 0.3, 0.1)
@@ -40,7 +41,7 @@ defaults
   timeout server 10s
 listen relay
   bind 127.0.0.1:{port} backlog 1024
-  server back 127.0.0.1:{back}
+  server back {back}
 """
 
 
@@ -75,19 +76,16 @@ class Programs(NamedTuple):
             file = pathlib.Path(folder, "haproxy.cfg")
             file.write_text(HAPROXY.format(workers=workers, port=port, back=back))
             return port, [str(self.haproxy), "-db", "-f", str(file)]
-        return port, [*example_command(self.proxy, port, about), "--upstream", f"127.0.0.1:{back}"]
+        return port, [*example_command(self.proxy, port, about), "--upstream", back]
 
 
 def measure_relay(programs: Programs, result: Result, s: Settings, run: Run) -> None:
     """The figures of CPU are those of the relay alone."""
-    back, cpus = free_port(), result["server_cpus"]
-    behind = {"model": "loop_per_thread", "engine": "automatic", "accept": "reuse_port", "loops": result["loops"]}
-    command = [*example_command(programs.http_hello, back, behind), "--linger", "0"]
+    behind = result | {"model": "loop_per_thread", "engine": "automatic", "accept": "reuse_port"}
     with tempfile.TemporaryDirectory(prefix="quintet-bench-relay-") as folder, \
-            Child("http_hello", pinned(cpus, command)) as server:
-        await_accepting(server, back)
+            serving_hello(programs.http_hello, behind) as (_, back):
         port, command = programs.relay(result, folder, back)
-        with Child(run.who.peer or "proxy", pinned(cpus, command)) as relay:
+        with Child(run.who.peer or "proxy", pinned(result["server_cpus"], command)) as relay:
             await_accepting(relay, port)
             load_short(result, s, run, relay, f"127.0.0.1:{port}", "--http")
 

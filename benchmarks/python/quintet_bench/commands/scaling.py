@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench scaling`: the efficiency of more loops, for an echo, an HTTP server and the example kv."""
+import argparse
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from ..build import Build
+from ..columns import SPREAD, Column, rows_text
+from ..errors import UsageError
+from ..foreign import example_program
+from ..machine import allowed_cpus, cpu_text
+from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..options import Parser, list_of, number_in, one_of
+from ..plan import Contender, Run, Settings, place
+from ..published import PUBLISHED
+from ..redis_load import PING, RedisPrograms, measure_redis_load
+from ..results import Combination, Result, Sample, summarise, write_results
+from ..runner import Measure, Observer, load_command, measure_load, run_load
+from ..statistics import paired_ratio, ratio_json
+from ..text import grouped, joined, micros, percent
+from ..verdict import CPU, SPEED
+from ..web import serving_hello
+
+ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
+DEFAULT, QUICK = UsualRuns(5, 0.5, 0.1), UsualRuns(3, 0.2, 0.1)
+SERVERS = {"echo": "echo", "http_hello": "short", "kv": PING.name}      # and their workloads
+COLUMNS: tuple[Column, ...] = (
+    ("requests/s", 11, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
+    ("p99", 9, "p99_us", micros))
+
+
+def server_of(row: Result) -> str:
+    return next(server for server, workload in SERVERS.items() if workload == row["workload"])
+
+
+def measure_on_cpus(others: dict[str, Measure], result: Result, s: Settings, run: Run) -> None:
+    """The server has a CPU for each loop. `others`: what measures the workloads that are no echo."""
+    server, client = place(s, run.work)
+    result |= {"server_cpus": cpu_text(server[-result["loops"]:]), "client_cpus": cpu_text(client)}
+    others.get(run.work.name, measure_load)(result, s, run)
+
+
+def measure_hello(program: str, result: Result, s: Settings, run: Run) -> None:
+    with serving_hello(program, result) as (server, address):
+        run_load(result, [*load_command(s, run, result, address), "--http"], server, run.expected_s(s), Observer())
+
+
+def efficiencies(results: Sequence[Result], apart: bool) -> list[dict[str, Any]]:
+    """From the first number of loops to each other one, by requests/s if the client has CPUs of its own and is fast enough,
+    else by CPU for a request."""
+    out, bound = [], {row.workload for row in summarise(results) if row.client_bound}
+    counts = sorted({r["loops"] for r in results})
+    for workload in dict.fromkeys(r["workload"] for r in results):
+        for few, many in ((counts[0], count) for count in counts[1:]):
+            metric, below, above = (SPEED, few, many) if apart and workload not in bound else (CPU, many, few)
+            ratio = paired_ratio(results, workload, metric, lambda r: r["loops"] == above, lambda r: r["loops"] == below)
+            if not ratio:
+                continue
+            share = Sample(tuple(value * few / many for value in ratio.values)) if metric == SPEED else ratio
+            how = ("requests/s" if metric == SPEED else "CPU for a request, since the client "
+                   + ("was the bottleneck" if apart else "has no CPUs of its own"))
+            open_ = ", too noisy to say whether it is linear" if share.low <= 1 <= share.high else ""
+            rounds = f" (rounds from {percent(share.low)} to {percent(share.high)}{open_})" if len(share.values) > 1 else ""
+            server = server_of({"workload": workload})
+            out.append(ratio_json({"server": server, "from": few, "to": many}, metric, share) | {
+                "sentence": f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}"})
+    return out
+
+
+def published() -> list[str]:
+    about, speeds = PUBLISHED["shards"], {int(n): v for n, v in PUBLISHED["shards"]["separate_by_cores"].items()}
+    first = min(speeds)
+    shares = [f"{percent(v / speeds[first] * first / n)} with {n}" for n, v in speeds.items() if n > first]
+    return [about["published"], f"so its efficiency, from {first} cores, is {joined(shares)}", about["two_cpus"]]
+
+
+def table(summary: Sequence[Combination], figures: dict[str, Any]) -> str:
+    if not summary:
+        return "Nothing was measured.\n"
+    out = rows_text(summary, COLUMNS, lambda row: {}, 30, lambda row: f"  {server_of(row.first)}, {row.first['loops']} loop(s)")
+    out += "".join(f"  -> {row['sentence']}.\n" for row in figures["efficiency"])
+    return out + "".join(f"  published, not measured: {line}.\n" for line in figures["published"]) + figures["noise"] + "\n"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    parser.option("--servers", list_of(one_of(*SERVERS)), f"comma-separated: {', '.join(SERVERS)} (default: all)",
+                  default=list(SERVERS))
+    parser.option("--loops", list_of(number_in(1, 1024)), "comma-separated numbers of event loops (default: 1,2)",
+                  dest="loop_counts", default=[1, 2])
+    parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
+                  "loop_per_thread_pool (default: loop_per_thread)", default="4")
+    add_measuring_options(parser, DEFAULT, QUICK, within=True)
+    for name in ("http_hello", "kv"):
+        parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
+    parser.examples("quintet-bench scaling --json scaling.json",
+                    "quintet-bench scaling --servers echo --loops 1,2,4,8 --rounds 9")
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    cpus, most, others = len(allowed_cpus()), max(arguments.loop_counts), dict[str, Measure]()
+    if most > cpus:
+        raise UsageError(f"--loops: {most} loops need a CPU each, and there are {cpus}")
+    if "http_hello" in arguments.servers:
+        others["short"] = functools.partial(measure_hello, example_program(build, "http_hello", arguments.http_hello))
+    if "kv" in arguments.servers:
+        others[PING.name] = measure_redis_load(RedisPrograms.find(build, arguments.kv, with_server=False))
+    works = [(PING if name == "kv" else build.workload(SERVERS[name])).but(threads=loops)
+             for name in arguments.servers for loops in arguments.loop_counts]
+    apart = cpus >= 2 * most            # then the client has half of the CPUs
+    s = settings_of(arguments, build, DEFAULT, QUICK, workloads=works, shared_cpus=not apart, counters=False,
+                    contenders=[Contender(model=build.model(arguments.model))])
+    document = run_plan("scaling", s, build, functools.partial(measure_on_cpus, others))
+    document.settings["client_apart"] = apart
+    figures = document.figures() | {"efficiency": efficiencies(document.results, apart), "published": published()}
+    write_results(table(summarise(document.results), figures), figures, s.json_file)
+    return exit_status(document)
