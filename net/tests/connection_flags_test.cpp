@@ -62,7 +62,7 @@ const std::array baton_flags{
     baton_flag{"requires_more", [](connection_baton_flags& f) { f.input.requires_more = true; }},
     baton_flag{"shutdown_requested", [](connection_baton_flags& f) { f.output.shutdown_requested = true; }},
     baton_flag{"quantum_used", [](connection_baton_flags& f) { f.output.quantum_used = true; }},
-    baton_flag{"has_dropped", [](connection_baton_flags& f) { f.output.has_dropped = true; }},
+    baton_flag{"has_counts", [](connection_baton_flags& f) { f.output.has_counts = true; }},
     baton_flag{"overflowed", [](connection_baton_flags& f) { f.output.overflowed = true; }},
     baton_flag{"checks_writes", [](connection_baton_flags& f) { f.checks_writes = true; }},
 };

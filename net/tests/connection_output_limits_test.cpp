@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(above_the_watermark_drop_drops_and_error_refuses_and_neithe
       for (int i = 0; i < 2; ++i)
         BOOST_TEST(w.write("b") == (drops ? write_verdict::dropped : write_verdict::rejected));
       BOOST_TEST(!w.overflowed());
-      BOOST_TEST(bool(w.c.baton_flags_.output.has_dropped) == drops);
+      BOOST_TEST(bool(w.c.baton_flags_.output.has_counts) == drops);
       if (drops) BOOST_TEST(w.c.baton_extras_->dropped == 2U);
     });
     BOOST_TEST(w.wire.sent == std::string(101, 'a'));

@@ -68,6 +68,9 @@ has table 'times as many messages'
 sed -n 's/.*"writes_per_message": \([0-9.e-]*\).*/\1/p' "$work/found.json" | xargs > "$work/writes"  # merged, then single
 awk '{ exit !(NF == 2 && $1 > 0 && $1 <= 0.01 && $2 > 0.5 && $2 <= 1.1) }' "$work/writes" ||
   fail "writes for a message: $(cat "$work/writes")"
+measured merging --sizes 8..16384 --thresholds 512,65536 --rounds 1 --duration 100ms
+has table 'copied below 512 B' '-> copied below 64 KiB: '
+has found.json '"merge_threshold": 512' '"flatness": []'
 measured merging --latency --rounds 2 --duration 100ms
 has table '64 B, one connection' 'p50' 'times the p50 of a write for each message'
 has found.json '"sizes": "64"' '"p50_us"' '"merging": false'

@@ -81,6 +81,27 @@ def test_merging_pairs_the_runs_of_a_round() -> None:
     assert "times" not in merging.merging_table(runs[:1], "")
 
 
+@pytest.mark.parametrize("merged, single, verdicts", [((0.9, 0.8), (0.03, 0.02), ("passes", "passes")),
+                                                      ((0.4, 0.3), (0.2, 0.3), ("FAILS", "FAILS")),
+                                                      ((0.4, 0.6), (0.02, 0.2), ("too noisy to say",) * 2)])
+def test_merging_makes_the_throughput_flat(merged: tuple[float, ...], single: tuple[float, ...],
+                                           verdicts: tuple[str, ...]) -> None:
+    runs = [{"sizes": sizes, "merging": way, "bytes_per_s": speed} for way, speeds in ((True, merged), (False, single))
+            for small in speeds for sizes, speed in (("128..128", small * 1e9), ("16384..16384", 1e9))]
+    found = merging.flatness(runs)
+    assert [one["sentence"].rpartition(": ")[2].rstrip(")") for one in found] == list(verdicts)
+    assert found[0]["median"] == pytest.approx(sum(merged) / 2) and "128 B carry" in found[0]["sentence"]
+    assert merging.flatness(runs[:1]) == []
+
+
+def test_merge_thresholds_are_compared_with_the_usual_one() -> None:
+    runs = [{"sizes": "8..16384", "merging": True, "merge_threshold": size, **dict.fromkeys(merging.COLUMNS, 1),
+             "messages_per_s": speed * number} for number in (1, 2) for size, speed in ((1, 50), (4096, 100), (65536, 80))]
+    table = merging.merging_table(runs, "")
+    assert "copied below 64 KiB: 0.80 times the messages/s of copied below 4 KiB (rounds from 0.80 to 0.80)" in table
+    assert "-> copied below 1 B: 0.50 times" in table and "-> copied below 4 KiB" not in table
+
+
 @pytest.mark.parametrize("alone, told", [
     ((100, 101, 99), "1.01 times the p50 of a write for each message (rounds from 0.98 to 1.01, within the noise the same)"),
     ((100, 140, 141), "1.40 times the p50 of a write for each message (rounds from 1.01 to 1.40)")])

@@ -3,31 +3,61 @@
 import argparse
 import functools
 import json
+import math
 import signal
 import statistics
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..build import Build
 from ..child import Child
 from ..columns import aligned
-from ..errors import RunError
+from ..errors import RunError, UsageError
 from ..machine import Environment, cpu_text, read_text
 from ..measuring import UsualRuns, add_measuring_options, settings_of
-from ..options import Parser, number_in, parse_range
+from ..options import Parser, list_of, number_in, parse_range
 from ..plan import Settings, place
 from ..probe import STARTING_S, probe
 from ..progress import perform_all
 from ..results import METRICS, Result, Sample, write_results
 from ..runner import PATIENCE_S, Observer, run_load
-from ..statistics import ratio_text
+from ..statistics import ratio_json, ratio_text
 from ..table import Format
 from ..text import grouped, mebibytes, micros, percent, significant
+from .memlat import size_text
 
 ABOUT = "Compares merged writes with one write for each message, on one connection"
-DEFAULT, QUICK, SIZES, LARGEST = UsualRuns(5, 1), UsualRuns(3, 0.2), ["8..128", "8..16384"], 65536
-LABELS = {True: "merged", False: "a write for each message"}
+DEFAULT, QUICK, LARGEST = UsualRuns(5, 1), UsualRuns(3, 0.2), 65536
+SIZES, USUAL_THRESHOLD = ["8..128", "8..16384", "128..128", "16384..16384"], 4096
+
+
+class Variant(NamedTuple):
+    """A way to send. Below `threshold` bytes, shared messages are copied and so merged; None: all are copied."""
+    merging: bool = True
+    threshold: int | None = None
+
+    @property
+    def label(self) -> str:
+        return (f"copied below {size_text(self.threshold)}" if self.threshold else
+                "merged" if self.merging else "a write for each message")
+
+    @property
+    def options(self) -> list[str]:
+        return ["--no-merging"] * (not self.merging) + (["--merge-threshold", str(self.threshold)] if self.threshold else [])
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return {"merging": self.merging, "merge_threshold": self.threshold}
+
+
+def variant_of(result: Result) -> Variant:
+    return Variant(result["merging"], result.get("merge_threshold"))
+
+
+MERGED, SINGLE = Variant(), Variant(False)
+# MB/s of the smallest messages over those of the largest: what is demanded of a merging sender and of a single one.
+FLAT, STEEP = 0.5, 0.1
 Columns = dict[str, tuple[str, Format]]  # the first one is compared
 COLUMNS: Columns = {
     "messages_per_s": ("messages/s", grouped), "bytes_per_s": ("MB/s", lambda v: significant(v / 1e6)),
@@ -37,11 +67,11 @@ LATENCY_COLUMNS: Columns = {"p50_us": ("p50", micros), "p99_us": ("p99", micros)
                             "server_cpu_us_per_request": ("CPU/message", micros)}
 
 
-def measure(sender_command: list[str], s: Settings, cpus: list[str], sizes: str, merging: bool) -> Result:
+def measure(sender_command: list[str], s: Settings, cpus: list[str], sizes: str, variant: Variant) -> Result:
     """Starts a sender, receives from it, and ends it. `cpus`: of the sender and of the receiver."""
     with tempfile.NamedTemporaryFile(suffix=".json") as counters:
         command = [*sender_command, "--pieces", sizes, "--pin", cpus[0], "--json", counters.name]
-        with Child("the server", command + ["--no-merging"] * (not merging)) as sender:
+        with Child("the server", command + variant.options) as sender:
             address = sender.await_line("listening on ", time.monotonic() + PATIENCE_S)
             found = probe(s.program, ["receive", address, "--server-pid", str(sender.pid), "--sizes", sizes,
                                       "--cpus", cpus[1]], s.duration_s)
@@ -50,38 +80,72 @@ def measure(sender_command: list[str], s: Settings, cpus: list[str], sizes: str,
                 raise RunError(f"after SIGTERM, the server {sender.ending()}")
         total = json.loads(read_text(counters.name))
     found["writes_per_message"] = total["sends"] / (total["bytes_sent"] / found["mean_message_bytes"])
-    return {"sizes": sizes, "merging": merging} | {key: found[key] for key in COLUMNS}
+    return {"sizes": sizes} | variant.about | {key: found[key] for key in COLUMNS}
 
 
-def measure_latency(sender_command: list[str], s: Settings, cpus: list[str], sizes: str, merging: bool) -> Result:
+def measure_latency(sender_command: list[str], s: Settings, cpus: list[str], sizes: str, variant: Variant) -> Result:
     """Measures one message at a time, which would have to wait for others if merging depended on a timer."""
     result: Result = dict.fromkeys(METRICS)
-    with Child("the server", [*sender_command, "--pin", cpus[0]] + ["--no-merging"] * (not merging)) as sender:
+    with Child("the server", [*sender_command, "--pin", cpus[0], *variant.options]) as sender:
         address = sender.await_line("listening on ", time.monotonic() + PATIENCE_S)
         command = [s.program, "load", address, "--workload", "ask", "--connections", "1", "--size", sizes, "--pin", cpus[1],
                    "--duration", f"{s.duration_s:.3f}", "--warm-up", f"{STARTING_S:.3f}"]
         run_load(result, command, sender, s.duration_s, Observer())
     if result["failed"]:
         raise RunError(f"{result['failed']} requests failed")
-    return {"sizes": sizes, "merging": merging} | {key: result[key] for key in LATENCY_COLUMNS}
+    return {"sizes": sizes} | variant.about | {key: result[key] for key in LATENCY_COLUMNS}
+
+
+def paired(results: list[Result], key: str, variant: Variant, reference: Variant) -> Sample | None:
+    """The ratio in each round, because a disturbance affects both runs of a round."""
+    runs = [[r[key] for r in results if variant_of(r) == which] for which in (variant, reference)]
+    ratios = tuple(one / other for one, other in zip(*runs))
+    return Sample(ratios) if ratios else None
+
+
+def flatness(results: list[Result]) -> list[dict[str, Any]]:
+    """MB/s of messages of the smallest size over MB/s of those of the largest. Merging makes the throughput nearly flat."""
+    sizes = sorted({int(low) for low, high in (r["sizes"].split("..") for r in results if ".." in r["sizes"]) if low == high})
+    out = []
+    for variant, low, high in ((MERGED, FLAT, math.inf), (SINGLE, 0.0, STEEP)) if len(sizes) > 1 else ():
+        runs = [[r["bytes_per_s"] for r in results if variant_of(r) == variant and r["sizes"] == f"{size}..{size}"]
+                for size in (sizes[0], sizes[-1])]
+        if not (ratios := tuple(small / large for small, large in zip(*runs))):
+            continue
+        ratio = Sample(ratios)
+        met = True if low <= ratio.low and ratio.high <= high else False if ratio.high < low or ratio.low > high else None
+        demand = f"at least {low:g}" if low else f"at most {high:g}"
+        verdict = {True: "passes", False: "FAILS", None: "too noisy to say"}[met]
+        middle, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
+        sentence = (f"{variant.label}: {size_text(sizes[0])} carry {middle} of the MB/s of {size_text(sizes[-1])} "
+                    f"(rounds from {least} to {most}; {demand}: {verdict})")
+        out.append(ratio_json(variant.about | {"from": sizes[0], "to": sizes[-1], "met": met}, "bytes_per_s", ratio) |
+                   {"sentence": sentence})
+    return out
 
 
 def merging_table(results: list[Result], about: str, columns: Columns = COLUMNS) -> str:
-    out = ""
+    out, compared = "", next(iter(columns))
     for sizes in dict.fromkeys(r["sizes"] for r in results):
-        runs = {merging: [r for r in results if (r["sizes"], r["merging"]) == (sizes, merging)] for merging in LABELS}
+        found = [r for r in results if r["sizes"] == sizes]
+        variants = list(dict.fromkeys(map(variant_of, found)))
         rows = [["", *(title for title, _ in columns.values())]]
-        rows += [[LABELS[merging], *(form(statistics.median(r[key] for r in mine)) for key, (_, form) in columns.items())]
-                 for merging, mine in runs.items() if mine]
-        out += f"{sizes.replace('..', ' to ')} B, one connection, {about}\n{aligned(rows)}"
-        # Round by round, because a disturbance affects both runs of a round.
-        compared = next(iter(columns))
-        if ratios := [one[compared] / other[compared] for one, other in zip(*runs.values())]:
-            times, low, high = map(significant, (statistics.median(ratios), min(ratios), max(ratios)))
-            told = (f"{times} times as many messages (rounds from {low} to {high})" if columns is COLUMNS else
-                    ratio_text(Sample(tuple(ratios)), columns[compared][0], LABELS[False]))
-            out += f"  -> merged: {told}\n\n"
-    return out
+        for variant in variants:
+            mine = [r for r in found if variant_of(r) == variant]
+            rows.append([variant.label, *(form(statistics.median(r[key] for r in mine)) for key, (_, form) in columns.items())])
+        low, _, high = sizes.partition("..")
+        out += f"{f'{low} to {high}' if high not in ('', low) else low} B, one connection, {about}\n{aligned(rows)}"
+        usual = Variant(threshold=USUAL_THRESHOLD)
+        reference = SINGLE if SINGLE in variants else usual if usual in variants else variants[0]
+        for variant in variants:
+            if variant == reference or not (ratio := paired(found, compared, variant, reference)):
+                continue
+            times, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
+            told = (f"{times} times as many messages (rounds from {least} to {most})"
+                    if reference == SINGLE and columns is COLUMNS else ratio_text(ratio, columns[compared][0], reference.label))
+            out += f"  -> {variant.label}: {told}\n"
+        out += "\n"
+    return out + "".join(f"  -> {flat['sentence']}\n" for flat in flatness(results))
 
 
 def add_options(parser: Parser, build: Build) -> None:
@@ -89,13 +153,16 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--model", build.model, "model of the sender (default: single_reactor)", default="single_reactor")
     parser.option("--engine", build.engine, f"I/O engine of the sender: {', '.join(build.engines)} (default: automatic)",
                   default="automatic")
-    parser.option("--sizes", lambda text: [parse_range(text, LARGEST)], "MIN..MAX bytes of a message (default: 8..128, then "
-                  "8..16384)", default=SIZES)
+    parser.option("--sizes", list_of(lambda text: parse_range(text, LARGEST)), "comma-separated: bytes of a message, or "
+                  "MIN..MAX (default: 8..128,8..16384,128,16384)", default=SIZES)
+    parser.option("--thresholds", list_of(number_in(1, 2 * LARGEST)), "instead, merge thresholds to compare, comma-separated: "
+                  "messages of fewer bytes are copied, others sent from where they are")
     parser.flag("--latency", "instead, one message of 64 B at a time: does it wait for others?")
     parser.option("--static-output", number_in(0), "bytes of send buffers that the loop allocates in advance (default: 0)",
                   default=0)
     parser.examples("quintet-bench merging --sizes 8..128",
                     "quintet-bench merging --model reactor_pool --rounds 9 --json merging.json",
+                    "quintet-bench merging --sizes 8..16384 --thresholds 1,512,1024,3072,4096,16384,65536",
                     "quintet-bench merging --latency")
 
 
@@ -105,19 +172,22 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     sender = [s.program, "serve", "--model", a.model, "--engine", a.engine, "--workload", "ask", "--loops", "1",
               "--static-output", str(a.static_output), "--exit-with-parent"]
 
+    if a.latency and a.thresholds:
+        raise UsageError("--latency and --thresholds exclude each other")
+    variants = [Variant(threshold=size) for size in a.thresholds or ()] or [MERGED, SINGLE]
     perform, columns = (measure_latency, LATENCY_COLUMNS) if a.latency else (measure, COLUMNS)
     compared, (title, form) = next(iter(columns.items()))
 
-    def task(number: int, sizes: str, merging: bool) -> str:
-        results.append(perform(sender, s, cpus, sizes, merging) | {"round": number})
+    def task(number: int, sizes: str, variant: Variant) -> str:
+        results.append(perform(sender, s, cpus, sizes, variant) | {"round": number})
         return f"{title} {form(results[-1][compared])}"
     complete = perform_all([
-        (f"{sizes} B {LABELS[merging]}, round {number}", s.duration_s + STARTING_S,
-         functools.partial(task, number, sizes, merging))
-        for number in range(1, s.rounds + 1) for sizes in (["64"] if a.latency else a.sizes) for merging in LABELS])
+        (f"{sizes} B {variant.label}, round {number}", s.duration_s + STARTING_S,
+         functools.partial(task, number, sizes, variant))
+        for number in range(1, s.rounds + 1) for sizes in (["64"] if a.latency else a.sizes) for variant in variants])
     settings: dict[str, Any] = {"model": a.model, "engine": a.engine, "static_output": a.static_output, "rounds": s.rounds,
                                 "duration_s": s.duration_s, "interrupted": not complete}
     table = merging_table(results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
     write_results(table, {"quintet": build.version, "command": "merging", "environment": machine.finish(),
-                          "settings": settings, "results": results}, s.json_file)
+                          "settings": settings, "results": results, "flatness": flatness(results)}, s.json_file)
     return 0 if complete else 130
