@@ -32,6 +32,16 @@ refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "--engine excludes --peer" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
 refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
+# The documentation is made from a copy of what the program says of itself.
+"$bench" describe > "$work/describe" || fail 'describe'
+/usr/bin/python3 - "$work/describe" "$(dirname "$0")/../python/tests/data/describe.json" << 'END' || fail 'describe.json is out of date'
+import json, sys
+ours, copy = (json.load(open(path)) for path in sys.argv[1:])
+for key in ("commands", "models", "accept", "offload", "pools", "peers", "workloads"):
+    if ours[key] != copy[key]:
+        print(key, ours[key], copy[key], sep="\n")
+        sys.exit(1)
+END
 refused "give --html as well" compare --from "$(dirname "$0")/data/results.json" --with x.json
 refused "cannot read nowhere.json: No such file" compare --from "$(dirname "$0")/data/results.json" --with nowhere.json --html "$work/page"
 refused "has no section" compare --with "$(dirname "$0")/data/results.json" --html "$work/page"
