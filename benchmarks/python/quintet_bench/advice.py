@@ -2,7 +2,7 @@
 """Recommends a model for each kind of handler, says whether loops should accept for themselves, and shows the library's cost
 beside hand-written code."""
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .plan import COUNTERPARTS, Contender
@@ -39,9 +39,9 @@ def _answer(handler: str, combinations: Sequence[Combination], workload: str) ->
     return model, [name for name in names if name != model], reason
 
 
-def advise(combinations: Sequence[Combination]) -> list[dict[str, Any]]:
+def advise(combinations: Sequence[Combination], questions: Mapping[str, tuple[str, ...]] = QUESTIONS) -> list[dict[str, Any]]:
     names, out = workload_names(combinations), []
-    for handler, wanted in QUESTIONS.items():
+    for handler, wanted in questions.items():
         measured = [name for family in wanted for name in names if name.partition(":")[0] == family]
         model, as_good, reason = (_answer(handler, combinations, measured[0]) if measured else
                                   (None, [], f'Not measured; add "{wanted[0]}" to --workloads.'))

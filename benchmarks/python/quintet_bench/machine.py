@@ -2,6 +2,7 @@
 """The machine: its CPUs, and what the results say about it."""
 from __future__ import annotations
 
+import glob
 import os
 import re
 import time
@@ -55,6 +56,14 @@ def _cpu_ticks() -> tuple[float, float]:
     return sum(fields), fields[7]
 
 
+def topology(root: str = "/sys/devices/system", cpus: list[int] | None = None) -> dict[str, int | None]:
+    """Cores and NUMA nodes of the CPUs that this process may use. A virtual machine may hide them; None: not known."""
+    cpus = allowed_cpus() if cpus is None else cpus
+    cores = {read_text(f"{root}/cpu/cpu{cpu}/topology/thread_siblings_list") for cpu in cpus}
+    nodes = {node.rpartition("/")[2] for cpu in cpus for node in glob.glob(f"{root}/cpu/cpu{cpu}/node[0-9]*")}
+    return {"physical_cores": None if "" in cores else len(cores), "numa_nodes": len(nodes) or None}
+
+
 class Environment:
     """Describes machine and build. Make it before the runs, and call finish() after them."""
 
@@ -62,7 +71,7 @@ class Environment:
         system = os.uname()
         self._about: dict[str, Any] = {
             "cpu_model": _value_in("/proc/cpuinfo", "model name"),
-            "cores": len(allowed_cpus()),
+            "cores": len(allowed_cpus()), **topology(),
             "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
             "os": _value_in("/etc/os-release", "PRETTY_NAME"),
             "kernel": f"{system.sysname} {system.release} {system.machine}",

@@ -2,14 +2,16 @@
 """Who wins, who is level, and when the noise forbids to say; the table and the command around that."""
 import itertools
 import json
+import pathlib
 import re
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from conftest import HERE, made_up
-from quintet_bench import advice
+from quintet_bench import advice, advice_machine
 from quintet_bench.commands import compare
+from quintet_bench.machine import topology
 from quintet_bench.results import Document, Result, summarise
 from quintet_bench.statistics import ratio_interval
 from quintet_bench.verdict import compute_verdict, noise_sentence
@@ -71,6 +73,45 @@ def test_advice(foreign: float, speeds: tuple[float, ...], best: tuple[str, list
     assert (cheap["model"], cheap["as_good"], computing["model"]) == (*best, None)
     assert ("60 % of the CPUs" in compute_verdict(summary, "echo")["caution"]) == (foreign > 0.1)
     assert ("on a quiet machine" in noise_sentence(summary)) == (foreign > 0.1)
+
+
+def test_advice_by_scenario() -> None:
+    """A winner with several loops, one without, a draw, and nothing measured."""
+    results = [r for model, workload, speeds in (
+        ("loop_per_thread", "echo", (98, 102)), ("single_reactor", "echo", (48, 52)),
+        ("thread_per_connection", "blocking:2ms", (98, 102)), ("reactor_pool", "blocking:2ms", (48, 52)))
+        for r in rounds(model, speeds, workload=workload)]
+    out = advice_machine.advise_scenarios(summarise(results), {"cores": 4, "physical_cores": 2, "numa_nodes": 1})
+    told = {row["scenario"]: row["sentence"] for row in out}
+    assert [row["model"] for row in out] == ["loop_per_thread", None, "thread_per_connection", "loop_per_thread", None]
+    assert "(serve --accept main_reactor, which spreads evenly). Measured with echo." in told["Long connections"]
+    assert told["Short connections"] == 'Short connections: not measured; add "short" to --workloads.'
+    assert "serve" not in told["Synchronous handlers"] and "co_await" in told["Asynchronous handlers"]
+    assert "4 CPUs that are threads of 2 cores" in told["This machine"] and "NUMA" not in told["This machine"]
+    results += [r for model in ("loop_per_thread", "single_reactor") for r in rounds(model, (9, 12), workload="short")]
+    assert "too noisy to tell (measured with short)" in advice_machine.advise_scenarios(summarise(results), {})[1]["sentence"]
+    results += rounds("loop_per_thread_pool", (98, 102), workload="short")
+    short = advice_machine.advise_scenarios(summarise(results), {})[1]
+    assert short["model"] == "loop_per_thread_pool" and "; what counts is accepting, " in short["sentence"]
+
+
+@pytest.mark.parametrize("siblings, nodes, found, part", [
+    (["0-1", "0-1", "2-3", "2-3"], [0, 0, 1, 1], (2, 2), "--loops 2 --pin-loops=idle), and measure whether 4 loops do more. "
+     "It has 2 NUMA nodes"),
+    (["0", "1"], [0, 0], (2, 1), "2 CPUs; a loop for each"), (["0,1", "0,1"], [0, 0], (1, 1), "threads of 1 core;"),
+    (["0"], [0], (1, 1), "single_reactor is enough"), (["", ""], [], (None, None), "2 CPUs; a loop for each")])
+def test_advice_by_the_machine(siblings: list[str], nodes: list[int], found: tuple[int | None, int | None], part: str,
+                               tmp_path: pathlib.Path) -> None:
+    for cpu, text in enumerate(siblings):
+        (tmp_path / f"cpu/cpu{cpu}/topology").mkdir(parents=True)
+        (tmp_path / f"cpu/cpu{cpu}/topology/thread_siblings_list").write_text(text)
+        if nodes:
+            (tmp_path / f"cpu/cpu{cpu}/node{nodes[cpu]}").mkdir()
+    machine = topology(str(tmp_path), list(range(len(siblings))))
+    assert tuple(machine.values()) == found
+    assert part in advice_machine.machine_sentence({"cores": len(siblings), **machine})
+    assert topology(str(tmp_path / "none"), [0]) == {"physical_cores": None, "numa_nodes": None}
+    assert advice_machine.machine_sentence({}) == ""
 
 
 def test_the_table_tells_failures_bottlenecks_and_network() -> None:

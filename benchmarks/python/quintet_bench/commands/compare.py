@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..advice import advise, peer_ratios, suitability
+from ..advice_machine import advise_scenarios
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
 from ..errors import UsageError
@@ -68,7 +69,7 @@ def network_line(rows: Iterable[Combination]) -> str:
 
 def compose(document: Document) -> dict[str, Any]:
     summary = summarise(document.results)
-    return document.figures() | {"advice": advise(summary),
+    return document.figures() | {"advice": advise(summary), "scenarios": advise_scenarios(summary, document.environment),
                                  "verdicts": [compute_verdict(summary, name) for name in workload_names(summary)],
                                  "peer_ratios": peer_ratios(document.results), "suitability": suitability(document)}
 
@@ -87,6 +88,7 @@ def console_table(document: Document, figures: dict[str, Any]) -> str:
     for a in filter(lambda a: a["workload"], figures["advice"]):
         good = f" As good: {joined(a['as_good'])}." if a["model"] and a["as_good"] else ""
         out += f"For a {a['handler']} handler: {a['model'] or 'too noisy to tell'}.{good}\n"
+    out += "".join(f"{advice['sentence']}\n" for advice in figures["scenarios"])
     asked = [a["sentence"] for a in figures["suitability"]]
     out += "".join(f"{'' if sentence == asked[-1] else '  '}{sentence}\n" for sentence in [asked[-1], *asked[:-1]])
     return f"{out}{figures['noise']}\n"
