@@ -15,8 +15,9 @@ std::unique_ptr<peer_server> make_libevent_echo(const std::string& address, std:
 std::unique_ptr<peer_server> make_libuv_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_libev_echo(const std::string& address, std::uint16_t port);
 std::unique_ptr<peer_server> make_tokio_echo(const std::string& address, std::uint16_t port, unsigned threads);
+std::unique_ptr<peer_server> make_asio_uring_echo(const std::string& address, std::uint16_t port);
 
-constexpr std::string_view tokio_program = "tokio-echo";
+constexpr std::string_view tokio_program = "tokio-echo", asio_uring_program = "asio-uring";
 /// Receive size of a peer, if its library lets it choose. Untouched pages cost nothing.
 constexpr std::size_t peer_buffer_bytes = 64 * 1024;
 

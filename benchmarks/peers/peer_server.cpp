@@ -55,6 +55,7 @@ constexpr std::array peers{
     peer_kind{"blocking", "", &make<blocking_echo>},
     peer_kind{"asio", "", &make_asio_echo},
     peer_kind{"asio-coroutines", "", &make_asio_coroutine_echo},
+    peer_kind{asio_uring_program, "liburing-dev", &make_asio_uring_echo, nullptr, asio_uring_program},
     peer_kind{"libevent", "libevent-dev", libevent_maker},
     peer_kind{"libuv", "libuv1-dev", libuv_maker},
     peer_kind{"libev", "libev-dev", libev_maker},

@@ -31,7 +31,7 @@ refused "--spin excludes --peer" serve --peer epoll --spin 50us
 refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "--engine excludes --peer" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
-refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
+refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, asio-uring, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
 # The documentation is made from a copy of what the program says of itself.
 "$bench" describe > "$work/describe" || fail 'describe'
 /usr/bin/python3 - "$work/describe" "$(dirname "$0")/../python/tests/data/describe.json" << 'END' || fail 'describe.json is out of date'

@@ -6,7 +6,7 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
-refused '"libhv" is not allowed; it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, libevent, libuv, libev, asio-shared, asio-separate, tokio-echo' peers --peers libhv
+refused '"libhv" is not allowed; it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, asio-uring, libevent, libuv, libev, asio-shared, asio-separate, tokio-echo' peers --peers libhv
 refused '"" is not allowed' peers --peers epoll,
 refused 'only echo' peers --workload cpu:200us
 refused 'is not a workload' peers --workload ehco
