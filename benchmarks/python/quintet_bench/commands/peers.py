@@ -106,13 +106,14 @@ def _usable(program: str, engine: str) -> bool:
 def _contenders(arguments: argparse.Namespace, build: Build, program: str) -> list[Contender]:
     """The reference, ours with each engine, ours in coroutines, and the peers."""
     names = arguments.peers
+    uring = not arguments.count and "uring" in build.engines and _usable(program, "uring")  # valgrind does not support it
     if not names:
-        names = [name for name in build.peers if name not in THREADED and name not in build.missing_peers]
-        missing = [f"{name}: {why}\n" for name, why in build.missing_peers.items() if name not in THREADED]
+        usual = [name for name in build.peers if name not in THREADED and (uring or name != "asio-uring")]
+        names = [name for name in usual if name not in build.missing_peers]
+        missing = [f"{name}: {build.missing_peers[name]}\n" for name in usual if name in build.missing_peers]
         print("".join(missing), end="", file=sys.stderr)
-    refused = ("automatic", "uring") if arguments.count else ("automatic",)  # valgrind does not support io_uring
     ours = [Contender(model=arguments.model, engine=name) for name in build.engines
-            if name not in refused and (name != "uring" or _usable(program, name))]
+            if name != "automatic" and (uring or name != "uring")]
     ours.append(Contender(model=arguments.model, engine="epoll", handler="coroutine"))
     return list(dict.fromkeys([EPOLL, *ours, *(Contender(peer=name) for name in names)]))
 
