@@ -12,6 +12,7 @@
 #include <quintet/threadmodels/placement/idle_cpus.hpp>
 #include <quintet/threadmodels/placement/placement_options.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -45,14 +46,14 @@ void check_names(std::string_view text) {
   check_name(text, from_string<engine_kind>(text));
   check_name(text, from_string<accept_strategy>(text));
   check_name(text, from_string<offload_policy>(text));
+  check_name(text, from_string<pool_scope>(text));
   check_name(text, from_string<priority_scheduling>(text));
   check_name(text, from_string<rebalance_measure>(text));
   check_name(text, from_string<placement_policy>(text));
   if (const auto m = from_string(text))
     require(to_string(*m) == text || std::to_string(static_cast<int>(*m)) == text, "a model has a name and a number");
   (void)parsed([&] { return bench::parse_engine(text); });
-  (void)parsed([&] { return bench::parse_accept(text); });
-  (void)parsed([&] { return bench::parse_offload(text); });
+  (void)parsed([&] { return bench::parse_model(text); });
 }
 
 void check_numbers(std::string_view text) {
