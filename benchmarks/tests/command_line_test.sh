@@ -66,7 +66,7 @@ refused "is a directory" load 127.0.0.1:9 --json /
 refused "is a directory" serve --json /
 refused "--handler excludes --peer" serve --peer epoll --handler coroutine
 refused "only echoes" serve --handler coroutine --workload mixed
-refused "--json excludes --peer" serve --peer epoll --json -
+refused "--peer excludes --json" serve --peer epoll --json -
 refused "a number of 8 bytes" load 127.0.0.1:9 --workload timestamp --size 16
 refused "a number of 8 bytes" serve --workload timestamp --size 16
 refused "from 10 to 65537" load 127.0.0.1:9 --workload framed --size 9

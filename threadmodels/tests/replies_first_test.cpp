@@ -25,19 +25,20 @@ struct counts {
   std::atomic<int> early{0};  ///< batches that began while output of an earlier one waited
 };
 
-void reply(connection& c, counts& seen) {
+/// Replies to each byte.
+void reply(connection& c, bytes in, counts& seen) {
   if (!c.writable()) ++seen.early;
-  c.write(std::string(reply_size, 'r'));
+  for (std::size_t i = 0; i < in.size(); ++i) c.write(std::string(reply_size, 'r'));
   ++seen.batches;
 }
 
 struct replying {
   counts* seen;
-  void operator()(connection& c, bytes) const { reply(c, *seen); }
+  void operator()(connection& c, bytes in) const { reply(c, in, *seen); }
 };
 
 awaitable<> reply_to_all(stream& s, counts* seen) {
-  while (co_await s.read()) reply(s, *seen);
+  while (const auto in = co_await s.read()) reply(s, *in, *seen);
 }
 struct replying_coroutine {
   counts* seen;
@@ -51,7 +52,7 @@ config with_watermarks(model kind, std::size_t most) {
           .limits = {.high_watermark = most, .low_watermark = most}};
 }
 
-/// Sends a second request while most of the first reply waits in the server.
+/// Sends the other requests while most of the first reply waits in the server.
 template <class Handler>
 void check(model kind, const Handler& handler, const counts& seen) {
   running<server<Handler>> srv(with_watermarks(kind, 0), handler);
@@ -62,7 +63,7 @@ void check(model kind, const Handler& handler, const counts& seen) {
     BOOST_TEST(c.receive(1) == "r");
   }
   BOOST_TEST(c.receive(requests * (reply_size - 1)).size() == requests * (reply_size - 1));
-  BOOST_TEST(seen.batches == requests);
+  BOOST_TEST(seen.batches >= 2);
   BOOST_TEST(seen.early == 0);
 }
 
