@@ -89,7 +89,6 @@ json::object description(const CLI::App& app) {
           {"engines", std::move(engines)},
           {"accept", names<accept_strategy>()},
           {"offload", names<offload_policy>()},
-          {"pools", names<pool_scope>()},
           {"peers", std::move(peers)},
           {"missing_peers", std::move(missing_peers)},
           {"call_counter", obstacle.empty() ? json::value(nullptr) : json::value(obstacle)},

@@ -46,7 +46,6 @@ void check_names(std::string_view text) {
   check_name(text, from_string<engine_kind>(text));
   check_name(text, from_string<accept_strategy>(text));
   check_name(text, from_string<offload_policy>(text));
-  check_name(text, from_string<pool_scope>(text));
   check_name(text, from_string<priority_scheduling>(text));
   check_name(text, from_string<rebalance_measure>(text));
   check_name(text, from_string<placement_policy>(text));

@@ -56,7 +56,7 @@ std::unique_ptr<chosen_model> make(const model_options& o) {
     case model::loop_per_thread:
       return adapted(loop_per_thread(ring()));
     case model::loop_per_thread_pool:
-      return adapted(loop_per_thread_pool(ring(), o.threads.workers, o.threads.offload, o.threads.pools));
+      return adapted(loop_per_thread_pool(ring(), o.threads.workers, o.threads.offload, o.threads.pool_per_loop));
   }
   throw config_error("model is " + std::to_string(static_cast<int>(o.kind)) + "; it must be 1 to 5");
 }

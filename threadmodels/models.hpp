@@ -53,9 +53,9 @@ class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<ru
                        const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
   loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {},
-                       pool_scope pools = pool_scope::shared)
+                       bool pool_per_loop = false)
       : composed_model(on_loop_ring(std::move(options)),
-                       run_adaptive(run_pooled(workers, offload.threshold, pools), offload)) {}
+                       run_adaptive(run_pooled(workers, offload.threshold, pool_per_loop), offload)) {}
 };
 
 }  // namespace quintet

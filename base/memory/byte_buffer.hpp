@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_buffer: contiguous bytes, appended at the back and consumed from the front.
+// byte_buffer: contiguous bytes, appended at the back and consumed from the front. Counts copies where that is asked
+// for.
 #pragma once
 
-#include "../build/copied_bytes.hpp"
 #include "../bytes.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,28 @@
 #include <utility>
 
 namespace quintet {
+
+#ifdef QUINTET_COUNT_COPIES
+inline constexpr bool counts_copies = true;
+#else
+inline constexpr bool counts_copies = false;
+#endif
+
+namespace detail {
+
+inline std::atomic<std::uint64_t> copied{0};
+
+/// [any thread] Counts a copy. Does nothing unless the library and the program were built with
+/// -DQUINTET_COUNT_COPIES=ON, as the preset `dev` does: the threads share the counter, which costs time.
+inline void note_copied([[maybe_unused]] std::size_t size) noexcept {
+  if constexpr (counts_copies) copied.fetch_add(size, std::memory_order_relaxed);
+}
+
+}  // namespace detail
+
+/// [any thread] Returns the bytes of input and output that the library has copied from one place in memory to another,
+/// in this process. What the kernel copies does not count. 0 unless `counts_copies`.
+[[nodiscard]] inline std::uint64_t copied_bytes() noexcept { return detail::copied.load(std::memory_order_relaxed); }
 
 /// Copies as memcpy does. Most messages are short: the call would take longer than the copy.
 inline void copy_bytes(char* to, bytes from) noexcept {

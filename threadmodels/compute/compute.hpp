@@ -22,14 +22,14 @@ class run_inline {
   [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
 };
 
-/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise. With pool_scope::per_loop each loop
+/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise. With `pool_per_loop` each loop
 /// has such a pool of its own.
 class run_pooled {
  public:
   /// `threshold`: work whose known cost is not above it is cheap, and shares wake-ups; see worker_pool.
   explicit run_pooled(const worker_limits& limits, duration threshold = offload_options().threshold,
-                      pool_scope scope = pool_scope::shared)
-      : pools_(std::make_unique<pool_set>(limits, threshold, scope)) {}
+                      bool pool_per_loop = false)
+      : pools_(std::make_unique<pool_set>(limits, threshold, pool_per_loop)) {}
   /// Throws std::system_error if the system refuses one of the first `min` threads.
   void start() { pools_->start(); }
   /// [loop]

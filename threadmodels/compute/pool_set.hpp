@@ -15,13 +15,13 @@
 
 namespace quintet {
 
-/// With pool_scope::per_loop, the first batch of a loop makes its pool. A loop whose pool cannot be made, because the
+/// With a pool for each loop, the first batch of a loop makes its pool. A loop whose pool cannot be made, because the
 /// system refuses the threads, uses the first pool. Pools live as long as this object: do not combine
-/// pool_scope::per_loop with a placement that makes a loop for each connection.
+/// it with a placement that makes a loop for each connection.
 class pool_set {
  public:
-  pool_set(const worker_limits& limits, duration threshold, pool_scope scope) noexcept
-      : limits_(limits), threshold_(threshold), scope_(scope) {}
+  pool_set(const worker_limits& limits, duration threshold, bool per_loop) noexcept
+      : limits_(limits), threshold_(threshold), per_loop_(per_loop) {}
 
   /// Makes the first pool. Throws std::system_error if the system refuses its threads.
   void start();
@@ -40,7 +40,7 @@ class pool_set {
   };
   worker_pool* next_pool();
   [[nodiscard]] worker_pool& pool_of_this_loop() noexcept {
-    if (scope_ == pool_scope::shared) [[likely]]
+    if (!per_loop_) [[likely]]
       return *first_;
     return own_pool();
   }
@@ -48,7 +48,7 @@ class pool_set {
 
   const worker_limits limits_;
   const duration threshold_;
-  const pool_scope scope_;
+  const bool per_loop_;
   worker_pool* first_ = nullptr;  // written by start(), before loops run
   bool first_is_claimed_ = false;
   mutable std::mutex mutex_;  // guards pools_: any thread may call statistics() while a loop makes its pool

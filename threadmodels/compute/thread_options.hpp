@@ -57,23 +57,13 @@ struct offload_options {
   duration inline_overrun_burst = std::chrono::milliseconds(10);  ///< not below 0
 };
 
-/// Selects how many pools a model with a pool has.
-enum class pool_scope {
-  shared,    ///< one pool for all loops: its threads go wherever work waits
-  per_loop,  ///< a pool with all of `workers` for each loop: a busy loop's work never delays another loop's
-};
-
-template <>
-inline constexpr auto enum_names<pool_scope> =
-    std::to_array<enum_name<pool_scope>>({{pool_scope::shared, "shared"}, {pool_scope::per_loop, "per_loop"}});
-
 /// Each model uses some of these. All must be valid.
 struct thread_options {
   unsigned loops = std::max(1u, std::thread::hardware_concurrency());  ///< models 4 and 5: sub-reactors
-  worker_limits workers = {};             ///< model 3: `max` threads; model 5: `min` to `max`
-  offload_options offload = {};           ///< models 3 and 5: which batches go to these threads
-  pool_scope pools = pool_scope::shared;  ///< model 5: whether each loop has a pool of its own
-  std::size_t max_threads = 4096;         ///< model 1: threads, so open connections
+  worker_limits workers = {};      ///< model 3: `max` threads; model 5: `min` to `max`
+  offload_options offload = {};    ///< models 3 and 5: which batches go to these threads
+  bool pool_per_loop = false;      ///< model 5: each loop has a pool with all of `workers`, none is shared
+  std::size_t max_threads = 4096;  ///< model 1: threads, so open connections
 };
 
 /// [any thread] Throw config_error.

@@ -9,7 +9,7 @@
 #include "combination.hpp"
 #include "running.hpp"
 
-#include <quintet/base/build/copied_bytes.hpp>
+#include <quintet/base/memory/byte_buffer.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>

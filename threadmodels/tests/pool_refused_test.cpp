@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_loop_whose_pool_the_system_refuses_uses_the_first) {
   std::atomic<int> done{0};
   counted_item first(done), second(done);
   event_loop one, other;
-  pool_set pools({.min = 1, .max = 1}, duration::zero(), pool_scope::per_loop);
+  pool_set pools({.min = 1, .max = 1}, duration::zero(), true);
   pools.start();
   one.post([&] { pools.submit(first); });
   BOOST_REQUIRE(eventually([&] { return static_cast<void>(one.poll()), done == 1; }));

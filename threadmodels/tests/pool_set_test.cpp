@@ -17,11 +17,12 @@
 namespace quintet::test {
 namespace {
 
-config two_loops(pool_scope pools) {
-  return {
-      .model = model::loop_per_thread_pool,
-      .threads = {
-          .loops = 2, .workers = {.min = 1, .max = 1}, .offload = {.policy = offload_policy::always}, .pools = pools}};
+config two_loops(bool pool_per_loop) {
+  return {.model = model::loop_per_thread_pool,
+          .threads = {.loops = 2,
+                      .workers = {.min = 1, .max = 1},
+                      .offload = {.policy = offload_policy::always},
+                      .pool_per_loop = pool_per_loop}};
 }
 
 std::string round_trip(client& c, const std::string& text) {
@@ -44,7 +45,7 @@ struct waits_or_echoes {
 
 BOOST_AUTO_TEST_CASE(work_of_one_loop_does_not_wait_for_another_loop) {
   gate hold;
-  running<server<waits_or_echoes>> srv(two_loops(pool_scope::per_loop), waits_or_echoes{&hold});
+  running<server<waits_or_echoes>> srv(two_loops(true), waits_or_echoes{&hold});
   client stuck(srv->port()), other(srv->port());
   stuck.send("wait");
   BOOST_REQUIRE(hold.await_waiting(1));
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(work_of_one_loop_does_not_wait_for_another_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(a_shared_pool_has_one_set_of_threads) {
-  running<server<void (*)(connection&, bytes)>> srv(two_loops(pool_scope::shared), echo);
+  running<server<void (*)(connection&, bytes)>> srv(two_loops(false), echo);
   client first(srv->port()), second(srv->port());
   BOOST_TEST(round_trip(first, "a") == "a");
   BOOST_TEST(round_trip(second, "b") == "b");
@@ -70,7 +71,7 @@ BOOST_AUTO_TEST_CASE(counters_can_be_read_while_the_pools_stop) {
     c.write(in);
     BOOST_TEST(threads() <= 2U);
   };
-  running<server<decltype(look)>> srv(two_loops(pool_scope::per_loop), look);
+  running<server<decltype(look)>> srv(two_loops(true), look);
   threads = [&] { return srv->statistics().workers.threads; };
   client first(srv->port()), second(srv->port());
   first.send("x");
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(counters_can_be_read_while_the_pools_stop) {
 
 BOOST_AUTO_TEST_CASE(decisions_of_all_pools_come_in_their_order) {
   gate hold;
-  config c = two_loops(pool_scope::per_loop);
+  config c = two_loops(true);
   c.threads.workers = {.min = 1, .max = 2, .queue_latency = duration::zero()};
   running<server<waits_or_echoes>> srv(c, waits_or_echoes{&hold});
   std::vector<client> clients;

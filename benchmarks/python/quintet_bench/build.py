@@ -57,7 +57,6 @@ class Build:
     engines: list[str]                  # with "automatic"
     accept: list[str]
     offload: list[str]
-    pools: list[str]
     peers: list[str]
     missing_peers: dict[str, str]       # name and the reason why it is not in this build
     workloads: list[Workload]

@@ -69,7 +69,7 @@ class Settings:
     loops: int | None = None            # default: one for each CPU of the server
     workers: str = "1..4"
     offload: str = "automatic"
-    pools: str = "shared"
+    pool_per_loop: bool = False
     json_file: str | None = None
     html_file: str | None = None
 

@@ -69,7 +69,7 @@ def describe(s: Settings, run: Run) -> Result:
         "client_threads": run.work.client_threads, "client": run.who.client, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "pools": s.pools, "receive_size": run.who.receive_size, "allocator": run.who.allocator,
+                   "pool_per_loop": s.pool_per_loop or None, "receive_size": run.who.receive_size, "allocator": run.who.allocator,
                    "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
@@ -87,8 +87,9 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
     else:
         out += ["--model", str(run.who.model), "--workers", about["workers"], "--strict", "--max-threads",
                 str(max(USUAL_THREADS, run.work.connections + 100))]
-        for name in ("loops", "offload", "pools", "engine", "handler", "accept"):
+        for name in ("loops", "offload", "engine", "handler", "accept"):
             out += [f"--{name}", str(about[name])]
+        out += ["--pool-per-loop"] * bool(about["pool_per_loop"])
         out += ["--receive-size", str(run.who.receive_size)] if run.who.receive_size else []
     return out + (["--priority-port", "0"] if run.work.heartbeat else []) + ["--exit-with-parent"]
 

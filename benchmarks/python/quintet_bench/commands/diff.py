@@ -42,7 +42,7 @@ def classify(ratio: Interval, more_is_better: bool, usual: float, tolerance: flo
 
 def _same(a: Combination, b: Combination) -> bool:
     """A value that one file lacks counts as equal: the file may be older than the key."""
-    keys = ("accept", "offload", "pools", "loops", "client_threads")
+    keys = ("accept", "offload", "loops", "client_threads")
     unknown = {key: None for key in keys if None in (a.first[key], b.first[key])}
     return combination_key(a.first | unknown) == combination_key(b.first | unknown)
 
@@ -115,7 +115,7 @@ def warnings(before: Document, after: Document) -> list[str]:
 def _name(what: Change, changes: list[Change]) -> str:
     """The server's name, and what distinguishes it from others of the same name."""
     alike = [c for c in changes if shape_text(c) == shape_text(what) and label_of(c) == label_of(what)]
-    forms = {"accept": ", {}", "offload": ", offload {}", "pools": ", pools {}", "loops": ", {} loops",
+    forms = {"accept": ", {}", "offload": ", offload {}", "pool_per_loop": ", a pool for each loop", "loops": ", {} loops",
              "client_threads": ", {} client threads"}
     return label_of(what) + "".join(form.format(what[key]) for key, form in forms.items()
                                     if what[key] and any(other[key] != what[key] for other in alike))
