@@ -43,7 +43,8 @@ METRICS: dict[str, bool] = {
     "loops": True,
     "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_per_loop", "peer", "allocator", "client", "pinning")
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_per_loop", "peer", "allocator", "client",
+         "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
@@ -138,7 +139,8 @@ class Combination:
 def combination_key(result: Result) -> tuple[Any, ...]:
     """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
     failed early does not know its engine."""
-    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload", "pool_per_loop")
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload",
+             "pool_per_loop")
     return (*(result[key] for key in shape), label_of(result))
 
 
