@@ -45,7 +45,7 @@ PINGS_PUBLISHED = (
 FRAMES: tuple[Column, ...] = (
     ("cache", 9, "cache", str), ("receives", 10, "receives_per_request", significant), ("requests/s", 12, SPEED, grouped),
     SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros), ("p99", 9, "p99_us", micros),
-    ("most in", 13, "mode_ms", lambda ms: f"{ms:.0f} to {ms + 1:.0f} ms"))
+    ("most in", 17, "mode_ms", lambda ms: f"{ms:.0f} to {ms + 1:.0f} ms"))
 PINGS: tuple[Column, ...] = (
     ("requests/s", 12, SPEED, grouped), SPREAD, ("CPU/req", 10, CPU, micros), ("p50", 9, "p50_us", micros),
     ("p99", 9, "p99_us", micros), ("max", 9, "max_us", micros))
