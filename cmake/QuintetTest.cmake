@@ -130,7 +130,7 @@ endfunction()
 # quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): adds the current directory's tests by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
 #   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
-#   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL"
+#   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL TIMEOUT 300"
 #   tests/support/             helpers: an include directory, and a static library if it has sources
 function(quintet_add_tests_here)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS;PRECOMPILE")
@@ -176,9 +176,13 @@ function(quintet_add_tests_here)
     file(STRINGS ${script} line REGEX "^# ctest: ")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
     set(serial OFF)
+    set(timeout)
     if(line MATCHES "RUN_SERIAL")
       set(serial ON)
     endif()
-    quintet_set_test_properties(${layer}_${unit} RUN_SERIAL ${serial})
+    if(line MATCHES "TIMEOUT ([0-9]+)")
+      set(timeout ${CMAKE_MATCH_1})
+    endif()
+    quintet_set_test_properties(${layer}_${unit} TIMEOUT ${timeout} RUN_SERIAL ${serial})
   endforeach()
 endfunction()

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # python_test.sh BUILD_DIR: the unit tests of the Python part, its types and its style.
+# ctest: TIMEOUT 600
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 cd "$(dirname "$0")/.." || exit 1

@@ -187,7 +187,8 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         for number in range(1, s.rounds + 1) for sizes in (["64"] if a.latency else a.sizes) for variant in variants])
     settings: dict[str, Any] = {"model": a.model, "engine": a.engine, "static_output": a.static_output, "rounds": s.rounds,
                                 "duration_s": s.duration_s, "interrupted": not complete}
+    flat = flatness(results)
     table = merging_table(results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
     write_results(table, {"quintet": build.version, "command": "merging", "environment": machine.finish(),
-                          "settings": settings, "results": results, "flatness": flatness(results)}, s.json_file)
-    return 0 if complete else 130
+                          "settings": settings, "results": results, "flatness": flat}, s.json_file)
+    return 130 if not complete else int(any(one["met"] is False for one in flat))
