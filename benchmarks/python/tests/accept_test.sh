@@ -46,7 +46,7 @@ else
   "$bench" accept --processes --strategies reuse_port --no-peers --loops 2 --rounds 1 --duration 200ms --warm-up 50ms \
     --connections 20 --json "$work/processes.json" > "$work/table" 2> "$work/err" || fail "accept --processes: $(tail -3 "$work/err")"
   grep -qE '^  processes .* [12]\.[0-9]{2} ' "$work/table" || fail "--processes: no balance in the table: $(cat "$work/table")"
-  line=$(grep -F '"accept": "processes"' "$work/processes.json" | tail -1)
+  line=$(grep -F '"accept": "processes"' "$work/processes.json" | grep -F '"workload"' | tail -1)
   case $line in
     *'"server_cpu_us_per_request": null'* | *'"accept_balance": null'*) fail "--processes: figures are missing: $line" ;;
     *'"failed": 0'*) ;;
