@@ -47,7 +47,7 @@ shared=$(futex 'one io_context') separate=$(futex 'an io_context each')
 stopped ' 2 of ' contention --threads 2 --rounds 50 --duration 200ms --warm-up 50ms
 if command -v redis-benchmark > /dev/null && [ -x "$1/examples/kv" ] && [ "$(nproc)" -gt 1 ]; then
   measured contention --of kv --threads 2 --rounds 1 --duration 50ms --warm-up 50ms
-  has table '-> 2: a kv each has' 'CPU a request of one kv' '45 % more'
+  has table '-> 2 threads: a kv each has' 'CPU a request of one kv' '45 % more'
   has found.json '"peer": "kv-separate"' '"failed": 0' '"flow_director_percent": 45'
 fi
 
