@@ -37,7 +37,7 @@ inline void note_copied([[maybe_unused]] std::size_t size) noexcept {
 }  // namespace detail
 
 /// [any thread] Returns the bytes of input and output that the library has copied from one place in memory to another,
-/// in this process. What the kernel copies does not count. 0 unless `counts_copies`.
+/// in this process. Copies by the kernel do not count. Returns 0 unless `counts_copies`.
 [[nodiscard]] inline std::uint64_t copied_bytes() noexcept { return detail::copied.load(std::memory_order_relaxed); }
 
 /// Copies as memcpy does. Most messages are short: the call would take longer than the copy.

@@ -4,7 +4,7 @@
 // one that dies, and stops all.
 //
 // Processes are better than threads where a fault must not end every connection, and where a handler calls a library
-// that is not safe for several threads or keeps global state. What they cost:
+// that is not safe for several threads or keeps global state. Processes have these costs:
 // - each has its own memory: caches are held several times, and nothing can be sent to a connection of another one;
 // - limits, such as max_connections, hold for each process and not for all;
 // - the kernel's hash spreads connections unevenly, and no connection can move to another process;

@@ -20,7 +20,7 @@ void tell(const std::string& event);
 /// The parent has one thread, does nothing else, and waits for signals and ended children in one call.
 class supervisor {
  public:
-  /// What each child does. It calls `ready` once it serves. The result is its exit status.
+  /// Runs in each child. Calls `ready` once it serves. Returns the exit status of the child.
   using child_function = std::function<int(const std::function<void()>& ready)>;
 
   supervisor(std::size_t children, child_function call) : call_(std::move(call)), children_(children) {}

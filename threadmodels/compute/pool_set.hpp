@@ -16,8 +16,8 @@
 namespace quintet {
 
 /// With a pool for each loop, the first batch of a loop makes its pool. A loop whose pool cannot be made, because the
-/// system refuses the threads, uses the first pool. Pools live as long as this object: do not combine
-/// it with a placement that makes a loop for each connection.
+/// system refuses the threads, uses the first pool. Pools live as long as this object: do not combine it with a
+/// placement that makes a loop for each connection.
 class pool_set {
  public:
   pool_set(const worker_limits& limits, duration threshold, bool per_loop) noexcept

@@ -11,6 +11,7 @@ from typing import Any
 from .build import Build
 from .errors import RunError, UsageError
 from .machine import read_text
+from .options import Parser
 from .results import Result
 
 OF_THREADS = {  # figure: pattern in a thread's status, sched or schedstat, and unit
@@ -38,11 +39,23 @@ def example_program(build: Build, name: str, given: str | None) -> str:
     return path
 
 
+def add_example_options(parser: Parser, *names: str) -> None:
+    """Adds an option for the path of each of these examples: the `given` of example_program()."""
+    for name in names:
+        parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
+
+
 def require_files(connections: int) -> None:
     """Refuses connections for which a server or client lacks descriptors."""
     needed, allowed = connections + 100, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if needed > allowed:
         raise UsageError(f"{connections} connections need {needed} open files, and this machine allows {allowed} (ulimit -Hn)")
+
+
+def raise_file_limit() -> None:
+    """Allows this process, and the servers that it starts, as many open files as the machine permits."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def sample(pid: int) -> dict[str, Any]:

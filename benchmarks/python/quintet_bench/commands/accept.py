@@ -5,7 +5,6 @@ import functools
 import json
 import pathlib
 import re
-import resource
 import signal
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
 from ..errors import RunError, UsageError
-from ..foreign import example_program, free_port, pinned, require_files
+from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus, read_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
@@ -189,9 +188,9 @@ def add_options(parser: Parser, build: Build) -> None:
                   "(default: fin)")
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
     parser.flag("--nginx", "compare the example http_hello with nginx: HTTP without keep-alive, as many workers")
-    parser.option("--http_hello", str, "path of the example http_hello (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "http_hello")
     parser.flag("--processes", "add the example prefork: as many processes as loops, each with a listener at the same port")
-    parser.option("--prefork", str, "path of the example prefork (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "prefork")
     parser.flag("--no-peers", "leave out the hand-written server, or nginx")
     parser.flag("--no-counters", "do not count system calls and wake-ups")
     parser.examples("quintet-bench accept --quick", "quintet-bench accept --strategies reuse_port,exclusive --loops 1,2,4,8",
@@ -233,8 +232,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         measure = functools.partial(measure_http, nginx, example_program(build, "http_hello", arguments.http_hello))
     if s.counters and not wakes.method():
         print(f"Wake-ups are not counted: {strace.obstacle()}.", file=sys.stderr)
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # for servers that do not raise it themselves
+    raise_file_limit()
     document = run_plan("accept", s, build, measure)
     document.settings |= {"preset": arguments.preset, "close": closing, "http": arguments.nginx,
                           "wakes": wakes.method() if s.counters else None}

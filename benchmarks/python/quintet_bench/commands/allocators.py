@@ -13,6 +13,7 @@ from .. import valgrind
 from ..build import Build
 from ..columns import SPREAD, Column, ratio_texts, rows_text
 from ..errors import RunError, UsageError
+from ..foreign import add_example_options
 from ..machine import read_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_range
@@ -150,7 +151,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--workers", parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", default="1..4")
     parser.flag("--shared-cpus", "server and client share all CPUs, so that the server's threads run at the same time")
     add_measuring_options(parser, DEFAULT, QUICK)
-    parser.option("--kv", str, "path of the example kv (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "kv")
     parser.examples("quintet-bench allocators --json allocators.json",
                     "quintet-bench allocators --models 4 --workload kv-set --shared-cpus --rounds 9",
                     "quintet-bench allocators --count instructions")

@@ -8,6 +8,7 @@ from typing import Any
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
 from ..errors import UsageError
+from ..foreign import add_example_options
 from ..machine import allowed_cpus
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
@@ -72,7 +73,7 @@ def add_options(parser: Parser, build: Build) -> None:
                   "comma-separated numbers of threads (default: 1,2,4,8,16,40; 2,40 with --quick; of kv the number of CPUs)")
     parser.option("--connections", number_in(1, 20_000), "concurrent connections (default: 100)")
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    parser.option("--kv", str, "path of the example kv (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "kv")
     parser.option("--forecast", str, "add what this --json file of quintet-bench forecast says about 24 cores", metavar="FILE")
     parser.examples("quintet-bench contention --json contention.json",
                     "quintet-bench contention --forecast forecast.json",

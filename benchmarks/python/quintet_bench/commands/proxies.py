@@ -3,7 +3,6 @@
 import argparse
 import functools
 import pathlib
-import resource
 import sys
 import tempfile
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
-from ..foreign import example_program, free_port, pinned, require_files
+from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, number_in, one_of
@@ -122,8 +121,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--loops", number_in(1, 1024), "loops, threads or workers of each relay (default: one for each CPU)")
     parser.option("--connections", number_in(1, 9000), "concurrent connections (default: 100)", default=100)
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    for name in ("proxy", "http_hello"):
-        parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "proxy", "http_hello")
     parser.examples("quintet-bench proxies --rounds 9 --json proxies.json",
                     "quintet-bench proxies --accept reuse_port_cpu --quick")
 
@@ -134,8 +132,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     print("".join(f"{name} is left out: {why}\n" for name, why in missing.items()), end="", file=sys.stderr)
     work = build.workload("short").but(connections=arguments.connections, threads=arguments.loops or len(allowed_cpus()))
     require_files(2 * work.connections)  # a relay has two sockets for each
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    raise_file_limit()
     who = [Contender(model=build.model(arguments.model), engine=arguments.engine, accept=arguments.accept),
            *(Contender(peer=name) for name in ("haproxy", "nginx") if name not in missing)]
     s = settings_of(arguments, build, DEFAULT, QUICK, workloads=[work], contenders=who, shared_cpus=True, counters=False)

@@ -8,7 +8,7 @@ from typing import Any
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
 from ..errors import UsageError
-from ..foreign import example_program
+from ..foreign import add_example_options, example_program
 from ..machine import allowed_cpus, cpu_text
 from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
@@ -91,8 +91,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--model", one_of("loop_per_thread", "loop_per_thread_pool", "4", "5"), "loop_per_thread or "
                   "loop_per_thread_pool (default: loop_per_thread)", default="4")
     add_measuring_options(parser, DEFAULT, QUICK, within=True)
-    for name in ("http_hello", "kv"):
-        parser.option(f"--{name}", str, f"path of the example {name} (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "http_hello", "kv")
     parser.examples("quintet-bench scaling --json scaling.json",
                     "quintet-bench scaling --servers echo --loops 1,2,4,8 --rounds 9")
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench stress`: its options, then scenarios or attacks, lines, JSON and exit status."""
 import argparse
-import resource
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 
 from ..build import Build
 from ..errors import UsageError
-from ..foreign import require_files
+from ..foreign import raise_file_limit, require_files
 from ..machine import Environment
 from ..options import Parser, number_in, one_of, output_file, parse_duration
 from ..results import pretty, write_output
@@ -126,8 +125,7 @@ def attack_tests(s: argparse.Namespace) -> Iterator[Test]:
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
     tests = list(attack_tests(arguments) if arguments.server else scenario_tests(arguments, build))
-    most_files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
+    raise_file_limit()
     machine, results, interrupted = Environment(build), list[dict[str, Any]](), False
     try:
         for subject, about, test in tests:

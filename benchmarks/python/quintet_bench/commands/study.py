@@ -8,7 +8,7 @@ from typing import Any
 
 from ..build import Build, Workload
 from ..errors import UsageError
-from ..foreign import example_program
+from ..foreign import add_example_options, example_program
 from ..machine import Environment, allowed_cpus, parse_cpus
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
 from ..options import Parser, number_in, one_of
@@ -37,7 +37,7 @@ def add_options(parser: Parser, build: Build) -> None:
     parser.option("--against", str, "compare with an earlier --json file", metavar="FILE")
     parser.option("--cache-sizes", one_of("machine", "fixed"), "caches that cachegrind simulates without hardware counters: "
                   "machine (default); fixed: 32 KiB and 1 MiB, which repeats on other machines and is quicker with kv")
-    parser.option("--kv", str, "path of the example kv (default: that of this build)", metavar="FILE")
+    add_example_options(parser, "kv")
     add_measuring_options(parser, DEFAULT, QUICK)
     add_server_options(parser, build)
     parser.flag("--false-sharing", "instead of a server, measure two counters in one cache line and in two, and whether the "
