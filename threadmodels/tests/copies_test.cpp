@@ -10,10 +10,13 @@
 #include "running.hpp"
 
 #include <quintet/base/memory/byte_buffer.hpp>
+#include <quintet/net/connection/connection_input.hpp>
+#include <quintet/net/engine/engine.hpp>
 #include <quintet/net/framed.hpp>
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/server.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -51,6 +54,16 @@ double copies(client& c, const std::string& stream, int rounds) {
   return static_cast<double>(copied_bytes() - before) / static_cast<double>(stream.size()) / rounds;
 }
 
+/// Returns the largest share of a stream of `size` bytes that the library copies a third time: what had arrived when the
+/// handler required the whole message moves once more, into room for all of it. That is one batch, and, if the handler
+/// ran in the pool, the input that arrived meanwhile.
+double moved_again(model kind, std::size_t size) {
+  const bool pooled = kind == model::reactor_pool || kind == model::loop_per_thread_pool;
+  const std::size_t batch = engine::receive_size;
+  const std::size_t most = pooled ? batch + detail::connection_input::pending_limit + batch : batch;
+  return static_cast<double>(most) / static_cast<double>(size);
+}
+
 template <class Handler>
 void check(model kind, engine_kind io, Handler handler) {
   running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io},
@@ -60,7 +73,8 @@ void check(model kind, engine_kind io, Handler handler) {
   for (int i = 0; i < 1000; ++i) many += framed_as(20);
   BOOST_TEST(copies(c, framed_as(8), 200) <= 2.0);
   BOOST_TEST(copies(c, many, 5) <= 2.0);
-  BOOST_TEST(copies(c, framed_as(300'000), 5) <= 2.05);  // its beginning moves once more, into room for all of it
+  constexpr std::size_t large = 1'000'000;
+  BOOST_TEST(copies(c, framed_as(large), 5) <= 2.0 + moved_again(kind, large));
 }
 
 }  // namespace
