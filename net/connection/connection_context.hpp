@@ -28,8 +28,8 @@ struct connection_settings {
   connection_id source;
 };
 
-/// Each part receives it with each call and needs no pointer of its own. The name of a flag
-/// says what it is about.
+/// Each part receives it with each call and needs no pointer of its own. The name of a flag says what it is
+/// about.
 class connection_context : public stream_channel {
  public:
   connection_context(const connection_context&) = delete;

@@ -148,10 +148,9 @@ class event_loop {
     timers_.start(t, later(now(), after));
   }
 
-  /// [any thread] Calls f() once on the loop's thread after `d`. Zero means when timers are
-  /// checked next, never within this call. The loop owns f, and
-  /// destroys it on its own thread after the call or after cancel(), or with the loop. An exception of f is counted in
-  /// `handler_errors`. Allocates one node.
+  /// [any thread] Calls f() once on the loop's thread after `d`. Zero means when timers are checked next, never within
+  /// this call. The loop owns f, and destroys it on its own thread after the call or after cancel(), or with the loop.
+  /// An exception of f is counted in `handler_errors`. Allocates one node.
   template <std::invocable F>
   timer_id after(duration d, F f) {
     return callbacks_.start(d, duration::zero(), std::move(f));

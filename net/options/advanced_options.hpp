@@ -119,8 +119,8 @@ using stall_hook = std::function<void(const stall&)>;
 /// zero, and 200 ms in the preset `dev`. Throws config_error if the variable is not a number.
 [[nodiscard]] duration default_stall_bound();
 
-/// A server with a bound and a receiver (a hook or a log) has one more thread, which wakes up twice in each bound. See
-/// doc/stalls.md.
+/// A server with a bound has one more thread, which wakes up twice in each bound. Stalls are counted in
+/// server_statistics::stalls; the log and `on_stall` get reports, where the server has them. See doc/stalls.md.
 struct stall_options {
   duration bound = default_stall_bound();  ///< from 1 ms to 1 h; zero: no watchdog
   stall_hook on_stall = {};

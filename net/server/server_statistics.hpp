@@ -54,7 +54,7 @@ struct server_statistics : loop_statistics {
   std::uint64_t sends_priority = 0;  ///< the priority loop's part of the send calls
   priority_statistics priority;
   heartbeat_statistics heartbeat;
-  std::uint64_t stalls = 0;  ///< reported by the watchdog, see stall_options
+  std::uint64_t stalls = 0;  ///< found by the watchdog, see stall_options
 };
 
 }  // namespace quintet

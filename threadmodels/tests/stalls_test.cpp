@@ -312,16 +312,30 @@ BOOST_AUTO_TEST_CASE(a_thread_that_blocks_the_signal) {
   BOOST_TEST(peer.receive(1) == "x");
 }
 
-BOOST_DATA_TEST_CASE(nobody_to_tell_nobody_watches, data::make(all_models), kind) {
+// The number of stalls is for monitoring, which needs no reports.
+BOOST_DATA_TEST_CASE(stalls_are_counted_without_a_receiver_of_reports, data::make(all_models), kind) {
+  gate at;
+  const auto handler = [&](connection& c, bytes in) {
+    (void)at.wait();
+    c.write(in);
+  };
+  running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = {bound}}}, handler);
+  client peer(srv->port());
+  peer.send("x");
+  BOOST_TEST(eventually([&] { return srv->statistics().stalls == 1; }));
+  at.open();
+  BOOST_TEST(peer.receive(1) == "x");
+}
+
+BOOST_DATA_TEST_CASE(a_bound_of_zero_starts_no_watchdog, data::make(all_models), kind) {
   const auto handler = [](connection& c, bytes in) { c.write(in); };
-  for (const bool somebody : {false, true}) {
-    listener_to_stalls stalls;
-    const stall_options options{bound, somebody ? stalls.options().on_stall : stall_hook()};
+  for (const bool is_on : {false, true}) {
+    const stall_options options{is_on ? duration(bound) : duration::zero()};
     running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = options}}, handler);
     client peer(srv->port());
     peer.send("x");
     BOOST_TEST(peer.receive(1) == "x");
-    if (somebody)
+    if (is_on)
       BOOST_TEST(eventually([] { return threads_named("qnt-watchdog").size() == 1; }));  // the thread sets its own name
     else
       BOOST_TEST(threads_named("qnt-watchdog").empty());
