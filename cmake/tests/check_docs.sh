@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_docs <compiler> <include directory>: in README.md and doc/, every piece of C++ compiles, every link has a
-# target, every errc is explained, and quotations from files are exact.
+# check_docs <compiler> <include directory>: in README.md and doc/, every piece of C++ compiles, every link and path has a
+# target, every errc and variable of the environment is explained, and quotations from files are exact.
 # shellcheck disable=SC2016
 set -euo pipefail
 compiler=$1 include=$2
@@ -68,6 +68,25 @@ done < <(grep -HnE '^<!-- quoted: .* -->$' "${documents[@]}" | sed -E 's/^([^:]+
 for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' base/error.hpp); do
   grep -q "^| \`$reason\` |" doc/errors.md || { echo "doc/errors.md: nothing about errc::$reason" >&2; failed=1; }
 done
+
+# Every variable of the environment that the library reads must have a row in doc/embedding.md.
+for variable in $(grep -rhoE '"(QUINTET|LISTEN)_[A-Z_]+"' base net threadmodels --include='*.cpp' --exclude-dir=tests | sort -u | tr -d '"'); do
+  grep -q "^| .*\`$variable\`" doc/embedding.md || { echo "doc/embedding.md: nothing about $variable" >&2; failed=1; }
+done
+
+# Every path of a source or program that a document names must exist; * and a name without its suffix are allowed.
+while IFS=: read -r document line path; do
+  case $path in
+    build/*/examples/*_test) source=examples/tests/${path##*/examples_}* ;;
+    build/*/examples/*) source=examples/${path##*/} ;;
+    build/*/benchmarks/quintet-bench) source=benchmarks/main.cpp ;;
+    build/*/net/*_test) source=net/tests/$(sed -E 's/.*net_(.*)_test$/\1/' <<< "$path") ;;
+    *) source=$path ;;
+  esac
+  compgen -G "$source" > /dev/null || compgen -G "$source.*" > /dev/null ||
+    { echo "$document:$line: there is no $path" >&2; failed=1; }
+done < <(grep -noP '(?<![\w/.<>-])((base|net|threadmodels|examples|benchmarks|scripts|cmake|doc|fuzz)|build/\w+/(examples|benchmarks|net))/[\w./*-]*\w(?![\w<])' \
+  -H "${documents[@]}")
 
 # anchors <file>: prints the anchors that GitHub makes from the headings.
 anchors() {

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""documentation_checks_test: what check_errors and check_threads find missing or wrong in small pages."""
+import unittest
+
+import check_errors
+import check_threads
+
+ERRORS = '''## Exceptions
+| exception | from | when |
+|---|---|---|
+| `config_error` | [size](../base/size.hpp) | 0 |
+| `std::logic_error`, `std::bad_alloc` | `run()` | again |
+
+## A log
+| event | severity | when |
+|---|---|---|
+| `cannot accept` | error | |
+| the `backlog is cut` to so many | warning | |
+'''
+LOG = '''
+void report(const log_hook& hook, const log_event& event) noexcept;
+void f() {
+  report(log_, {severity::error, "cannot accept", reason});
+  report(log_,
+         {severity::warning, "backlog is cut to " + std::to_string(most)});
+}
+'''
+
+
+class errors(unittest.TestCase):
+    def complains(self, expected, files, page=ERRORS):
+        found = list(check_errors.complaints({'net/log.cpp': LOG, **files}, page))
+        self.assertEqual(len(found), len(expected), found)
+        for part, complaint in zip(expected, found):
+            self.assertIn(part, complaint)
+
+    def test_a_complete_page(self):
+        self.complains([], {'base/size.cpp': 'throw config_error("0");', 'net/a.cpp': 'throw std::bad_alloc();'})
+
+    def test_a_type_that_is_not_listed(self):
+        self.complains(['net/a.cpp: throws std::range_error'], {'net/a.cpp': 'throw std::range_error("x");'})
+        self.complains(['throws boost::system::system_error'], {'net/a.cpp': 'throw_system_error(errno, "x");'})
+        self.complains([], {'net/a.cpp': '// throw std::range_error("x");'})
+
+    def test_a_mistake_of_the_program_needs_its_source(self):
+        self.complains(['net/a.cpp: throws config_error'], {'net/a.cpp': 'throw config_error("x");'})
+        self.complains(['throws config_error'], {'net/a.cpp': '#include "../options/require.hpp"\nrequire(ok, "x");'})
+        self.complains([], {'net/a.cpp': 'require(ok, "x");'})  # another function of this name
+        self.complains(['throws std::logic_error'], {'net/a.cpp': 'throw std::logic_error("x");'})
+
+    def test_events(self):
+        self.complains(['logs "something else"'], {'net/a.cpp': 'report(log, {severity::info, "something else"});'})
+        self.complains(['another severity'], {'net/a.cpp': 'report(log, {severity::info, "cannot accept"});'})
+        self.complains([], {'net/a.cpp': 'report_of_peer(log, {level, "cannot accept", why}, f);'})
+        self.complains(['cannot find the text'], {'net/a.cpp': 'report(log, {severity::info, text(x)});'})
+
+    def test_a_row_that_nothing_logs(self):
+        self.complains(['doc/errors.md:12: no source logs this'], {}, ERRORS + '| `cannot sleep` | info | |\n')
+
+
+THREADS = '''## Who may call what
+| function | tag | notes |
+|---|---|---|
+| `thing::run`, `stop` | `[any thread]` | |
+| `thing`: `use(T)`, `size` | `[loop]` | |
+| handler: `on_open` | one | |
+
+## Lifetimes
+| `thing::late` | `[loop]` | |
+'''
+CLASS = '''
+class thing {
+ public:
+  explicit thing(int n);
+  /// [any thread] Runs.
+  void run();
+  /// [any thread] Returns, or stops.
+  /// Later.
+  void stop() noexcept { done_ = true; }
+  /// [loop] Uses.
+  template <class T>
+  T& use();
+  /// [loop] Return two numbers.
+  int size() const;
+  int MORE() const;
+
+  int untagged() const;
+
+ private:
+  /// [loop] Hides.
+  void hide();
+};
+'''
+
+
+class threads(unittest.TestCase):
+    def complaints(self, text, header='net/thing.hpp', types=('thing',)):
+        return list(check_threads.complaints([(header, text)], set(types), THREADS))
+
+    def test_a_complete_table(self):
+        self.assertEqual(self.complaints(CLASS.replace('MORE', 'size')), [])
+
+    def test_a_function_that_is_missing(self):
+        [found] = self.complaints(CLASS.replace('MORE', 'late'))
+        self.assertIn('thing::late [loop] is not in the table', found)
+
+    def test_another_tag(self):
+        [found] = self.complaints(CLASS.replace('MORE', 'stop').replace('[any thread] Returns', '[baton] Returns', 1)
+                                  .replace('int stop() const;', ''))
+        self.assertIn('thing::stop is [baton] here', found)
+
+    def test_types_that_are_not_public(self):
+        self.assertEqual(self.complaints(CLASS.replace('MORE', 'late'), types=()), [])
+
+    def test_hooks(self):
+        option = 'struct o {\n  std::function<void()> on_open = {};\n  log_hook log = {};\n};\n'
+        [found] = self.complaints(option, 'net/options/o.hpp')
+        self.assertIn('the function log', found)
+        [found] = self.complaints('///   on_open(connection&)\n///   on_end(connection&)\n', 'net/connection/handler.hpp')
+        self.assertIn('the function on_end', found)
+
+
+if __name__ == '__main__':
+    unittest.main()
