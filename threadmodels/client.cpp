@@ -3,6 +3,15 @@
 #include "client.hpp"
 
 namespace quintet {
+namespace {
+
+loop_tuning tuning_of(const client_config& c) {
+  loop_tuning t = c.loop;
+  t.shared_memory |= c.connecting.upgrade != connection_upgrade::none;
+  return t;
+}
+
+}  // namespace
 
 client_options client_options_of(const client_config& c) {
   return {.engine = c.engine,
@@ -12,7 +21,9 @@ client_options client_options_of(const client_config& c) {
           .limits = c.limits,
           .memory = c.memory,
           .log = c.log,
-          .loop = c.loop};
+          .loop = tuning_of(c)};
 }
+
+model_options model_options_of(const client_config& c) { return {c.model, c.threads, c.engine, tuning_of(c)}; }
 
 }  // namespace quintet

@@ -34,6 +34,8 @@ struct client_config {
 
 /// [any thread] Returns the options of the net layer.
 [[nodiscard]] client_options client_options_of(const client_config& c);
+/// [any thread] Returns the options of the model.
+[[nodiscard]] model_options model_options_of(const client_config& c);
 
 /// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
 /// The handler is copied for each connection, so its members are the connection's state; see handler.hpp.
@@ -41,8 +43,7 @@ template <handler_or_factory Handler>
 class client : public basic_client<any_model, Handler> {
  public:
   client(const client_config& c, Handler h)
-      : basic_client<any_model, Handler>(client_options_of(c), any_model({c.model, c.threads, c.engine, c.loop}),
-                                         std::move(h)) {}
+      : basic_client<any_model, Handler>(client_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
   /// [any thread] Returns the statistics of the client, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<client_statistics> statistics() const {
     return {basic_client<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};

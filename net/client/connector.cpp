@@ -3,6 +3,8 @@
 #include "connector.hpp"
 
 #include "../engine/kernel_sockets.hpp"
+#include "../engine/shm/endpoint.hpp"
+#include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/executor.hpp"
 #include "../loop/placing.hpp"
@@ -19,12 +21,16 @@
 namespace quintet {
 
 /// An attempt with one address. Owns the handle.
-class connector::attempt final : private connect_channel, private work_item {
+class connector::attempt final : private connect_channel, private event_channel, private work_item {
  public:
-  attempt(connector& owner, int handle) noexcept
-      : work_item(&attempt::destroy_deferred), owner_(owner), loop_(owner.loop_), handle_(handle) {}
+  attempt(connector& owner, int handle, bool expects_offer) noexcept
+      : work_item(&attempt::destroy_deferred),
+        owner_(owner),
+        loop_(owner.loop_),
+        handle_(handle),
+        expects_offer_(expects_offer) {}
   error_code watch() noexcept try {
-    const error_code ec = loop_.io().add(*this, handle_);
+    const error_code ec = loop_.io().add(static_cast<connect_channel&>(*this), handle_);
     return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
   } catch (const std::bad_alloc&) {
     return make_error_code(boost::system::errc::not_enough_memory);
@@ -32,20 +38,29 @@ class connector::attempt final : private connect_channel, private work_item {
   /// Closes the handle unless it was taken. Destroys the attempt after the turn's dispatching.
   void end() noexcept {
     if (in_guest_) (void)std::exchange(in_guest_, nullptr)->release();
-    if (handle() >= 0) loop_.io().remove(*this);
+    stop_watching();
     if (handle_ >= 0) loop_.io().close(handle_);
     loop_.defer(*this);
   }
   [[nodiscard]] int take() noexcept { return std::exchange(handle_, -1); }
 
  private:
-  void on_connected(error_code result) noexcept override { owner_.attempt_ended(*this, result); }
+  void on_connected(error_code result) noexcept override {
+    if (!result && expects_offer_) result = loop_.io().add(static_cast<event_channel&>(*this), handle_);
+    if (result || !expects_offer_) owner_.attempt_ended(*this, result);
+  }
+  void on_event() noexcept override;
+  void stop_watching() noexcept {
+    if (connect_channel::handle() >= 0) loop_.io().remove(static_cast<connect_channel&>(*this));
+    if (event_channel::handle() >= 0) loop_.io().remove(static_cast<event_channel&>(*this));
+  }
   error_code watch_in_guest() noexcept;
   static void destroy_deferred(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
 
   connector& owner_;
   event_loop& loop_;
   int handle_;
+  const bool expects_offer_;
   using descriptor = boost::asio::posix::basic_stream_descriptor<loop_executor>;
   std::shared_ptr<descriptor> in_guest_;  // shared with a wait that may end later than this
 };
@@ -65,12 +80,27 @@ error_code connector::attempt::watch_in_guest() noexcept try {
   return detail::reason_of_exception();
 }
 
+// The server has made its offer, or has closed the socket.
+void connector::attempt::on_event() noexcept try {
+  shm::segment memory;
+  const error_code failed = shm::receive_offer(handle_, memory);
+  if (failed == boost::system::errc::resource_unavailable_try_again) return;
+  stop_watching();
+  if (!failed) shm::parked_endpoints::put(handle_, std::move(memory));
+  owner_.attempt_ended(*this, failed);
+} catch (const std::bad_alloc&) {
+  owner_.attempt_ended(*this, make_error_code(boost::system::errc::not_enough_memory));
+}
+
 connector::connector(event_loop& loop, const connect_options& options, done_function done)
     : loop_(loop),
       options_(options),
       done_(std::move(done)),
       limit_([this] { finish(errc::connect_timeout, -1); }),
-      next_([this] { try_next(); }) {}
+      next_([this] { try_next(); }) {
+  if (options_.upgrade != connection_upgrade::none && !loop_.options().tuning.shared_memory)
+    throw config_error("upgrade is shared_memory; the loop's tuning.shared_memory must be true");
+}
 
 connector::~connector() { clean_up(); }
 
@@ -92,20 +122,33 @@ void connector::start(const destination& to) noexcept {
 void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
   if (failed) return finish(failed, -1);
   try {
-    pending_attempts_.reserve(candidates.size());
-    candidates_ = interleaved(candidates);
+    candidates_ = to_try(interleaved(candidates));
+    pending_attempts_.reserve(candidates_.size());
   } catch (const std::bad_alloc&) {
     last_failure_ = make_error_code(boost::system::errc::not_enough_memory);
+  } catch (const config_error&) {  // the address with ".shm" is too long
+    last_failure_ = make_error_code(boost::system::errc::filename_too_long);
   }
   loop_.start(next_, duration::zero());
+}
+
+std::vector<connector::candidate> connector::to_try(const std::vector<address>& all) const {
+  std::vector<candidate> result;
+  for (const address& at : all) {
+    if (options_.upgrade != connection_upgrade::none && at.is_unix())
+      result.push_back({address(shm::offering_address(at.to_string())), true});
+    result.push_back({at, false});
+  }
+  return result;
 }
 
 void connector::try_next() noexcept {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
-    const int handle = loop_.io().sockets().connect(candidates_[tried_++], last_failure_, options_.socket);
+    const auto& [at, offers] = candidates_[tried_++];
+    const int handle = loop_.io().sockets().connect(at, last_failure_, options_.socket);
     if (handle < 0) continue;
-    auto* const a = new (std::nothrow) attempt(*this, handle);
+    auto* const a = new (std::nothrow) attempt(*this, handle, offers);
     if (!a) {
       loop_.io().close(handle);
       return finish(make_error_code(boost::system::errc::not_enough_memory), -1);

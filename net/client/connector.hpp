@@ -15,6 +15,9 @@ namespace quintet {
 
 class resolver;
 
+/// With connect_options::upgrade, asks each Unix address for shared memory first. The loop must serve it. While the
+/// engine cannot watch handles, that is not possible.
+///
 /// Connects on any loop. If the engine cannot watch handles, because it blocks in another call, the loop's guest does.
 ///
 /// The done function is called once, on the loop, never within start(). It gets a handle, which it then owns, or an
@@ -25,7 +28,7 @@ class connector final : private loop_member {
  public:
   using done_function = std::function<void(error_code failed, int handle)>;
 
-  /// [loop] `done` must not be empty.
+  /// [loop] `done` must not be empty. Throws config_error if the options ask for an upgrade that the loop cannot serve.
   connector(event_loop& loop, const connect_options& options, done_function done);
   /// [loop] Cancels the attempt without calling the done function.
   ~connector();
@@ -39,6 +42,11 @@ class connector final : private loop_member {
   class attempt;
   using callback = callback_timer<std::function<void()>>;
 
+  struct candidate {
+    address at;
+    bool offers;  // shared memory
+  };
+  std::vector<candidate> to_try(const std::vector<address>& all) const;
   void found(error_code failed, const std::vector<address>& candidates) noexcept;
   void try_next() noexcept;
   void attempt_ended(attempt& which, error_code failed) noexcept;
@@ -52,7 +60,7 @@ class connector final : private loop_member {
   bool joined_ = false;
   callback limit_, next_;
   std::unique_ptr<resolver> resolver_;
-  std::vector<address> candidates_;
+  std::vector<candidate> candidates_;
   std::size_t tried_ = 0;
   std::vector<attempt*> pending_attempts_;  // each owns itself: an event for it may be in the current batch
   error_code last_failure_;

@@ -5,6 +5,7 @@
 #include "../../base/build/planted_bugs.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../engine/embedding.hpp"
+#include "../engine/shm/engine.hpp"
 #include "../engine/system_call.hpp"
 #include "../watch/activity.hpp"
 #include "asio_guest.hpp"
@@ -58,7 +59,7 @@ class event_loop::scoped_current {
 event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
     : clock_(time),
       options_(options),
-      engine_(std::move(io)),
+      engine_(options.tuning.shared_memory ? shm::make_engine(std::move(io)) : std::move(io)),
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),

@@ -6,6 +6,7 @@
 #include "require.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -37,6 +38,15 @@ std::optional<int> number_in(const char* variable, int most) {
                      std::to_string(most));
 }
 
+void validate_upgrade(const listen_options& o) {
+  if (o.upgrade == connection_upgrade::none) return;
+  if (o.descriptor >= 0 || !address(o.at).is_unix())
+    throw config_error(name_of(o) + ": upgrade is set; it is allowed only for unix:/path and unix:@name");
+  const std::size_t size = o.shared_memory.ring_size;
+  require_value(size >= 4 * 1024 && size <= 64 * 1024 * 1024 && std::has_single_bit(size),
+                o.at + ": shared_memory.ring_size", size, "a power of two from 4 KiB to 64 MiB");
+}
+
 void refuse_for_unix(const listen_options& o) {
   const char* field = o.fast_open > 0                   ? "fast_open"
                       : o.defer_accept.count() > 0      ? "defer_accept"
@@ -59,6 +69,7 @@ void validate_numbers(const listen_options& o) {
 void validate(const listen_options& o) {
   validate_numbers(o);
   validate(o.socket, name_of(o) + ": socket.");
+  validate_upgrade(o);
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);
@@ -67,6 +78,10 @@ void validate(const listen_options& o) {
   if (o.mode && at.type() != address::kind::unix_path)
     throw config_error(o.at + ": mode is set; it is allowed only for unix:/path");
   if (o.mode) require_value(*o.mode <= 0777, o.at + ": mode", *o.mode, "at most 511 (octal 0777)");
+}
+
+bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept {
+  return std::ranges::any_of(listeners, [](const auto& l) { return l.upgrade != connection_upgrade::none; });
 }
 
 std::vector<listen_options> inherited_listeners() {

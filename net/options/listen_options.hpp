@@ -8,6 +8,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +29,28 @@ enum class port_sharing {
   next_loop,   ///< set by the server: each further socket
 };
 
+/// Selects what a Unix socket's connection can become; see doc/shared_memory.md.
+enum class connection_upgrade : std::uint8_t {
+  none,
+  shared_memory,  ///< a listener also offers shared memory, at its address with ".shm" appended; a client asks for it
+  offer,          ///< set by the server: the listener at that address
+};
+
+/// The user and the process at the other end of a Unix socket, as the kernel recorded them when it connected.
+struct peer_credentials {
+  pid_t process = 0;  ///< 0 if it is in a PID namespace that this process cannot see
+  uid_t user = 0;
+  gid_t group = 0;
+};
+
+struct shared_memory_options {
+  /// Bytes of the ring of each direction, a power of two from 4 KiB to 64 MiB. A connection has two, and a page.
+  std::size_t ring_size = 64 * 1024;
+  /// [loop] Decides on each client that connects for shared memory. Refused clients can use the Unix socket. Empty: the
+  /// server's own user, and root.
+  std::function<bool(const peer_credentials&)> may_attach = {};
+};
+
 /// How to listen. A struct of its own, so that its fields can be named beside an address.
 struct listener_settings {
   bool priority = false;    ///< its connections belong to the priority loop, see priority_options
@@ -41,6 +66,8 @@ struct listener_settings {
   std::optional<mode_t> mode = {};
   socket_options socket = {};  ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;
+  connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only
+  shared_memory_options shared_memory = {};               ///< for `upgrade`
   int descriptor = -1;  ///< if not -1: an existing listening socket, which the server then owns; `at` is ignored
 };
 
@@ -55,6 +82,9 @@ struct listen_options : listener_settings {
 /// Returns the default of server_options::listen: every IPv4 address, at a port that the system picks. (A function:
 /// g++ 12 cannot compile the list as a member's default where a template uses it.)
 inline std::vector<listen_options> default_listeners() { return {"0.0.0.0:0"}; }
+
+/// [any thread] Whether a listener offers shared memory. Then all loops of its server serve it.
+[[nodiscard]] bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept;
 
 /// [any thread] Throws config_error.
 void validate(const listen_options& options);

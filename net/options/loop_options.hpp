@@ -49,6 +49,9 @@ struct loop_tuning {
   /// Bytes that one receive call takes at most: from 1 to 64 KiB. A smaller value shortens a connection's turn, and
   /// costs more calls. Calls for the rest of a big message may take more, see doc/codecs.md.
   std::size_t receive_size = 64 * 1024;
+  /// The loop also serves connections over shared memory, see doc/shared_memory.md. A server with a listener that
+  /// offers them, and a client that asks for them, set it for all their loops.
+  bool shared_memory = false;
 };
 
 /// Settings of one loop.

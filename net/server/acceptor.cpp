@@ -2,6 +2,7 @@
 // acceptor: admits accepted connections one at a time, as the limits allow.
 #include "acceptor.hpp"
 
+#include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
@@ -22,8 +23,12 @@ acceptor::~acceptor() {
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
   const bool has_buffers = options.socket.has_buffers();
+  std::shared_ptr<const shared_memory_options> offer;
+  if (options.upgrade == connection_upgrade::offer)
+    offer = std::make_shared<const shared_memory_options>(options.shared_memory);
   return *listeners_.emplace_back(std::make_unique<listener>(
-      loop_, options, [this, has_buffers](int handle) { accepted({handle, has_buffers}); }, log_, shared));
+      loop_, options, [this, has_buffers, offer](int handle) { accepted({handle, has_buffers, offer}); }, log_,
+      shared));
 }
 
 void acceptor::start() {
@@ -51,7 +56,7 @@ void acceptor::drop_waiting() noexcept {
 // If this throws, the listener still owns the handle.
 void acceptor::accepted(pending_connection a) {
   count_locality(a.handle);
-  waiting_.push_back(a);
+  waiting_.push_back(std::move(a));
   place_waiting();
 }
 
@@ -72,6 +77,7 @@ bool acceptor::try_place(const pending_connection& a) noexcept {
       return true;
     }
     if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
+    if (a.offer) shm::offer_to(a.handle, *a.offer);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

@@ -46,6 +46,7 @@ class acceptor final : private loop_member, private timer {
   struct pending_connection {
     int handle;
     bool has_buffers;  // the listener's options set the socket buffers
+    std::shared_ptr<const shared_memory_options> offer;  // null: an ordinary socket
   };
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;

@@ -2,6 +2,7 @@
 // acceptor_group: makes listeners for the accept strategy, or for the nearest one that is available.
 #include "acceptor_group.hpp"
 
+#include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 
 #include <fcntl.h>
@@ -50,6 +51,12 @@ void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
 }
 
 address acceptor_group::listen(const listen_options& options) {
+  const address at = listen_at(options);
+  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offering(options));
+  return at;
+}
+
+address acceptor_group::listen_at(const listen_options& options) {
   if (strategy_ == accept_strategy::main_reactor) return listen_on(main_, options).at();
   // A Unix path, and a socket of a parent process, allow only one socket.
   const bool is_one = options.descriptor >= 0 || !address(options.at).is_ip();

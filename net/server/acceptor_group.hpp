@@ -38,6 +38,7 @@ class acceptor_group {
   void resolve_strategy();
   void fall_back(accept_strategy to, const std::string& why);
   acceptor& on(event_loop& loop);
+  address listen_at(const listen_options& options);
   listener& listen_on(event_loop& loop, const listen_options& options, bool shared = false);
   address listen_on_each(listen_options options);
   address listen_on_all_at_once(const listen_options& options);

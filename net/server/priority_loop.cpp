@@ -3,6 +3,7 @@
 #include "priority_loop.hpp"
 
 #include "../engine/make_engine.hpp"
+#include "../engine/shm/offer.hpp"
 
 #include <string>
 #include <utility>
@@ -40,6 +41,12 @@ priority_loop::~priority_loop() {
 }
 
 address priority_loop::listen(const listen_options& options) {
+  const address at = listen_at(options);
+  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offering(options));
+  return at;
+}
+
+address priority_loop::listen_at(const listen_options& options) {
   listener& made = accepts_.listen(options);
   made.set_busy_poll(busy_poll_);
   made.set_error_handler([this](error_code why) noexcept { return reserve_.try_free_descriptor(why); });

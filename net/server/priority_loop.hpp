@@ -60,6 +60,7 @@ class priority_loop {
   void add_to(server_statistics& sum) const;
 
  private:
+  address listen_at(const listen_options& options);
   void schedule() noexcept;
   void note(const thread_scheduling& got) noexcept;
   void check_cpu_usage() noexcept;

@@ -18,10 +18,26 @@
 #include <utility>
 
 namespace quintet {
+namespace {
+
+/// Returns the options with what their listeners need of all loops.
+server_options checked(server_options options) {
+  validate(options);
+  options.advanced.loop.shared_memory |= offers_shared_memory(options.listen);
+  return options;
+}
+
+void require_shared_memory(const std::vector<event_loop*>& loops) {
+  for (event_loop* const loop : loops)
+    if (!loop->options().tuning.shared_memory)
+      throw config_error("a listener's upgrade is shared_memory; the model's loops must have it in their loop_tuning");
+}
+
+}  // namespace
 
 server_core::server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler)
     : session_owner(*model),
-      options_((validate(options), std::move(options))),
+      options_(checked(std::move(options))),
       host_(options_.limits, options_.memory, options_.log),
       watchdog_(make_watchdog(options_, host_)),
       limiter_(std::make_unique<connection_limiter>(options_.accepting)),
@@ -32,6 +48,7 @@ server_core::server_core(server_options options, std::unique_ptr<model_interface
           main_, model_.loops(), options_, *limiter_,
           [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
   host_.loops = model_.loops();
+  if (options_.advanced.loop.shared_memory) require_shared_memory(host_.loops);
   if (options_.advanced.rebalance.is_on()) make_rebalancer(handler.can_move);
   if (wants_priority_loop(handler.has_classify)) make_priority_loop();
   for (const listen_options& l : options_.listen)

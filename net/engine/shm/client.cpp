@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSL-1.0
+// client: connects, waits by spinning and then by sleeping, sends and receives.
+#include "client.hpp"
+
+#include "../../names/address.hpp"
+#include "../system_call.hpp"
+#include "offer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet {
+namespace {
+
+/// Waits until the socket is readable. Returns false after `longest`.
+bool wait_readable(int socket, duration longest) noexcept {
+  pollfd about{.fd = socket, .events = POLLIN, .revents = 0};
+  return ::poll(&about, 1, system_call::to_milliseconds(longest)) != 0;  // an interrupted wait counts as readable
+}
+
+shm::segment attach(int socket, const std::string& at, duration timeout) {
+  shm::segment memory;
+  for (const time_point until = std::chrono::steady_clock::now() + timeout;;) {
+    const error_code failed = shm::receive_offer(socket, memory);
+    if (!failed) return memory;
+    if (failed != boost::system::errc::resource_unavailable_try_again)
+      throw boost::system::system_error(failed, "no shared memory from " + at);
+    const duration left = until - std::chrono::steady_clock::now();
+    if (left <= duration::zero() || !wait_readable(socket, left))
+      throw_system_error(ETIMEDOUT, "no shared memory from " + at);
+  }
+}
+
+file_descriptor connect(const std::string& at) {
+  const address to(shm::offering_address(at));
+  if (!to.is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
+  file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!s || ::connect(s.get(), to.data(), to.size()) != 0) throw_system_error(errno, "cannot connect to " + at + ".shm");
+  return s;
+}
+
+}  // namespace
+
+shared_memory_client::shared_memory_client(std::string_view at, const options& how)
+    : how_(how),
+      socket_(connect(std::string(at))),
+      end_(attach(socket_.get(), std::string(at), how.timeout)) {}
+
+shared_memory_client::~shared_memory_client() { end_.close(shm::stream_end::finished); }
+
+// ---- Waiting --------------------------------------------------------------------------------------------------------
+
+// Spins, then announces the sleep and looks once more.
+template <class Ready, class Sleep>
+bool shared_memory_client::wait_until(Ready ready, Sleep sleep, duration longest) {
+  if (ready()) return true;
+  const time_point begin = std::chrono::steady_clock::now();
+  const auto passed = [begin] { return std::chrono::steady_clock::now() - begin; };
+  constexpr int looks_per_clock = 32;  // a look at the clock takes as long as several at the ring
+  do
+    for (int i = 0; i < looks_per_clock; ++i)
+      if (ready()) return true;
+  while (passed() < std::min(how_.spin, longest));
+  while (!ready()) {
+    if (has_ended()) return ready();
+    const duration left = longest == duration::max() ? longest : longest - passed();
+    if (left <= duration::zero()) return false;
+    if (sleep() && !wait_for_wake(left)) return ready();
+  }
+  return true;
+}
+
+bool shared_memory_client::wait_for_wake(duration longest) noexcept {
+  if (!wait_readable(socket_.get(), longest)) return false;
+  std::array<char, 256> ignored{};
+  const ssize_t n = ::recv(socket_.get(), ignored.data(), ignored.size(), MSG_DONTWAIT);
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) peer_ended_ = true;
+  return true;
+}
+
+bool shared_memory_client::has_ended() noexcept {
+  return peer_ended_ || end_.in.is_corrupt() || end_.out.is_corrupt() || end_.in.end() != shm::stream_end::none;
+}
+
+bool shared_memory_client::wait(duration longest) {
+  return wait_until([this] { return end_.in.available() > 0; }, [this] { return end_.in.sleep(); }, longest);
+}
+
+bool shared_memory_client::wait_for_room() {
+  // A server that has finished sending may still read.
+  while (!peer_ended_ && !end_.out.is_corrupt()) {
+    if (end_.out.room(1) > 0) return true;
+    if (end_.out.wait_for_room()) (void)wait_for_wake(duration::max());
+  }
+  return false;
+}
+
+error_code shared_memory_client::end_reason() noexcept {
+  const shm::stream_end how = end_.in.end();
+  if (end_.in.is_corrupt() || end_.out.is_corrupt()) return system_error_code(EPROTO);
+  if (how == shm::stream_end::reset || (how == shm::stream_end::none && peer_ended_))
+    return system_error_code(ECONNRESET);
+  return {};
+}
+
+// ---- Bytes ----------------------------------------------------------------------------------------------------------
+
+bool shared_memory_client::send(bytes data) {
+  while (!data.empty()) {
+    if (!wait_for_room()) return false;
+    const std::size_t count = end_.out.copy_in(0, data);
+    commit(count);
+    data.remove_prefix(count);
+  }
+  return true;
+}
+
+void shared_memory_client::commit(std::size_t count) noexcept {
+  if (end_.out.commit(count)) shm::wake_peer(socket_.get());
+}
+
+void shared_memory_client::finish_sending() noexcept {
+  if (end_.out.end(shm::stream_end::finished)) shm::wake_peer(socket_.get());
+}
+
+void shared_memory_client::release(std::size_t count) noexcept {
+  if (end_.in.release(count)) shm::wake_peer(socket_.get());
+}
+
+std::size_t shared_memory_client::receive(std::span<char> place) {
+  if (!wait()) return 0;
+  const std::size_t count = end_.in.copy_out(place);
+  release(count);
+  return count;
+}
+
+}  // namespace quintet

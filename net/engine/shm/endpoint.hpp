@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSL-1.0
+// endpoint: one process's end of a connection over shared memory, and the table of ends that no engine serves.
+#pragma once
+
+#include "segment.hpp"
+
+#include <map>
+#include <utility>
+
+#include <sys/types.h>
+
+namespace quintet::shm {
+
+/// A segment, and this process's positions in its rings. They are never read back from the segment, where the peer can
+/// change them.
+struct endpoint {
+  endpoint() noexcept = default;
+  explicit endpoint(segment&& s) noexcept : memory(std::move(s)), out(memory.producer()), in(memory.consumer()) {}
+
+  /// Ends the stream to the peer. The caller closes the socket afterwards, which wakes the peer.
+  void close(stream_end how) noexcept { (void)out.end(how); }
+
+  segment memory;
+  ring_producer out;
+  ring_consumer in;
+};
+
+/// Wakes the peer of a connection whose socket this is. If the socket's buffer is full, the peer has been woken.
+void wake_peer(int socket) noexcept;
+
+/// A connection's handle is its socket. On its way from an acceptor or a connector to a loop, or between two loops, the
+/// endpoint waits here. The key is the socket's inode, so it holds in all tables of descriptors. Functions: [any
+/// thread].
+class parked_endpoints {
+ public:
+  /// An endpoint outside the table. Empty, or it can be put back without an allocation.
+  using entry = std::map<ino_t, endpoint>::node_type;
+
+  /// Keeps the endpoint of a socket until take(). Throws std::bad_alloc.
+  static void put(int socket, segment&& memory);
+  static void put_back(entry&& taken) noexcept;
+  /// Returns an empty entry if the socket has no endpoint here. Costs one load while the table is empty.
+  [[nodiscard]] static entry take(int socket) noexcept;
+  [[nodiscard]] static std::size_t size() noexcept;
+};
+
+}  // namespace quintet::shm

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine: turns over sockets and ports.
+#include "engine.hpp"
+
+#include "../epoll_engine.hpp"
+#include "../kernel_sockets.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace quintet::shm {
+namespace {
+
+// A look at a port costs a few nanoseconds, a look at the sockets a system call.
+constexpr unsigned turns_between_sockets = 8;
+// A port that a busy loop finds empty so often goes to sleep, so that turns do not cost more with each idle port.
+constexpr unsigned looks_before_sleep = 64;
+
+}  // namespace
+
+engine::engine(std::unique_ptr<quintet::engine> inner)
+    : quintet::engine(inner->capabilities(), sockets_of_both_, inner->embedding() ? this : nullptr),
+      inner_(std::move(inner)),
+      sockets_of_both_(*this, inner_->sockets()) {
+  if (engine_embedding* const e = inner_->embedding())
+    e->on_descriptor_closing([this] { notify_descriptor_closing(); });
+}
+
+engine::~engine() = default;
+
+void engine::prepare() { inner_->prepare(); }
+
+// ---- Turns ----------------------------------------------------------------------------------------------------------
+
+bool engine::poll(duration longest) {
+  removed_.clear();
+  bool worked = false;
+  if (!looked_at_.empty()) {
+    worked = look();
+    trim(false);
+    if (worked || (longest == duration::zero() && !looked_at_.empty()))
+      return (++turns_ % turns_between_sockets == 0 && waiter().poll(duration::zero())) || worked;
+    if (!all_sleep()) longest = duration::zero();
+  }
+  worked = waiter().poll(longest) || worked;
+  if (!looked_at_.empty()) worked = look() || worked;
+  return worked;
+}
+
+void engine::wake() noexcept { (substitute_in_use_.load() ? *substitute_ : *inner_).wake(); }
+
+// Ports that a handler adds meanwhile have their turn next time.
+bool engine::look() {
+  bool worked = false;
+  const std::size_t count = looked_at_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    port* const p = looked_at_[i];
+    if (!p) continue;
+    const bool served = serve(*p);
+    p->note_look(served);
+    worked |= served;
+  }
+  return worked;
+}
+
+// One callback of each kind at most, so that no port starves the others.
+bool engine::serve(port& p) {
+  bool worked = false;
+  if (p.take_sendable()) {
+    worked = true;
+    p.served()->on_sendable();
+    if (!p.served()) return true;
+  }
+  error_code reason;
+  if (p.can_receive()) {
+    receive(p);
+  } else if (p.take_end(reason)) {
+    p.served()->on_receive_end(reason);
+  } else {
+    return worked;
+  }
+  return true;
+}
+
+// The bytes are copied before the handler sees them: the peer could change them in the ring.
+void engine::receive(port& p) {
+  stream_channel& c = *p.served();
+  if (kind_of(c) == kind::in_place_stream) {
+    const std::span<char> place = c.receive_space();
+    if (!p.served()) return;
+    if (!place.empty()) return c.on_received_in_place(p.receive(place));
+    end_in_place(c);
+  }
+  const std::size_t count = p.receive({received_.get(), receive_limit()});
+  c.on_received({received_.get(), count});
+}
+
+// Drops removed ports from the list, and those that sleep: all before a wait, otherwise those that are idle.
+void engine::trim(bool before_sleep) noexcept {
+  std::size_t kept = 0;
+  for (port* const p : looked_at_) {
+    if (!p) continue;
+    const bool may_sleep = before_sleep || p->looks_in_vain() > looks_before_sleep;
+    if (may_sleep && p->sleep()) {
+      p->listed_at = port::not_listed;
+    } else {
+      p->listed_at = kept;
+      looked_at_[kept++] = p;
+    }
+  }
+  looked_at_.resize(kept);
+}
+
+bool engine::all_sleep() noexcept {
+  trim(true);
+  return looked_at_.empty();
+}
+
+void engine::look_at(port& p) noexcept {
+  if (p.listed_at != port::not_listed || !p.served()) return;
+  p.listed_at = looked_at_.size();
+  looked_at_.push_back(&p);  // add_port() has reserved the place
+}
+
+int engine::descriptor() noexcept {
+  if (!all_sleep()) wake();
+  return waiter().embedding()->descriptor();
+}
+
+// ---- Channels -------------------------------------------------------------------------------------------------------
+
+error_code engine::add(channel& c, int handle) {
+  if (is_stream(c))
+    if (auto end = parked_endpoints::take(handle))
+      return add_port(static_cast<stream_channel&>(c), handle, std::move(end));
+  inner_->limit_receive(receive_limit());
+  return inner_->add(c, handle);
+}
+
+error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& end) try {
+  std::unique_ptr<port> made;
+  try {
+    ports_.reserve_for(handle);
+    looked_at_.reserve(looked_at_.capacity() > looked_at_.size() + 1 ? 0 : 2 * looked_at_.size() + 16);
+    if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
+    if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
+    made = std::make_unique<port>(*this, c, handle, std::move(end));
+  } catch (...) {
+    if (end) parked_endpoints::put_back(std::move(end));
+    throw;
+  }
+  if (capabilities().single_stream) use_substitute(true);
+  if (const error_code failed = waiter().add(*made, handle)) {
+    parked_endpoints::put_back(made->release());
+    return failed;
+  }
+  bind(c, handle);
+  look_at(*made);
+  ports_.set(handle, made.release());
+  return {};
+} catch (const std::bad_alloc&) {
+  return make_error_code(boost::system::errc::not_enough_memory);
+} catch (const boost::system::system_error& failed) {
+  return failed.code();
+}
+
+// A wake() that came before the change is one of the other engine. So this one gets one as well.
+void engine::use_substitute(bool on) noexcept {
+  substitute_in_use_.store(on);
+  if (on) substitute_->wake();
+}
+
+void engine::remove(channel& c) noexcept {
+  if (!port_of(c.handle())) return inner_->remove(c);
+  std::unique_ptr<port> p(ports_.take(c.handle()));
+  bind(c, -1);
+  if (p->handle() >= 0) waiter().remove(*p);
+  if (p->listed_at != port::not_listed) looked_at_[p->listed_at] = nullptr;
+  parked_endpoints::put_back(p->release());
+  removed_.push_back(std::move(p));
+  if (capabilities().single_stream) use_substitute(false);
+}
+
+void engine::set_reading(channel& c, bool on) noexcept {
+  port* const p = port_of(c.handle());
+  if (!p) return inner_->set_reading(c, on);
+  p->set_reading(on);
+  if (on) look_at(*p);
+}
+
+quintet::engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
+  port* const p = port_of(c.handle());
+  return p ? p->send(data) : inner_->send(c, data);
+}
+
+quintet::engine::send_result engine::send(stream_channel& c, output_pieces pieces) noexcept {
+  port* const p = port_of(c.handle());
+  return p ? p->send(pieces) : inner_->send(c, pieces);
+}
+
+void engine::shutdown_send(int handle) noexcept {
+  if (port* const p = port_of(handle))
+    p->finish();
+  else
+    inner_->shutdown_send(handle);
+}
+
+// The peer reads what it was sent from its own mapping of the segment.
+void engine::close(int handle) noexcept {
+  if (auto left = parked_endpoints::take(handle))
+    left.mapped().close(kernel_sockets::resets_when_closed(handle) ? stream_end::reset : stream_end::finished);
+  inner_->close(handle);
+}
+
+std::unique_ptr<quintet::engine> make_engine(std::unique_ptr<quintet::engine> inner) {
+  return std::make_unique<engine>(std::move(inner));
+}
+
+}  // namespace quintet::shm

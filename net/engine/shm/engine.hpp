@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// engine: serves streams over shared memory beside the sockets of another engine.
+#pragma once
+
+#include "../embedding.hpp"
+#include "../engine.hpp"
+#include "../handle_table.hpp"
+#include "forwarding_sockets.hpp"
+#include "port.hpp"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace quintet::shm {
+
+/// A decorator: passes on every handle but those that have an endpoint in parked_endpoints when they are added. The
+/// inner engine waits for wake-ups from sleeping peers, so that a loop waits for both kinds of streams in one call.
+///
+/// A port is either looked at in each turn, or asleep: then its peer sends a wake-up. A loop that spins or has other
+/// work looks at ports without system calls. Before a wait, all ports go to sleep. Thread tags as in quintet::engine.
+class engine final : public quintet::engine, private engine_embedding {
+ public:
+  explicit engine(std::unique_ptr<quintet::engine> inner);
+  ~engine() override;
+
+  void prepare() override;
+  bool poll(duration longest) override;
+  void wake() noexcept override;
+  error_code add(channel& c, int handle) override;
+  void remove(channel& c) noexcept override;
+  void set_reading(channel& c, bool on) noexcept override;
+  send_result send(stream_channel& c, bytes data) noexcept override;
+  send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  void flush(flush_extent extent) noexcept override { inner_->flush(extent); }
+  void shutdown_send(int handle) noexcept override;
+  void close(int handle) noexcept override;
+
+  /// [loop] For ports: looks at the port in the next turn.
+  void look_at(port& p) noexcept;
+  /// [loop] For ports: the socket has ended.
+  void stop_watching(port& p) noexcept { waiter().remove(p); }
+  /// [loop] Returns nullptr for a socket without a port.
+  [[nodiscard]] port* port_of(int handle) const noexcept { return ports_.find(handle); }
+
+ private:
+  // The embedding. A foreign loop's wait is a wait like any other.
+  [[nodiscard]] int descriptor() noexcept override;
+  [[nodiscard]] boost::asio::io_context* context() noexcept override { return waiter().embedding()->context(); }
+  void abandon() noexcept override { waiter().embedding()->abandon(); }
+
+  [[nodiscard]] quintet::engine& waiter() noexcept { return substitute_in_use_ ? *substitute_ : *inner_; }
+  error_code add_port(stream_channel& c, int handle, parked_endpoints::entry&& end);
+  void use_substitute(bool on) noexcept;
+  bool look();
+  bool serve(port& p);
+  void receive(port& p);
+  void trim(bool before_sleep) noexcept;
+  bool all_sleep() noexcept;
+
+  const std::unique_ptr<quintet::engine> inner_;
+  forwarding_sockets sockets_of_both_;
+  // Waits instead of an inner engine that can only wait for its own stream.
+  std::unique_ptr<quintet::engine> substitute_;
+  std::atomic<bool> substitute_in_use_{false};
+  handle_table<port> ports_;
+  std::vector<port*> looked_at_;                // nullptr: removed meanwhile
+  std::vector<std::unique_ptr<port>> removed_;  // until poll() ends
+  std::unique_ptr<char[]> received_;            // shared by all ports
+  unsigned turns_ = 0;
+};
+
+/// [any thread] Makes an engine that also serves shared memory.
+[[nodiscard]] std::unique_ptr<quintet::engine> make_engine(std::unique_ptr<quintet::engine> inner);
+
+}  // namespace quintet::shm

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// offer: sends and receives the file of a segment.
+#include "offer.hpp"
+
+#include "endpoint.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <boost/system/system_error.hpp>
+
+namespace quintet::shm {
+namespace {
+
+/// Room for one descriptor beside a message, aligned for its header. If the peer sends more, the kernel closes them.
+struct descriptor_room {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> bytes{};
+};
+
+msghdr message_of(iovec& what, descriptor_room& beside) noexcept {
+  msghdr m{};
+  m.msg_iov = &what;
+  m.msg_iovlen = 1;
+  m.msg_control = beside.bytes.data();
+  m.msg_controllen = beside.bytes.size();
+  return m;
+}
+
+file_descriptor descriptor_in(msghdr& m) noexcept {
+  for (cmsghdr* h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS || h->cmsg_len != CMSG_LEN(sizeof(int))) continue;
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(h), sizeof fd);
+    return file_descriptor(fd);
+  }
+  return {};
+}
+
+bool may_attach(int socket, const shared_memory_options& how) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  if (how.may_attach) return how.may_attach({peer.pid, peer.uid, peer.gid});
+  return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+}  // namespace
+
+error_code send_offer(int socket, std::size_t ring_size, segment& made) noexcept {
+  segment fresh;
+  file_descriptor file;
+  if (const error_code failed = segment::create(ring_size, fresh, file)) return failed;
+  offer all{offer::expected_magic, offer::current_version, static_cast<std::uint32_t>(ring_size)};
+  iovec what{.iov_base = &all, .iov_len = sizeof all};
+  descriptor_room beside;
+  msghdr m = message_of(what, beside);
+  cmsghdr* const h = CMSG_FIRSTHDR(&m);
+  h->cmsg_level = SOL_SOCKET;
+  h->cmsg_type = SCM_RIGHTS;
+  h->cmsg_len = CMSG_LEN(sizeof(int));
+  const int fd = file.get();
+  std::memcpy(CMSG_DATA(h), &fd, sizeof fd);
+  // The socket is new, so its buffer has room.
+  const ssize_t sent = ::sendmsg(socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent != sizeof all) return system_error_code(sent < 0 ? errno : EPROTO);
+  made = std::move(fresh);
+  return {};
+}
+
+error_code receive_offer(int socket, segment& made) noexcept {
+  offer all;
+  iovec what{.iov_base = &all, .iov_len = sizeof all};
+  descriptor_room beside;
+  msghdr m = message_of(what, beside);
+  ssize_t received = -1;
+  do received = ::recvmsg(socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR);
+  if (received < 0) return system_error_code(errno);
+  const file_descriptor file = descriptor_in(m);
+  if (received == 0) return system_error_code(ECONNRESET);
+  // A stream keeps a message of one send together only while nothing else lies before it, and nothing does here.
+  if (received != sizeof all || all.magic != offer::expected_magic || all.version != offer::current_version || !file)
+    return system_error_code(EPROTO);
+  return segment::attach(file, all.ring_size, made);
+}
+
+void offer_to(int socket, const shared_memory_options& how) {
+  if (!may_attach(socket, how)) throw_system_error(EACCES, "the peer may not attach to shared memory");
+  segment made;
+  if (const error_code failed = send_offer(socket, how.ring_size, made))
+    throw boost::system::system_error(failed, "cannot offer shared memory");
+  parked_endpoints::put(socket, std::move(made));
+}
+
+std::string offering_address(std::string_view at) {
+  const std::string there = std::string(at) + ".shm";
+  (void)address(there);  // throws if it is too long
+  return there;
+}
+
+listen_options offering(listen_options options) {
+  options.at = offering_address(options.at);
+  options.upgrade = connection_upgrade::offer;
+  return options;
+}
+
+}  // namespace quintet::shm

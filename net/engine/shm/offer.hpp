@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// offer: how a server gives a client the shared memory of their connection, over a Unix socket.
+#pragma once
+
+#include "segment.hpp"
+
+#include "../../options/listen_options.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace quintet::shm {
+
+/// The first message on an offering socket, from the server. It carries the segment's file (SCM_RIGHTS). Afterwards the
+/// socket carries wake-ups only, one byte each, whose value means nothing. Its end is the end of the peer's process or
+/// of the connection.
+struct offer {
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
+  std::uint32_t ring_size = 0;
+  static constexpr std::uint64_t expected_magic = 0x314d'4853'544e'5151;  // "QQNTSHM1", as the bytes lie in memory
+  static constexpr std::uint32_t current_version = 1;
+};
+
+/// Creates a segment and offers it on an accepted socket. Returns the reason of a failure.
+[[nodiscard]] error_code send_offer(int socket, std::size_t ring_size, segment& made) noexcept;
+/// Receives an offer without waiting, and maps its segment. The peer is not trusted. Returns the reason of a failure:
+/// EAGAIN if the offer has not arrived, EPROTO if it is not one of this version, ECONNRESET if the server has closed.
+[[nodiscard]] error_code receive_offer(int socket, segment& made) noexcept;
+
+/// For a server: offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop that
+/// will serve the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws std::bad_alloc
+/// and the exceptions of `how.may_attach`.
+void offer_to(int socket, const shared_memory_options& how);
+
+/// Returns the address at which a server that listens on `at` offers shared memory: with ".shm" appended. Throws
+/// config_error if that is too long for a Unix socket.
+[[nodiscard]] std::string offering_address(std::string_view at);
+/// Returns the options of the listener there, for a listener with connection_upgrade::shared_memory. Throws likewise.
+[[nodiscard]] listen_options offering(listen_options options);
+
+}  // namespace quintet::shm

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// port: sends to and receives from the rings, and reports the end.
+#include "port.hpp"
+
+#include "engine.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include <sys/socket.h>
+
+namespace quintet::shm {
+
+// A peer that is awake looks at the ring without a wake-up.
+void port::publish(std::size_t count) noexcept {
+  if (count > 0 && end().out.commit(count)) wake_peer(socket_);
+}
+
+quintet::engine::send_result port::result(std::size_t sent, std::size_t offered) noexcept {
+  if (end().out.is_corrupt()) return {sent, EPROTO};
+  if (sent < offered) {
+    blocked_ = true;
+    if (!end().out.wait_for_room()) owner_.look_at(*this);  // room since
+  }
+  return {sent};
+}
+
+quintet::engine::send_result port::send(bytes data) noexcept {
+  if (peer_ended_) return {0, EPIPE};
+  const std::size_t sent = end().out.copy_in(0, data);
+  publish(sent);
+  return result(sent, data.size());
+}
+
+// Publishes all pieces at once: the peer sees them as one message.
+quintet::engine::send_result port::send(output_pieces pieces) noexcept {
+  if (peer_ended_) return {0, EPIPE};
+  std::size_t sent = 0, offered = 0;
+  for (const iovec& piece : pieces) {
+    if (sent == offered) sent += end().out.copy_in(sent, {static_cast<const char*>(piece.iov_base), piece.iov_len});
+    offered += piece.iov_len;
+  }
+  publish(sent);
+  return result(sent, offered);
+}
+
+void port::finish() noexcept {
+  if (end().out.end(stream_end::finished)) wake_peer(socket_);
+}
+
+std::size_t port::receive(std::span<char> place) noexcept {
+  const std::size_t count = end().in.copy_out(place);
+  if (end().in.release(count)) wake_peer(socket_);
+  return count;
+}
+
+bool port::take_sendable() noexcept {
+  if (!blocked_ || (end().out.room(1) == 0 && !end().out.is_corrupt() && !peer_ended_)) return false;
+  blocked_ = false;
+  return true;
+}
+
+bool port::take_end(error_code& reason) noexcept {
+  if (!reading_) return false;
+  const stream_end how = end().in.end();
+  if (end().in.available() > 0) return false;
+  if (end().in.is_corrupt())
+    reason = system_error_code(EPROTO);
+  else if (how == stream_end::reset || (how == stream_end::none && peer_ended_))
+    reason = system_error_code(ECONNRESET);
+  else if (how == stream_end::none)
+    return false;
+  reading_ = false;
+  return true;
+}
+
+bool port::sleep() noexcept {
+  if (reading_ && (peer_ended_ || !end().in.sleep())) return false;
+  return !blocked_ || end().out.room(1) == 0;
+}
+
+// Bytes are wake-ups, of which one is as good as many. The end of the socket is the peer's: after it, nothing is
+// written to the ring any more.
+void port::on_event() {
+  std::array<char, 256> ignored{};
+  const ssize_t n = ::recv(socket_, ignored.data(), ignored.size(), MSG_DONTWAIT);
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+    peer_ended_ = true;
+    owner_.stop_watching(*this);
+  }
+  owner_.look_at(*this);
+}
+
+}  // namespace quintet::shm

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// port: a stream over shared memory that an engine serves.
+#pragma once
+
+#include "../engine.hpp"
+#include "endpoint.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace quintet::shm {
+
+class engine;
+
+/// The rings of one stream, and its socket as a channel of the inner engine: the peer wakes a sleeping loop by a byte,
+/// and the socket's end is the peer's end. All functions: [loop].
+class port final : public event_channel {
+ public:
+  port(engine& owner, stream_channel& served, int socket, parked_endpoints::entry&& end) noexcept
+      : owner_(owner), served_(&served), socket_(socket), end_(std::move(end)) {}
+
+  /// Returns nullptr after the stream was removed. The engine then destroys the port in its next turn.
+  [[nodiscard]] stream_channel* served() const noexcept { return served_; }
+  /// Gives up the endpoint: the stream is removed.
+  [[nodiscard]] parked_endpoints::entry release() noexcept {
+    served_ = nullptr;
+    return std::move(end_);
+  }
+
+  [[nodiscard]] quintet::engine::send_result send(output_pieces pieces) noexcept;
+  [[nodiscard]] quintet::engine::send_result send(bytes data) noexcept;
+  void finish() noexcept;
+  /// Copies received bytes to `place` and makes room for more.
+  [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
+  [[nodiscard]] std::size_t unread() noexcept { return end().in.available(end().in.capacity()); }
+
+  void set_reading(bool on) noexcept { reading_ = on; }
+  [[nodiscard]] bool can_receive() noexcept { return reading_ && end().in.available() > 0; }
+  /// Whether the stream waits for room, and there is room now. The caller then calls on_sendable().
+  [[nodiscard]] bool take_sendable() noexcept;
+  /// Whether nothing more will arrive, and all that arrived was received. The caller then calls on_receive_end() with
+  /// `reason`. True once.
+  [[nodiscard]] bool take_end(error_code& reason) noexcept;
+  /// Asks the peer for a wake-up. Returns false if there is something to do already.
+  [[nodiscard]] bool sleep() noexcept;
+  /// Counts consecutive looks in vain.
+  void note_look(bool worked) noexcept { looks_in_vain_ = worked ? 0 : looks_in_vain_ + 1; }
+  [[nodiscard]] unsigned looks_in_vain() const noexcept { return looks_in_vain_; }
+
+  /// The place in the engine's list of ports to look at; not_listed if the port is not in it.
+  static constexpr std::size_t not_listed = ~std::size_t{0};
+  std::size_t listed_at = not_listed;
+
+ private:
+  [[nodiscard]] endpoint& end() noexcept { return end_.mapped(); }
+  void on_event() override;
+  void publish(std::size_t count) noexcept;
+  quintet::engine::send_result result(std::size_t sent, std::size_t offered) noexcept;
+
+  engine& owner_;
+  stream_channel* served_;
+  const int socket_;
+  parked_endpoints::entry end_;
+  bool reading_ = true;       // false once the end was reported
+  bool blocked_ = false;      // the last send was partial
+  bool peer_ended_ = false;   // its process has ended, or closed the connection
+  unsigned looks_in_vain_ = 0;
+};
+
+}  // namespace quintet::shm

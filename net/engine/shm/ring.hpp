@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+// ring: a stream of bytes from one process to another through shared memory, without system calls.
+#pragma once
+
+#include "../../../base/memory/byte_buffer.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace quintet::shm {
+
+/// How the producer has ended its stream.
+enum class stream_end : std::uint32_t {
+  none,
+  finished,  ///< after the last byte
+  reset,     ///< output was dropped
+};
+
+/// The shared positions of a ring, in bytes since its beginning. Each line of 128 bytes has one writer, since a CPU
+/// fetches lines in pairs. Zeroed memory is an empty ring.
+struct ring_control {
+  static constexpr std::size_t line = 128;
+  alignas(line) std::atomic<std::uint64_t> produced;  // by the producer
+  std::atomic<stream_end> end;
+  alignas(line) std::atomic<std::uint64_t> consumed;         // by the consumer
+  alignas(line) std::atomic<std::uint32_t> consumer_sleeps;  // set by the consumer, cleared by the producer
+  alignas(line) std::atomic<std::uint32_t> producer_waits;   // set by the producer, cleared by the consumer
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<stream_end>::is_always_lock_free);
+
+/// The part that a producer and a consumer share: their own position, and the peer's as last read. The peer may write
+/// anything to the ring at any time. So a position of the peer is read once and compared before it is used, and nothing
+/// else of the shared memory is an index or a size.
+class ring_side {
+ public:
+  /// Whether the peer has written an impossible position. Then nothing more moves.
+  [[nodiscard]] bool is_corrupt() const noexcept { return corrupt_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return memory_.size(); }
+
+ protected:
+  ring_side() noexcept = default;
+  /// `memory` has a size that is a power of two. Both must outlive this object.
+  ring_side(ring_control& shared, std::span<char> memory) noexcept : shared_(&shared), memory_(memory) {}
+  /// Copies `count` bytes at `position` in at most two pieces.
+  template <class Copy>
+  void copy_at(std::uint64_t position, std::size_t count, Copy copy) const noexcept {
+    const std::size_t at = index(position), first = std::min(count, memory_.size() - at);
+    copy(memory_.data() + at, std::size_t{0}, first);
+    if (first < count) copy(memory_.data(), first, count - first);
+  }
+  [[nodiscard]] std::size_t index(std::uint64_t position) const noexcept {
+    return static_cast<std::size_t>(position) & (memory_.size() - 1);
+  }
+  /// Sets a flag for the peer, before the caller checks the ring a last time. The peer works in the opposite order:
+  /// it moves its position, then takes the flag. So at least one of the two sees the other (Dekker).
+  static void raise(std::atomic<std::uint32_t>& flag) noexcept {
+    flag.store(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  /// Takes the peer's flag after a position has moved. Returns whether it was set: then the peer must be woken.
+  [[nodiscard]] static bool take(std::atomic<std::uint32_t>& flag) noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return flag.load(std::memory_order_relaxed) != 0 && flag.exchange(0, std::memory_order_relaxed) != 0;
+  }
+
+  ring_control* shared_ = nullptr;
+  std::span<char> memory_;
+  std::uint64_t own_ = 0, peer_ = 0;
+  bool corrupt_ = false;
+};
+
+/// The only producer of a ring. Bytes become visible to the consumer when they are committed: what a dead process had
+/// not committed never existed.
+class ring_producer : public ring_side {
+ public:
+  ring_producer() noexcept = default;
+  ring_producer(ring_control& shared, std::span<char> memory) noexcept : ring_side(shared, memory) {}
+
+  /// Returns how many bytes fit. Reads the consumer's position only if fewer than `wanted` are known to fit.
+  [[nodiscard]] std::size_t room(std::size_t wanted) noexcept {
+    if (known_room() < wanted) refresh();
+    return known_room();
+  }
+  /// Returns the free space up to the end of the ring's memory, for the caller to fill from its front.
+  [[nodiscard]] std::span<char> reserve(std::size_t wanted) noexcept {
+    const std::size_t at = index(own_);
+    return memory_.subspan(at, std::min(room(wanted), memory_.size() - at));
+  }
+  /// Publishes `count` bytes of the space that reserve() returned. Returns whether the consumer must be woken.
+  [[nodiscard]] bool commit(std::size_t count) noexcept {
+    own_ += count;
+    shared_->produced.store(own_, std::memory_order_release);
+    return take(shared_->consumer_sleeps);
+  }
+  /// Copies as many bytes as fit. Call commit() with the sum of the results of several calls.
+  [[nodiscard]] std::size_t copy_in(std::size_t behind, bytes data) noexcept {
+    const std::size_t free = room(behind + data.size());
+    const std::size_t count = std::min(data.size(), free - std::min(behind, free));
+    copy_at(own_ + behind, count, [data](char* place, std::size_t from, std::size_t n) noexcept {
+      copy_bytes(place, data.substr(from, n));
+    });
+    return count;
+  }
+  /// Ends the stream; a reset also replaces an orderly end. Returns whether the consumer must be woken.
+  [[nodiscard]] bool end(stream_end how) noexcept {
+    shared_->end.store(how, std::memory_order_release);
+    return take(shared_->consumer_sleeps);
+  }
+  /// Asks the consumer to wake this side when it has made room. Returns false if there is room already.
+  [[nodiscard]] bool wait_for_room() noexcept {
+    raise(shared_->producer_waits);
+    return room(capacity()) == 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t known_room() const noexcept {
+    return corrupt_ ? 0 : memory_.size() - static_cast<std::size_t>(own_ - peer_);
+  }
+  void refresh() noexcept {
+    const std::uint64_t consumed = shared_->consumed.load(std::memory_order_acquire);
+    if (own_ - consumed > memory_.size())
+      corrupt_ = true;
+    else
+      peer_ = consumed;
+  }
+};
+
+/// The only consumer of a ring.
+class ring_consumer : public ring_side {
+ public:
+  ring_consumer() noexcept = default;
+  ring_consumer(ring_control& shared, std::span<char> memory) noexcept : ring_side(shared, memory) {}
+
+  /// Returns how many bytes wait. Reads the producer's position only if fewer than `wanted` are known to wait.
+  [[nodiscard]] std::size_t available(std::size_t wanted = 1) noexcept {
+    if (known() < wanted) refresh();
+    return known();
+  }
+  /// Returns waiting bytes up to the end of the ring's memory, in place. The producer can still change them. A caller
+  /// that does not trust it copies them first: copy_out().
+  [[nodiscard]] bytes peek(std::size_t wanted = 1) noexcept {
+    const std::size_t at = index(own_);
+    return {memory_.data() + at, std::min(available(wanted), memory_.size() - at)};
+  }
+  /// Copies at most `place.size()` waiting bytes, which stay in the ring until release().
+  [[nodiscard]] std::size_t copy_out(std::span<char> place) noexcept {
+    const std::size_t count = std::min(available(place.size()), place.size());
+    copy_at(own_, count, [place](const char* from, std::size_t to, std::size_t n) noexcept {
+      std::memcpy(place.data() + to, from, n);
+    });
+    return count;
+  }
+  /// Frees the first `count` waiting bytes. Returns whether the producer must be woken.
+  [[nodiscard]] bool release(std::size_t count) noexcept {
+    own_ += count;
+    shared_->consumed.store(own_, std::memory_order_release);
+    return take(shared_->producer_waits);
+  }
+  /// Returns how the producer has ended the stream. Read it before available(), which then includes the last byte.
+  [[nodiscard]] stream_end end() const noexcept {
+    const stream_end how = shared_->end.load(std::memory_order_acquire);
+    return how == stream_end::none || how == stream_end::finished ? how : stream_end::reset;
+  }
+  /// Asks the producer to wake this side. Returns false if there is something to see already.
+  [[nodiscard]] bool sleep() noexcept {
+    raise(shared_->consumer_sleeps);
+    if (end() == stream_end::none && available() == 0 && !corrupt_) return true;
+    shared_->consumer_sleeps.store(0, std::memory_order_relaxed);
+    return false;
+  }
+
+ private:
+  [[nodiscard]] std::size_t known() const noexcept {
+    return corrupt_ ? 0 : static_cast<std::size_t>(peer_ - own_);
+  }
+  void refresh() noexcept {
+    const std::uint64_t produced = shared_->produced.load(std::memory_order_acquire);
+    if (produced - own_ > memory_.size())
+      corrupt_ = true;
+    else
+      peer_ = produced;
+  }
+};
+
+}  // namespace quintet::shm
