@@ -141,8 +141,13 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 }
 
 void connection_core::on_receive_end(error_code reason) noexcept {
-  if (reason) return fail(reason);
-  if (enabled_.urgent && !is_lingering())
+  // The handler gets what had arrived before the end, in every model.
+  if (reason && loop_flags_.input.has_pending && make_extras()) {
+    extras_->end_of_input = reason;
+  } else if (reason) {
+    return fail(reason);
+  }
+  if (enabled_.urgent && !is_lingering() && !reason)
     if (const bytes last = filter_urgent({}, true); !last.empty()) take_in(last);
   if (has_ended()) return;
   loop_flags_.input.peer_ended = true;

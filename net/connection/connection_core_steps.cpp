@@ -90,6 +90,7 @@ void connection_core::rest() noexcept {
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
+  const bool was_reset = extras_ && extras_->end_of_input;
   return {
       .close_asked = (loop.handoff.close_asked && !loop.handoff.has_messages && !baton.handoff.has_calls) ||
                      (baton.handoff.close_requested && !is_closing()),
@@ -109,7 +110,8 @@ connection_facts connection_core::facts() const noexcept {
       .reading_differs = input_.must_change_reading(*this, baton.input.paused),
       .undecided = is_undecided(),
       .drain_is_over = is_drain_finished(),
-      .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
+      .peer_ended = loop.input.peer_ended && (!loop.input.has_pending || was_reset),
+      .peer_was_reset = was_reset,
       .may_end = loop.output.send_shut || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,
       .on_drain_is_due = enabled_.drain,
@@ -221,6 +223,7 @@ void connection_core::begin_to_linger() noexcept {
 
 void connection_core::fail(error_code why) noexcept {
   if (has_ended()) return;
+  if (extras_ && extras_->end_of_input) why = extras_->end_of_input;
   why = chosen_reason(*this, why);
   closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
   loop_flags_.phase = connection_phase::ended;

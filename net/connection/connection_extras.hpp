@@ -42,6 +42,7 @@ struct connection_loop_extras final : timer, fair_task {
   // Input.
   std::size_t input_charged = 0;  // bytes of input charged to it
   std::size_t drain_left = 0;     // bytes in the kernel when draining began, not received by us yet
+  error_code end_of_input;        // why the peer's stream broke after input that is not delivered yet
   int throttles = 0;              // connections fed by this one whose output is full
   // Time.
   std::unique_ptr<connection_deadlines> deadlines;

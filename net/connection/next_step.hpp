@@ -30,9 +30,10 @@ struct connection_facts {
   bool reading_differs : 1 = false;   ///< the engine reads and should not, or the reverse
   bool undecided : 1 = false;         ///< classify() has seen bytes and needs more
   // The end of input.
-  bool drain_is_over : 1 = false;  ///< everything received before draining began was delivered, or the handler pauses
-  bool peer_ended : 1 = false;     ///< the peer has finished sending, and everything was delivered
-  bool may_end : 1 = false;        ///< this side is not half-open, or has shut down sending
+  bool drain_is_over : 1 = false;   ///< everything received before draining began was delivered, or the handler pauses
+  bool peer_ended : 1 = false;      ///< the peer has finished sending, and everything was delivered
+  bool peer_was_reset : 1 = false;  ///< with peer_ended: there is nobody to reply to
+  bool may_end : 1 = false;         ///< this side is not half-open, or has shut down sending
   // The handler.
   bool keeps_baton : 1 = false;      ///< a coroutine: its reads return the end
   bool on_drain_is_due : 1 = false;  ///< on_drain exists and has not run yet
@@ -67,6 +68,7 @@ constexpr step decide_at_end(const connection_facts& now) noexcept {
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
   }
   if (!now.peer_ended) return step::wait;
+  if (now.peer_was_reset) return step::end;
   if (now.keeps_baton) return step::deliver_end;
   if (now.undecided) return now.holds_input ? step::wait : step::deliver_undecided;
   if (now.on_read_eof_is_due) return step::dispatch_read_eof;

@@ -42,18 +42,17 @@ file_descriptor connect(const std::string& at) {
   const address to(shm::offering_address(at));
   if (!to.is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
   file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!s || ::connect(s.get(), to.data(), to.size()) != 0) throw_system_error(errno, "cannot connect to " + at + ".shm");
+  if (!s || ::connect(s.get(), to.data(), to.size()) != 0)
+    throw_system_error(errno, "cannot connect to " + at + ".shm");
   return s;
 }
 
 }  // namespace
 
 shared_memory_client::shared_memory_client(std::string_view at, const options& how)
-    : how_(how),
-      socket_(connect(std::string(at))),
-      end_(attach(socket_.get(), std::string(at), how.timeout)) {}
+    : how_(how), socket_(connect(std::string(at))), end_(attach(socket_.get(), std::string(at), how.timeout)) {}
 
-shared_memory_client::~shared_memory_client() { end_.close(shm::stream_end::finished); }
+shared_memory_client::~shared_memory_client() { end_.close(closing_); }
 
 // ---- Waiting --------------------------------------------------------------------------------------------------------
 

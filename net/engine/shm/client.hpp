@@ -27,9 +27,9 @@ class shared_memory_client {
     /// How long a wait looks at the ring before it sleeps. A sleep and its wake-up cost about 5 us.
     duration spin = std::chrono::microseconds(20);
   };
-  /// Connects to `at`, the Unix address of the server's listener, without ".shm". Throws config_error if `at` is no Unix
-  /// address, and boost::system::system_error: EACCES or ECONNRESET if the server refuses, EPROTO if its version differs,
-  /// ETIMEDOUT.
+  /// Connects to `at`, the Unix address of the server's listener, without ".shm". Throws config_error if `at` is no
+  /// Unix address, and boost::system::system_error: EACCES or ECONNRESET if the server refuses, EPROTO if its version
+  /// differs, ETIMEDOUT.
   explicit shared_memory_client(std::string_view at) : shared_memory_client(at, options()) {}
   shared_memory_client(std::string_view at, const options& how);
   /// Closes the connection. The server reads what was sent before.
@@ -48,6 +48,8 @@ class shared_memory_client {
   bool wait_for_room();
   /// Tells the server that nothing more will be sent.
   void finish_sending() noexcept;
+  /// Makes the destructor close with a reset: the server's connection ends with ECONNRESET once it has read the rest.
+  void reset_when_closed() noexcept { closing_ = shm::stream_end::reset; }
 
   /// Returns the bytes that wait, in place, up to the end of the ring's memory.
   [[nodiscard]] bytes peek() noexcept { return end_.in.peek(); }
@@ -58,6 +60,8 @@ class shared_memory_client {
   /// Copies the next bytes, at least one; waits for them. Returns 0 if none will come.
   std::size_t receive(std::span<char> place);
 
+  /// Returns whether the server has ended its stream or the connection. Bytes can still wait.
+  [[nodiscard]] bool has_ended() noexcept;
   /// Returns why nothing more will come: no error after the server's orderly end, ECONNRESET after a reset or the death
   /// of its process, EPROTO if the ring is corrupt. No error before the end, too.
   [[nodiscard]] error_code end_reason() noexcept;
@@ -67,11 +71,11 @@ class shared_memory_client {
   template <class Ready, class Sleep>
   bool wait_until(Ready ready, Sleep sleep, duration longest);
   bool wait_for_wake(duration longest) noexcept;
-  [[nodiscard]] bool has_ended() noexcept;
 
   const options how_;
   file_descriptor socket_;
   shm::endpoint end_;
+  shm::stream_end closing_ = shm::stream_end::finished;
   bool peer_ended_ = false;
 };
 

@@ -25,8 +25,15 @@ quintet::engine::send_result port::result(std::size_t sent, std::size_t offered)
   return {sent};
 }
 
+// As long as input of the dead peer waits, replies to it go nowhere, as in a socket that has not learnt of the end.
+// An error here would end the connection before the handler has got that input.
+quintet::engine::send_result port::send_to_nobody(std::size_t offered) const noexcept {
+  if (reading_) return {offered};
+  return {0, EPIPE};
+}
+
 quintet::engine::send_result port::send(bytes data) noexcept {
-  if (peer_ended_) return {0, EPIPE};
+  if (peer_ended_) return send_to_nobody(data.size());
   const std::size_t sent = end().out.copy_in(0, data);
   publish(sent);
   return result(sent, data.size());
@@ -34,7 +41,7 @@ quintet::engine::send_result port::send(bytes data) noexcept {
 
 // Publishes all pieces at once: the peer sees them as one message.
 quintet::engine::send_result port::send(output_pieces pieces) noexcept {
-  if (peer_ended_) return {0, EPIPE};
+  if (peer_ended_) return send_to_nobody(size_of(pieces));
   std::size_t sent = 0, offered = 0;
   for (const iovec& piece : pieces) {
     if (sent == offered) sent += end().out.copy_in(sent, {static_cast<const char*>(piece.iov_base), piece.iov_len});

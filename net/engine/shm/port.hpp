@@ -55,15 +55,16 @@ class port final : public event_channel {
   [[nodiscard]] endpoint& end() noexcept { return end_.mapped(); }
   void on_event() override;
   void publish(std::size_t count) noexcept;
+  [[nodiscard]] quintet::engine::send_result send_to_nobody(std::size_t offered) const noexcept;
   quintet::engine::send_result result(std::size_t sent, std::size_t offered) noexcept;
 
   engine& owner_;
   stream_channel* served_;
   const int socket_;
   parked_endpoints::entry end_;
-  bool reading_ = true;       // false once the end was reported
-  bool blocked_ = false;      // the last send was partial
-  bool peer_ended_ = false;   // its process has ended, or closed the connection
+  bool reading_ = true;      // false once the end was reported
+  bool blocked_ = false;     // the last send was partial
+  bool peer_ended_ = false;  // its process has ended, or closed the connection
   unsigned looks_in_vain_ = 0;
 };
 

@@ -12,6 +12,8 @@
 
 namespace quintet::shm {
 
+class segment_access;
+
 constexpr std::size_t smallest_ring = 4 * 1024;
 constexpr std::size_t largest_ring = std::size_t{64} * 1024 * 1024;
 /// Whether a ring may have this size: a power of two, so that a position's low bits are its index.
@@ -50,6 +52,7 @@ class segment {
   [[nodiscard]] ring_consumer consumer() const noexcept { return {control(!is_creator_), ring(!is_creator_)}; }
 
  private:
+  friend class segment_access;  // of the tests, which write what a hostile peer may write
   [[nodiscard]] error_code map(int file, std::size_t ring_size, bool is_creator) noexcept;
   [[nodiscard]] ring_control& control(bool of_creator) const noexcept;
   [[nodiscard]] std::span<char> ring(bool of_creator) const noexcept;

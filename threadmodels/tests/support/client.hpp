@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: a blocking socket for tests. It uses nothing of the library under test.
+// client: a blocking socket for tests. It uses nothing of the library under test, unless it is over shared memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+namespace quintet {
+class shared_memory_client;
+}
 
 namespace quintet::test {
 
@@ -24,6 +29,8 @@ class client {
   explicit client(std::uint16_t port, const client_options& options = {});
   /// Takes over a connected socket of any family.
   static client over(int fd);
+  /// Connects over shared memory to the Unix address of a server. Such a client must stay on one thread.
+  static client over_shared_memory(const std::string& at);
   client(client&& other) noexcept;
   client& operator=(client&& other) noexcept;
   ~client();
@@ -47,9 +54,12 @@ class client {
  private:
   struct adopted {};
   client(adopted, int fd);
+  client();
+  bool receive_memory();
   bool receive_more();
 
   int fd_ = -1;
+  std::unique_ptr<shared_memory_client> memory_;  // instead of the descriptor
   std::string buffer_;
   ending ended_ = ending::none;
 };

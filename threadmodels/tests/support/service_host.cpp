@@ -5,8 +5,12 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include "running.hpp"
+#include "shared_memory.hpp"
 
+#include <cstdlib>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace quintet::test {
 namespace {
@@ -26,7 +30,7 @@ class host final : public service_host {
   host(model kind, const host_options& o) {
     context_.options = o.service;
     context_.stop_server = [this] { server_->stop(); };
-    server_.emplace(configuration(kind, o), Handler(context_), o.stop_before_run);
+    server_.emplace(with_route(configuration(kind, o)), Handler(context_), o.stop_before_run);
   }
   ~host() override { context_.block.open(); }
 
@@ -49,12 +53,23 @@ class host final : public service_host {
     if (o.with_priority_port) c.listen = {"0.0.0.0:0", {"0.0.0.0:0", {.priority = true}}};
     return c;
   }
+  config with_route(config c) {
+    const char* const route = std::getenv("QUINTET_TEST_ROUTE");
+    if (!route || std::string_view(route) != "shared_memory") return c;
+    memory_at_ = fresh_unix_address();
+    c.listen.push_back({memory_at_, {.upgrade = connection_upgrade::shared_memory}});
+    return c;
+  }
   running_server& server() const { return *server_; }
 
   mutable std::optional<running_server> server_;
 };
 
 }  // namespace
+
+client service_host::connect(const client_options& options) const {
+  return memory_at_.empty() ? client(port(), options) : client::over_shared_memory(memory_at_);
+}
 
 std::unique_ptr<service_host> make_host(combination c, const host_options& options) {
   if (c.is_coroutine()) return std::make_unique<host<coroutine_service>>(c.kind, options);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace quintet::test {
 
@@ -41,11 +42,14 @@ class service_host {
   /// Waits until run() has returned.
   virtual void join() = 0;
 
-  [[nodiscard]] client connect(const client_options& options = {}) const { return client(port(), options); }
+  /// Connects over TCP, or over shared memory if the environment variable QUINTET_TEST_ROUTE is "shared_memory". Then
+  /// options of sockets have no effect.
+  [[nodiscard]] client connect(const client_options& options = {}) const;
   [[nodiscard]] observer& seen() noexcept { return context_.seen; }
   [[nodiscard]] gate& block() noexcept { return context_.block; }
 
  protected:
+  std::string memory_at_;  // the address of shared memory, if that is the route
   service_context context_;
 };
 

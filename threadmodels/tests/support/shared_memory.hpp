@@ -2,6 +2,7 @@
 // shared_memory: addresses and facts for tests of shared memory.
 #pragma once
 
+#include <quintet/net/engine/file_descriptor.hpp>
 #include <quintet/net/names/address.hpp>
 
 #include <algorithm>
@@ -22,10 +23,10 @@ inline std::string fresh_unix_address() {
 }
 
 /// Returns a socket that is connected to a Unix address.
-inline int connected_to(const std::string& at) {
+inline file_descriptor connected_to(const std::string& at) {
   const address to(at);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0 || ::connect(fd, to.data(), to.size()) != 0) throw std::runtime_error("cannot connect to " + at);
+  file_descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd || ::connect(fd.get(), to.data(), to.size()) != 0) throw std::runtime_error("cannot connect to " + at);
   return fd;
 }
 
