@@ -129,7 +129,8 @@ endfunction()
 
 # quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): adds the current directory's tests by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
-#   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
+#   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>; compiled
+#                              as one source, so that names outside of functions must differ
 #   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL TIMEOUT 300"
 #   tests/support/             helpers: an include directory, and a static library if it has sources
 function(quintet_add_tests_here)
@@ -166,6 +167,8 @@ function(quintet_add_tests_here)
     quintet_add_test(${layer}_${suite}_test SOURCES ${sources} LIBS ${arg_LIBS} LABELS ${suite})
     if(TARGET ${layer}_${suite}_test)
       target_include_directories(${layer}_${suite}_test PRIVATE tests/support)
+      # Compiled as one source: they instantiate the same templates, which takes most of the time of each.
+      set_target_properties(${layer}_${suite}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     endif()
   endforeach()
 
