@@ -99,6 +99,7 @@ while IFS=: read -r document line path; do
     *) source=$path ;;
   esac
   compgen -G "$source" > /dev/null || compgen -G "$source.*" > /dev/null ||
+    { [[ $path == build/*/examples/* ]] && compgen -G "examples/tutorial/${path##*/}*" > /dev/null; } ||
     { echo "$document:$line: there is no $path" >&2; failed=1; }
 done < <(grep -noP '(?<![\w/.<>-])((base|net|threadmodels|examples|benchmarks|scripts|cmake|doc|fuzz)|build/\w+/(examples|benchmarks|net))/[\w./*-]*\w(?![\w<])' \
   -H "${documents[@]}")
