@@ -109,7 +109,7 @@ def options(name: str) -> str:
 
 BLOCKS: dict[str, Callable[..., str]] = {
     "compare": compare, "options": options, "stress": lambda scenario: section(f"stress_{scenario}"),
-    **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat")}}
+    **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat", "shm")}}
 
 
 def rewritten(text: str) -> str:

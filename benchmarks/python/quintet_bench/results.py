@@ -31,6 +31,10 @@ METRICS: dict[str, bool] = {
     "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
     "receive_size": True,                   # bytes that one receive call takes at most
     "receives_per_request": False,          # receive calls that returned bytes
+    "spin_us": True,                        # how long server and client poll before they sleep
+    "segment_bytes_per_connection": True,   # shared memory that the server has touched
+    "page_table_bytes_per_connection": True,    # of the server
+    "slab_bytes_per_connection": True,      # kernel objects of the whole machine, both ends included
     "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
     "accept_balance": False,                # busiest loop / average loop
     "accept_wakes_per_connection": False,   # wake-ups for an accept while the server is otherwise idle
@@ -44,7 +48,7 @@ METRICS: dict[str, bool] = {
     "client_threads": True,                 # None: by the client's CPUs
 }
 NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_per_loop", "peer", "allocator", "client",
-         "pinning")
+         "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
