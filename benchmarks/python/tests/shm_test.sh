@@ -9,10 +9,9 @@
 refused 'it must be one of: tcp, unix, shm' shm --transports pipe
 refused 'from 1us to 100ms' shm --spin 1s
 refused 'or 1 to 5' shm --model 6
-refused 'it must be in {read,epoll}' probe doorbell --wait poll
+refused 'poll not in {read,epoll}' probe doorbell --wait poll
 "$bench" shm --help | grep -qF 'quintet-bench shm --quick' || fail '--help has no example'
-needs_cpus=$(nproc)
-[ "$needs_cpus" -ge 2 ] || { echo 'skipped: eventfds between two CPUs need two'; exit 77; }
+[ "$(nproc)" -ge 2 ] || { echo 'skipped: eventfds between two CPUs need two'; exit 77; }
 
 for how in read epoll; do
   "$bench" probe doorbell --wait $how --duration 50ms > "$work/probe" || fail "probe doorbell --wait $how"

@@ -17,7 +17,7 @@ from quintet_bench.results import Result, label_of
 from quintet_bench.runner import describe
 
 P50 = {("tcp", None): 40, ("unix", None): 35, ("shm", None): 22, ("tcp", 1000): 8, ("unix", 1000): 6, ("shm", 1000): 0.5}
-SPEED = {("tcp", None): 1e5, ("unix", None): 2e5, ("shm", None): 6e5}
+SPEED = {("tcp", None): 1e5, ("unix", None): 2e5, ("shm", None): 6e5, ("tcp", 1000): 2e5, ("shm", 1000): 1.8e6}
 
 
 def found(**changed: float) -> list[Result]:
@@ -30,8 +30,8 @@ def found(**changed: float) -> list[Result]:
             about = {"transport": transport, "spin_us": spin, "round": number}
             out.append(made_up(workload="latency", connections=1, p50_us=p50 * number, syscalls_per_request=2, **about))
         for (transport, spin), speed in SPEED.items():
-            out.append(made_up(requests_per_s=changed.get("speed", speed) if transport == "shm" else speed, transport=transport,
-                               round=number))
+            speed = changed.get("speed", speed) if (transport, spin) == ("shm", None) else speed
+            out.append(made_up(requests_per_s=speed, transport=transport, spin_us=spin, round=number))
         out.append(made_up(workload="idle", connections=1000, transport="shm", bytes_per_connection=changed.get("idle", 200),
                            segment_bytes_per_connection=4096, slab_bytes_per_connection=-3, round=number))
     return out
@@ -42,20 +42,22 @@ def met(results: list[Result]) -> dict[str, list[Any]]:
 
 
 def test_all_that_is_demanded_can_be_met() -> None:
-    assert met(found()) == {"latency": [True, True, True], "echo": [None, True], "idle": [True]}
+    assert met(found()) == {"latency": [True, True, True], "echo": [None, True, True], "idle": [True]}
     text = shm.shm_table(found(), shm.conclude(found()))
     for part in ["latency: 1 connection x 8 B, single_reactor", "eventfd, two threads", "shm, spinning", "tcp, asleep",
                  "shm, spinning: p50 of 1.00 us (rounds from 0.500 to 1.50; demanded: at most 1 us): met",
                  "tcp, asleep: 80.0 times the p50 of shm, spinning", "shm, asleep: 1.10 times the p50 of two threads",
-                 "echo: 100 connections x 8 B", "unix: 2.00 times the requests/s of tcp (rounds from 2.00 to 2.00)\n",
-                 "shm: 6.00 times the requests/s of tcp (rounds from 6.00 to 6.00; demanded: at least 5): met",
+                 "echo: 100 connections x 8 B",
+                 "unix, asleep: 2.00 times the requests/s of tcp, asleep (rounds from 2.00 to 2.00)\n",
+                 "shm, spinning: 9.00 times the requests/s of tcp, spinning (rounds from 9.00",
+                 "shm, asleep: 6.00 times the requests/s of tcp, asleep (rounds from 6.00 to 6.00; demanded: at least 5): met",
                  "idle: bytes of each of 1,000 connections", "4,096", "200 bytes of user space a connection"]:
         assert part in text, text
 
 
 @pytest.mark.parametrize("changed, work, expected", [
     ({"shm_awake": 0.6}, "latency", [False, True, True]), ({"shm_awake": 4}, "latency", [False, False, True]),
-    ({"shm": 23.5}, "latency", [True, True, False]), ({"speed": 4.9e5}, "echo", [None, False]),
+    ({"shm": 23.5}, "latency", [True, True, False]), ({"speed": 4.9e5}, "echo", [None, False, True]),
     ({"idle": 257}, "idle", [False])])
 def test_each_demand_can_fail(changed: dict[str, float], work: str, expected: list[Any]) -> None:
     assert met(found(**changed))[work] == expected

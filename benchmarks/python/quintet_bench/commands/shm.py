@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """`quintet-bench shm`: the ordinary handler over shared memory beside TCP and a Unix socket, and the kernel's eventfds."""
 import argparse
+import dataclasses
 import os
 import tempfile
 from collections.abc import Sequence
@@ -73,7 +74,8 @@ def measure(result: Result, s: Settings, run: Run) -> None:
         return measure_doorbell(result, s, run)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "socket")
-        command = [*server_command(s, run, result), "--unix", path]
+        echo = dataclasses.replace(run, work=run.work.but(name="echo"))  # idle connections echo nothing else
+        command = [*server_command(s, echo, result), "--unix", path]
         with Child("the server", command + ["--spin", f"{run.who.spin_us}us"] * bool(run.who.spin_us)) as server:
             address = await_listening(server, result)
             if run.work.name == IDLE:
@@ -118,15 +120,16 @@ def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
 
 
 def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
-    """Each transport against TCP, asleep and spinning alike. The demand is on shared memory without spinning."""
+    """Each transport against TCP, asleep and spinning alike. The demand is on shared memory, in both."""
     out = []
     for transport, spinning in (("unix", False), ("shm", False), ("unix", True), ("shm", True)):
         ratio = paired_ratio(results, work, SPEED, over(transport, spinning), over("tcp", spinning))
         if not ratio:
             continue
-        text = f"{transport}{', spinning' * spinning}: {significant(ratio.median)} times the requests/s of tcp"
+        how = ", spinning" if spinning else ", asleep"
+        text = f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"
         about = {"transport": transport, "spinning": spinning, "reference": "tcp"}
-        if (transport, spinning) == ("shm", False):
+        if transport == "shm":
             out.append(verdict(about, SPEED, ratio, ratio.median >= LEAST_SPEED, text, f"at least {LEAST_SPEED:g}"))
         else:
             low, high = significant(ratio.low), significant(ratio.high)
