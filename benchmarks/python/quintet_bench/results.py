@@ -9,7 +9,7 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import FileError, RunError
@@ -231,16 +231,16 @@ def read_document(path: str) -> Document:
 dumps = functools.partial(json.dumps, ensure_ascii=False)
 
 
-def pretty(value: Any) -> str:
+def pretty(value: Any, dump: Callable[[Any], str] = dumps) -> str:
     """JSON with a line for each key, and for each member of a list of objects, so that two versions differ by lines."""
     if isinstance(value, dict):
-        return "{\n" + ",\n".join(f"{dumps(key)}: {_lines(member)}" for key, member in value.items()) + "\n}"
-    return _lines(value)
+        return "{\n" + ",\n".join(f"{dump(key)}: {_lines(member, dump)}" for key, member in value.items()) + "\n}"
+    return _lines(value, dump)
 
 
-def _lines(value: Any) -> str:
+def _lines(value: Any, dump: Callable[[Any], str]) -> str:
     objects = isinstance(value, list) and value and isinstance(value[0], dict)
-    return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
+    return "[\n" + ",\n".join(map(dump, value)) + "\n]" if objects else dump(value)
 
 
 def write_output(path: str, text: str) -> None:
