@@ -4,13 +4,18 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
-install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets)
+# Components: `library` is what programs need at run time, `development` what their compilation needs, `documents` the
+# licence and texts, and `tools` is quintet-bench, which only `cmake --install <tree> --component tools` installs.
+install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets
+  LIBRARY COMPONENT library NAMELINK_COMPONENT development
+  ARCHIVE COMPONENT development)
 # The public headers (doc/reference.md) and the headers that they include, found at installation time.
 install(CODE "
   set(SOURCE_DIR [[${PROJECT_SOURCE_DIR}]])
-  get_filename_component(DESTINATION [[${CMAKE_INSTALL_INCLUDEDIR}/quintet]] ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")")
-install(SCRIPT cmake/QuintetHeaders.cmake)
-install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir})
+  get_filename_component(DESTINATION [[${CMAKE_INSTALL_INCLUDEDIR}/quintet]] ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")"
+  COMPONENT development)
+install(SCRIPT cmake/QuintetHeaders.cmake COMPONENT development)
+install(EXPORT quintetTargets NAMESPACE quintet:: DESTINATION ${package_dir} COMPONENT development)
 
 configure_package_config_file(cmake/quintetConfig.cmake.in ${PROJECT_BINARY_DIR}/quintetConfig.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
@@ -22,7 +27,7 @@ else()
 endif()
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/quintetConfigVersion.cmake COMPATIBILITY ${compatibility})
 install(FILES ${PROJECT_BINARY_DIR}/quintetConfig.cmake ${PROJECT_BINARY_DIR}/quintetConfigVersion.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT development)
 
 # The layers that are libraries, dependent ones first, in the order that a static link needs.
 set(QUINTET_PC_LIBS "")
@@ -41,7 +46,27 @@ foreach(definition QUINTET_AFFINITY_GUARD QUINTET_COUNT_COPIES)  # headers depen
     string(APPEND QUINTET_PC_DEFINITIONS " -D${definition}")
   endif()
 endforeach()
+# Relative, so that an installed tree can be moved. The libraries' folder may be a deep one (lib/x86_64-linux-gnu).
+file(RELATIVE_PATH QUINTET_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" QUINTET_PC_PREFIX ${QUINTET_PC_PREFIX})
 configure_file(cmake/quintet.pc.in ${PROJECT_BINARY_DIR}/quintet.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/quintet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/quintet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
+
+# quintet-bench finds its Python part beside itself, so both are in a folder of their own, and bin/ has a link.
+if(TARGET quintet_bench)
+  set(bench_dir ${CMAKE_INSTALL_LIBEXECDIR}/quintet-bench)
+  file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quintet-bench ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(quintet_bench PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+  install(TARGETS quintet_bench DESTINATION ${bench_dir} COMPONENT tools EXCLUDE_FROM_ALL)
+  install(DIRECTORY benchmarks/python/ DESTINATION ${bench_dir}/quintet_bench_python COMPONENT tools EXCLUDE_FROM_ALL
+    PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE PATTERN setup.cfg EXCLUDE PATTERN CMakeLists.txt EXCLUDE)
+  file(RELATIVE_PATH program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR}/quintet-bench/quintet-bench)
+  file(CREATE_LINK ${program} ${PROJECT_BINARY_DIR}/quintet-bench SYMBOLIC)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/quintet-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools EXCLUDE_FROM_ALL)
+endif()
+
+if(QUINTET_DEB)
+  include(QuintetDeb)
+endif()

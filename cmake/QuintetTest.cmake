@@ -14,6 +14,9 @@ target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quinte
 # optimised, but the library is. g++ still optimises tests: without that, its coroutines overflow the stack.
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(quintet_test_main PUBLIC -O0)
+  if(QUINTET_FUZZ)
+    target_compile_options(quintet_test_main PUBLIC -fno-sanitize=fuzzer-no-link)  # libFuzzer does not run the tests
+  endif()
 endif()
 
 # quintet_precompile_for_tests(<layer> LIBS target... HEADERS header...): compiles the headers that the layer's tests
@@ -116,12 +119,16 @@ function(quintet_set_test_properties name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 180)  # a test that hangs is a test that fails
   endif()
+  set(cost)
+  if(arg_TIMEOUT GREATER 180)
+    set(cost COST ${arg_TIMEOUT})  # ctest begins with the long ones
+  endif()
   if(QUINTET_SANITIZE OR QUINTET_COVERAGE)
     math(EXPR arg_TIMEOUT "5 * ${arg_TIMEOUT}")
   endif()
   # No stall reports: handlers that wait for their test are normal, and tests of log output must not find them there.
   set_tests_properties(${name} PROPERTIES LABELS "${layer};${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
-                                          ENVIRONMENT QUINTET_STALL_BOUND=0)
+                                          ENVIRONMENT QUINTET_STALL_BOUND=0 ${cost})
   if(arg_RUN_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
@@ -129,7 +136,8 @@ endfunction()
 
 # quintet_add_tests_here([LIBS target...] [PRECOMPILE header...]): adds the current directory's tests by their names.
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
-#   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>
+#   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>; compiled
+#                              as one source, so that names outside of functions must differ
 #   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL TIMEOUT 300"
 #   tests/support/             helpers: an include directory, and a static library if it has sources
 function(quintet_add_tests_here)
@@ -166,6 +174,8 @@ function(quintet_add_tests_here)
     quintet_add_test(${layer}_${suite}_test SOURCES ${sources} LIBS ${arg_LIBS} LABELS ${suite})
     if(TARGET ${layer}_${suite}_test)
       target_include_directories(${layer}_${suite}_test PRIVATE tests/support)
+      # Compiled as one source: they instantiate the same templates, which takes most of the time of each.
+      set_target_properties(${layer}_${suite}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     endif()
   endforeach()
 

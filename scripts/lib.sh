@@ -157,11 +157,11 @@ tell_skipped() {
 }
 
 # run_tests <preset> [option of ctest...]: runs tests and prints the end of each failed test's log (QuintetTest.cmake).
-# Runs two tests more at a time than jobs(), because most tests wait half of their time.
+# Runs six tests more at a time than jobs(), because most tests wait for most of their time.
 run_tests() {
   local preset=$1 name log status=0
   shift
-  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 2))" "$@" || status=$?
+  ctest --preset "$preset" --no-tests=error --parallel "$(($(jobs) + 6))" "$@" || status=$?
   tell_skipped "build/$preset/Testing/Temporary/LastTest.log"
   ((status != 0)) || return 0
   for name in $(sed 's/^[0-9]*://' "build/$preset/Testing/Temporary/LastTestsFailed.log"); do

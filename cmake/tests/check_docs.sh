@@ -11,7 +11,8 @@ documents=(README.md examples/README.md)
 while IFS= read -r file; do documents+=("$file"); done < <(find doc -name '*.md' | sort)
 
 # A piece with an #include is a file of its own. The other pieces of a document share one namespace; all documents share
-# one file, after this prelude.
+# one file, after this prelude. A piece after <!-- part of: PATH --> must be consecutive lines of that file, which the
+# build compiles. All pieces of the tutorial are such parts.
 cat > "$work/prelude.hpp" << 'END'
 #include <quintet/base/framing/checked.hpp>
 #include <quintet/net/asio.hpp>
@@ -47,10 +48,24 @@ for document in "${documents[@]}"; do
       }
       printf "#line %d \"%s\"\n%s", start, document, text >> file
     }
+    function complain(why) {print document ":" start ": " why > "/dev/stderr"; wrong = 1}
+    function check_part(  line, content) {
+      content = "\n"
+      while ((getline line < part) > 0) content = content line "\n"
+      close(part)
+      if (!index(content, "\n" text)) complain("the piece from this line on is not a part of " part)
+    }
+    /^<!-- part of: .* -->$/ {part = $4; next}
     /^```cpp$/ {inside = 1; text = ""; start = NR + 1; next}
-    /^```/ && inside {inside = 0; write_piece(); next}
+    /^```/ && inside {
+      inside = 0
+      if (part == "" && document ~ /^doc\/tutorial/) complain("a piece of the tutorial is a part of a program")
+      if (part != "") check_part(); else write_piece()
+      part = ""
+      next
+    }
     inside {text = text $0 "\n"}
-    END {if (begun) print "}" >> pieces}' "$document"
+    END {if (begun) print "}" >> pieces; exit wrong}' "$document" || failed=1
 done
 export compiler include
 find "$work" -name '*.cpp' -print0 | sort -z | xargs -0 -P 2 -I{} bash -c \
@@ -84,6 +99,7 @@ while IFS=: read -r document line path; do
     *) source=$path ;;
   esac
   compgen -G "$source" > /dev/null || compgen -G "$source.*" > /dev/null ||
+    { [[ $path == build/*/examples/* ]] && compgen -G "examples/tutorial/${path##*/}*" > /dev/null; } ||
     { echo "$document:$line: there is no $path" >&2; failed=1; }
 done < <(grep -noP '(?<![\w/.<>-])((base|net|threadmodels|examples|benchmarks|scripts|cmake|doc|fuzz)|build/\w+/(examples|benchmarks|net))/[\w./*-]*\w(?![\w<])' \
   -H "${documents[@]}")

@@ -13,6 +13,7 @@ net/engine/epoll_engine.cpp           epoll, eventfd
 net/engine/epoll_engine.hpp           epoll, eventfd
 net/engine/wake_event.hpp             eventfd
 net/engine/make_engine.cpp            makes the epoll engine
+net/engine/shm/engine.cpp             waits by an epoll engine where the inner engine cannot
 net/engine/kernel_sockets_sharing.cpp a BPF program picks the loop of the receiving CPU
 net/loop/allowed_cpus.hpp             CPU sets
 net/loop/child_process.cpp            eventfd, pidfd
@@ -56,9 +57,10 @@ END
 printf '"%s"\n' -std=c++20 -DBOOST_ASIO_NO_DEPRECATED -DQUINTET_STALL_BOUND=0 -isystem "$work/without" "-I$include" \
   > "$work/flags"
 "$compiler" "@$work/flags" -x c++-header "$work/others.hpp" -o "$work/others.hpp.gch"
-compiles() {
-  "$compiler" "@$work/flags" -include "$work/others.hpp" -include "$work/cut.hpp" -fsyntax-only -x c++ "$1" 2> "$2"
+reads() {  # reads <file> <log> <option...>
+  "$compiler" "@$work/flags" -include "$work/others.hpp" -include "$work/cut.hpp" "${@:3}" -x c++ "$1" 2> "$2" > /dev/null
 }
+compiles() { reads "$1" "$2" -fsyntax-only -Wfatal-errors; }
 is_listed() { [[ $needs_linux == *$'\n'"$1 "* ]]; }
 
 check() {
@@ -71,7 +73,7 @@ check() {
       { echo "${file#"$work/"}: does not compile without the headers of Linux" >&2; head -n 6 "$said" >&2; return 1; }
   fi
 }
-export -f check compiles is_listed
+export -f check reads compiles is_listed
 export compiler work needs_linux
 
 # The check itself: what it must refuse and accept.
@@ -82,9 +84,21 @@ done
 printf '#ifdef __linux__\n#error seen\n#endif\n#include <sys/socket.h>\n#include <thread>\n' > "$work/accepted.cpp"
 compiles "$work/accepted.cpp" /dev/null || { echo 'refuses a file that includes headers of POSIX' >&2; exit 1; }
 
-# A header is compiled alone only if it is listed. The others are compiled together; the compiler names the one that fails.
+# Files that are listed are compiled alone, as are sources that ask for the system. All other headers are compiled
+# together. All other sources are only preprocessed, together, which suffices to find an #error; the compiler names the file.
 find base net threadmodels -name '*.[hc]pp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
   while IFS= read -r file; do
-    if [[ $file == *.cpp ]] || is_listed "$file"; then echo "$file"; else echo "#include <quintet/$file>" >> "$work/headers.cpp"; fi
+    if is_listed "$file" || { [[ $file == *.cpp ]] && grep -q '__linux' "$file"; }; then
+      echo "$file"
+    elif [[ $file == *.cpp ]]; then
+      echo "#include \"$PWD/$file\"" >> "$work/sources.cpp"
+    else
+      echo "#include <quintet/$file>" >> "$work/headers.cpp"
+    fi
   done > "$work/files"
+if ! reads "$work/sources.cpp" "$work/sources.said" -E; then
+  echo 'a source does not compile without the headers of Linux' >&2
+  head -n 12 "$work/sources.said" >&2
+  exit 1
+fi
 { echo "$work/headers.cpp"; cat "$work/files"; } | xargs -P 2 -I{} bash -c 'check "$1"' _ {}

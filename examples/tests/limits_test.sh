@@ -30,7 +30,8 @@ starts() {
   stop
 }
 
-for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine proxy prefork "${optional[@]}"; do
+for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine proxy prefork \
+  "${tutorial[@]}" "${optional[@]}"; do
   starts 1 "$times $amounts" "$example"
 done
 starts 1 "$times $amounts" time --count 0 --interval-ms 60000

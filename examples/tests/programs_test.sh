@@ -12,7 +12,7 @@ refused() {
 }
 
 for example in echo echo_coroutine echo_static kv chat http_hello slow_query client_in_coroutine time embed proxy prefork \
-  "${optional[@]}"; do
+  "${tutorial[@]}" "${optional[@]}"; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
   refused '--port' "$example" --no-such-option

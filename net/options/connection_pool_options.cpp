@@ -11,6 +11,8 @@ void validate(const connection_pool_options& o) {
   detail::require_value(o.idle_timeout >= duration::zero(), "pool.idle_timeout", o.idle_timeout,
                         "at least 0 (0 keeps idle connections open)");
   validate(o.connecting);
+  detail::require(o.connecting.upgrade == connection_upgrade::none, "pool.connecting.upgrade",
+                  "is shared_memory; it must be none because a pool lends sockets");
 }
 
 }  // namespace quintet

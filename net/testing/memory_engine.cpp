@@ -12,7 +12,7 @@
 namespace quintet {
 namespace {
 
-constexpr std::uint32_t reads = 1, sends = 2;
+constexpr std::uint32_t reads = 1, sends = 2, knows_reset = 4;
 
 }  // namespace
 
@@ -74,16 +74,17 @@ bool memory_engine::connect_ready(connect_channel& c) {
 
 bool memory_engine::stream_ready(stream_channel& c) {
   auto& s = net_.streams_.at(c.handle());
-  if (s.reset) {
+  if (s.reset && !(interest(c) & knows_reset)) {
+    interest(c) |= knows_reset;
     c.on_receive_end(system_error_code(ECONNRESET));
     return true;
   }
-  if ((interest(c) & sends) && room(c.handle()) > 0) {
+  if ((interest(c) & sends) && (s.reset || room(c.handle()) > 0)) {
     interest(c) &= ~sends;
     c.on_sendable();
     return true;
   }
-  if (!(interest(c) & reads)) return false;
+  if (!(interest(c) & reads) || s.reset) return false;
   if (!s.arrived.empty()) {
     receive(c);
     return true;

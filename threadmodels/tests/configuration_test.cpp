@@ -91,6 +91,15 @@ const std::vector<wrong> wrong_ones{
      [](config& c) { c.listen = {"127.0.0.1:1234", {"127.0.0.1:1234", {.priority = true}}}; },
      {"listen", "127.0.0.1:1234", "twice"}},
     {"dual stack of IPv4", [](config& c) { c.listen[0].dual_stack = true; }, {"dual_stack", "0.0.0.0:0", "IPv6"}},
+    {"shared memory over TCP",
+     [](config& c) { c.listen[0].upgrade = connection_upgrade::shared_memory; },
+     {"upgrade", "0.0.0.0:0", "unix:/path", "unix:@name"}},
+    {"an odd ring",
+     [](config& c) {
+       c.listen = {{"unix:@quintet-test",
+                    {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = 5000}}}};
+     },
+     {"shared_memory.ring_size", "unix:@quintet-test", "5000", "4 KiB", "64 MiB"}},
     {"a mode without a file", [](config& c) { c.listen[0].mode = 0600; }, {"mode", "0.0.0.0:0", "unix:/path"}},
     {"too wide a mode", [](config& c) { c.listen = {{"unix:/x", {.mode = 01777}}}; }, {"mode", "unix:/x", "0777"}},
     {"a negative buffer", [](config& c) { c.listen[0].socket.send_buffer = -1; }, {"send_buffer", "-1", "at least 0"}},

@@ -160,6 +160,8 @@ BOOST_DATA_TEST_CASE(stopped_while_coroutines_wait, data::make(all_models), kind
 
 BOOST_AUTO_TEST_CASE(pool_options_that_cannot_be) {
   BOOST_CHECK_THROW(validate(connection_pool_options{.max = 0}), config_error);
+  BOOST_CHECK_THROW(validate(connection_pool_options{.connecting = {.upgrade = connection_upgrade::shared_memory}}),
+                    config_error);
   BOOST_CHECK_THROW(validate(connection_pool_options{.idle_timeout = std::chrono::seconds(-1)}), config_error);
 }
 

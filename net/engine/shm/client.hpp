@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: a blocking client over shared memory, for programs without an event loop.
+// client: shared_memory_client, a blocking client for programs without an event loop.
 #pragma once
 
 #include "../../../base/clock.hpp"

@@ -28,7 +28,7 @@ quintet::engine::send_result port::result(std::size_t sent, std::size_t offered)
 // As long as input of the dead peer waits, replies to it go nowhere, as in a socket that has not learnt of the end.
 // An error here would end the connection before the handler has got that input.
 quintet::engine::send_result port::send_to_nobody(std::size_t offered) const noexcept {
-  if (reading_) return {offered};
+  if (!end_reported_) return {offered};
   return {0, EPIPE};
 }
 
@@ -67,16 +67,18 @@ bool port::take_sendable() noexcept {
   return true;
 }
 
+// A paused stream learns of a reset, not of an orderly end: with sockets it is the same.
 bool port::take_end(error_code& reason) noexcept {
-  if (!reading_) return false;
   const stream_end how = end().in.end();
-  if (end().in.available() > 0) return false;
+  const bool looks = reading_ || (peer_ended_ && how != stream_end::finished);
+  if (end_reported_ || !looks || end().in.available() > 0) return false;
   if (end().in.is_corrupt())
     reason = system_error_code(EPROTO);
   else if (how == stream_end::reset || (how == stream_end::none && peer_ended_))
     reason = system_error_code(ECONNRESET);
   else if (how == stream_end::none)
     return false;
+  end_reported_ = true;
   reading_ = false;
   return true;
 }

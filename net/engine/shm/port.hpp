@@ -62,9 +62,10 @@ class port final : public event_channel {
   stream_channel* served_;
   const int socket_;
   parked_endpoints::entry end_;
-  bool reading_ = true;      // false once the end was reported
-  bool blocked_ = false;     // the last send was partial
-  bool peer_ended_ = false;  // its process has ended, or closed the connection
+  bool reading_ = true;
+  bool blocked_ = false;       // the last send was partial
+  bool peer_ended_ = false;    // its process has ended, or closed the connection
+  bool end_reported_ = false;  // by on_receive_end()
   unsigned looks_in_vain_ = 0;
 };
 

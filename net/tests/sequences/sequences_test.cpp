@@ -21,7 +21,7 @@ namespace bdata = boost::unit_test::data;
 
 namespace {
 
-constexpr std::size_t length = 200;  // of a sequence
+constexpr std::size_t sequence_length = 200;  // of a sequence
 
 constexpr std::uint64_t usual = quintet::sanitized ? 200 : 2000;
 
@@ -53,6 +53,6 @@ BOOST_DATA_TEST_CASE(random_sequences, bdata::xrange(1U, 6U), model) {
   const search wanted{.model = model,
                       .first = is_one ? only.seed : 1,
                       .count = is_one ? 1 : number_from("QUINTET_SEQUENCES", usual),
-                      .length = length};
-  for (const failure& found : try_seeds(wanted)) BOOST_TEST(false, describe(found, model, length));
+                      .length = sequence_length};
+  for (const failure& found : try_seeds(wanted)) BOOST_TEST(false, describe(found, model, sequence_length));
 }

@@ -138,7 +138,7 @@ const std::vector<question>& questions_for(const surroundings& where) {
   return where.under.is_coroutine() ? of_coroutines : of_callbacks;
 }
 
-unsigned run(const surroundings& where, injection& faults) {
+unsigned run_awaiting(const surroundings& where, injection& faults) {
   const upstream_echo behind;
   upstream_port = behind.port();
   return with_flavour(where, framed(delimiter("\n"), waiting_callback()), &serve, [&](auto handler) {
@@ -159,6 +159,6 @@ unsigned run(const surroundings& where, injection& faults) {
 
 }  // namespace
 
-const scenario awaiting_scenario{"awaiting", &run};
+const scenario awaiting_scenario{"awaiting", &run_awaiting};
 
 }  // namespace quintet::test

@@ -10,21 +10,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct echo_callback {
+struct accepting_callback {
   counted seen;
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
-awaitable<> echo_coroutine(stream& s) {
+awaitable<> accepting_coroutine(stream& s) {
   const counted seen;
   while (const auto in = co_await s.read()) s.write(*in);
 }
 
 /// Opens connections while an allocation fails. One of them may be refused.
-unsigned run(const surroundings& where, injection& faults) {
+unsigned run_accepting(const surroundings& where, injection& faults) {
   config c = config_for(where);
   c.accepting = {.max_connections = 100, .max_connections_per_address = 50};
   c.memory.tuned_sockets = 4;
-  return with_flavour(where, echo_callback(), &echo_coroutine, [&](auto handler) {
+  return with_flavour(where, accepting_callback(), &accepting_coroutine, [&](auto handler) {
     stage all(c, handler, "hello", "hello");
     unsigned lost = 0;
     {
@@ -108,7 +108,7 @@ unsigned run_client(const surroundings& where, injection& faults) {
 
 }  // namespace
 
-const scenario accepting_scenario{"accepting", &run};
+const scenario accepting_scenario{"accepting", &run_accepting};
 const scenario client_scenario{"client", &run_client};
 
 }  // namespace quintet::test

@@ -94,7 +94,7 @@ void ask_for_much(peer& p) {
   p.ask(frame_of("after"), frame_of("after"));
 }
 
-unsigned run(const surroundings& where, injection& faults) {
+unsigned run_echo(const surroundings& where, injection& faults) {
   return with_flavour(where, framed(wire(), echo_callback()), &echo_coroutine, [&](auto handler) {
     stage all(config_for(where), handler, frame_of("hello"), frame_of("hello"));
     peer in_parts = all.connect(), pipelined = all.connect(), much = all.connect(16 << 10), wrong = all.connect();
@@ -114,6 +114,6 @@ unsigned run(const surroundings& where, injection& faults) {
 
 }  // namespace
 
-const scenario echo_scenario{"echo", &run};
+const scenario echo_scenario{"echo", &run_echo};
 
 }  // namespace quintet::test

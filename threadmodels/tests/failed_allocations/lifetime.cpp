@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct echo_callback {
+struct lifetime_callback {
   counted seen;
   void operator()(connection& c, bytes in) const { c.write(in); }
   void on_drain(connection& c) const { c.write("bye"); }
 };
-awaitable<> echo_coroutine(stream& s) {
+awaitable<> lifetime_coroutine(stream& s) {
   const counted seen;
   while (const auto in = co_await s.read()) s.write(*in);
   if (s.draining()) s.write("bye");
@@ -65,8 +65,8 @@ unsigned live(const config& c, Handler handler, injection& faults, bool drains) 
   return lost;
 }
 
-unsigned run(const surroundings& where, injection& faults) {
-  return with_flavour(where, echo_callback(), &echo_coroutine,
+unsigned run_lifetime(const surroundings& where, injection& faults) {
+  return with_flavour(where, lifetime_callback(), &lifetime_coroutine,
                       [&](auto handler) { return live(config_for(where), handler, faults, true); });
 }
 
@@ -84,13 +84,13 @@ unsigned run_options(const surroundings& where, injection& faults) {
   const bool balances = !where.under.is_coroutine() && c.threads.loops > 1 &&
                         (where.under.kind == model::loop_per_thread || where.under.kind == model::loop_per_thread_pool);
   if (balances) c.advanced.rebalance = {.factor = 1.5, .interval = 2ms};
-  return with_flavour(where, echo_callback(), &echo_coroutine,
+  return with_flavour(where, lifetime_callback(), &lifetime_coroutine,
                       [&](auto handler) { return live(c, handler, faults, false); });
 }
 
 }  // namespace
 
-const scenario lifetime_scenario{"lifetime", &run};
+const scenario lifetime_scenario{"lifetime", &run_lifetime};
 const scenario options_scenario{"options", &run_options};
 
 }  // namespace quintet::test

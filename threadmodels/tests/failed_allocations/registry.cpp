@@ -207,7 +207,7 @@ unsigned perform(const surroundings& where, const config& c, Script script) {
   });
 }
 
-unsigned run(const surroundings& where, injection& faults) {
+unsigned run_registry(const surroundings& where, injection& faults) {
   return perform(where, config_for(where), [&](peers_by_number& c) {
     faults.begin();
     c.reach("send 1", 1, "sent\n");
@@ -251,7 +251,7 @@ unsigned run_moving(const surroundings& where, injection& faults) {
 
 }  // namespace
 
-const scenario registry_scenario{"registry", &run};
+const scenario registry_scenario{"registry", &run_registry};
 const scenario moving_scenario{"moving", &run_moving};
 
 }  // namespace quintet::test

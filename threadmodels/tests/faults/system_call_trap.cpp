@@ -46,14 +46,14 @@ extern "C" const char quintet_untrapped_return[];
 namespace quintet::test {
 namespace {
 
-std::atomic<trap_function> decide{nullptr};
+std::atomic<trap_function> answer_call{nullptr};
 
 void on_sigsys(int, siginfo_t* info, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const trapped_call call{info->si_syscall,
                           {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], registers[REG_R10],
                            registers[REG_R8], registers[REG_R9]}};
-  registers[REG_RAX] = decide.load()(call);
+  registers[REG_RAX] = answer_call.load()(call);
 }
 
 using program = std::vector<sock_filter>;
@@ -100,7 +100,7 @@ bool can_trap() noexcept {
 }
 
 void trap_calls(std::span<const long> numbers, trap_function f) {
-  decide = f;
+  answer_call = f;
   struct sigaction action{};
   action.sa_sigaction = &on_sigsys;
   action.sa_flags = static_cast<int>(SA_SIGINFO) | static_cast<int>(SA_NODEFER);

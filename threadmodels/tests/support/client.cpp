@@ -4,8 +4,6 @@
 
 #include "waiting.hpp"
 
-#include <quintet/net/shared_memory_client.hpp>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -64,14 +62,6 @@ client::client(adopted, int fd) : fd_(fd) {
 
 client client::over(int fd) { return {adopted(), fd}; }
 
-client::client() = default;
-
-client client::over_shared_memory(const std::string& at) {
-  client c;
-  c.memory_ = std::make_unique<shared_memory_client>(at);
-  return c;
-}
-
 client::client(std::uint16_t port, const client_options& options)
     : client(adopted(), ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   set(fd_, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -89,13 +79,13 @@ client::client(std::uint16_t port, const client_options& options)
 
 client::client(client&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
-      memory_(std::move(other.memory_)),
+      stream_(std::move(other.stream_)),
       buffer_(std::move(other.buffer_)),
       ended_(other.ended_) {}
 
 client& client::operator=(client&& other) noexcept {
   std::swap(fd_, other.fd_);
-  std::swap(memory_, other.memory_);
+  std::swap(stream_, other.stream_);
   std::swap(buffer_, other.buffer_);
   std::swap(ended_, other.ended_);
   return *this;
@@ -104,7 +94,7 @@ client& client::operator=(client&& other) noexcept {
 client::~client() { close(); }
 
 bool client::send(std::string_view data) {
-  if (memory_) return memory_->send(data);
+  if (stream_) return stream_->send(data);
   while (!data.empty()) {
     const ssize_t n = ::send(fd_, data.data(), data.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
@@ -117,7 +107,7 @@ bool client::send(std::string_view data) {
 
 bool client::receive_more() {
   if (ended_ != ending::none) return false;
-  if (memory_) return receive_memory();
+  if (stream_) return (ended_ = stream_->receive_to(buffer_)) == ending::none;
   std::array<char, 64 * 1024> chunk;
   ssize_t n = 0;
   do n = ::recv(fd_, chunk.data(), chunk.size(), 0);
@@ -126,18 +116,6 @@ bool client::receive_more() {
   if (n <= 0) ended_ = n == 0 ? ending::orderly : ending::reset;
   if (n > 0) buffer_.append(chunk.data(), static_cast<std::size_t>(n));
   return n > 0;
-}
-
-bool client::receive_memory() {
-  if (memory_->wait(patience)) {
-    const bytes next = memory_->peek();
-    buffer_.append(next);
-    memory_->release(next.size());
-    return true;
-  }
-  if (!memory_->has_ended()) throw std::runtime_error("client: the server sends nothing");
-  ended_ = memory_->end_reason() ? ending::reset : ending::orderly;
-  return false;
 }
 
 std::string client::receive(std::size_t count) {
@@ -176,18 +154,18 @@ std::string client::receive_rest() {
 }
 
 void client::finish_sending() {
-  if (memory_) return memory_->finish_sending();
+  if (stream_) return stream_->finish_sending();
   ::shutdown(fd_, SHUT_WR);
 }
 
 void client::reset() {
-  if (memory_) memory_->reset_when_closed();
+  if (stream_) stream_->reset_when_closed();
   if (fd_ >= 0) set(fd_, SOL_SOCKET, SO_LINGER, linger{1, 0});
   close();
 }
 
 void client::close() {
-  memory_.reset();
+  stream_.reset();
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// client: a blocking socket for tests. It uses nothing of the library under test, unless it is over shared memory.
+// client: a blocking socket for tests. It uses nothing of the library under test.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-
-namespace quintet {
-class shared_memory_client;
-}
+#include <utility>
 
 namespace quintet::test {
 
@@ -29,8 +26,20 @@ class client {
   explicit client(std::uint16_t port, const client_options& options = {});
   /// Takes over a connected socket of any family.
   static client over(int fd);
-  /// Connects over shared memory to the Unix address of a server. Such a client must stay on one thread.
-  static client over_shared_memory(const std::string& at);
+  /// Another kind of stream than a socket. The functions are those of a client.
+  class stream {
+   public:
+    stream() = default;
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+    virtual ~stream() = default;
+    virtual bool send(std::string_view data) = 0;
+    /// Appends received bytes. Returns how the stream has ended if nothing more comes.
+    virtual ending receive_to(std::string& buffer) = 0;
+    virtual void finish_sending() = 0;
+    virtual void reset_when_closed() = 0;
+  };
+  explicit client(std::unique_ptr<stream> other) : stream_(std::move(other)) {}
   client(client&& other) noexcept;
   client& operator=(client&& other) noexcept;
   ~client();
@@ -54,12 +63,10 @@ class client {
  private:
   struct adopted {};
   client(adopted, int fd);
-  client();
-  bool receive_memory();
   bool receive_more();
 
   int fd_ = -1;
-  std::unique_ptr<shared_memory_client> memory_;  // instead of the descriptor
+  std::unique_ptr<stream> stream_;  // instead of the descriptor
   std::string buffer_;
   ending ended_ = ending::none;
 };

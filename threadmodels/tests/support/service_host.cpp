@@ -68,7 +68,7 @@ class host final : public service_host {
 }  // namespace
 
 client service_host::connect(const client_options& options) const {
-  return memory_at_.empty() ? client(port(), options) : client::over_shared_memory(memory_at_);
+  return memory_at_.empty() ? client(port(), options) : client_over_shared_memory(memory_at_);
 }
 
 std::unique_ptr<service_host> make_host(combination c, const host_options& options) {

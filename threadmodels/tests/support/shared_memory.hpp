@@ -2,6 +2,8 @@
 // shared_memory: addresses and facts for tests of shared memory.
 #pragma once
 
+#include "client.hpp"
+
 #include <quintet/net/engine/file_descriptor.hpp>
 #include <quintet/net/names/address.hpp>
 
@@ -29,6 +31,9 @@ inline file_descriptor connected_to(const std::string& at) {
   if (!fd || ::connect(fd.get(), to.data(), to.size()) != 0) throw std::runtime_error("cannot connect to " + at);
   return fd;
 }
+
+/// Returns a client over shared memory of the server at a Unix address. It must stay on one thread.
+client client_over_shared_memory(const std::string& at);
 
 /// Returns how many segments this process maps. Both ends count if both are in this process.
 inline int mapped_segments() {

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# use.sh [PREFIX]: builds and runs the program in this folder with the Quintet that is installed in PREFIX (default: where
+# the system looks), with find_package and then with pkg-config.
+set -euo pipefail
+cd "$(dirname "$0")"
+options=()
+if (($#)); then
+  options=(-DCMAKE_PREFIX_PATH="$1")
+  PKG_CONFIG_PATH=$(find "$1" -name pkgconfig -type d)
+  export PKG_CONFIG_PATH
+fi
+cmake -S . -B build -G Ninja "${options[@]}" > configure.log 2>&1 || { tail -n 25 configure.log >&2; exit 1; }
+cmake --build build
+ctest --test-dir build --output-on-failure --no-tests=error
+
+# shellcheck disable=SC2046  # the flags are words
+c++ -std=c++20 consumer.cpp -o by_pkg_config $(pkg-config --cflags --libs quintet)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir quintet) ./by_pkg_config
+includes=$(realpath "$(pkg-config --variable=includedir quintet)")
+[[ -e $includes/quintet/base/version.hpp ]] || { echo "pkg-config: $includes has no headers of Quintet" >&2; exit 1; }
