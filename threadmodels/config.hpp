@@ -11,7 +11,7 @@ namespace quintet {
 
 struct config {
   /// [any thread] Returns the config for a server that strangers can reach: each resource of a peer and each wait for a
-  /// peer has a limit. doc/connections.md lists the values and their reasons. Each element of `listen` gets
+  /// peer has a limit. doc/limits.md lists the values and their reasons. Each element of `listen` gets
   /// socket.keep_alive and socket.user_timeout, unless it sets its own. In contrast, `config{}` has no time limits, and
   /// its sizes suit trusted peers.
   [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""documentation_checks_test: what check_errors and check_threads find missing or wrong in small pages."""
+"""documentation_checks_test: what check_errors, check_pages and check_threads find missing or wrong in small pages."""
 import unittest
 
 import check_errors
+import check_pages
 import check_threads
 
 ERRORS = '''## Exceptions
@@ -57,6 +58,32 @@ class errors(unittest.TestCase):
 
     def test_a_row_that_nothing_logs(self):
         self.complains(['doc/errors.md:12: no source logs this'], {}, ERRORS + '| `cannot sleep` | info | |\n')
+
+
+class pages(unittest.TestCase):
+    def complains(self, expected, files):
+        found = list(check_pages.complaints({'README.md': '[a](doc/a.md)\n', 'doc/a.md': '# A\n\nFor readers.\n', **files}))
+        self.assertEqual(len(found), len(expected), found)
+        for part, complaint in zip(expected, found):
+            self.assertIn(part, complaint)
+
+    def test_complete_pages(self):
+        self.complains([], {})
+        self.complains([], {'doc/a.md': '# A\n\nFor readers: [b](b/b.md#x).\n', 'doc/b/b.md': '# B\n\nFor readers.\n'})
+
+    def test_a_page_for_nobody(self):
+        self.complains(['doc/a.md:3'], {'doc/a.md': '# A\n\nIt waits.\n\nFor readers.\n'})
+        self.complains([], {'doc/a.md': '# A\n\nFor readers: [1](decisions/1.md)\n', 'doc/decisions/1.md': '# 1\n\nIt waits.\n'})
+
+    def test_lengths(self):
+        self.complains([], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 247})
+        self.complains(['251 lines'], {'doc/a.md': '# A\n\nFor readers.\n' + 'x\n' * 248})
+        self.complains(['111 lines'], {'README.md': '[a](doc/a.md)\n' + 'x\n' * 110})
+
+    def test_a_page_that_no_link_reaches(self):
+        self.complains(['doc/b.md: no link'], {'doc/b.md': '# B\n\nFor readers.\n'})
+        self.complains(['doc/b.md: no link'], {'doc/a.md': '# A\n\nFor readers.\n```\n[b](b.md)\n```\n',
+                                               'doc/b.md': '# B\n\nFor [a](a.md).\n'})
 
 
 THREADS = '''## Who may call what

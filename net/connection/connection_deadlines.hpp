@@ -14,7 +14,7 @@ namespace quintet {
 
 /// Exists only for connections with a time limit. Moving a deadline back is one store: the old timer fires and finds
 /// time left (doc/decisions/0005-timers.md). Only this class decides which activity counts for which limit (table:
-/// doc/connections.md).
+/// doc/limits.md).
 class connection_deadlines {
  public:
   connection_deadlines(time_point now, bool output_waits, bool any_received) noexcept

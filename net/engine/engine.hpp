@@ -37,8 +37,8 @@ struct engine_capabilities {
   }
 };
 
-/// Each loop has one engine. Only wake() and capabilities() may be called from other threads. doc/engines.md shows how
-/// to write an engine.
+/// Each loop has one engine. Only wake() and capabilities() may be called from other threads. doc/writing_an_engine.md
+/// shows how to write an engine.
 class engine {
  public:
   /// Waits without a time limit.

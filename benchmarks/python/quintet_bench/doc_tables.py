@@ -11,12 +11,13 @@ import json
 import pathlib
 import re
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import choosing
 from .build import Build
 from .commands.compare import bottleneck_line, compose
+from .markdown import filled, listed, table
 from .options import Parser
 from .report.figures import Row, complete, shown
 from .report.others import SECTIONS
@@ -24,7 +25,7 @@ from .report.page import read_other
 from .results import read_document, summarise
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGES = ("README.md", "doc/benchmarks.md", "doc/benchmark_commands.md", "doc/benchmark_results.md")
+PAGES = ("README.md", "doc/*.md", "doc/results/*.md")
 BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = {"requests_per_s": "requests/s", "p99_us": "p99", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU",
            "syscalls_per_request": "system calls", "futex_per_request": "futex calls", "heartbeat_p99_us": "heartbeat p99"}
@@ -36,17 +37,15 @@ def path_of(name: str) -> str:
     return str(ROOT / f"doc/results/{name}.json")
 
 
-def markdown(heads: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *cells))
+def read(name: str) -> choosing.Results:
+    return choosing.Results(read_document(path_of(name)))
 
 
-def filled(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, 128, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
-def listed(sentences: Iterable[str]) -> str:
-    return "".join(filled("- " + sentence.replace("<", "&lt;"), "  ") for sentence in sentences)
+def handler_times(part: str) -> str:
+    """The sweep over handler times: "all", or in one sentence who leads ("leads"). Without its file, how to measure it."""
+    if not pathlib.Path(path_of(choosing.SWEEP)).exists():
+        return choosing.NOT_MEASURED
+    return section(choosing.SWEEP) if part == "all" else filled(read(choosing.SWEEP).found["verdicts"][0])
 
 
 def caption(document: dict[str, Any]) -> str:
@@ -61,8 +60,8 @@ def caption(document: dict[str, Any]) -> str:
 
 def figures(rows: Sequence[Row]) -> str:
     keys = [key for key in COLUMNS if any(row[key] is not None for row in rows)]
-    return markdown(["", *(COLUMNS[key] for key in keys)],
-                    ([row["label"], *(shown(key, row[key]) for key in keys)] for row in rows))
+    return table(["", *(COLUMNS[key] for key in keys)],
+                 ([row["label"], *(shown(key, row[key]) for key in keys)] for row in rows))
 
 
 def compare() -> str:
@@ -82,7 +81,7 @@ def section(name: str) -> str:
     document = read_other(path_of(name))
     parts = collections.defaultdict(tuple, SECTIONS[document["command"]][2](document))
     tables = [figures(parts["rows"])] * bool(parts["rows"])
-    tables += [markdown(heads, rows).replace("*", r"\*") for heads, rows, folded in parts["tables"] if not folded]
+    tables += [table(heads, rows).replace("*", r"\*") for heads, rows, folded in parts["tables"] if not folded]
     sentences = listed([*parts["before"], *parts["after"]])
     return "\n".join(tables) + caption(document) + ("\n" + sentences if sentences else "")
 
@@ -108,7 +107,10 @@ def options(name: str) -> str:
 
 
 BLOCKS: dict[str, Callable[..., str]] = {
-    "compare": compare, "options": options, "stress": lambda scenario: section(f"stress_{scenario}"),
+    "choices": lambda: choosing.choices(read("compare")), "compare": compare, "handler": handler_times,
+    "models": lambda *workloads: choosing.models(read("compare"), workloads), "options": options,
+    "prices": lambda: choosing.prices(read("compare"), json.loads(pathlib.Path(path_of("stress_idle")).read_text())),
+    "ratios": lambda: choosing.ratios(read("sweep")), "stress": lambda scenario: section(f"stress_{scenario}"),
     **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat", "shm")}}
 
 
@@ -121,7 +123,7 @@ def rewritten(text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     status = 0
-    for page in map(ROOT.joinpath, PAGES):
+    for page in sorted(page for pattern in PAGES for page in ROOT.glob(pattern)):
         before = page.read_text(encoding="utf-8")
         if (after := rewritten(before)) != before:
             if "--check" in arguments:

@@ -3,9 +3,10 @@
 import json
 import pathlib
 
+import pytest
 from conftest import made_up
 
-from quintet_bench import doc_tables
+from quintet_bench import choosing, doc_tables
 from quintet_bench.compact import compact
 from quintet_bench.main import COMMANDS
 from quintet_bench.results import Document, clean, read_document
@@ -16,7 +17,8 @@ def test_pages_agree_with_their_sources() -> None:
 
 
 def test_each_command_has_its_options_in_the_documentation() -> None:
-    text = (doc_tables.ROOT / "doc/benchmark_commands.md").read_text(encoding="utf-8")
+    pages = (doc_tables.ROOT / "doc").glob("benchmark_commands*.md")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert [name for name in COMMANDS if f"<!-- table: options {name} -->" not in text] == []
 
 
@@ -24,6 +26,25 @@ def test_a_block_that_disagrees_is_rewritten_alone() -> None:
     page = "before\n<!-- table: memlat -->\n{}<!-- end -->\nafter\n"
     right = doc_tables.rewritten(page.format("| L1 | wrong |\n"))
     assert right == page.format(doc_tables.section("memlat")) and "wrong" not in right
+
+
+def test_a_choice_that_the_results_do_not_support_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = choosing.Choice("blocks", "blocking:2ms", "single_reactor", "nobody knows")
+    monkeypatch.setattr(choosing, "CHOICES", (wrong,))
+    with pytest.raises(ValueError, match="single_reactor is not among the leaders"):
+        choosing.choices(doc_tables.read("compare"))
+
+
+def test_leaders_are_bold_and_nobody_is_where_rounds_are_too_noisy() -> None:
+    rows = choosing.models(doc_tables.read("compare"), ["blocking:2ms", "pipeline"]).splitlines()
+    assert [row for row in rows if "**" in row] == ["| `thread_per_connection` | **23,184** | 6,842,740 |"]
+
+
+def test_a_sweep_that_was_not_measured_is_not_invented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choosing, "SWEEP", "no such file")
+    assert doc_tables.handler_times("all") == choosing.NOT_MEASURED
+    monkeypatch.setattr(choosing, "SWEEP", "sweep")
+    assert doc_tables.handler_times("all") == doc_tables.section("sweep")
 
 
 def test_compact_results_read_the_same(tmp_path: pathlib.Path) -> None:

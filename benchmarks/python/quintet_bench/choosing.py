@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The tables by which a reader chooses a model: README.md and doc/choosing.md, from doc/results."""
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .commands.compare import compose
+from .markdown import filled, table
+from .report.figures import shown
+from .results import Combination, Document, summarise
+from .text import grouped, significant
+from .verdict import CPU, SPEED
+
+MODELS = ("thread_per_connection", "single_reactor", "reactor_pool", "loop_per_thread", "loop_per_thread_pool")
+SWEEP = "sweep_handler"
+NOT_MEASURED = filled("Handlers of 5, 20 and 50 us, and so the points where two models change places, are **not measured yet** "
+                      "on a quiet machine. `quintet-bench sweep handler-us --rounds 5 --seed 1` finds the crossing points on "
+                      "yours.")
+
+
+class Choice(NamedTuple):
+    handler: str                        # what it does
+    workload: str
+    model: str                          # must be one of the leaders
+    why: str                            # this one of the leaders
+
+
+CHOICES = (
+    Choice("is cheap (0 us), one core is enough", "echo", "single_reactor", "shared state needs no locks"),
+    Choice("is cheap (0 us), there are more cores", "echo", "loop_per_thread", "the others have one thread for I/O, or a pool"),
+    Choice("computes for 200 us", "cpu:200us", "loop_per_thread", "no handoff"),
+    Choice("computes for 5 ms, once in ten requests", "mixed", "loop_per_thread_pool",
+           "cheap requests of other connections need not wait"),
+    Choice("sleeps or waits for 2 ms, hundreds of connections", "blocking:2ms", "thread_per_connection",
+           "one connection waits, nobody else"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Results:
+    document: Document
+
+    @property
+    def found(self) -> dict[str, Any]:
+        return compose(self.document) if self.document.command == "compare" else self.document.figures()
+
+    def row(self, workload: str, model: str) -> Combination:
+        return next(row for row in summarise(self.document.results) if (row.workload, row.label) == (workload, model))
+
+    def leaders(self, workload: str) -> list[str]:
+        """Returns the models that lead and cannot be told apart; none where rounds are too noisy to tell."""
+        found = next(verdict for verdict in self.found["verdicts"] if verdict["workload"] == workload)
+        return [] if found["too_noisy"] else found["level"] or [found["winner"]]
+
+
+def speed(row: Combination) -> float:
+    return row.median(SPEED) or 0
+
+
+def models(results: Results, workloads: Sequence[str]) -> str:
+    """requests/s of each model; those that lead are bold."""
+    leaders = {workload: results.leaders(workload) for workload in workloads}
+
+    def cell(workload: str, model: str) -> str:
+        text = grouped(speed(results.row(workload, model)))
+        return f"**{text}**" if model in leaders[workload] else text
+    return table(["requests/s", *(f"`{workload}`" for workload in workloads)],
+                 ([f"`{model}`", *(cell(workload, model) for workload in workloads)] for model in MODELS))
+
+
+def choices(results: Results) -> str:
+    """What to take for each handler, by how much it is ahead of the slowest model, and its price."""
+    def cells(choice: Choice) -> list[str]:
+        if choice.model not in results.leaders(choice.workload):
+            raise ValueError(f"{choice.workload}: {choice.model} is not among the leaders; change CHOICES")
+        row = results.row(choice.workload, choice.model)
+        slowest = min((results.row(choice.workload, model) for model in MODELS), key=speed)
+        return [choice.handler, f"`{choice.model}`", choice.why, grouped(speed(row)),
+                f"{significant(speed(row) / speed(slowest))} times `{slowest.label}`", shown(CPU, row.median(CPU)),
+                shown("p99_us", row.median("p99_us"))]
+    return table(["the handler", "take", "because", "requests/s", "that is", "CPU of a request", "p99"], map(cells, CHOICES))
+
+
+def prices(results: Results, idle: Mapping[str, Any]) -> str:
+    """What each model costs, whatever it is chosen for."""
+    memory = {found["model"]: found["figures"]["rss_per_idle_bytes"] for found in idle["results"]}
+
+    def figure(workload: str, key: str, model: str) -> str:
+        return shown(key, results.row(workload, model).median(key))
+    columns = (("CPU, `echo`", "echo", CPU), ("p99, `echo`", "echo", "p99_us"), ("p99, `mixed`", "mixed", "p99_us"),
+               ("p99, `blocking:2ms`", "blocking:2ms", "p99_us"), ("heartbeat p99", "heartbeat", "heartbeat_p99_us"))
+    return table(["", *(head for head, _, _ in columns), "memory of an idle connection"],
+                 ([f"`{model}`", *(figure(workload, key, model) for _, workload, key in columns), f"{grouped(memory[model])} B"]
+                  for model in MODELS))
+
+
+def ratios(results: Results) -> str:
+    """requests/s of one loop and of a thread for each connection, over connections."""
+    def cells(rows: Sequence[Combination]) -> list[str]:
+        return [grouped(rows[0].first["connections"]), *(grouped(speed(row)) for row in rows),
+                f"{speed(rows[0]) / speed(rows[1]):.2f}"]
+    names = "single_reactor", "thread_per_connection"
+    by_number: dict[int, dict[str, Combination]] = {}
+    for row in summarise(results.document.results):
+        by_number.setdefault(row.first["connections"], {})[row.label] = row
+    return table(["connections", *(f"`{name}`" for name in names), "ratio"],
+                 (cells([rows[name] for name in names]) for _, rows in sorted(by_number.items())))
