@@ -57,7 +57,9 @@ class host final : public service_host {
     const char* const route = std::getenv("QUINTET_TEST_ROUTE");
     if (!route || std::string_view(route) != "shared_memory") return c;
     memory_at_ = fresh_unix_address();
-    c.listen.push_back({memory_at_, {.upgrade = connection_upgrade::shared_memory}});
+    // Some clients send before they read, as much as the buffers of sockets take.
+    const shared_memory_options memory{.ring_size = 1024 * 1024};
+    c.listen.push_back({memory_at_, {.upgrade = connection_upgrade::shared_memory, .shared_memory = memory}});
     return c;
   }
   running_server& server() const { return *server_; }
