@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -70,9 +71,31 @@ endpoint parse_endpoint(std::string_view text) {
     auto host = text.substr(0, colon);
     const auto port = whole<std::uint16_t>(text.substr(colon + 1));
     if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-    if (port && *port != 0) return {std::string(host), *port};
+    if (port && *port != 0) return {.host = std::string(host), .port = *port};
   }
   throw usage_error(fmt::format("\"{}\" is not HOST:PORT, such as 127.0.0.1:7007 (port 1 to 65535)", text));
+}
+
+endpoint parse_target(std::string_view text) {
+  constexpr std::size_t most_path_bytes = sizeof(sockaddr_un::sun_path) - sizeof ".shm";
+  for (const std::string_view kind : {"unix:", "shm:"}) {
+    if (!text.starts_with(kind)) continue;
+    const auto path = text.substr(kind.size());
+    if (path.empty() || path.size() > most_path_bytes)
+      throw usage_error(fmt::format("\"{}\" needs a path of 1 to {} bytes after {}", text, most_path_bytes, kind));
+    return {.path = std::string(path), .shared_memory = kind == "shm:"};
+  }
+  try {
+    return parse_endpoint(text);
+  } catch (const usage_error& e) {
+    throw usage_error(e.what() + std::string("; or unix:PATH or shm:PATH"));
+  }
+}
+
+std::string to_string(const endpoint& where) {
+  if (!where.path.empty()) return (where.shared_memory ? "shm:" : "unix:") + where.path;
+  const bool is_v6 = where.host.find(':') != where.host.npos;
+  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", where.host, is_v6 ? "]" : "", where.port);
 }
 
 cpu_list allowed_cpus() {

@@ -20,10 +20,12 @@ struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A server's address: "127.0.0.1:7007", "localhost:7007", "[::1]:7007".
+/// A server's address: "127.0.0.1:7007", "localhost:7007", "[::1]:7007"; or, if `path` is not empty, a Unix socket.
 struct endpoint {
-  std::string host;
+  std::string host = {};
   std::uint16_t port = 0;
+  std::string path = {};       ///< "/run/echo.sock", or "@name" for an abstract address
+  bool shared_memory = false;  ///< use the shared memory that the server offers at `path`
 };
 
 /// "1..4", or "4" for 4..4.
@@ -39,7 +41,9 @@ std::uint64_t parse_number(std::string_view text, std::uint64_t min, std::uint64
 /// "5", "0.5", "500ms", "200us", "2min"; without a unit: seconds.
 std::chrono::nanoseconds parse_duration(std::string_view text);
 std::size_t parse_size(std::string_view text, std::size_t min, std::size_t max);  ///< bytes: "512", "4k", "1m"
-endpoint parse_endpoint(std::string_view text);
+endpoint parse_endpoint(std::string_view text);                                   ///< HOST:PORT
+endpoint parse_target(std::string_view text);                                     ///< HOST:PORT, unix:PATH or shm:PATH
+std::string to_string(const endpoint& where);                                     ///< as parse_target() accepts it
 cpu_list parse_cpus(std::string_view text);  ///< "0", "0,2", "1-3": only CPUs this process may use
 count_range parse_range(std::string_view text);
 count_range parse_sizes(std::string_view text, unsigned most);  ///< a range of bytes up to `most`

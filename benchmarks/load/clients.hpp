@@ -12,6 +12,8 @@ namespace quintet::bench {
 std::unique_ptr<worker> make_epoll_client(control& c, unsigned first, unsigned step);
 /// Makes a thread of the epoll client for short connections, with one request each.
 std::unique_ptr<worker> make_short_client(control& c, unsigned first, unsigned step);
+/// Makes a thread of the client over shared memory. Its connections are numbered like those of the epoll client.
+std::unique_ptr<worker> make_shm_client(control& c, unsigned first, unsigned step);
 /// Makes a blocking thread with connection number `index`, or with a series of short connections.
 std::unique_ptr<worker> make_blocking_client(control& c, unsigned index);
 /// Makes the probe: it sends a heartbeat every 10 ms. Its latencies count from the scheduled time.

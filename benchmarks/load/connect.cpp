@@ -7,8 +7,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -37,9 +39,23 @@ unique_fd open_socket(const socket_address& to, int flags, unsigned source) {
   return fd;
 }
 
+socket_address unix_address(const std::string& path) {
+  socket_address address;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  path.copy(to.sun_path, sizeof to.sun_path - 1);
+  const bool is_abstract = path.front() == '@';
+  if (is_abstract) to.sun_path[0] = '\0';
+  // The length is part of an abstract address. A path ends with its NUL.
+  address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (is_abstract ? 0 : 1));
+  std::memcpy(&address.storage, &to, sizeof to);
+  return address;
+}
+
 }  // namespace
 
 socket_address resolve(const endpoint& where) {
+  if (!where.path.empty()) return unix_address(where.path);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
@@ -60,7 +76,8 @@ bool is_loopback_v4(const socket_address& address) {
 }
 
 unique_fd start_connect(const socket_address& to, unsigned source) {
-  unique_fd fd = open_socket(to, SOCK_NONBLOCK, source);
+  // Where a Unix socket's backlog is full, a non-blocking connect() fails; a blocking one waits for room.
+  unique_fd fd = open_socket(to, to.get()->sa_family == AF_UNIX ? 0 : SOCK_NONBLOCK, source);
   if (fd && ::connect(fd.get(), to.get(), to.length) != 0 && errno != EINPROGRESS) {
     const int error = errno;
     fd.reset();

@@ -11,14 +11,14 @@
 
 namespace quintet::bench {
 
-/// Resolves a host and port. Throws std::runtime_error, which names the host.
+/// Resolves a host and port, or a path. Throws std::runtime_error, which names the host.
 socket_address resolve(const endpoint& where);
 
 /// Returns true for 127.0.0.0/8, where any address of the network can be the source of a connection.
 bool is_loopback_v4(const socket_address& address);
 
-/// Returns a non-blocking connecting socket with TCP_NODELAY, or an empty one with errno set. `source` above 0 binds to
-/// 127.0.0.`source`: each such address has its own 28,000 ports.
+/// Returns a connecting socket with TCP_NODELAY, or an empty one with errno set. It is non-blocking, except a Unix
+/// socket. `source` above 0 binds to 127.0.0.`source`: each such address has its own 28,000 ports.
 unique_fd start_connect(const socket_address& to, unsigned source = 0);
 
 /// Connects and waits for the result. Returns an empty descriptor with errno set on failure. Later sends and receives

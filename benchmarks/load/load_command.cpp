@@ -50,8 +50,18 @@ void override_with(T& value, const std::optional<T>& given) {
   if (given) value = *given;
 }
 
+/// Switches to the client over shared memory, and refuses what it cannot do.
+void use_shared_memory(load_settings& s) {
+  if (s.client == client_kind::blocking)
+    throw usage_error("--client blocking: shared memory has a client of its own; leave --client out");
+  if (s.work.short_connections) throw usage_error("shm:PATH has no short connections; use unix:PATH");
+  if (s.rate > 0) throw usage_error("--rate: the client over shared memory has no schedule; use unix:PATH");
+  s.client = client_kind::shared_memory;
+}
+
 load_settings resolve_settings(const load_options& o) {
-  if (o.target.host.empty()) throw usage_error("the server's HOST:PORT is missing");
+  if (o.target.host.empty() && o.target.path.empty())
+    throw usage_error("the server's HOST:PORT, unix:PATH or shm:PATH is missing");
   load_settings s = o.settings;
   s.target = o.target;
   s.work = require_workload(o.workload);
@@ -63,6 +73,7 @@ load_settings resolve_settings(const load_options& o) {
   s.warm_up = o.warm_up.value_or(o.quick ? std::chrono::milliseconds(200) : std::chrono::seconds(1));
   if (s.duration.count() == 0) throw usage_error("--duration is 0; it must be more than 0");
   s.client = o.client == "blocking" ? client_kind::blocking : client_kind::epoll;
+  if (s.target.shared_memory) use_shared_memory(s);
   s.close_by_reset = o.closing.empty() ? !is_loopback_v4(resolve(s.target)) : o.closing == "reset";
   if (s.work.short_connections && s.work.pipeline != 1)
     throw usage_error("--pipeline: short connections send one request each; it must be 1");
@@ -182,14 +193,15 @@ void add_shape_options(CLI::App& app, load_options& o) {
       "requests a second, on a fixed schedule; latency counts from the scheduled time")
       ->type_name("N");
   add_parsed(app, "--spin", o.settings.spin, parse_duration,
-             "time that the epoll client polls for replies before it sleeps: 100us (0)")
+             "time that the client of many connections polls for replies before it sleeps: 100us (0)")
       ->type_name("S");
   app.add_flag("--short", o.short_connections, "connect, one request, close");
   app.add_flag("--http", o.settings.http,
                "like --short, over HTTP: GET /64, Connection: close; the reply is 200 with a body of --size bytes");
   app.add_option("--close", o.closing, "how short connections end: fin (from many 127.0.0.x) or reset")
       ->check(CLI::IsMember({"fin", "reset"}));
-  app.add_option("--client", o.client, "epoll, or blocking: a thread for each connection")
+  app.add_option("--client", o.client,
+                 "epoll, or blocking: a thread for each connection; shm:PATH has a client of its own")
       ->check(CLI::IsMember({"epoll", "blocking"}));
 }
 
@@ -222,7 +234,9 @@ void add_load(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("load", "Sends requests to a server, checks every reply, measures.");
   sub->footer("Example: quintet-bench load 127.0.0.1:7007 --workload pipeline --duration 10 --json result.json");
   auto options = std::make_shared<load_options>();
-  add_parsed(*sub, "server", options->target, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
+  add_parsed(*sub, "server", options->target, parse_target,
+             "where the server listens; or unix:PATH, or shm:PATH: shared memory that is offered there")
+      ->type_name("HOST:PORT");
   add_shape_options(*sub, *options);
   add_run_options(*sub, *options);
   sub->callback([options] {

@@ -49,6 +49,11 @@ std::uint64_t next_bound(std::uint64_t ns) {
 
 double spin_us(const load_settings& s) { return static_cast<double>(s.spin.count()) / 1e3; }
 
+const char* name_of(client_kind kind) {
+  if (kind == client_kind::shared_memory) return "shared_memory";
+  return kind == client_kind::epoll ? "epoll" : "blocking";
+}
+
 std::string bytes_text(std::size_t bytes) {
   return bytes >= 1024 && bytes % 1024 == 0 ? fmt::format("{} KiB", bytes / 1024) : fmt::format("{} B", bytes);
 }
@@ -195,8 +200,8 @@ boost::json::object to_json(const load_settings& s, const load_result& r) {
   o["pipeline"] = s.work.pipeline;
   o["short"] = s.work.short_connections;
   o["http"] = s.http;
-  o["client"] = s.client == client_kind::epoll ? "epoll" : "blocking";
-  o["client_threads"] = s.client == client_kind::epoll ? s.threads : s.work.connections;
+  o["client"] = name_of(s.client);
+  o["client_threads"] = s.client == client_kind::blocking ? s.work.connections : s.threads;
   o["spin_us"] = spin_us(s);
   o["rate"] = nullptr;
   if (s.rate > 0) o["rate"] = s.rate;
@@ -232,7 +237,8 @@ std::string describe(const load_settings& s) {
   if (s.http) text += "HTTP, ";
   text += s.rate > 0 ? fmt::format("{:.0f} requests/s by schedule, ", s.rate) : "closed loop, ";
   if (s.client == client_kind::blocking) return text + "blocking client";
-  text += fmt::format("epoll client with {} thread{}", s.threads, s.threads == 1 ? "" : "s");
+  text += s.client == client_kind::epoll ? "epoll client" : "client over shared memory";
+  text += fmt::format(" with {} thread{}", s.threads, s.threads == 1 ? "" : "s");
   return s.spin.count() == 0 ? text : text + fmt::format(", spinning for up to {} us", spin_us(s));
 }
 

@@ -60,8 +60,7 @@ class coordinator {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    const endpoint& target = control_.settings.target;
-    throw std::runtime_error(fmt::format("cannot connect to {}:{}: {}", target.host, target.port, why));
+    throw std::runtime_error(fmt::format("cannot connect to {}: {}", to_string(control_.settings.target), why));
   }
 
   void make_workers(const load_settings& s) {
@@ -70,6 +69,8 @@ class coordinator {
     for (unsigned i = 0; i < threads; ++i) {
       if (s.client == client_kind::blocking)
         workers_.push_back(make_blocking_client(control_, i));
+      else if (s.client == client_kind::shared_memory)
+        workers_.push_back(make_shm_client(control_, i, threads));
       else if (s.work.short_connections)
         workers_.push_back(make_short_client(control_, i, threads));
       else

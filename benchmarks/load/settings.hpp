@@ -20,15 +20,15 @@
 
 namespace quintet::bench {
 
-enum class client_kind { epoll, blocking };
+enum class client_kind { epoll, blocking, shared_memory };
 
 struct load_settings {
   endpoint target;
   workload work;         ///< with the connections, sizes and depth that the user chose
-  unsigned threads = 1;  ///< of the epoll client; the blocking client has one per connection
+  unsigned threads = 1;  ///< of the epoll and the shared-memory client; the blocking client has one per connection
   double rate = 0;       ///< scheduled requests a second (open loop); 0: as fast as replies come (closed loop)
   client_kind client = client_kind::epoll;
-  std::chrono::nanoseconds spin{0};  ///< how long the epoll client polls before it sleeps
+  std::chrono::nanoseconds spin{0};  ///< how long these two poll before they sleep
   bool close_by_reset = false;       ///< short connections end with a reset, which leaves no TIME_WAIT
   bool http = false;                 ///< short connections of the epoll client: HTTP instead of an echo
   std::chrono::nanoseconds duration = std::chrono::seconds(5);

@@ -7,6 +7,7 @@
 #include "probe/chase.hpp"
 #include "probe/costs.hpp"
 #include "probe/counters.hpp"
+#include "probe/doorbell.hpp"
 #include "probe/hashes.hpp"
 #include "probe/ping_pong.hpp"
 #include "probe/receiver.hpp"
@@ -28,6 +29,7 @@ struct probe_options {
   cpu_list cpus;
   std::size_t bytes = 16 * 1024;
   std::string layout = "adjacent";
+  std::string wait = "read";
   hash_kind hash = find_hash("xxh3");
   std::uint64_t increments = 10'000'000;
   endpoint server;
@@ -51,6 +53,18 @@ json::object probe_memory(const probe_options& o) {
 json::object probe_ping_pong(const probe_options& o) {
   const auto [first, second] = two_cpus(o);
   return {{"cpus", {first, second}}, {"ns_one_way", measure_ping_pong(first, second, o.duration)}};
+}
+
+json::object probe_doorbell(const probe_options& o) {
+  const auto [first, second] = two_cpus(o);
+  const auto how = o.wait == "epoll" ? doorbell_wait::epoll : doorbell_wait::read;
+  const histogram trips = measure_doorbell(first, second, how, o.duration);
+  const auto microseconds = [&](double percent) { return static_cast<double>(trips.percentile(percent)) / 1e3; };
+  return {{"cpus", {first, second}},
+          {"wait", o.wait},
+          {"round_trips", trips.total()},
+          {"p50_us", microseconds(50)},
+          {"p99_us", microseconds(99)}};
 }
 
 json::object probe_false_sharing(const probe_options& o) {
@@ -133,6 +147,9 @@ void add_probe(CLI::App& app) {
   auto& memory = add_kind(probes, o, "memory", "loads that wait for the one before", probe_memory);
   add_parsed(memory, "--bytes", o->bytes, size_in(4096, std::size_t{1} << 40), "the working set (16k)");
   add_kind(probes, o, "ping-pong", "a cache line from one CPU to another", probe_ping_pong);
+  auto& doorbell = add_kind(probes, o, "doorbell", "two threads that wake each other by eventfds", probe_doorbell);
+  doorbell.add_option("--wait", o->wait, "read: in a blocking read; epoll: in epoll_wait, then a read (read)")
+      ->check(CLI::IsMember({"read", "epoll"}));
   auto& sharing = add_kind(probes, o, "false-sharing", "two threads with a counter each", probe_false_sharing);
   sharing.add_option("--layout", o->layout, "adjacent: in one cache line; padded: in two")
       ->check(CLI::IsMember({"adjacent", "padded"}));

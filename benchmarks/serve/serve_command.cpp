@@ -37,6 +37,8 @@ namespace {
 struct serve_options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
+  std::string unix_path;
+  std::size_t ring_size = shared_memory_options().ring_size;
   std::optional<std::uint16_t> priority_port;
   priority_scheduling scheduling = priority_scheduling::automatic;
   std::chrono::nanoseconds heartbeat_interval{0};
@@ -113,6 +115,9 @@ void pin_loops(config& c, const std::string& to) {
 config make_config(const serve_options& o) {
   config c{.listen = {join_address(o.address, o.port)}};
   if (o.priority_port) c.listen.push_back({join_address(o.address, *o.priority_port), {.priority = true}});
+  if (!o.unix_path.empty())
+    c.listen.push_back({"unix:" + o.unix_path,
+                        {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = o.ring_size}}});
   c.advanced.priority.scheduling = o.scheduling;
   c.advanced.heartbeat.interval = o.heartbeat_interval;
   c.model = o.model.value_or(c.model);
@@ -170,6 +175,7 @@ void serve_ours(const serve_options& o, Handler handler) {
   fmt::print("engine {}\n", engine_of(c, srv.main_loop()));
   report_replacement(c.advanced.accept, srv.accept());
   if (const auto cpus = cpus_of(srv.loops()); !cpus.empty()) fmt::print("loops on CPUs {}\n", fmt::join(cpus, ","));
+  if (!o.unix_path.empty()) fmt::print("also on unix:{0} and shm:{0}\n", o.unix_path);
   announce("listening", o.address, srv.port());
   if (o.priority_port) announce("priority", o.address, srv.priority_port());
   const auto begun = std::chrono::steady_clock::now();
@@ -256,6 +262,14 @@ void add_server_options(CLI::App& app, serve_options& o) {
       ->type_name("ADDRESS");
   add_parsed(app, "--port", o.port, number_in<std::uint16_t>(0, 65535), "port to listen on; 0: pick one and print it")
       ->type_name("PORT");
+  add_parsed(
+      app, "--unix", o.unix_path, [](const std::string& t) { return parse_target("unix:" + t).path; },
+      "a Unix socket too, which offers shared memory: load unix:PATH, load shm:PATH")
+      ->type_name("PATH");
+  add_parsed(app, "--ring-size", o.ring_size, size_in(4096, 64 * 1024 * 1024),
+             "with --unix: bytes of each direction of a connection over shared memory, a power of two (64k)")
+      ->type_name("BYTES")
+      ->needs(app.get_option("--unix"));
   add_parsed(app, "--priority-port", o.priority_port, number_in<std::uint16_t>(0, 65535),
              "a second port with a thread of its own; 0: pick one")
       ->type_name("PORT");

@@ -53,6 +53,13 @@ refused "may use" serve --pin 999
 refused "HOST:PORT" load
 refused "HOST:PORT" load 127.0.0.1
 refused "HOST:PORT" load 127.0.0.1:0
+refused "1 to 103 bytes" load shm:
+refused "no short connections" load shm:/nowhere --short
+refused "--rate" load shm:/nowhere --rate 100
+refused "a client of its own" load shm:/nowhere --client blocking
+refused "--ring-size requires --unix" serve --ring-size 64k
+refused "a power of two" serve --unix "$work/socket" --ring-size 5000
+refused "--unix excludes --peer" serve --peer epoll --unix "$work/socket"
 refused "--connections" load 127.0.0.1:9 --connections 0
 refused "from 1 to" load 127.0.0.1:9 --rate fast
 refused "duration" load 127.0.0.1:9 --duration soon
@@ -138,6 +145,41 @@ for arguments in "--model 1" "--model 3" "--model 5 --receive-size 2"; do
   grep -qE '^[0-9]+\.[0-9]{2} requests per second$' "$work/out" || fail "no rate: $(cat "$work/out")"
   stop TERM
 done
+
+# One server over TCP, its Unix socket and shared memory; in one model also requests larger than a ring, and the rest.
+for arguments in "--model 1" "--model 2" "--model 2 --handler coroutine" "--model 3" "--model 4 --loops 2" "--model 5"; do
+  # shellcheck disable=SC2086
+  start $arguments --unix "$work/socket" --ring-size 16k --spin 50us
+  grep -q "^also on unix:$work/socket and shm:$work/socket$" "$work/serve" || fail "serve --unix: $(cat "$work/serve")"
+  targets=("$address" "unix:$work/socket" "shm:$work/socket")
+  [ "$arguments" != "--model 2" ] || targets+=("shm:$work/socket --spin 50us --threads 2" "unix:$work/socket --short"
+    "shm:$work/socket --size 100k --pipeline 3" "unix:$work/socket --client blocking")
+  for target in "${targets[@]}"; do
+    # shellcheck disable=SC2086
+    timeout 60 "$bench" load $target --connections 20 --duration 0.2 --warm-up 0.05 --server-pid "$server" \
+      --json "$work/json" >"$work/out" 2>&1 || fail "load $target against $arguments: $(cat "$work/out")"
+    grep -q '"failed":0,' "$work/json" || fail "load $target against $arguments: $(cat "$work/json")"
+    grep -q '"requests":0,' "$work/json" && fail "load $target against $arguments: no requests"
+    case $target in shm:*) grep -q '"client":"shared_memory"' "$work/json" || fail "$target: another client" ;; esac
+  done
+  stop TERM
+done
+# A server that dies fails what was under way over shared memory, and nobody waits for it.
+start --model 2 --unix "$work/other"
+"$bench" load "shm:$work/other" --connections 3 --duration 60 --warm-up 0 --json "$work/json" >"$work/out" 2>&1 &
+load=$!
+for _ in $(seq 200); do
+  grep -q '^measuring$' "$work/out" && break
+  sleep 0.05
+done
+disown "$server"
+kill -KILL "$server"
+server=
+wait $load
+[ $? -eq 1 ] || fail "a load whose server died: $(cat "$work/out")"
+grep -q 'first failure: ' "$work/out" || fail "a server's death is not told: $(cat "$work/out")"
+timeout 20 "$bench" load "shm:$work/nowhere" --connections 3 >"$work/out" 2>&1 && fail "a load without a server ended well"
+grep -q "cannot connect to shm:$work/nowhere: " "$work/out" || fail "no reason given: $(cat "$work/out")"
 
 start --model 4 --loops 2 --json "$work/counts"
 timeout 60 "$bench" load "$address" --connections 7 --duration 0.2 --warm-up 0.05 >"$work/out" 2>&1 ||

@@ -44,6 +44,17 @@ BOOST_AUTO_TEST_CASE(endpoints) {
     BOOST_CHECK_THROW(parse_endpoint(wrong), usage_error);
 }
 
+BOOST_AUTO_TEST_CASE(targets) {
+  for (const char* same : {"127.0.0.1:7007", "[::1]:80", "unix:/run/echo", "unix:@echo", "shm:/run/echo"})
+    BOOST_TEST(to_string(parse_target(same)) == same);
+  BOOST_TEST(!parse_target("unix:/run/echo").shared_memory);
+  BOOST_TEST(parse_target("shm:/run/echo").shared_memory);
+  BOOST_TEST(parse_target("unix:" + std::string(103, 'x')).path.size() == 103u);  // of 108, .shm and a NUL follow
+  for (const std::string& wrong : {std::string("unix:"), std::string("shm:"), "unix:" + std::string(104, 'x'),
+                                   std::string("host"), std::string("shm")})
+    BOOST_CHECK_THROW(parse_target(wrong), usage_error);
+}
+
 BOOST_AUTO_TEST_CASE(ranges) {
   BOOST_TEST(parse_range("1..4").min == 1u);
   BOOST_TEST(parse_range("1..4").max == 4u);

@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "probe/chase.hpp"
 #include "probe/counters.hpp"
+#include "probe/doorbell.hpp"
 #include "probe/median.hpp"
 #include "probe/ping_pong.hpp"
 
@@ -55,6 +56,11 @@ BOOST_AUTO_TEST_CASE(loads_and_passes_take_time) {
   const auto cpus = allowed_cpus();
   if (cpus.size() < 2) return;
   BOOST_TEST(measure_ping_pong(cpus[0], cpus[1], 10ms) > 0);
+  for (const auto how : {doorbell_wait::read, doorbell_wait::epoll}) {
+    const histogram trips = measure_doorbell(cpus[0], cpus[1], how, 10ms);
+    BOOST_TEST(trips.total() > 0u);
+    BOOST_TEST(trips.percentile(50) > 0u);
+  }
   const auto found = count_side_by_side({cpus[0], cpus[1], 200'000}, counter_layout::padded);
   BOOST_TEST(found.ns > 0);
   BOOST_TEST(found.increments >= 400'000u);

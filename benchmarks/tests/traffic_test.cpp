@@ -48,8 +48,10 @@ BOOST_AUTO_TEST_CASE(what_lo_sends_and_receives_is_the_same_and_counts_once) {
 }
 
 BOOST_AUTO_TEST_CASE(this_machine_is_reached_over_lo) {
-  for (const char* host : {"127.0.0.1", "127.0.3.4"}) BOOST_TEST(interface_towards(resolve({host, 7})) == "lo");
+  for (const char* host : {"127.0.0.1", "127.0.3.4"})
+    BOOST_TEST(interface_towards(resolve({.host = host, .port = 7})) == "lo");
   BOOST_TEST(read_interface("lo").has_value());
+  BOOST_TEST(interface_towards(resolve({.path = "/run/echo"})) == "");
   BOOST_TEST(line_speed("lo") == 0);
 }
 

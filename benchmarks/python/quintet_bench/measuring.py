@@ -89,6 +89,8 @@ def _outcome(run: Run, result: Result) -> str:
     if run.counting:
         calls = result["syscalls_per_request"]
         return "system calls are not counted" if calls is None else f"{significant(calls)} system calls a request"
+    if result["requests"] is None and result["bytes_per_connection"] is not None:
+        return f"{grouped(result['bytes_per_connection'])} bytes of user space a connection"
     lost = f", {grouped(result['failed'])} failed" if result["failed"] else ""
     return f"{grouped(result['requests_per_s'] or 0)} requests/s{lost}"
 

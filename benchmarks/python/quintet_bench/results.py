@@ -9,7 +9,7 @@ import math
 import os
 import statistics
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .errors import FileError, RunError
@@ -31,6 +31,10 @@ METRICS: dict[str, bool] = {
     "server_threads": True, "server_rss_bytes": True, "bytes_per_connection": True,
     "receive_size": True,                   # bytes that one receive call takes at most
     "receives_per_request": False,          # receive calls that returned bytes
+    "spin_us": True,                        # how long server and client poll before they sleep
+    "segment_bytes_per_connection": True,   # shared memory that the server has touched
+    "page_table_bytes_per_connection": True,    # of the server
+    "slab_bytes_per_connection": True,      # kernel objects of the whole machine, both ends included
     "accepted_locally": False,              # fraction that a pinned loop accepted on the CPU that received it
     "accept_balance": False,                # busiest loop / average loop
     "accept_wakes_per_connection": False,   # wake-ups for an accept while the server is otherwise idle
@@ -44,7 +48,7 @@ METRICS: dict[str, bool] = {
     "client_threads": True,                 # None: by the client's CPUs
 }
 NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_per_loop", "peer", "allocator", "client",
-         "pinning")
+         "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
@@ -227,16 +231,16 @@ def read_document(path: str) -> Document:
 dumps = functools.partial(json.dumps, ensure_ascii=False)
 
 
-def pretty(value: Any) -> str:
+def pretty(value: Any, dump: Callable[[Any], str] = dumps) -> str:
     """JSON with a line for each key, and for each member of a list of objects, so that two versions differ by lines."""
     if isinstance(value, dict):
-        return "{\n" + ",\n".join(f"{dumps(key)}: {_lines(member)}" for key, member in value.items()) + "\n}"
-    return _lines(value)
+        return "{\n" + ",\n".join(f"{dump(key)}: {_lines(member, dump)}" for key, member in value.items()) + "\n}"
+    return _lines(value, dump)
 
 
-def _lines(value: Any) -> str:
+def _lines(value: Any, dump: Callable[[Any], str]) -> str:
     objects = isinstance(value, list) and value and isinstance(value[0], dict)
-    return "[\n" + ",\n".join(map(dumps, value)) + "\n]" if objects else dumps(value)
+    return "[\n" + ",\n".join(map(dump, value)) + "\n]" if objects else dump(value)
 
 
 def write_output(path: str, text: str) -> None:

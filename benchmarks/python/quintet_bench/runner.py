@@ -66,7 +66,8 @@ def describe(s: Settings, run: Run) -> Result:
         "workload": run.work.name, "model": run.who.model, "peer": run.who.peer, "round": run.round, "workers": "",
         "connections": run.work.connections, "message_bytes": run.work.message_bytes, "pipeline": run.work.pipeline,
         "server_cpus": cpu_text(server), "client_cpus": cpu_text(client), "loops": threads,
-        "client_threads": run.work.client_threads, "client": run.who.client, "pinning": run.who.pinning}
+        "client_threads": run.work.client_threads, "client": run.who.client,
+        "transport": run.who.transport, "spin_us": run.who.spin_us, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
                    "pool_per_loop": s.pool_per_loop or None, "receive_size": run.who.receive_size,
@@ -136,13 +137,24 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
             ending = client.ending()
         text = read_text(file.name)
     figures: dict[str, Any] = json.loads(text) if text else {}
-    decided = ("client_threads",)       # by the plan
+    decided = ("client_threads", "spin_us")     # by the plan
     result |= {key: figures[key] for key in METRICS if key not in decided and figures.get(key) is not None}
     if status != 0 and not result["failed"]:
         raise RunError(f"the client {ending}")
     if not result["requests"]:
         raise RunError("no request was answered")
     return figures
+
+
+def load_or_count(result: Result, command: list[str], server: Child, s: Settings, run: Run, observer: Observer) -> None:
+    """Runs `load`, and counts system calls if the run is for that."""
+    if run.counting and s.by_strace:
+        with contextlib.ExitStack() as stack:
+            calls = StraceCounts(stack)
+            run_load(result, command, server, run.expected_s(s), calls)
+            calls.fill(result)
+    else:
+        run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer)
 
 
 def measure_load(result: Result, s: Settings, run: Run, observer: Observer | None = None) -> None:
@@ -152,13 +164,7 @@ def measure_load(result: Result, s: Settings, run: Run, observer: Observer | Non
         if run.work.heartbeat:
             command += ["--heartbeat", server.await_line("priority on ", time.monotonic() + PATIENCE_S)]
         idle = resident_bytes(server.pid)
-        if run.counting and s.by_strace:
-            with contextlib.ExitStack() as stack:
-                calls = StraceCounts(stack)
-                run_load(result, command, server, run.expected_s(s), calls)
-                calls.fill(result)
-        else:
-            run_load(result, command + ["--server-calls"] * run.counting, server, run.expected_s(s), observer or Observer())
+        load_or_count(result, command, server, s, run, observer or Observer())
         if run.work.connections >= ENOUGH_CONNECTIONS and not run.work.short:
             result["bytes_per_connection"] = (result["server_rss_bytes"] - idle) / run.work.connections
 

@@ -88,6 +88,22 @@ def _study(document: dict[str, Any]) -> Parts:
             "after": [f"Not measured: {line}." for line in document["not_measured"]]}
 
 
+def _shm(document: dict[str, Any]) -> Parts:
+    rows, tables = list(map(complete, document["summary"])), []
+    heads = {"p50_us": "p50", "p99_us": "p99", "requests_per_s": "requests/s", "server_cpu_us_per_request": "CPU",
+             "syscalls_per_request": "system calls", "bytes_per_connection": "user space",
+             "segment_bytes_per_connection": "segment", "page_table_bytes_per_connection": "page tables",
+             "slab_bytes_per_connection": "kernel objects"}
+    for work in dict.fromkeys(row["workload"] for row in rows):
+        mine = [row for row in rows if row["workload"] == work]
+        keys = [key for key in heads if any(row[key] is not None for row in mine)]
+        title = f"{work}, {grouped(mine[0]['connections'])} connection{'s' * (mine[0]['connections'] != 1)}"
+        names = [row["peer"] or f"{row['transport']}, {'spinning' if row['spin_us'] else 'asleep'}" for row in mine]
+        cells = [[name, *(shown(key, row[key]) for key in keys)] for name, row in zip(names, mine)]
+        tables.append(([title, *(heads[key] for key in keys)], cells, ""))
+    return {"tables": tables, "after": [f"{one['workload']}: {one['sentence']}." for one in document.get("verdicts", ())]}
+
+
 def _memlat(document: dict[str, Any]) -> Parts:
     results = document["results"]
     bars = [{"label": r["name"], "tint": "peer", "toggle": "", "rounds": len(r["rounds"]), "ns": r["median_ns"],
@@ -159,6 +175,7 @@ def _soak(document: dict[str, Any]) -> Parts:
 SECTIONS = {"sweep": ("summary", "One thing varies", _sweep), "study": ("study", "What a server does to the machine", _study),
             "contention": ("summary", "Threads that share an io_context", _contention),
             "memlat": ("results", "Latency of memory", _memlat), "allocators": ("summary", "Memory allocators", _summary),
+            "shm": ("summary", "Shared memory beside sockets", _shm),
             "accept": ("summary", "Short connections", _summary), "peers": ("summary", "Beside other libraries", _summary),
             "forecast": ("forecast", "What more cores would do: a forecast", _forecast),
             "stress": ("results", "Under stress", _stress), "soak": ("soak", "Over a long time", _soak)}

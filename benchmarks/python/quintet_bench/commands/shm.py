@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench shm`: the ordinary handler over shared memory beside TCP and a Unix socket, and the kernel's eventfds."""
+import argparse
+import dataclasses
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from ..build import Build, Workload
+from ..child import Child
+from ..columns import SPREAD, Column, rows_text
+from ..errors import UsageError
+from ..foreign import raise_file_limit, require_files
+from ..idle import idle_figures
+from ..machine import cpu_text
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..options import Parser, list_of, number_in, one_of, parse_duration
+from ..plan import Contender, Run, Settings, place
+from ..probe import probe
+from ..results import Combination, Result, Sample, summarise, write_results
+from ..runner import Observer, await_listening, load_command, load_or_count, server_command
+from ..statistics import Filter, paired_ratio, ratio_json
+from ..table import remarks, title_line
+from ..text import grouped, micros, significant
+from ..verdict import CPU, SPEED, noise_sentence
+
+ABOUT = "Compares shared memory with TCP, a Unix socket and bare eventfds: latency, throughput, system calls, memory"
+DEFAULT, QUICK = UsualRuns(7, 1.0, 0.2), UsualRuns(3, 0.2, 0.1)
+TRANSPORTS, DOORBELL, IDLE = ("tcp", "unix", "shm"), "eventfd", "idle"
+MOST_P50_US, LEAST_LEAD, MOST_OVER_DOORBELL, LEAST_SPEED, MOST_IDLE_BYTES = 1.0, 20.0, 1.15, 5.0, 256
+LATENCY: tuple[Column, ...] = (
+    ("p50", 10, "p50_us", micros), ("p99", 10, "p99_us", micros), ("requests/s", 12, SPEED, grouped), SPREAD,
+    ("CPU/req", 10, CPU, micros), ("calls/req", 11, "syscalls_per_request", significant))
+MEMORY: tuple[Column, ...] = (
+    ("user space", 12, "bytes_per_connection", grouped), ("segment", 10, "segment_bytes_per_connection", grouped),
+    ("page tables", 13, "page_table_bytes_per_connection", grouped),
+    ("kernel objects", 16, "slab_bytes_per_connection", grouped))
+Verdict = dict[str, Any]                # about whom, metric, figures, "met" and "sentence"
+
+
+class Way(Contender):
+    """A server that is reached over a transport. Only sleeping ones have idle connections measured."""
+
+    def serves(self, work: Workload) -> bool:
+        return work.name != IDLE or not self.spin_us
+
+
+class Doorbell(Contender):
+    """Two threads that wake each other: what a round trip costs without a server."""
+
+    def serves(self, work: Workload) -> bool:
+        return work.connections == 1
+
+
+def measure_doorbell(result: Result, s: Settings, run: Run) -> None:
+    cpus = [cpu_text(some[:1]) for some in reversed(place(s, run.work))]
+    found = probe(s.program, ["doorbell", "--cpus", ",".join(cpus)], run.measured_s(s))
+    result |= {"p50_us": found["p50_us"], "p99_us": found["p99_us"], "requests": found["round_trips"], "failed": 0,
+               "duration_s": run.measured_s(s), SPEED: found["round_trips"] / run.measured_s(s)}
+
+
+def client_options(run: Run) -> list[str]:
+    """With one connection the sleeping client of a socket is a blocking one, which has the fewest system calls."""
+    if run.who.spin_us:
+        return ["--spin", f"{run.who.spin_us}us"]
+    return ["--client", "blocking"] * (run.who.transport != "shm" and run.work.connections == 1)
+
+
+def measure(result: Result, s: Settings, run: Run) -> None:
+    if run.counting and (run.work.name == IDLE or run.who.peer):
+        return                          # there is nothing to count
+    if run.who.peer:
+        return measure_doorbell(result, s, run)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "socket")
+        echo = dataclasses.replace(run, work=run.work.but(name="echo"))  # idle connections echo nothing else
+        command = [*server_command(s, echo, result), "--unix", path]
+        with Child("the server", command + ["--spin", f"{run.who.spin_us}us"] * bool(run.who.spin_us)) as server:
+            address = await_listening(server, result)
+            if run.work.name == IDLE:
+                result |= idle_figures(server.pid, str(run.who.transport), address, path, run.work.connections)
+                return None
+            target = address if run.who.transport == "tcp" else f"{run.who.transport}:{path}"
+            load = load_command(s, run, result, target) + client_options(run)
+            return load_or_count(result, load, server, s, run, Observer())
+
+
+def over(transport: str, spinning: bool = False) -> Filter:
+    return lambda result: result["transport"] == transport and bool(result["spin_us"]) == spinning
+
+
+def is_doorbell(result: Result) -> bool:
+    return bool(result["peer"] == DOORBELL)
+
+
+def verdict(about: dict[str, Any], metric: str, figure: Sample, met: bool, text: str, demand: str) -> Verdict:
+    low, high = significant(figure.low), significant(figure.high)
+    sentence = f"{text} (rounds from {low} to {high}; demanded: {demand}): {'met' if met else 'not met'}"
+    return ratio_json(about, metric, figure) | {"met": met, "sentence": sentence}
+
+
+def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
+    out = []
+    awake = [r["p50_us"] for r in results if r["workload"] == work and not r["error"] and over("shm", True)(r)]
+    if awake:
+        p50 = Sample(tuple(awake))
+        out.append(verdict({"transport": "shm", "spinning": True}, "p50_us", p50, p50.median <= MOST_P50_US,
+                           f"shm, spinning: p50 of {significant(p50.median)} us", f"at most {MOST_P50_US:g} us"))
+    if lead := paired_ratio(results, work, "p50_us", over("tcp"), over("shm", True)):
+        out.append(verdict({"transport": "tcp", "reference": "shm, spinning"}, "p50_us", lead, lead.median >= LEAST_LEAD,
+                           f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning",
+                           f"at least {LEAST_LEAD:g}"))
+    if asleep := paired_ratio(results, work, "p50_us", over("shm"), is_doorbell):
+        out.append(verdict({"transport": "shm", "reference": DOORBELL}, "p50_us", asleep,
+                           asleep.median <= MOST_OVER_DOORBELL,
+                           f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds",
+                           f"at most {MOST_OVER_DOORBELL:g}"))
+    return out
+
+
+def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
+    """Each transport against TCP, asleep and spinning alike. The demand is on shared memory, in both."""
+    out = []
+    for transport, spinning in (("unix", False), ("shm", False), ("unix", True), ("shm", True)):
+        ratio = paired_ratio(results, work, SPEED, over(transport, spinning), over("tcp", spinning))
+        if not ratio:
+            continue
+        how = ", spinning" if spinning else ", asleep"
+        text = f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"
+        about = {"transport": transport, "spinning": spinning, "reference": "tcp"}
+        if transport == "shm":
+            out.append(verdict(about, SPEED, ratio, ratio.median >= LEAST_SPEED, text, f"at least {LEAST_SPEED:g}"))
+        else:
+            low, high = significant(ratio.low), significant(ratio.high)
+            out.append(ratio_json(about, SPEED, ratio) | {"met": None, "sentence": f"{text} (rounds from {low} to {high})"})
+    return out
+
+
+def memory_verdicts(results: Sequence[Result]) -> list[Verdict]:
+    found = [r["bytes_per_connection"] for r in results if r["workload"] == IDLE and not r["error"] and over("shm")(r)]
+    if not found:
+        return []
+    each = Sample(tuple(found))
+    return [verdict({"transport": "shm"}, "bytes_per_connection", each, each.median <= MOST_IDLE_BYTES,
+                    f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment",
+                    f"at most {MOST_IDLE_BYTES}")]
+
+
+def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
+    """The verdicts of each workload, under its name."""
+    out = {}
+    for work in dict.fromkeys(r["workload"] for r in results):
+        single = any(r["connections"] == 1 for r in results if r["workload"] == work)
+        out[work] = (memory_verdicts(results) if work == IDLE else
+                     latency_verdicts(results, work) if single else speed_verdicts(results, work))
+    return out
+
+
+def shm_table(results: Sequence[Result], verdicts: dict[str, list[Verdict]]) -> str:
+    def name(row: Combination) -> str:
+        if row.first["peer"]:
+            return "  eventfd, two threads"
+        return f"  {row.first['transport']}{', spinning' if row.first['spin_us'] else ', asleep'}"
+
+    summary, out = summarise(results), ""
+    for work, sentences in verdicts.items():
+        rows = [row for row in summary if row.workload == work]
+        idle = work == IDLE
+        model = next((row.first["model"] for row in rows if row.first["model"]), "")
+        count = grouped(rows[0].first["connections"])
+        title = f"{IDLE}: bytes of each of {count} connections" if idle else title_line(rows[0])
+        out += f"{title}, {model}\n" + rows_text(rows, MEMORY if idle else LATENCY, lambda row: {}, 24, name, remarks)
+        out += "".join(f"  -> {one['sentence']}\n" for one in sentences) + "\n"
+    return f"{out}{noise_sentence(summary)}\n"
+
+
+def spin_budget(text: str) -> int:
+    microseconds = round(parse_duration(text) * 1e6)
+    if not 1 <= microseconds <= 100_000:
+        raise UsageError(f'"{text}" is out of range; it must be from 1us to 100ms')
+    return microseconds
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    parser.option("--model", build.model, "model of the server (default: single_reactor)", default="single_reactor")
+    parser.option("--transports", list_of(one_of(*TRANSPORTS)), f"comma-separated (default: {','.join(TRANSPORTS)})",
+                  default=list(TRANSPORTS))
+    parser.option("--spin", spin_budget, "how long both sides of a spinning row poll before they sleep (default: 1ms)",
+                  default=1000)
+    parser.option("--connections", number_in(2, 20_000), "connections of the throughput rows (default: 100)", default=100)
+    parser.option("--idle", number_in(10, 20_000), "idle connections whose memory is measured (default: 1000)", default=1000)
+    add_measuring_options(parser, DEFAULT, QUICK)
+    add_server_options(parser, build)
+    parser.examples("quintet-bench shm --quick", "quintet-bench shm --model 4 --connections 500 --rounds 9 --json shm.json",
+                    "quintet-bench shm --transports shm --spin 50us")
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    a = arguments
+    require_files(max(a.connections, a.idle))
+    raise_file_limit()
+    works = [build.workload("latency"), build.workload("echo").but(connections=a.connections),
+             build.workload("echo").but(name=IDLE, connections=a.idle)]
+    ways = [Way(model=a.model, engine=a.engine, transport=transport, spin_us=spin)
+            for spin in (None, a.spin) for transport in a.transports]
+    s = settings_of(a, build, DEFAULT, QUICK, workloads=works, contenders=[Doorbell(peer=DOORBELL), *ways])
+    document = run_plan("shm", s, build, measure)
+    verdicts = conclude(document.results)
+    figures = document.figures() | {"verdicts": [{"workload": work} | one for work, some in verdicts.items() for one in some]}
+    write_results(shm_table(document.results, verdicts), figures, s.json_file)
+    return exit_status(document)
