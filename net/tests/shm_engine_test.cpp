@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // shm_engine_test: what an engine with shared memory tells a stream: bytes, room, and the end, in every order of
 // events.
+#include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
 #include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
@@ -88,13 +89,20 @@ BOOST_AUTO_TEST_CASE(a_loop_that_sleeps_is_woken_and_one_that_is_awake_is_not) {
   pair p;
   std::array<char, 8> wakes{};
   p.peer_sends("awake");
+  BOOST_TEST(::recv(p.here, wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == -1);
   p.turns();
   BOOST_TEST(p.stream.received == "awake");
-  (void)p.io.poll(std::chrono::milliseconds(1));  // nothing waits: the port goes to sleep
-  p.peer_sends(" asleep");
+  BOOST_TEST(p.io.embedding()->descriptor() >= 0);  // as before a wait of a foreign loop
+  p.peer_sends(", asleep");
+  p.peer_sends(", woken");
   BOOST_TEST(::recv(p.here, wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == 1);
   BOOST_TEST(p.io.poll(engine::forever));
-  BOOST_TEST(p.stream.received == "awake asleep");
+  p.turns();
+  BOOST_TEST(p.stream.received == "awake, asleep, woken");
+  p.turns(100);  // idle
+  p.peer_sends("!");
+  BOOST_TEST(p.io.poll(engine::forever));
+  BOOST_TEST(p.stream.received == "awake, asleep, woken!");
 }
 
 BOOST_AUTO_TEST_CASE(a_full_ring_blocks_a_send_until_the_peer_has_read) {

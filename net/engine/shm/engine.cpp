@@ -37,13 +37,15 @@ bool engine::poll(duration longest) {
   removed_.clear();
   bool worked = false;
   if (!looked_at_.empty()) {
+    wake_ports();
     worked = look();
-    trim(false);
+    drop_idle();
     if (worked || (longest == duration::zero() && !looked_at_.empty()))
       return (++turns_ % turns_between_sockets == 0 && waiter().poll(duration::zero())) || worked;
-    if (!all_sleep()) longest = duration::zero();
+    if (longest > duration::zero() && !sleep_ports()) longest = duration::zero();
   }
   worked = waiter().poll(longest) || worked;
+  wake_ports();
   if (!looked_at_.empty()) worked = look() || worked;
   return worked;
 }
@@ -96,25 +98,39 @@ void engine::receive(port& p) {
   c.on_received({received_.get(), count});
 }
 
-// Drops removed ports from the list, and those that sleep: all before a wait, otherwise those that are idle.
-void engine::trim(bool before_sleep) noexcept {
+// Drops removed ports from the list, and those that were found empty so often that they may as well send a wake-up.
+void engine::drop_idle() noexcept {
   std::size_t kept = 0;
   for (port* const p : looked_at_) {
     if (!p) continue;
-    const bool may_sleep = before_sleep || p->looks_in_vain() > looks_before_sleep;
-    if (may_sleep && p->sleep()) {
-      p->listed_at = port::not_listed;
-    } else {
-      p->listed_at = kept;
-      looked_at_[kept++] = p;
+    if (p->looks_in_vain() > looks_before_sleep) {
+      p->announce_sleep();
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      if (!p->has_work()) {
+        p->listed_at = port::not_listed;
+        continue;
+      }
+      p->stay_awake();
     }
+    p->listed_at = kept;
+    looked_at_[kept++] = p;
   }
   looked_at_.resize(kept);
 }
 
-bool engine::all_sleep() noexcept {
-  trim(true);
-  return looked_at_.empty();
+// Returns false if a port has work already.
+bool engine::sleep_ports() noexcept {
+  ports_sleep_ = true;
+  for (port* const p : looked_at_)
+    if (p) p->announce_sleep();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return std::ranges::none_of(looked_at_, [](port* p) { return p && p->has_work(); });
+}
+
+void engine::wake_ports() noexcept {
+  if (!std::exchange(ports_sleep_, false)) return;
+  for (port* const p : looked_at_)
+    if (p) p->stay_awake();
 }
 
 void engine::look_at(port& p) noexcept {
@@ -124,7 +140,7 @@ void engine::look_at(port& p) noexcept {
 }
 
 int engine::descriptor() noexcept {
-  if (!all_sleep()) wake();
+  if (!sleep_ports()) wake();
   return waiter().embedding()->descriptor();
 }
 

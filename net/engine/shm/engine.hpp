@@ -17,8 +17,9 @@ namespace quintet::shm {
 /// A decorator: passes on every handle but those that have an endpoint in parked_endpoints when they are added. The
 /// inner engine waits for wake-ups from sleeping peers, so that a loop waits for both kinds of streams in one call.
 ///
-/// A port is either looked at in each turn, or asleep: then its peer sends a wake-up. A loop that spins or has other
-/// work looks at ports without system calls. Before a wait, all ports go to sleep. Thread tags as in quintet::engine.
+/// A port is either looked at in each turn, or idle: then its peer sends a wake-up. A loop that spins or has other work
+/// looks at ports without system calls. During a wait all ports sleep; afterwards those that were looked at before are
+/// awake again, so that one wake-up serves all their peers. Thread tags as in quintet::engine.
 class engine final : public quintet::engine, private engine_embedding {
  public:
   explicit engine(std::unique_ptr<quintet::engine> inner);
@@ -55,8 +56,9 @@ class engine final : public quintet::engine, private engine_embedding {
   bool look();
   bool serve(port& p);
   void receive(port& p);
-  void trim(bool before_sleep) noexcept;
-  bool all_sleep() noexcept;
+  void drop_idle() noexcept;
+  [[nodiscard]] bool sleep_ports() noexcept;
+  void wake_ports() noexcept;
 
   const std::unique_ptr<quintet::engine> inner_;
   forwarding_sockets sockets_of_both_;
@@ -65,6 +67,7 @@ class engine final : public quintet::engine, private engine_embedding {
   std::atomic<bool> substitute_in_use_{false};
   handle_table<port> ports_;
   std::vector<port*> looked_at_;                // nullptr: removed meanwhile
+  bool ports_sleep_ = false;                    // the peers of looked_at_ send wake-ups
   std::vector<std::unique_ptr<port>> removed_;  // until poll() ends
   std::unique_ptr<char[]> received_;            // shared by all ports
   unsigned turns_ = 0;

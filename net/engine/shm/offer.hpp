@@ -28,9 +28,9 @@ struct offer {
 /// EAGAIN if the offer has not arrived, EPROTO if it is not one of this version, ECONNRESET if the server has closed.
 [[nodiscard]] error_code receive_offer(int socket, segment& made) noexcept;
 
-/// For a server: offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop that
-/// will serve the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws std::bad_alloc
-/// and the exceptions of `how.may_attach`.
+/// For a server: offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop
+/// that will serve the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws
+/// std::bad_alloc and the exceptions of `how.may_attach`.
 void offer_to(int socket, const shared_memory_options& how);
 
 /// Returns the address at which a server that listens on `at` offers shared memory: with ".shm" appended. Throws

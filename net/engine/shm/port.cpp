@@ -83,9 +83,8 @@ bool port::take_end(error_code& reason) noexcept {
   return true;
 }
 
-bool port::sleep() noexcept {
-  if (reading_ && (peer_ended_ || !end().in.sleep())) return false;
-  return !blocked_ || end().out.room(1) == 0;
+bool port::has_work() noexcept {
+  return (reading_ && (peer_ended_ || end().in.has_news())) || (blocked_ && end().out.room(1) > 0);
 }
 
 // Bytes are wake-ups, of which one is as good as many. The end of the socket is the peer's: after it, nothing is

@@ -41,8 +41,15 @@ class port final : public event_channel {
   /// Whether nothing more will arrive, and all that arrived was received. The caller then calls on_receive_end() with
   /// `reason`. True once.
   [[nodiscard]] bool take_end(error_code& reason) noexcept;
-  /// Asks the peer for a wake-up. Returns false if there is something to do already.
-  [[nodiscard]] bool sleep() noexcept;
+  /// Asks the peer for a wake-up. The caller then makes a fence (std::memory_order_seq_cst), and does not wait if
+  /// has_work() is true.
+  void announce_sleep() noexcept {
+    if (reading_) end().in.announce_sleep();
+  }
+  void stay_awake() noexcept {
+    if (reading_) end().in.stay_awake();
+  }
+  [[nodiscard]] bool has_work() noexcept;
   /// Counts consecutive looks in vain.
   void note_look(bool worked) noexcept { looks_in_vain_ = worked ? 0 : looks_in_vain_ + 1; }
   [[nodiscard]] unsigned looks_in_vain() const noexcept { return looks_in_vain_; }

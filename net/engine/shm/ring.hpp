@@ -100,9 +100,8 @@ class ring_producer : public ring_side {
   [[nodiscard]] std::size_t copy_in(std::size_t behind, bytes data) noexcept {
     const std::size_t free = room(behind + data.size());
     const std::size_t count = std::min(data.size(), free - std::min(behind, free));
-    copy_at(own_ + behind, count, [data](char* place, std::size_t from, std::size_t n) noexcept {
-      copy_bytes(place, data.substr(from, n));
-    });
+    copy_at(own_ + behind, count,
+            [data](char* place, std::size_t from, std::size_t n) noexcept { copy_bytes(place, data.substr(from, n)); });
     return count;
   }
   /// Ends the stream; a reset also replaces an orderly end. Returns whether the consumer must be woken.
@@ -167,16 +166,19 @@ class ring_consumer : public ring_side {
   }
   /// Asks the producer to wake this side. Returns false if there is something to see already.
   [[nodiscard]] bool sleep() noexcept {
-    raise(shared_->consumer_sleeps);
-    if (end() == stream_end::none && available() == 0 && !corrupt_) return true;
-    shared_->consumer_sleeps.store(0, std::memory_order_relaxed);
+    announce_sleep();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!has_news()) return true;
+    stay_awake();
     return false;
   }
+  /// The steps of sleep(), so that many rings share the fence between the first and the second.
+  void announce_sleep() noexcept { shared_->consumer_sleeps.store(1, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_news() noexcept { return end() != stream_end::none || available() > 0 || corrupt_; }
+  void stay_awake() noexcept { shared_->consumer_sleeps.store(0, std::memory_order_relaxed); }
 
  private:
-  [[nodiscard]] std::size_t known() const noexcept {
-    return corrupt_ ? 0 : static_cast<std::size_t>(peer_ - own_);
-  }
+  [[nodiscard]] std::size_t known() const noexcept { return corrupt_ ? 0 : static_cast<std::size_t>(peer_ - own_); }
   void refresh() noexcept {
     const std::uint64_t produced = shared_->produced.load(std::memory_order_acquire);
     if (produced - own_ > memory_.size())
