@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+// frames: what the nodes of a bus write on their connections.
+#pragma once
+
+#include "../../base/encoding/checksum.hpp"
+#include "../../base/framing/checked.hpp"
+#include "../../base/framing/length_prefix.hpp"
+#include "bus_options.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace quintet::bus {
+
+/// A frame is `checked(length_prefix<4>())` around a header of eight bytes and a body. Numbers of header and body are
+/// little-endian, of fixed width.
+///
+///     length 4 | checksum 4 | type 1 | flags 1 | hops 1 | 0 | sequence 4 | body
+using codec = checked<length_prefix<4>>;
+
+constexpr std::size_t prefix_size = 8, header_size = 8, routing_size = 24;
+/// Bytes of a message's frame beside its payload, at most.
+constexpr std::size_t largest_overhead = prefix_size + header_size + routing_size;
+
+enum class frame_type : std::uint8_t {
+  hello = 1,    ///< the first frame of each side; its body is `hello`
+  start,        ///< the sequence number of the next message on this connection
+  message,      ///< from this peer, for this node; the body is the payload
+  routed,       ///< the body is `routing` and the payload
+  acknowledge,  ///< the sequence number of the last message that was received
+  resend,       ///< the sequence number from which on messages were lost: a checksum was wrong
+};
+
+/// Flags of a routed frame.
+constexpr std::uint8_t wants_receipt = 1, is_receipt = 2;
+
+struct frame_header {
+  frame_type type;
+  std::uint8_t flags = 0;
+  std::uint8_t hops = 0;       ///< of a routed frame: nodes that have forwarded it
+  std::uint32_t sequence = 0;  ///< of message and routed: the lower half of the number
+};
+
+/// Between nodes that have no link with each other. `tag` is the source's number of a message that wants a receipt.
+struct routing {
+  std::uint64_t source, destination, tag;
+};
+
+struct hello {
+  static constexpr std::uint32_t current_version = 1;
+  std::uint64_t id, target;   ///< of the sender, and of the node that it means
+  std::uint64_t epoch;        ///< of the sender's start
+  std::uint64_t known_epoch;  ///< of the receiver, as the sender has last seen it; 0: never
+  std::uint64_t received;     ///< the last sequence number received from that start of the receiver
+  std::uint32_t max_message;  ///< of the sender
+  bus_route route;            ///< as the connecting side knows it
+  bool is_pinned;             ///< the sender was told to use this route
+};
+constexpr std::size_t hello_size = 56;
+
+template <class T>
+[[nodiscard]] inline T load(const char* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  if constexpr (std::endian::native == std::endian::big)
+    value = sizeof value == 8 ? static_cast<T>(__builtin_bswap64(value)) : static_cast<T>(__builtin_bswap32(value));
+  return value;
+}
+template <class T>
+inline void store(char* to, T value) noexcept {
+  if constexpr (std::endian::native == std::endian::big)
+    value = sizeof value == 8 ? static_cast<T>(__builtin_bswap64(value)) : static_cast<T>(__builtin_bswap32(value));
+  std::memcpy(to, &value, sizeof value);
+}
+
+/// Writes what precedes the body of `body` bytes at `place + prefix_size + header_size`, which is there already.
+inline void seal(char* place, const frame_header& h, std::size_t body) noexcept {
+  char* const header = place + prefix_size;
+  store(header, std::uint64_t{static_cast<std::uint8_t>(h.type)} | std::uint64_t{h.flags} << 8U |
+                    std::uint64_t{h.hops} << 16U | std::uint64_t{h.sequence} << 32U);
+  const auto length = static_cast<std::uint32_t>(4 + header_size + body);
+  const auto sum = static_cast<std::uint32_t>(checksum({header, header_size + body}));
+  // The codec's numbers are big-endian.
+  store(place, __builtin_bswap32(length));
+  store(place + 4, __builtin_bswap32(sum));
+}
+
+/// Returns the size of the whole frame that begins here, as seal() has written it.
+[[nodiscard]] inline std::size_t sealed_size(const char* place) noexcept {
+  return 4 + std::size_t{__builtin_bswap32(load<std::uint32_t>(place))};
+}
+
+/// Returns nothing if `message` is too short for a header.
+[[nodiscard]] inline std::optional<frame_header> decode_header(bytes message) noexcept {
+  if (message.size() < header_size) return std::nullopt;
+  const auto all = load<std::uint64_t>(message.data());
+  return frame_header{static_cast<frame_type>(all & 0xffU), static_cast<std::uint8_t>(all >> 8U),
+                      static_cast<std::uint8_t>(all >> 16U), static_cast<std::uint32_t>(all >> 32U)};
+}
+
+inline void encode(char* place, const routing& r) noexcept {
+  store(place, r.source);
+  store(place + 8, r.destination);
+  store(place + 16, r.tag);
+}
+/// Takes the routing from the front of a body. Returns nothing if the body is too short.
+[[nodiscard]] inline std::optional<routing> take_routing(bytes& body) noexcept {
+  if (body.size() < routing_size) return std::nullopt;
+  const char* const at = body.data();
+  body.remove_prefix(routing_size);
+  return routing{load<std::uint64_t>(at), load<std::uint64_t>(at + 8), load<std::uint64_t>(at + 16)};
+}
+
+/// A frame that is no message.
+struct control_frame {
+  std::array<char, prefix_size + header_size + hello_size> storage{};
+  std::size_t size = 0;
+  [[nodiscard]] bytes data() const noexcept { return {storage.data(), size}; }
+};
+[[nodiscard]] control_frame encode(const hello& h) noexcept;
+/// A frame of the types whose body is one number.
+[[nodiscard]] control_frame encode(frame_type type, std::uint64_t number) noexcept;
+/// Return nothing if the body is malformed.
+[[nodiscard]] std::optional<hello> decode_hello(bytes body) noexcept;
+[[nodiscard]] std::optional<std::uint64_t> decode_number(bytes body) noexcept;
+
+}  // namespace quintet::bus

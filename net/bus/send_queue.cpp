@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// send_queue: adds and frees chunks, and finds messages.
+#include "send_queue.hpp"
+
+namespace quintet::bus {
+
+void send_queue::add_chunk(std::size_t least) {
+  chunks_.push_back({{}, last_ + 1});
+  try {
+    chunks_.back().memory = store_.take(least);
+  } catch (...) {
+    chunks_.pop_back();
+    throw;
+  }
+}
+
+void send_queue::acknowledge(std::uint64_t number) noexcept {
+  acknowledged_ = number;
+  while (!chunks_.empty()) {
+    const std::uint64_t next = chunks_.size() > 1 ? chunks_[1].first : last_ + 1;
+    if (next > number + 1) return;
+    bytes_ -= chunks_.front().used;
+    store_.put(std::move(chunks_.front().memory));
+    chunks_.pop_front();
+    ++freed_;
+  }
+}
+
+send_queue::cursor send_queue::find(std::uint64_t number) const noexcept {
+  std::size_t i = chunks_.size();
+  while (i > 0 && chunks_[i - 1].first > number) --i;
+  if (i == 0) return {freed_, 0};
+  const numbered_chunk& c = chunks_[i - 1];
+  std::size_t offset = 0;
+  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n)
+    offset += sealed_size(c.memory.memory.get() + offset);
+  return {freed_ + i - 1, offset};
+}
+
+bytes send_queue::peek(cursor& at) const noexcept {
+  if (at.chunk < freed_) at = {freed_, 0};
+  for (;; at = {at.chunk + 1, 0}) {
+    const std::uint64_t i = at.chunk - freed_;
+    if (i >= chunks_.size()) return {};
+    const numbered_chunk& c = chunks_[static_cast<std::size_t>(i)];
+    if (at.offset < c.used) return {c.memory.memory.get() + at.offset, c.used - at.offset};
+    if (i + 1 >= chunks_.size()) return {};
+  }
+}
+
+}  // namespace quintet::bus

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// bus_allocations_test: messages without a completion cost no allocation each.
+// ctest: NOT_UNDER address
+#include <boost/test/unit_test.hpp>
+
+#include "bus_world.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::uint64_t allocations = 0;
+
+}  // namespace
+
+// The test has one thread.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace quintet::test {
+namespace {
+
+BOOST_AUTO_TEST_CASE(messages_of_a_turn_share_their_allocations) {
+  for (const bus_route route : {bus_route::shm, bus_route::unix_socket, bus_route::mem}) {
+    noting_node a({.id = 1}), b({.id = 2, .listen = {fresh_bus_address()}});
+    a.keeps = b.keeps = false;
+    a.node.connect(2, b.node.addresses());
+    a.node.use_route(2, route);
+    BOOST_TEST(drive_until({&a, &b}, [&] { return a.node.route_of(2) == route; }));
+    const std::string payload(100, 'x');
+    std::uint64_t sent = 0;
+    const auto send_round = [&] {
+      const std::uint64_t goal = sent + 1000;
+      a.node.loop().post([&] {
+        while (sent < goal && !a.node.send(2, payload)) ++sent;
+      });
+      BOOST_TEST_REQUIRE(drive_until({&a, &b}, [&] { return b.count == goal; }));
+    };
+    send_round();  // buffers grow to their sizes
+    send_round();
+    const std::uint64_t before = allocations;
+    for (int round = 0; round < 100; ++round) send_round();
+    BOOST_TEST(sent == 102'000U);
+    BOOST_TEST_CONTEXT(route) BOOST_TEST(allocations - before < sent / 50);
+  }
+}
+
+}  // namespace
+}  // namespace quintet::test

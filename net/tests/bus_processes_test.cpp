@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+// bus_processes_test: nodes in several processes: which route they take, and what a peer's death costs.
+// ctest: EACH_ENGINE
+#include <boost/test/unit_test.hpp>
+
+#include "bus_world.hpp"
+
+#include <atomic>
+#include <new>
+
+#include <sys/mman.h>
+
+namespace quintet::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a child tells its parent, in memory that both have.
+struct shared_notes {
+  std::atomic<std::uint64_t> next{0};   // number of the message that no child has received yet
+  std::atomic<std::uint64_t> wrong{0};  // messages that were missing, changed, out of order, or repeated by one child
+  static shared_notes& make() {
+    void* const memory =
+        ::mmap(nullptr, sizeof(shared_notes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return *new (memory) shared_notes;
+  }
+};
+
+/// A child may begin with messages that its predecessor had received and not acknowledged. After that it is strict.
+bus_options noting_child(std::vector<std::string> listen, shared_notes& notes, bool shared_memory = true) {
+  auto own = std::make_shared<std::optional<std::uint64_t>>();
+  return {.id = 2,
+          .listen = std::move(listen),
+          .on_messages =
+              [own, &notes](std::span<const bus_message> all) {
+                for (const bus_message& m : all) {
+                  const std::uint64_t n = number_of(m.payload);
+                  if (m.payload != numbered(n) || n > (*own ? **own : notes.next.load())) ++notes.wrong;
+                  if (*own && n != **own) ++notes.wrong;
+                  *own = n + 1;
+                  if (n >= notes.next) notes.next = n + 1;
+                }
+              },
+          .shared_memory = shared_memory};
+}
+
+// The child may listen at one address before the other, so the first route may be another one.
+void check_route(bus_route expected, const std::vector<std::string>& addresses, bool child_has_shared_memory) {
+  shared_notes& notes = shared_notes::make();
+  forked_node child([&] { return noting_child(addresses, notes, child_has_shared_memory); });
+  noting_node n({.id = 1});
+  n.node.connect(2, addresses);
+  BOOST_TEST(drive_until({&n}, [&] { return n.node.route_of(2) == expected; }));
+  for (std::uint64_t i = 0; i < 100; ++i) BOOST_TEST(!n.node.send(2, numbered(i)));
+  BOOST_TEST(drive_until({&n}, [&] { return notes.next == 100; }));
+  BOOST_TEST(notes.wrong == 0U);
+  BOOST_TEST((n.node.route_of(2) == expected));
+}
+
+BOOST_AUTO_TEST_CASE(the_fastest_route_that_both_processes_have_is_taken) {
+  const std::string tcp = "tcp:127.0.0.1:" + std::to_string(20'000 + ::getpid() % 20'000);
+  check_route(bus_route::shm, {tcp, fresh_bus_address()}, true);
+  check_route(bus_route::unix_socket, {tcp, fresh_bus_address()}, false);
+  check_route(bus_route::tcp, {tcp}, true);
+}
+
+BOOST_AUTO_TEST_CASE(a_faster_route_is_taken_when_it_appears_and_left_when_it_dies) {
+  const std::string tcp = "tcp:127.0.0.1:" + std::to_string(20'000 + (::getpid() + 1) % 20'000);
+  const std::string local = fresh_bus_address();
+  shared_notes& notes = shared_notes::make();
+  auto child = std::make_unique<forked_node>([&] { return noting_child({tcp}, notes); });
+  noting_node n({.id = 1, .reconnect = {.lasted = 1ms}});
+  n.node.connect(2, {tcp, local});
+  BOOST_TEST(drive_until({&n}, [&] { return n.node.route_of(2) == bus_route::tcp; }));
+  child.reset();
+  child = std::make_unique<forked_node>([&] { return noting_child({tcp, local}, notes); });
+  BOOST_TEST(drive_until({&n}, [&] { return n.node.route_of(2) == bus_route::shm; }));
+  child.reset();
+  child = std::make_unique<forked_node>([&] { return noting_child({tcp}, notes); });
+  BOOST_TEST(drive_until({&n}, [&] { return n.node.route_of(2) == bus_route::tcp; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_is_killed_and_restarted_twenty_times_misses_nothing) {
+  const std::string at = fresh_bus_address();
+  shared_notes& notes = shared_notes::make();
+  noting_node n({.id = 1, .max_unacknowledged = 256 * 1024});
+  n.node.connect(2, {at});
+  std::uint64_t sent = 0, completed = 0, failed = 0;
+  const auto send_some = [&] {
+    n.node.loop().post([&] {
+      const auto done = [&](error_code why) { ++(why ? failed : completed); };
+      for (int i = 0; i < 10 && !n.node.send(2, numbered(sent), done); ++i) ++sent;
+    });
+  };
+  for (std::uint64_t life = 1; life <= 20; ++life) {
+    forked_node child([&] { return noting_child({at}, notes); });
+    const std::uint64_t goal = notes.next + 500;
+    BOOST_TEST_REQUIRE(drive_until({&n}, [&] {
+      send_some();
+      return notes.next >= goal;
+    }));
+  }
+  forked_node last([&] { return noting_child({at}, notes); });
+  BOOST_TEST(drive_until({&n}, [&] { return completed == sent; }));
+  BOOST_TEST(failed == 0U);
+  BOOST_TEST(notes.next == sent);
+  BOOST_TEST(notes.wrong == 0U);
+  const bus_statistics s = n.node.statistics();
+  BOOST_TEST(s.peer_restarts == 20U);
+  BOOST_TEST(s.reconnects == 20U);
+  BOOST_TEST(s.malformed == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(messages_to_a_predecessor_fail_if_the_program_says_so) {
+  const std::string at = fresh_bus_address();
+  shared_notes& notes = shared_notes::make();
+  noting_node n({.id = 1, .on_restart = bus_restart_policy::fail});
+  n.node.connect(2, {at});
+  auto child = std::make_unique<forked_node>([&] { return noting_child({at}, notes); });
+  BOOST_TEST(drive_until({&n}, [&] { return n.node.route_of(2).has_value(); }));
+  child.reset();
+  BOOST_TEST(drive_until({&n}, [&] { return !n.node.route_of(2); }));
+  std::vector<error_code> results;
+  for (std::uint64_t i = 0; i < 10; ++i)
+    BOOST_TEST(!n.node.send(2, numbered(i), [&](error_code why) { results.push_back(why); }));
+  child = std::make_unique<forked_node>([&] { return noting_child({at}, notes); });
+  BOOST_TEST(drive_until({&n}, [&] { return results.size() == 10; }));
+  for (const error_code& why : results) BOOST_TEST(why == system_error_code(ECONNRESET));
+  BOOST_TEST(!n.node.send(2, numbered(0)));
+  BOOST_TEST(drive_until({&n}, [&] { return notes.next == 1; }));
+  BOOST_TEST(n.node.statistics().failed == 10U);
+}
+
+}  // namespace
+}  // namespace quintet::test
