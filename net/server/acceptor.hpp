@@ -45,7 +45,7 @@ class acceptor final : private loop_member, private timer {
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
     int handle;
-    bool has_buffers;  // the listener's options set the socket buffers
+    bool has_buffers;                                    // the listener's options set the socket buffers
     std::shared_ptr<const shared_memory_options> offer;  // null: an ordinary socket
   };
   void accepted(pending_connection a);

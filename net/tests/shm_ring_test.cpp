@@ -175,7 +175,8 @@ BOOST_AUTO_TEST_CASE(two_threads_see_each_byte_once_and_in_order) {
   std::thread sending([&r] {
     std::mt19937 random(1);
     for (std::size_t sent = 0; sent < total;) {
-      const std::string piece = text_of(std::min<std::size_t>(random() % 900 + 1, total - sent), static_cast<unsigned>(sent));
+      const std::string piece =
+          text_of(std::min<std::size_t>(random() % 900 + 1, total - sent), static_cast<unsigned>(sent));
       const std::size_t count = r.producer.copy_in(0, piece);
       if (count == 0) std::this_thread::yield();
       (void)r.producer.commit(count);

@@ -54,9 +54,9 @@ double copies(client& c, const std::string& stream, int rounds) {
   return static_cast<double>(copied_bytes() - before) / static_cast<double>(stream.size()) / rounds;
 }
 
-/// Returns the largest share of a stream of `size` bytes that the library copies a third time: what had arrived when the
-/// handler required the whole message moves once more, into room for all of it. That is one batch, and, if the handler
-/// ran in the pool, the input that arrived meanwhile.
+/// Returns the largest share of a stream of `size` bytes that the library copies a third time: what had arrived when
+/// the handler required the whole message moves once more, into room for all of it. That is one batch, and, if the
+/// handler ran in the pool, the input that arrived meanwhile.
 double moved_again(model kind, std::size_t size) {
   const bool pooled = kind == model::reactor_pool || kind == model::loop_per_thread_pool;
   const std::size_t batch = engine::receive_size;
