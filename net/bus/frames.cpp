@@ -30,7 +30,7 @@ control_frame encode(frame_type type, std::uint64_t number) noexcept {
 }
 
 std::optional<hello> decode_hello(bytes body) noexcept {
-  if (body.size() != hello_size || load<std::uint32_t>(body.data()) != hello::current_version) return std::nullopt;
+  if (body.size() != hello_size || load<std::uint32_t>(body) != hello::current_version) return std::nullopt;
   const auto route = static_cast<unsigned char>(body[4]);
   if (route > static_cast<unsigned char>(bus_route::tcp)) return std::nullopt;
   const char* const at = body.data();
@@ -42,7 +42,7 @@ std::optional<hello> decode_hello(bytes body) noexcept {
 
 std::optional<std::uint64_t> decode_number(bytes body) noexcept {
   if (body.size() != sizeof(std::uint64_t)) return std::nullopt;
-  return load<std::uint64_t>(body.data());
+  return load<std::uint64_t>(body);
 }
 
 }  // namespace quintet::bus

@@ -70,6 +70,13 @@ template <class T>
     value = sizeof value == 8 ? static_cast<T>(__builtin_bswap64(value)) : static_cast<T>(__builtin_bswap32(value));
   return value;
 }
+/// The same from the front of `from`, which must be long enough.
+template <class T>
+[[nodiscard]] inline T load(bytes from) noexcept {
+  std::array<char, sizeof(T)> raw;
+  std::memcpy(raw.data(), from.data(), raw.size());
+  return load<T>(raw.data());
+}
 template <class T>
 inline void store(char* to, T value) noexcept {
   if constexpr (std::endian::native == std::endian::big)
@@ -97,7 +104,7 @@ inline void seal(char* place, const frame_header& h, std::size_t body) noexcept 
 /// Returns nothing if `message` is too short for a header.
 [[nodiscard]] inline std::optional<frame_header> decode_header(bytes message) noexcept {
   if (message.size() < header_size) return std::nullopt;
-  const auto all = load<std::uint64_t>(message.data());
+  const auto all = load<std::uint64_t>(message);
   return frame_header{static_cast<frame_type>(all & 0xffU), static_cast<std::uint8_t>(all >> 8U),
                       static_cast<std::uint8_t>(all >> 16U), static_cast<std::uint32_t>(all >> 32U)};
 }

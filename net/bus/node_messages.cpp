@@ -185,7 +185,7 @@ bool node::take_routed(link& from, const frame_header& h, bytes body) {
     if ((h.flags & is_receipt) != 0) {
       if (body.size() != sizeof(std::uint32_t)) return false;
       deliver();
-      receipts_->take(r->tag, error_of(load<std::uint32_t>(body.data())));
+      receipts_->take(r->tag, error_of(load<std::uint32_t>(body)));
       return true;
     }
     add({r->source, body});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // bus_allocations_test: messages without a completion cost no allocation each.
-// ctest: NOT_UNDER address
+// ctest: NOT_UNDER address|thread
 #include <boost/test/unit_test.hpp>
 
 #include "bus_world.hpp"

@@ -34,7 +34,8 @@ class port final : public event_channel {
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
   [[nodiscard]] std::size_t unread() noexcept { return end().in.available(end().in.capacity()); }
 
-  void set_reading(bool on) noexcept { reading_ = on; }
+  /// Nothing is received after the end.
+  void set_reading(bool on) noexcept { reading_ = on && !end_reported_; }
   [[nodiscard]] bool can_receive() noexcept { return reading_ && end().in.available() > 0; }
   /// Whether the stream waits for room, and there is room now. The caller then calls on_sendable().
   [[nodiscard]] bool take_sendable() noexcept;
