@@ -7,6 +7,7 @@
 #include "../../base/framing/length_prefix.hpp"
 #include "bus_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -74,7 +75,7 @@ template <class T>
 template <class T>
 [[nodiscard]] inline T load(bytes from) noexcept {
   std::array<char, sizeof(T)> raw;
-  std::memcpy(raw.data(), from.data(), raw.size());
+  std::copy_n(from.begin(), raw.size(), raw.begin());
   return load<T>(raw.data());
 }
 template <class T>

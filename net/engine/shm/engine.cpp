@@ -85,17 +85,21 @@ bool engine::serve(port& p) {
   return true;
 }
 
-// The bytes are copied before the handler sees them: the peer could change them in the ring.
+// The bytes are copied before the handler sees them: the peer could change them in the ring. Nothing is received if the
+// peer has corrupted the ring since the engine looked.
 void engine::receive(port& p) {
   stream_channel& c = *p.served();
   if (kind_of(c) == kind::in_place_stream) {
     const std::span<char> place = c.receive_space();
     if (!p.served()) return;
-    if (!place.empty()) return c.on_received_in_place(p.receive(place));
+    if (!place.empty()) {
+      if (const std::size_t count = p.receive(place); count > 0) c.on_received_in_place(count);
+      return;
+    }
     end_in_place(c);
   }
   const std::size_t count = p.receive({received_.get(), receive_limit()});
-  c.on_received({received_.get(), count});
+  if (count > 0) c.on_received({received_.get(), count});
 }
 
 // Drops removed ports from the list, and those that were found empty so often that they may as well send a wake-up.
