@@ -10,6 +10,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -213,6 +216,34 @@ BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
     char any = 0;
     BOOST_TEST(::recv(there.get(), &any, 1, MSG_DONTWAIT) == 0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_none) {
+  const auto open_descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  std::array<int, 2> sockets{};
+  BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
+  const file_descriptor here(sockets[0]), there(sockets[1]);
+  shm::offer what{shm::offer::expected_magic, shm::offer::current_version, ring_size};
+  iovec piece{.iov_base = &what, .iov_len = sizeof what};
+  const std::array<int, 2> sent{here.get(), there.get()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof sent)> room{};
+  msghdr m{};
+  m.msg_iov = &piece;
+  m.msg_iovlen = 1;
+  m.msg_control = room.data();
+  m.msg_controllen = room.size();
+  cmsghdr* const h = CMSG_FIRSTHDR(&m);
+  h->cmsg_level = SOL_SOCKET;
+  h->cmsg_type = SCM_RIGHTS;
+  h->cmsg_len = CMSG_LEN(sizeof sent);
+  std::memcpy(CMSG_DATA(h), sent.data(), sizeof sent);
+  BOOST_REQUIRE(::sendmsg(there.get(), &m, 0) == sizeof what);
+  const auto before = open_descriptors();
+  shm::segment memory;
+  BOOST_TEST(shm::receive_offer(here.get(), memory) == boost::system::errc::protocol_error);
+  BOOST_TEST(open_descriptors() == before);
 }
 
 BOOST_AUTO_TEST_CASE(other_channels_are_the_inner_engines) {

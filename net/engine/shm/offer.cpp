@@ -18,7 +18,7 @@
 namespace quintet::shm {
 namespace {
 
-/// Room for one descriptor beside a message, aligned for its header. If the peer sends more, the kernel closes them.
+/// Room for one descriptor beside a message, aligned for its header. Padding gives room for a second.
 struct descriptor_room {
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> bytes{};
 };
@@ -32,14 +32,19 @@ msghdr message_of(iovec& what, descriptor_room& beside) noexcept {
   return m;
 }
 
+// Returns the only descriptor. If the peer has sent several, closes all of them.
 file_descriptor descriptor_in(msghdr& m) noexcept {
+  file_descriptor first;
+  int count = 0;
   for (cmsghdr* h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
-    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS || h->cmsg_len != CMSG_LEN(sizeof(int))) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(h), sizeof fd);
-    return file_descriptor(fd);
+    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= h->cmsg_len; at += sizeof(int), ++count) {
+      int fd = -1;
+      std::memcpy(&fd, reinterpret_cast<const char*>(h) + at, sizeof fd);
+      first = file_descriptor(fd);
+    }
   }
-  return {};
+  return count == 1 ? std::move(first) : file_descriptor();
 }
 
 bool may_attach(int socket, const shared_memory_options& how) {
