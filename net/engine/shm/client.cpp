@@ -7,7 +7,6 @@
 #include "offer.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string>
 
@@ -39,8 +38,8 @@ shm::segment attach(int socket, const std::string& at, duration timeout) {
 }
 
 file_descriptor connect(const std::string& at) {
+  if (!address(at).is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
   const address to(shm::offering_address(at));
-  if (!to.is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
   file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!s || ::connect(s.get(), to.data(), to.size()) != 0)
     throw_system_error(errno, "cannot connect to " + at + ".shm");
@@ -78,9 +77,7 @@ bool shared_memory_client::wait_until(Ready ready, Sleep sleep, duration longest
 
 bool shared_memory_client::wait_for_wake(duration longest) noexcept {
   if (!wait_readable(socket_.get(), longest)) return false;
-  std::array<char, 256> ignored{};
-  const ssize_t n = ::recv(socket_.get(), ignored.data(), ignored.size(), MSG_DONTWAIT);
-  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) peer_ended_ = true;
+  if (shm::take_wakes(socket_.get())) peer_ended_ = true;
   return true;
 }
 

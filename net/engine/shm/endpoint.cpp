@@ -2,7 +2,9 @@
 // endpoint: wakes a peer, and the process's table of endpoints.
 #include "endpoint.hpp"
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 
 #include <sys/socket.h>
@@ -35,6 +37,12 @@ ino_t inode_of(int socket) noexcept {
 void wake_peer(int socket) noexcept {
   const char any = 0;
   (void)::send(socket, &any, sizeof any, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+bool take_wakes(int socket) noexcept {
+  std::array<char, 256> ignored{};
+  const ssize_t n = ::recv(socket, ignored.data(), ignored.size(), MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 void parked_endpoints::put(int socket, segment&& memory) {

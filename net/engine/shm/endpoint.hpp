@@ -27,6 +27,9 @@ struct endpoint {
 
 /// Wakes the peer of a connection whose socket this is. If the socket's buffer is full, the peer has been woken.
 void wake_peer(int socket) noexcept;
+/// Takes the peer's wake-ups from the socket, without waiting; one is as good as many. Returns true if the socket has
+/// ended: so has the peer, and it writes nothing more to the ring.
+[[nodiscard]] bool take_wakes(int socket) noexcept;
 
 /// A connection's handle is its socket. On its way from an acceptor or a connector to a loop, or between two loops, the
 /// endpoint waits here. The key is the socket's inode, so it holds in all tables of descriptors. Functions: [any

@@ -50,8 +50,6 @@ bool engine::poll(duration longest) {
   return worked;
 }
 
-void engine::wake() noexcept { (substitute_in_use_.load() ? *substitute_ : *inner_).wake(); }
-
 // Ports that a handler adds meanwhile have their turn next time.
 bool engine::look() {
   bool worked = false;

@@ -27,7 +27,7 @@ class engine final : public quintet::engine, private engine_embedding {
 
   void prepare() override;
   bool poll(duration longest) override;
-  void wake() noexcept override;
+  void wake() noexcept override { waiter().wake(); }
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
   void set_reading(channel& c, bool on) noexcept override;

@@ -4,10 +4,7 @@
 
 #include "engine.hpp"
 
-#include <array>
 #include <cerrno>
-
-#include <sys/socket.h>
 
 namespace quintet::shm {
 
@@ -87,12 +84,8 @@ bool port::has_work() noexcept {
   return (reading_ && (peer_ended_ || end().in.has_news())) || (blocked_ && end().out.room(1) > 0);
 }
 
-// Bytes are wake-ups, of which one is as good as many. The end of the socket is the peer's: after it, nothing is
-// written to the ring any more.
 void port::on_event() {
-  std::array<char, 256> ignored{};
-  const ssize_t n = ::recv(socket_, ignored.data(), ignored.size(), MSG_DONTWAIT);
-  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+  if (take_wakes(socket_)) {
     peer_ended_ = true;
     owner_.stop_watching(*this);
   }
