@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "bus_world.hpp"
+#include "sockets.hpp"
 
 #include <atomic>
 #include <new>
@@ -59,14 +60,16 @@ void check_route(bus_route expected, const std::vector<std::string>& addresses, 
 }
 
 BOOST_AUTO_TEST_CASE(the_fastest_route_that_both_processes_have_is_taken) {
-  const std::string tcp = "tcp:127.0.0.1:" + std::to_string(20'000 + ::getpid() % 20'000);
+  const testing::own_address port;
+  const std::string tcp = "tcp:" + port.text();
   check_route(bus_route::shm, {tcp, fresh_bus_address()}, true);
   check_route(bus_route::unix_socket, {tcp, fresh_bus_address()}, false);
   check_route(bus_route::tcp, {tcp}, true);
 }
 
 BOOST_AUTO_TEST_CASE(a_faster_route_is_taken_when_it_appears_and_left_when_it_dies) {
-  const std::string tcp = "tcp:127.0.0.1:" + std::to_string(20'000 + (::getpid() + 1) % 20'000);
+  const testing::own_address port;
+  const std::string tcp = "tcp:" + port.text();
   const std::string local = fresh_bus_address();
   shared_notes& notes = shared_notes::make();
   auto child = std::make_unique<forked_node>([&] { return noting_child({tcp}, notes); });

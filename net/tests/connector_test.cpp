@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(sockets_of_every_kind_are_connected_and_blocking) {
 
 BOOST_AUTO_TEST_CASE(what_the_system_says_is_the_reason) {
   event_loop first, second, third, fourth;
-  const testing::silent_address nobody;
+  const testing::own_address nobody;
   BOOST_TEST(connect_for_real(first, nobody.at()).failed == system_error(ECONNREFUSED));
   BOOST_TEST(connect_for_real(second, "unix:/nowhere/at.all").failed == system_error(ENOENT));
   BOOST_TEST(connect_for_real(third, "a..b:80").failed.failed());  // no name: the resolver's own reason

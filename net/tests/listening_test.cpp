@@ -49,6 +49,20 @@ auto in_use(const std::string& named) {
 
 }  // namespace
 
+// Tests rely on it whose servers come and go while clients look for them.
+BOOST_AUTO_TEST_CASE(the_port_of_an_own_address_goes_to_nobody_else) {
+  const own_address own;
+  BOOST_TEST(!can_connect(own.at()));
+  for (int i = 0; i < 3; ++i) {
+    event_loop loop;
+    const listener here(loop, own.text(), ignore);
+    BOOST_TEST(can_connect(own.at()));
+  }
+  BOOST_TEST(!can_connect(own.at()));
+  const file_descriptor other = socket_for(own.at());
+  BOOST_TEST(::bind(other.get(), own.at().data(), own.at().size()) != 0);
+}
+
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_ipv6))
 BOOST_AUTO_TEST_CASE(ipv6_is_for_ipv6_only_unless_dual_stack_is_asked_for) {
   event_loop loop;

@@ -154,7 +154,7 @@ BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models)
 }
 
 BOOST_DATA_TEST_CASE(an_operation_that_fails_throws_in_the_coroutine, data::make(all_models), kind) {
-  const quintet::testing::silent_address nobody;
+  const quintet::testing::own_address nobody;
   running<server<proxy>> front(config{.model = kind}, proxy(nobody.at().port()));
   client c(front->port());
   BOOST_TEST(c.receive_rest().empty());

@@ -129,7 +129,7 @@ struct touchy {
 BOOST_DATA_TEST_CASE(what_a_client_tells_its_log, data::make(all_models), kind) {
   counts all;
   journal log;
-  const quintet::testing::silent_address silent;
+  const quintet::testing::own_address silent;
   const std::string nobody = silent.at().to_string();
   running<server<asking>> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
   client here(client_config{.model = kind, .log = log.hook()}, touchy());

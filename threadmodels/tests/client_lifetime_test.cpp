@@ -5,6 +5,7 @@
 
 #include "census.hpp"
 #include "running.hpp"
+#include "sockets.hpp"
 #include "waiting.hpp"
 
 #include <quintet/base/build/sanitizers.hpp>
@@ -100,8 +101,8 @@ BOOST_AUTO_TEST_CASE(thousands_of_clients) {
   {
     echo_server first(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread, .threads = {.loops = 2}},
                       echo);
-    // Not 127.0.0.1: after this server's end, another test's server might get its port.
-    std::optional<echo_server> gone(std::in_place, config{.listen = {"127.77.0.1:0"}}, echo);
+    const quintet::testing::own_address at;  // clients still look for the second server when it has ended
+    std::optional<echo_server> gone(std::in_place, config{.listen = {at.text()}}, echo);
     fleet f{.there = {first->addresses()[0], (*gone)->addresses()[0]}};
     std::vector<std::thread> threads;
     for (unsigned n = 0; n < makers; ++n) threads.emplace_back([&f, n] { f.many(n, clients / makers); });
@@ -140,11 +141,12 @@ BOOST_AUTO_TEST_CASE(a_hook_that_connects_again_and_again) {
 BOOST_AUTO_TEST_CASE(in_any_order_relative_to_servers) {
   for (int i = 0; i < 50; ++i) {
     auto alive = std::make_shared<std::atomic<int>>(0);
-    auto there = std::make_unique<echo_server>(config{.listen = {"127.0.0.1:0"}}, echo);
+    const quintet::testing::own_address at;
+    auto there = std::make_unique<echo_server>(config{.listen = {at.text()}}, echo);
     auto here = std::make_unique<client<talker>>(client_config{.model = all_models[static_cast<unsigned>(i) % 5]},
                                                  talker{alive});
     here->run_in_background();
-    here->connect((*there)->addresses()[0]);
+    here->connect(at.at());
     if (i % 3 != 0) BOOST_TEST(eventually([&] { return here->statistics().bytes_received > 0; }));
     if (i % 2 == 0) there.reset();
     here.reset();

@@ -100,7 +100,7 @@ BOOST_DATA_TEST_CASE(echo_through_a_client, data::make(all_combinations), under)
 }
 
 BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
-  const quintet::testing::silent_address nobody;
+  const quintet::testing::own_address nobody;
   seen all;
   with_handler(under, all, [&](auto handler) {
     client_config c = config_for(under, all);
@@ -122,9 +122,9 @@ BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
 }
 
 BOOST_DATA_TEST_CASE(reconnects_to_a_server_that_comes_back, data::make(all_combinations), under) {
-  // Not 127.0.0.1: another test's server might get the port while this server is stopped.
-  std::optional<echo_server> there(std::in_place, config{.listen = {"127.77.0.2:0"}}, echo);
-  const address at = (*there)->addresses()[0];
+  const quintet::testing::own_address own;
+  const address& at = own.at();
+  std::optional<echo_server> there(std::in_place, config{.listen = {own.text()}}, echo);
   seen all;
   with_handler(under, all, [&](auto handler) {
     client_config c = config_for(under, all);
@@ -147,8 +147,9 @@ BOOST_DATA_TEST_CASE(reconnects_to_a_server_that_comes_back, data::make(all_comb
 BOOST_DATA_TEST_CASE(twenty_restarts_of_the_peer, data::make(all_combinations), under) {
   constexpr int restarts = 20;
   constexpr duration cap = std::chrono::milliseconds(4);
-  std::optional<echo_server> there(std::in_place, config{.listen = {"127.77.0.3:0"}}, echo);
-  const address at = (*there)->addresses()[0];
+  const quintet::testing::own_address own;
+  const address& at = own.at();
+  std::optional<echo_server> there(std::in_place, config{.listen = {own.text()}}, echo);
   seen all;
   std::atomic<int> too_late{0};
   with_handler(under, all, [&](auto handler) {

@@ -9,6 +9,7 @@
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
+#include "sockets.hpp"
 #include "waiting.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -40,8 +41,8 @@ awaitable<> echo_coroutine(stream& s) {
   while (const auto in = co_await s.read()) s.write(*in);
 }
 
-config of(model kind) {
-  return {.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+config of(model kind, const listen_options& at = "127.0.0.1:0") {
+  return {.listen = {at, {"127.0.0.1:0", {.priority = true}}},
           .model = kind,
           .threads = {.loops = 2, .workers = {1, 2}}};
 }
@@ -130,10 +131,10 @@ BOOST_DATA_TEST_CASE(stopped_and_drained_by_many_threads, data::make(all_models)
 }
 
 BOOST_DATA_TEST_CASE(a_hundred_times_on_one_port, data::make(all_combinations), under) {
-  config c{.listen = {"127.0.0.1:0"}, .model = under.kind, .threads = {.loops = 2, .workers = {1, 2}}};
+  const quintet::testing::own_address at;
+  const config c{.listen = {at.text()}, .model = under.kind, .threads = {.loops = 2, .workers = {1, 2}}};
   const auto once = [&](auto handler) {
     running<server<decltype(handler)>> srv(c, handler);
-    c.listen = {srv->addresses()[0].to_string()};
     client first(srv->port()), second(srv->port());
     first.send("x");
     const bool right = first.receive(1) == "x";
@@ -199,12 +200,13 @@ void household(model kind, const std::vector<int>& order) {
     }
     std::shared_ptr<std::atomic<int>> count;
   };
-  auto first = std::make_unique<running<server<echo>>>(of(kind), echo());
-  auto second = std::make_unique<running<server<decltype(&echo_coroutine)>>>(of(kind), &echo_coroutine);
+  const quintet::testing::own_address one, two;  // `caller` calls them when they have ended, too
+  auto first = std::make_unique<running<server<echo>>>(of(kind, one.text()), echo());
+  auto second = std::make_unique<running<server<decltype(&echo_coroutine)>>>(of(kind, two.text()), &echo_coroutine);
   auto caller = std::make_unique<quintet::client<echo>>(
       client_config{.model = kind, .reconnect = reconnect_options{.base = std::chrono::microseconds(10)}}, echo());
   caller->run_in_background();
-  for (const address& there : {(*first)->addresses()[0], (*second)->addresses()[0]}) caller->connect(there);
+  for (const address& there : {one.at(), two.at()}) caller->connect(there);
   auto pool = std::make_unique<worker_pool>(worker_limits{1, 2});
   auto loop = std::make_unique<event_loop>();
   auto turning = std::make_unique<loop_thread>(*loop, "qnt-test");

@@ -36,19 +36,23 @@ inline int get_option(int fd, int level, int option) {
   return ::getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
 }
 
-/// An address on which nothing listens while the object lives. A port that a server has closed would not do: another
-/// test may use it by now, or the system gives it to the connecting socket, which then connects to itself.
-class silent_address {
+/// An address of this test alone: nobody else gets its port while the object lives. Connections are refused unless a
+/// server of this test listens there. Without it, the port of a server that has ended would go to the server of another
+/// test, or to the connecting socket, which then connects to itself.
+class own_address {
  public:
-  silent_address() : fd_(socket_for(at_)) {
+  own_address() : fd_(socket_for(at_)) {
+    const int on = 1;  // so that servers, which set it too, can listen beside this socket, which never listens
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
-    if (::bind(fd_.get(), at_.data(), at_.size()) != 0 ||
+    if (::setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        ::bind(fd_.get(), at_.data(), at_.size()) != 0 ||
         ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&bound), &size) != 0)
       throw std::runtime_error("cannot bind");
     at_ = address(reinterpret_cast<const sockaddr*>(&bound), size);
   }
   [[nodiscard]] const address& at() const noexcept { return at_; }
+  [[nodiscard]] std::string text() const { return at_.to_string(); }
 
  private:
   address at_{"127.0.0.1:0"};
