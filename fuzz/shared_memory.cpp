@@ -56,7 +56,7 @@ struct world {
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) == 0, "socketpair");
     here = pair[0];
     there = file_descriptor(pair[1]);
-    shm::offer_to(here, {.ring_size = ring_size});
+    shm::offerer({.ring_size = ring_size}).offer_to(here);
     require(!shm::receive_offer(there.get(), peer), "an honest offer is taken");
     require(!io.add(channel, here), "an engine takes a parked endpoint");
   }

@@ -4,10 +4,8 @@
 
 #include "node.hpp"
 
-#include "../watch/thread_name.hpp"
+#include "../loop/background_run.hpp"
 
-#include <exception>
-#include <future>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -35,20 +33,7 @@ void bus_node::run() {
 
 void bus_node::run_in_background() {
   run_once();
-  std::promise<void> started;
-  background_ = std::thread([this, &started] {
-    name_this_thread("qnt-bus");
-    try {
-      loop_.io().prepare();
-      start();
-    } catch (...) {
-      return started.set_exception(std::current_exception());
-    }
-    started.set_value();
-    loop_.run();
-    finish();
-  });
-  started.get_future().get();
+  background_ = detail::run_in_background("qnt-bus", loop_, [this] { start(); }, [this] { finish(); });
 }
 
 void bus_node::stop() noexcept { node_->server().stop(); }
@@ -82,6 +67,8 @@ error_code bus_node::send(std::uint64_t to, bytes payload, completion done) {
 }
 
 std::optional<bus_route> bus_node::route_of(std::uint64_t peer) const { return node_->route_of(peer); }
+
+std::map<std::uint64_t, bus_route> bus_node::routes() const { return node_->routes(); }
 
 std::vector<std::string> bus_node::addresses() const {
   std::vector<std::string> all;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,8 @@ class bus_node {
 
   /// [any thread] Returns the route of a link; none: it has no connection, or there is no link.
   [[nodiscard]] std::optional<bus_route> route_of(std::uint64_t peer) const;
+  /// [any thread] Returns the route of each link that has a connection, by its peer. Throws std::bad_alloc.
+  [[nodiscard]] std::map<std::uint64_t, bus_route> routes() const;
   /// [any thread] Returns the addresses at which the node listens, with the ports that were bound.
   [[nodiscard]] std::vector<std::string> addresses() const;
   [[nodiscard]] bus_statistics statistics() const noexcept;

@@ -91,6 +91,9 @@ struct bus_options {
   // The loop.
   bool shared_memory = true;           ///< offers shared memory beside Unix addresses, and asks for it
   std::size_t ring_size = 256 * 1024;  ///< of each direction of a connection over shared memory
+  /// Connections over shared memory that share one file in memory, see shared_memory_options. So N nodes that are all
+  /// linked have N files.
+  unsigned connections_per_file = 64;
   engine_kind engine = engine_kind::automatic;
   loop_tuning loop = {};  ///< spinning and buffers
   log_hook log = {};

@@ -33,11 +33,10 @@ std::optional<hello> decode_hello(bytes body) noexcept {
   if (body.size() != hello_size || load<std::uint32_t>(body) != hello::current_version) return std::nullopt;
   const auto route = static_cast<unsigned char>(body[4]);
   if (route > static_cast<unsigned char>(bus_route::tcp)) return std::nullopt;
-  const char* const at = body.data();
-  return hello{load<std::uint64_t>(at + 8),   load<std::uint64_t>(at + 16),
-               load<std::uint64_t>(at + 24),  load<std::uint64_t>(at + 32),
-               load<std::uint64_t>(at + 40),  load<std::uint32_t>(at + 48),
-               static_cast<bus_route>(route), body[5] != 0};
+  return hello{load<std::uint64_t>(body.substr(8)),  load<std::uint64_t>(body.substr(16)),
+               load<std::uint64_t>(body.substr(24)), load<std::uint64_t>(body.substr(32)),
+               load<std::uint64_t>(body.substr(40)), load<std::uint32_t>(body.substr(48)),
+               static_cast<bus_route>(route),        body[5] != 0};
 }
 
 std::optional<std::uint64_t> decode_number(bytes body) noexcept {

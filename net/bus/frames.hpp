@@ -3,11 +3,11 @@
 #pragma once
 
 #include "../../base/encoding/checksum.hpp"
+#include "../../base/encoding/integers.hpp"
 #include "../../base/framing/checked.hpp"
 #include "../../base/framing/length_prefix.hpp"
 #include "bus_options.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -63,26 +63,15 @@ struct hello {
 };
 constexpr std::size_t hello_size = 56;
 
-template <class T>
-[[nodiscard]] inline T load(const char* from) noexcept {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  if constexpr (std::endian::native == std::endian::big)
-    value = sizeof value == 8 ? static_cast<T>(__builtin_bswap64(value)) : static_cast<T>(__builtin_bswap32(value));
-  return value;
-}
-/// The same from the front of `from`, which must be long enough.
+/// Returns the number at the front of `from`, which must be long enough.
 template <class T>
 [[nodiscard]] inline T load(bytes from) noexcept {
-  std::array<char, sizeof(T)> raw;
-  std::copy_n(from.begin(), raw.size(), raw.begin());
-  return load<T>(raw.data());
+  return static_cast<T>(quintet::decode_number<sizeof(T), std::endian::little>(from));
 }
 template <class T>
 inline void store(char* to, T value) noexcept {
-  if constexpr (std::endian::native == std::endian::big)
-    value = sizeof value == 8 ? static_cast<T>(__builtin_bswap64(value)) : static_cast<T>(__builtin_bswap32(value));
-  std::memcpy(to, &value, sizeof value);
+  const auto raw = encode_number<sizeof(T), std::endian::little>(value);
+  std::memcpy(to, raw.data(), raw.size());
 }
 
 /// Writes what precedes the body of `body` bytes at `place + prefix_size + header_size`, which is there already.
@@ -92,14 +81,13 @@ inline void seal(char* place, const frame_header& h, std::size_t body) noexcept 
                     std::uint64_t{h.hops} << 16U | std::uint64_t{h.sequence} << 32U);
   const auto length = static_cast<std::uint32_t>(4 + header_size + body);
   const auto sum = static_cast<std::uint32_t>(checksum({header, header_size + body}));
-  // The codec's numbers are big-endian.
-  store(place, __builtin_bswap32(length));
-  store(place + 4, __builtin_bswap32(sum));
+  const auto prefix = encode_number<prefix_size, std::endian::big>(std::uint64_t{length} << 32U | sum);
+  std::memcpy(place, prefix.data(), prefix.size());
 }
 
 /// Returns the size of the whole frame that begins here, as seal() has written it.
 [[nodiscard]] inline std::size_t sealed_size(const char* place) noexcept {
-  return 4 + std::size_t{__builtin_bswap32(load<std::uint32_t>(place))};
+  return 4 + quintet::decode_number<4, std::endian::big>({place, 4});
 }
 
 /// Returns nothing if `message` is too short for a header.
@@ -118,9 +106,9 @@ inline void encode(char* place, const routing& r) noexcept {
 /// Takes the routing from the front of a body. Returns nothing if the body is too short.
 [[nodiscard]] inline std::optional<routing> take_routing(bytes& body) noexcept {
   if (body.size() < routing_size) return std::nullopt;
-  const char* const at = body.data();
+  const routing r{load<std::uint64_t>(body), load<std::uint64_t>(body.substr(8)), load<std::uint64_t>(body.substr(16))};
   body.remove_prefix(routing_size);
-  return routing{load<std::uint64_t>(at), load<std::uint64_t>(at + 8), load<std::uint64_t>(at + 16)};
+  return r;
 }
 
 /// A frame that is no message.

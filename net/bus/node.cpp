@@ -30,6 +30,7 @@ listen_options listener_of(std::string_view at, const bus_options& o) {
   if (!is_unix || !o.shared_memory) return how;
   how.upgrade = connection_upgrade::shared_memory;
   how.shared_memory.ring_size = o.ring_size;
+  how.shared_memory.connections_per_file = o.connections_per_file;
   return how;
 }
 
@@ -90,6 +91,11 @@ void node::finish() noexcept {
 }
 
 server_core& node::server() noexcept { return *server_; }
+
+std::map<std::uint64_t, bus_route> node::routes() const {
+  const std::lock_guard lock(routes_mutex_);
+  return routes_;
+}
 
 bus_statistics node::statistics() const noexcept {
   bus_statistics sum;

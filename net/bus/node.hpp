@@ -59,6 +59,7 @@ class node {
   [[nodiscard]] server_core& server() noexcept;
   [[nodiscard]] event_loop& loop() noexcept { return server().main_loop(); }
   [[nodiscard]] std::optional<bus_route> route_of(std::uint64_t peer) const;
+  [[nodiscard]] std::map<std::uint64_t, bus_route> routes() const;
   [[nodiscard]] bus_statistics statistics() const noexcept;
 
   void connect(std::uint64_t peer, std::vector<candidate> how);

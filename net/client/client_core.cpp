@@ -3,11 +3,9 @@
 #include "client_core.hpp"
 
 #include "../engine/make_engine.hpp"
+#include "../loop/background_run.hpp"
 #include "../loop/placing.hpp"
-#include "../watch/thread_name.hpp"
 
-#include <exception>
-#include <future>
 #include <stdexcept>
 #include <utility>
 
@@ -43,20 +41,7 @@ void client_core::run() {
 
 void client_core::run_in_background() {
   run_once();
-  std::promise<void> started;
-  background_ = std::thread([this, &started] {
-    name_this_thread("qnt-client");
-    try {
-      main_.io().prepare();
-      start();
-    } catch (...) {
-      return started.set_exception(std::current_exception());
-    }
-    started.set_value();
-    main_.run();
-    finish();
-  });
-  started.get_future().get();
+  background_ = detail::run_in_background("qnt-client", main_, [this] { start(); }, [this] { finish(); });
 }
 
 void client_core::start() {

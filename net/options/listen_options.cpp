@@ -45,6 +45,9 @@ void validate_upgrade(const listen_options& o) {
   const std::size_t size = o.shared_memory.ring_size;
   require_value(size >= 4 * 1024 && size <= 64 * 1024 * 1024 && std::has_single_bit(size),
                 o.at + ": shared_memory.ring_size", size, "a power of two from 4 KiB to 64 MiB");
+  const unsigned shared = o.shared_memory.connections_per_file;
+  require_value(shared >= 1 && shared <= 1024, o.at + ": shared_memory.connections_per_file", shared,
+                "from 1 to 1024");
 }
 
 void refuse_for_unix(const listen_options& o) {

@@ -49,6 +49,9 @@ struct shared_memory_options {
   /// [loop] Decides on each client that connects for shared memory. Refused clients can use the Unix socket. Empty: the
   /// server's own user, and root.
   std::function<bool(const peer_credentials&)> may_attach = {};
+  /// Connections that share one file in memory, from 1 to 1024. A client could read and write the rings of the others:
+  /// more than 1 is for clients that trust each other. Unused rings cost only address space.
+  unsigned connections_per_file = 1;
 };
 
 /// How to listen. A struct of its own, so that its fields can be named beside an address.

@@ -23,9 +23,8 @@ acceptor::~acceptor() {
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
   const bool has_buffers = options.socket.has_buffers();
-  std::shared_ptr<const shared_memory_options> offer;
-  if (options.upgrade == connection_upgrade::offer)
-    offer = std::make_shared<const shared_memory_options>(options.shared_memory);
+  std::shared_ptr<shm::offerer> offer;
+  if (options.upgrade == connection_upgrade::offer) offer = std::make_shared<shm::offerer>(options.shared_memory);
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, has_buffers, offer](int handle) { accepted({handle, has_buffers, offer}); }, log_,
       shared));
@@ -77,7 +76,7 @@ bool acceptor::try_place(const pending_connection& a) noexcept {
       return true;
     }
     if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
-    if (a.offer) shm::offer_to(a.handle, *a.offer);
+    if (a.offer) a.offer->offer_to(a.handle);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

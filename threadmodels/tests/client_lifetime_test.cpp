@@ -3,9 +3,9 @@
 // ctest: LABELS slow TIMEOUT 300
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/sockets.hpp"
 #include "census.hpp"
 #include "running.hpp"
-#include "sockets.hpp"
 #include "waiting.hpp"
 
 #include <quintet/base/build/sanitizers.hpp>

@@ -100,6 +100,12 @@ const std::vector<wrong> wrong_ones{
                     {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = 5000}}}};
      },
      {"shared_memory.ring_size", "unix:@quintet-test", "5000", "4 KiB", "64 MiB"}},
+    {"a file for nobody",
+     [](config& c) {
+       c.listen = {{"unix:@quintet-test",
+                    {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.connections_per_file = 0}}}};
+     },
+     {"shared_memory.connections_per_file", "unix:@quintet-test", "0", "from 1 to 1024"}},
     {"a mode without a file", [](config& c) { c.listen[0].mode = 0600; }, {"mode", "0.0.0.0:0", "unix:/path"}},
     {"too wide a mode", [](config& c) { c.listen = {{"unix:/x", {.mode = 01777}}}; }, {"mode", "unix:/x", "0777"}},
     {"a negative buffer", [](config& c) { c.listen[0].socket.send_buffer = -1; }, {"send_buffer", "-1", "at least 0"}},

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "forked.hpp"
-#include "long_runs.hpp"
+#include "../../net/tests/support/long_runs.hpp"
 #include "running.hpp"
 #include "shared_memory.hpp"
 #include "waiting.hpp"

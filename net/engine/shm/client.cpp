@@ -51,7 +51,7 @@ file_descriptor connect(const std::string& at) {
 shared_memory_client::shared_memory_client(std::string_view at, const options& how)
     : how_(how), socket_(connect(std::string(at))), end_(attach(socket_.get(), std::string(at), how.timeout)) {}
 
-shared_memory_client::~shared_memory_client() { end_.close(closing_); }
+shared_memory_client::~shared_memory_client() { end_.close(closing_, socket_.get()); }
 
 // ---- Waiting --------------------------------------------------------------------------------------------------------
 

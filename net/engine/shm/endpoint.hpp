@@ -18,7 +18,10 @@ struct endpoint {
   explicit endpoint(segment&& s) noexcept : memory(std::move(s)), out(memory.producer()), in(memory.consumer()) {}
 
   /// Ends the stream to the peer. The caller closes the socket afterwards, which wakes the peer.
-  void close(stream_end how) noexcept { (void)out.end(how); }
+  void close(stream_end how, int socket) noexcept {
+    (void)out.end(how);
+    memory.leave(socket);
+  }
 
   segment memory;
   ring_producer out;

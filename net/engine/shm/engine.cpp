@@ -227,7 +227,7 @@ void engine::shutdown_send(int handle) noexcept {
 // The peer reads what it was sent from its own mapping of the segment.
 void engine::close(int handle) noexcept {
   if (auto left = parked_endpoints::take(handle))
-    left.mapped().close(kernel_sockets::resets_when_closed(handle) ? stream_end::reset : stream_end::finished);
+    left.mapped().close(kernel_sockets::resets_when_closed(handle) ? stream_end::reset : stream_end::finished, handle);
   inner_->close(handle);
 }
 

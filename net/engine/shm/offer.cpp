@@ -55,13 +55,8 @@ bool may_attach(int socket, const shared_memory_options& how) {
   return peer.uid == 0 || peer.uid == ::geteuid();
 }
 
-}  // namespace
-
-error_code send_offer(int socket, std::size_t ring_size, segment& made) noexcept {
-  segment fresh;
-  file_descriptor file;
-  if (const error_code failed = segment::create(ring_size, fresh, file)) return failed;
-  offer all{offer::expected_magic, offer::current_version, static_cast<std::uint32_t>(ring_size)};
+// The socket is new, so its buffer has room.
+void send_offer(int socket, offer all, int file) {
   iovec what{.iov_base = &all, .iov_len = sizeof all};
   descriptor_room beside;
   msghdr m = message_of(what, beside);
@@ -69,14 +64,12 @@ error_code send_offer(int socket, std::size_t ring_size, segment& made) noexcept
   h->cmsg_level = SOL_SOCKET;
   h->cmsg_type = SCM_RIGHTS;
   h->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = file.get();
-  std::memcpy(CMSG_DATA(h), &fd, sizeof fd);
-  // The socket is new, so its buffer has room.
+  std::memcpy(CMSG_DATA(h), &file, sizeof file);
   const ssize_t sent = ::sendmsg(socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent != sizeof all) return system_error_code(sent < 0 ? errno : EPROTO);
-  made = std::move(fresh);
-  return {};
+  if (sent != sizeof all) throw_system_error(sent < 0 ? errno : EPROTO, "cannot offer shared memory");
 }
+
+}  // namespace
 
 error_code receive_offer(int socket, segment& made) noexcept {
   offer all;
@@ -92,15 +85,28 @@ error_code receive_offer(int socket, segment& made) noexcept {
   // A stream keeps a message of one send together only while nothing else lies before it, and nothing does here.
   if (received != sizeof all || all.magic != offer::expected_magic || all.version != offer::current_version || !file)
     return system_error_code(EPROTO);
-  return segment::attach(file, all.ring_size, made);
+  return segment::attach(file, all.ring_size, all.offset, made);
 }
 
-void offer_to(int socket, const shared_memory_options& how) {
-  if (!may_attach(socket, how)) throw_system_error(EACCES, "the peer may not attach to shared memory");
+// The endpoint is parked first: the engine that closes the socket after a failure finds it, and gives its place back.
+void offerer::offer_to(int socket) {
+  if (!may_attach(socket, how_)) throw_system_error(EACCES, "the peer may not attach to shared memory");
   segment made;
-  if (const error_code failed = send_offer(socket, how.ring_size, made))
-    throw boost::system::system_error(failed, "cannot offer shared memory");
+  file_descriptor own;
+  int file = -1;
+  offer what{.magic = offer::expected_magic,
+             .version = offer::current_version,
+             .ring_size = static_cast<std::uint32_t>(how_.ring_size)};
+  error_code failed;
+  if (how_.connections_per_file > 1) {
+    failed = pool_.take(made, file, what.offset);
+  } else {
+    failed = segment::create(how_.ring_size, made, own);
+    file = own.get();
+  }
+  if (failed) throw boost::system::system_error(failed, "cannot offer shared memory");
   parked_endpoints::put(socket, std::move(made));
+  send_offer(socket, what, file);
 }
 
 std::string offering_address(std::string_view at) {

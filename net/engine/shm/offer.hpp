@@ -2,7 +2,7 @@
 // offer: how a server gives a client the shared memory of their connection, over a Unix socket.
 #pragma once
 
-#include "segment.hpp"
+#include "segment_pool.hpp"
 
 #include "../../options/listen_options.hpp"
 
@@ -18,20 +18,29 @@ struct offer {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
   std::uint32_t ring_size = 0;
+  std::uint64_t offset = 0;                                               ///< of the segment in its file
   static constexpr std::uint64_t expected_magic = 0x314d'4853'544e'5151;  // "QQNTSHM1", as the bytes lie in memory
   static constexpr std::uint32_t current_version = 1;
 };
 
-/// Creates a segment and offers it on an accepted socket. Returns the reason of a failure.
-[[nodiscard]] error_code send_offer(int socket, std::size_t ring_size, segment& made) noexcept;
 /// Receives an offer without waiting, and maps its segment. The peer is not trusted. Returns the reason of a failure:
 /// EAGAIN if the offer has not arrived, EPROTO if it is not one of this version, ECONNRESET if the server has closed.
 [[nodiscard]] error_code receive_offer(int socket, segment& made) noexcept;
 
-/// For a server: offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop
-/// that will serve the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws
-/// std::bad_alloc and the exceptions of `how.may_attach`.
-void offer_to(int socket, const shared_memory_options& how);
+/// Offers shared memory to the clients of a listener.
+class offerer {
+ public:
+  explicit offerer(const shared_memory_options& how) : how_(how), pool_(how.ring_size, how.connections_per_file) {}
+
+  /// Offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop that will serve
+  /// the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws std::bad_alloc and the
+  /// exceptions of `may_attach`. After an exception the caller closes the socket by its engine.
+  void offer_to(int socket);
+
+ private:
+  const shared_memory_options how_;
+  segment_pool pool_;  // if connections share a file
+};
 
 /// Returns the address at which a server that listens on `at` offers shared memory: with ".shm" appended. Throws
 /// config_error if that is too long for a Unix socket.

@@ -99,17 +99,18 @@ bool drive_until(const std::vector<noting_node*>& nodes, Condition holds) {
 /// A node in a child process, which ends with this object. The calling process must have one thread.
 class forked_node {
  public:
-  /// The child calls make(), which returns the node's options, and runs the node.
-  template <class F>
-  explicit forked_node(F make) : pid_(::fork()) {
+  /// The child calls make(), which returns the node's options, and begin(node), and runs the node.
+  template <class F, class Begin = void (*)(bus_node&)>
+  explicit forked_node(F make, Begin begin = [](bus_node&) {}) : pid_(::fork()) {
     if (pid_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (is_address_in_use(make)) std::this_thread::yield();
+    while (is_address_in_use(make, begin)) std::this_thread::yield();
     ::_exit(0);
   }
   ~forked_node() { kill(); }
   forked_node(const forked_node&) = delete;
   forked_node& operator=(const forked_node&) = delete;
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void kill() noexcept {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
@@ -118,10 +119,11 @@ class forked_node {
 
  private:
   // The kernel may still be closing a predecessor's sockets, of an io_uring for example.
-  template <class F>
-  static bool is_address_in_use(F& make) {
+  template <class F, class Begin>
+  static bool is_address_in_use(F& make, Begin& begin) {
     try {
       bus_node node(make());
+      begin(node);
       node.run();
     } catch (const boost::system::system_error& e) {
       if (e.code() == boost::system::errc::address_in_use) return true;

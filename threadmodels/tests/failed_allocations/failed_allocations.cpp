@@ -7,7 +7,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "long_runs.hpp"
+#include "../../../net/tests/support/long_runs.hpp"
 #include "trials.hpp"
 
 #include <quintet/net/engine/make_engine.hpp>

@@ -11,7 +11,7 @@
 #include "fault_classes.hpp"
 #include "forked.hpp"
 #include "load.hpp"
-#include "long_runs.hpp"
+#include "../../../net/tests/support/long_runs.hpp"
 
 #include <quintet/net/engine/make_engine.hpp>
 #include <quintet/net/framed.hpp>

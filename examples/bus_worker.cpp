@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// bus_worker: a node of the bus. It sends numbered messages to its peers, counts those that it gets, and answers
+// bus_top.
+#include <quintet/net/bus.hpp>
+#include <quintet/net/event_loop.hpp>
+#include <quintet/net/stop_on_signals.hpp>
+
+#include "common/bus_report.hpp"
+#include "common/options.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace quintet;
+
+struct peer {
+  std::uint64_t id = 0;
+  std::string address;
+};
+
+/// Reads "2=unix:/tmp/2.bus".
+peer peer_from(const std::string& text) {
+  peer p;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, p.id);
+  if (error != std::errc() || p.id == 0 || rest == end || *rest != '=')
+    throw config_error("--peers has '" + text + "'; each must be ID=ADDRESS");
+  p.address.assign(rest + 1, end);
+  return p;
+}
+
+std::vector<peer> peers_from(const std::string& text) {
+  std::vector<peer> all;
+  std::istringstream in(text);
+  for (std::string one; std::getline(in, one, ',');) all.push_back(peer_from(one));
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::size_t id = 1, per_second = 100;
+  std::string listen, peers;
+  example::command_line("bus_worker", "A node of the bus, which sends numbered messages to its peers.")
+      .number("--id", id, 1, ~std::size_t{0}, "number of this node")
+      .text("--listen", listen, "where other nodes connect: unix:/path or tcp:ADDRESS:PORT", "ADDRESS")
+      .text("--peers", peers, "nodes to connect to, and to send messages to", "ID=ADDRESS[,ID=ADDRESS...]")
+      .number("--per-second", per_second, 1, 1000, "messages to each peer")
+      .try_it(
+          "  bus_worker --id 1 --listen unix:/tmp/1.bus &\n"
+          "  bus_worker --id 2 --listen unix:/tmp/2.bus --peers 1=unix:/tmp/1.bus &\n"
+          "  bus_top --node 1 --at unix:/tmp/1.bus")
+      .parse(argc, argv);
+  try {
+    bus_node* self = nullptr;
+    bus_options o{.id = id};
+    if (!listen.empty()) o.listen = {listen};
+    o.on_messages = [&](std::span<const bus_message> all) {
+      for (const bus_message& m : all)
+        if (m.payload == example::bus_report_request) (void)self->send(m.source, example::to_text(*self, o.ring_size));
+    };
+    bus_node node(o);
+    self = &node;
+    const signal_guard stopper(node.loop(), {SIGINT, SIGTERM}, [&node] { node.stop(); });
+    const std::vector<peer> to = peers_from(peers);
+    for (const peer& p : to) node.connect(p.id, {p.address});
+    node.loop().every(std::chrono::microseconds(1'000'000 / per_second), [&, number = 0]() mutable {
+      const std::string text = "message " + std::to_string(++number);
+      for (const peer& p : to) (void)node.send(p.id, text);  // a full queue drops it
+    });
+    std::printf("bus_worker: node %zu\n", id);
+    std::fflush(stdout);
+    node.run();
+  } catch (...) {
+    return example::report_exception("bus_worker");
+  }
+}
