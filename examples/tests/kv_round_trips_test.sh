@@ -10,6 +10,7 @@ asks() {
   ((status == $1)) || fail "${*:2}: exit status $status and not $1: $out"
 }
 for model in "${models[@]}"; do
+  : > "$work/announced"  # so that says() does not read the last server's
   "$examples/kv" --model "$model" --listen 127.0.0.1:0 --unix "$work/kv.sock" > "$work/announced" 2> "$work/errors" &
   server_pid=$!
   says "unix:$work/kv.sock"

@@ -4,7 +4,9 @@
 
 namespace quintet::bus {
 
+// A chunk that is full shrinks to its frames: then it can be sent as a whole.
 void send_queue::add_chunk(std::size_t least) {
+  if (!chunks_.empty()) chunks_.back().memory->resize(chunks_.back().used);
   chunks_.push_back({{}, last_ + 1});
   try {
     chunks_.back().memory = store_.take(least);
@@ -32,20 +34,29 @@ send_queue::cursor send_queue::find(std::uint64_t number) const noexcept {
   if (i == 0) return {freed_, 0};
   const numbered_chunk& c = chunks_[i - 1];
   std::size_t offset = 0;
-  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n)
-    offset += sealed_size(c.memory.memory.get() + offset);
+  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n) offset += sealed_size(c.memory->data() + offset);
   return {freed_ + i - 1, offset};
 }
 
-bytes send_queue::peek(cursor& at) const noexcept {
+const send_queue::numbered_chunk* send_queue::chunk_at(cursor& at) const noexcept {
   if (at.chunk < freed_) at = {freed_, 0};
   for (;; at = {at.chunk + 1, 0}) {
     const std::uint64_t i = at.chunk - freed_;
-    if (i >= chunks_.size()) return {};
+    if (i >= chunks_.size()) return nullptr;
     const numbered_chunk& c = chunks_[static_cast<std::size_t>(i)];
-    if (at.offset < c.used) return {c.memory.memory.get() + at.offset, c.used - at.offset};
-    if (i + 1 >= chunks_.size()) return {};
+    if (at.offset < c.used) return &c;
+    if (i + 1 >= chunks_.size()) return nullptr;
   }
+}
+
+bytes send_queue::peek(cursor& at) const noexcept {
+  const numbered_chunk* const c = chunk_at(at);
+  return c ? bytes(*c->memory).substr(at.offset, c->used - at.offset) : bytes();
+}
+
+shared_bytes send_queue::peek_chunk(cursor& at) const noexcept {
+  const numbered_chunk* const c = chunk_at(at);
+  return c && at.offset == 0 && c != &chunks_.back() ? c->memory : nullptr;
 }
 
 }  // namespace quintet::bus

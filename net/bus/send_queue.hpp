@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,22 +19,19 @@ namespace quintet::bus {
 class chunk_store {
  public:
   static constexpr std::size_t chunk_size = 64 * 1024, most_spare = 16;
-  struct chunk {
-    std::unique_ptr<char[]> memory;
-    std::size_t capacity = 0;
-  };
-  /// Throws std::bad_alloc.
+  using chunk = std::shared_ptr<std::string>;
+  /// Returns a chunk of at least this size. Throws std::bad_alloc.
   [[nodiscard]] chunk take(std::size_t least) {
-    if (least > chunk_size || spare_.empty()) {
-      const std::size_t capacity = std::max(least, chunk_size);
-      return {std::make_unique_for_overwrite<char[]>(capacity), capacity};
-    }
+    if (least > chunk_size || spare_.empty()) return std::make_shared<std::string>(std::max(least, chunk_size), '\0');
     chunk c = std::move(spare_.back());
     spare_.pop_back();
+    c->resize(chunk_size);  // it has the memory
     return c;
   }
+  /// A chunk that a connection still sends is not kept.
   void put(chunk&& c) noexcept {
-    if (c.capacity == chunk_size && spare_.size() < spare_.capacity()) spare_.push_back(std::move(c));
+    if (c.use_count() == 1 && c->capacity() < 2 * chunk_size && spare_.size() < spare_.capacity())
+      spare_.push_back(std::move(c));
   }
   chunk_store() { spare_.reserve(most_spare); }
 
@@ -56,9 +54,9 @@ class send_queue {
   /// Returns space for a frame, or nullptr if the queue is full. Throws std::bad_alloc.
   [[nodiscard]] char* reserve(std::size_t frame) {
     if (bytes_ + frame > limit_) return nullptr;
-    if (chunks_.empty() || chunks_.back().memory.capacity - chunks_.back().used < frame) [[unlikely]]
+    if (chunks_.empty() || chunks_.back().memory->size() - chunks_.back().used < frame) [[unlikely]]
       add_chunk(frame);
-    return chunks_.back().memory.memory.get() + chunks_.back().used;
+    return chunks_.back().memory->data() + chunks_.back().used;
   }
   /// Adds the frame that was written to the reserved space; its number is last() afterwards.
   void commit(std::size_t frame) noexcept {
@@ -79,6 +77,8 @@ class send_queue {
   [[nodiscard]] cursor find(std::uint64_t number) const noexcept;
   /// Returns the bytes at the cursor, as far as they lie in one piece. Empty at the end of the queue.
   [[nodiscard]] bytes peek(cursor& at) const noexcept;
+  /// Returns the chunk at the cursor if the cursor is at its beginning and nothing is added to it any more, else null.
+  [[nodiscard]] shared_bytes peek_chunk(cursor& at) const noexcept;
 
  private:
   struct numbered_chunk {
@@ -87,6 +87,8 @@ class send_queue {
     std::size_t used = 0;
   };
   void add_chunk(std::size_t least);
+  /// Moves the cursor to the next byte. Returns nullptr at the end of the queue.
+  [[nodiscard]] const numbered_chunk* chunk_at(cursor& at) const noexcept;
 
   chunk_store& store_;
   const std::size_t limit_;

@@ -184,8 +184,15 @@ void wire::flush() {
   if (ack_due_ && can_write() && write(encode(frame_type::acknowledge, link_->received()).data())) ack_due_ = false;
   if (!link_->is_current(*this)) return;
   const send_queue& out = link_->out();
-  for (bytes next; can_write() && !(next = out.peek(cursor_)).empty();) {
-    const bytes part = next.substr(0, piece);
+  while (can_write()) {
+    if (const shared_bytes chunk = out.peek_chunk(cursor_)) {
+      if (!write_chunk(chunk)) return;
+      cursor_.offset = chunk->size();
+      push();
+      continue;
+    }
+    const bytes part = out.peek(cursor_).substr(0, piece);
+    if (part.empty()) return;
     if (!write(part)) return;
     cursor_.offset += part.size();
     if (part.size() == piece) push();
@@ -224,6 +231,13 @@ void socket_wire::on_input(connection& c, bytes in) {
 bool socket_wire::write(bytes data) {
   if (!at_hand_ || !at_hand_->write(data)) return false;
   in_window_ += data.size();
+  return true;
+}
+
+bool socket_wire::write_chunk(shared_bytes data) {
+  const std::size_t size = data->size();
+  if (!at_hand_ || !at_hand_->write(std::move(data))) return false;
+  in_window_ += size;
   return true;
 }
 

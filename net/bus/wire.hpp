@@ -55,6 +55,8 @@ class wire {
 
   /// Appends to the output. Returns false if the connection has ended.
   virtual bool write(bytes data) = 0;
+  /// The same without a copy, if the transport can.
+  virtual bool write_chunk(shared_bytes data) { return write(bytes(*data)); }
   /// Returns false if much output waits. request_flush() is then called when it has left.
   [[nodiscard]] virtual bool can_write() = 0;
   /// Sends what was written.
@@ -104,6 +106,7 @@ class socket_wire final : public wire {
  private:
   class at_hand;
   bool write(bytes data) override;
+  bool write_chunk(shared_bytes data) override;
   [[nodiscard]] bool can_write() override;
   void push() override { at_hand_->flush(); }
   void schedule_flush() override;

@@ -86,7 +86,11 @@ BOOST_AUTO_TEST_CASE(each_cursor_reads_the_queue_without_a_gap) {
   std::mt19937 random(2);
   bus::send_queue::cursor at = q.find(1);
   std::uint64_t read = 0;
+  shared_bytes held;  // as a connection holds a chunk that it has not sent yet
+  std::string as_it_was;
+  int chunks = 0;
   for (int round = 0; round < 5'000; ++round) {
+    if (held) BOOST_TEST_REQUIRE((*held == as_it_was));
     for (std::size_t i = random() % 40; i > 0; --i) {
       const std::string payload = numbered(q.last() + 1),
                         f = message_frame(static_cast<std::uint32_t>(q.last() + 1), payload);
@@ -99,6 +103,12 @@ BOOST_AUTO_TEST_CASE(each_cursor_reads_the_queue_without_a_gap) {
       const std::uint64_t from = q.acknowledged() + 1 + random() % (q.last() - q.acknowledged() + 1);
       at = q.find(from);
       read = from - 1;
+    }
+    if (shared_bytes chunk = q.peek_chunk(at)) {
+      BOOST_TEST_REQUIRE((bytes(*chunk) == q.peek(at)));
+      held = std::move(chunk);
+      as_it_was = *held;
+      ++chunks;
     }
     const bytes next = q.peek(at).substr(0, random() % 4000);
     std::size_t whole = 0;
@@ -114,6 +124,7 @@ BOOST_AUTO_TEST_CASE(each_cursor_reads_the_queue_without_a_gap) {
     BOOST_TEST(q.size() <= 512U * 1024);
   }
   BOOST_TEST(q.acknowledged() > 10'000U);
+  BOOST_TEST(chunks > 10);
   q.drop_all();
   BOOST_TEST(q.size() == 0U);
 }
