@@ -15,7 +15,7 @@ namespace {
 
 // Fits into one chunk of a connection's output together with an acknowledgement, so that the output stays in one piece.
 constexpr std::size_t piece = 16'000;
-// Bytes that a connection may hold. More would only wait there instead of in the link's queue.
+// Bytes that a connection may hold, and the rest of a chunk. More would only wait there instead of in the link's queue.
 constexpr std::size_t window = 128 * 1024;
 
 }  // namespace
@@ -185,10 +185,13 @@ void wire::flush() {
   if (!link_->is_current(*this)) return;
   const send_queue& out = link_->out();
   for (bytes next; can_write() && !(next = out.peek(cursor_)).empty();) {
-    const bytes part = next.substr(0, piece);
-    if (!write(part)) return;
-    cursor_.offset += part.size();
-    if (part.size() == piece) push();
+    // All of the chunk, so that it ends with a frame: the next flush may begin with an acknowledgement.
+    for (; !next.empty(); next.remove_prefix(std::min(piece, next.size()))) {
+      const bytes part = next.substr(0, piece);
+      if (!write(part)) return;
+      cursor_.offset += part.size();
+      if (part.size() == piece) push();
+    }
   }
 }
 
