@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // probe_command.cpp: `quintet-bench probe KIND`: one measurement close to the hardware or the kernel, as one line of
 // JSON. Other commands repeat, compare and show it.
+#include "bus/bus_run.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "piece_stream.hpp"
@@ -13,10 +14,11 @@
 #include "probe/receiver.hpp"
 #include "probe/zero_copy.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include <memory>
+#include <stdexcept>
 
 namespace quintet::bench {
 namespace {
@@ -35,6 +37,7 @@ struct probe_options {
   endpoint server;
   pid_t server_pid = 0;
   count_range sizes{8, 128};
+  bus_settings bus;
 };
 
 /// The first two of the given or allowed CPUs.
@@ -125,6 +128,60 @@ json::object probe_zero_copy(const probe_options& o) {
   return out;
 }
 
+count_range parse_bus_sizes(const std::string& text) {
+  const count_range sizes = parse_sizes(text, numbered_messages::largest);
+  if (sizes.min >= numbered_messages::smallest) return sizes;
+  throw usage_error(fmt::format("\"{}\" has messages of fewer than {} bytes: no room for their number", text,
+                                numbered_messages::smallest));
+}
+
+json::object side_json(const bus_result& r, bool process_use::* side) {
+  double cpu_s = 0, rss_bytes = 0, switches = 0, count = 0;
+  for (const process_use& one : r.processes) {
+    if (!(one.*side)) continue;
+    ++count;
+    cpu_s += one.cpu_s;
+    rss_bytes += one.rss_bytes;
+    switches += one.switches;
+  }
+  const double messages = static_cast<double>(r.messages);
+  return {{"cpu", cpu_s / r.seconds},
+          {"cpu_us_per_message", cpu_s * 1e6 / messages},
+          {"rss_bytes", rss_bytes / count},
+          {"switches_per_message", switches / messages}};
+}
+
+json::object to_json(const bus_result& r, bool cpus_shared) {
+  const double messages = static_cast<double>(r.messages);
+  json::array cpus;
+  for (const process_use& one : r.processes) cpus.push_back(one.cpu);
+  return {{"seconds", r.seconds},
+          {"messages_per_s", messages / r.seconds},
+          {"bytes_per_s", static_cast<double>(r.bytes) / r.seconds},
+          {"writes_per_message", static_cast<double>(r.writes) / messages},
+          {"sender", side_json(r, &process_use::sends)},
+          {"receiver", side_json(r, &process_use::receives)},
+          {"checked", r.checked},
+          {"cpus", std::move(cpus)},
+          {"cpus_shared", cpus_shared},
+          {"segments", r.segments.count},
+          {"segment_bytes", r.segments.bytes},
+          {"segment_resident_bytes", r.segments.resident_bytes}};
+}
+
+json::object probe_bus(const probe_options& o) {
+  bus_settings s = o.bus;
+  if (s.traffic.route == bus_route::mem) throw usage_error("--route: mem is for nodes of one process");
+  if (s.all_to_all == 1)
+    throw usage_error("--all-to-all: one node has nobody to send to; it must be 0 or from 2 to 16");
+  s.traffic.sizes = o.sizes;
+  s.cpus = o.cpus;
+  s.duration = o.duration;
+  const bus_result r = run_bus(s);
+  if (r.messages == 0) throw std::runtime_error("no message arrived within the measured time");
+  return to_json(r, r.processes.size() > (s.cpus.empty() ? allowed_cpus() : s.cpus).size());
+}
+
 using probe = json::object (*)(const probe_options&);
 
 CLI::App& add_kind(CLI::App& probes, const std::shared_ptr<probe_options>& o, const char* name, const char* about,
@@ -165,6 +222,14 @@ void add_probe(CLI::App& app) {
   add_parsed(receive, "server", o->server, parse_endpoint, "where the server listens")->type_name("HOST:PORT");
   add_parsed(receive, "--server-pid", o->server_pid, number_in<pid_t>(1), "the server's process");
   add_parsed(receive, "--sizes", o->sizes, piece_stream::parse_sizes, "MIN..MAX bytes of a message (8..128)");
+  auto& bus = add_kind(probes, o, "bus", "processes that send to one, or all to all, over the bus", probe_bus);
+  add_parsed(bus, "--route", o->bus.traffic.route, named<bus_route>("a route"), "shm, unix or tcp (shm)");
+  add_parsed(bus, "--sizes", o->sizes, parse_bus_sizes, "MIN..MAX bytes of a message, from 8 on (8..128)");
+  add_parsed(bus, "--senders", o->bus.senders, number_in(1U, 16U), "processes that send to one receiver (1)");
+  add_parsed(bus, "--all-to-all", o->bus.all_to_all, number_in(0U, 16U), "instead: processes that all send (0: none)");
+  add_parsed(bus, "--seed", o->bus.traffic.seed, number_in<std::uint64_t>(0), "of sizes and contents (1)");
+  bus.add_flag_callback(
+      "--no-merging", [o] { o->bus.traffic.merging = false; }, "a message in a turn of the loop, and so in a write");
 }
 
 }  // namespace quintet::bench

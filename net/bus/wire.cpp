@@ -15,7 +15,7 @@ namespace {
 
 // Fits into one chunk of a connection's output together with an acknowledgement, so that the output stays in one piece.
 constexpr std::size_t piece = 16'000;
-// Bytes that a connection may hold. More would only wait there instead of in the link's queue.
+// Bytes that a connection may hold, and the rest of a chunk. More would only wait there instead of in the link's queue.
 constexpr std::size_t window = 128 * 1024;
 
 }  // namespace
@@ -189,14 +189,22 @@ void wire::flush() {
       if (!write_chunk(chunk)) return;
       cursor_.offset = chunk->size();
       push();
-      continue;
+    } else if (const bytes rest = out.peek(cursor_); rest.empty() || !write_rest(rest)) {
+      return;
     }
-    const bytes part = out.peek(cursor_).substr(0, piece);
-    if (part.empty()) return;
-    if (!write(part)) return;
+  }
+}
+
+// Writes all of the chunk, so that it ends with a frame: the next flush may begin with an acknowledgement.
+bool wire::write_rest(bytes rest) {
+  while (!rest.empty()) {
+    const bytes part = rest.substr(0, piece);
+    if (!write(part)) return false;
     cursor_.offset += part.size();
     if (part.size() == piece) push();
+    rest.remove_prefix(part.size());
   }
+  return true;
 }
 
 // ---- Over a connection ----------------------------------------------------------------------------------------------

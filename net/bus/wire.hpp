@@ -74,6 +74,7 @@ class wire {
   [[nodiscard]] bool accept(std::uint32_t sequence);
   void refuse(std::int32_t ahead);
   void rewind(std::uint64_t number);
+  [[nodiscard]] bool write_rest(bytes rest);
   void fail(error_code why);
   void malformed() { fail(errc::malformed_message); }
 

@@ -68,6 +68,29 @@ BOOST_DATA_TEST_CASE(messages_and_completions_pass_over_each_route, data::make(a
   BOOST_TEST(n.two.node.statistics().duplicates == n.one.node.statistics().resent);
 }
 
+// The queues are full again and again, so acknowledgements leave while messages of the same direction are cut off.
+BOOST_DATA_TEST_CASE(full_queues_in_both_directions_spoil_no_frame, data::make(all_routes), route) {
+  two_nodes n;
+  n.connect();
+  n.one.node.use_route(2, route);
+  BOOST_TEST(n.until_route(route));
+  for (auto* x : {&n.one, &n.two}) x->keeps = false;
+  const std::uint64_t connections = n.one.node.statistics().connections + n.two.node.statistics().connections;
+  const std::string payload(3001, 'x');
+  const auto send_all = [&] {
+    for (auto [from, to] : {std::pair{&n.one, 2U}, std::pair{&n.two, 1U}})
+      from->node.loop().post([from, to, &payload] {
+        while (!from->node.send(to, payload)) {
+        }
+      });
+    return n.one.count > 10'000 && n.two.count > 10'000;
+  };
+  BOOST_TEST(n.until(send_all));
+  const bus_statistics s = n.one.node.statistics(), t = n.two.node.statistics();
+  BOOST_TEST(s.checksum_errors + t.checksum_errors == 0U);
+  BOOST_TEST(s.connections + t.connections == connections);
+}
+
 // Both nodes send all the time, from their loops, while one of them asks for another route 200 times.
 BOOST_AUTO_TEST_CASE(two_hundred_changes_of_route_under_traffic_lose_double_and_reorder_nothing) {
   two_nodes n;

@@ -111,7 +111,7 @@ BLOCKS: dict[str, Callable[..., str]] = {
     "models": lambda *workloads: choosing.models(read("compare"), workloads), "options": options,
     "prices": lambda: choosing.prices(read("compare"), json.loads(pathlib.Path(path_of("stress_idle")).read_text())),
     "ratios": lambda: choosing.ratios(read("sweep")), "stress": lambda scenario: section(f"stress_{scenario}"),
-    **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat", "shm")}}
+    **{name: functools.partial(section, name) for name in ("sweep", "study", "contention", "memlat", "shm", "bus")}}
 
 
 def rewritten(text: str) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy
 
+from ..bus_tables import sentences_of, tables_of
 from ..commands.memlat import size_text
+from ..published import PUBLISHED
 from ..study.report import FIGURES, middle_round, rate_text
 from ..text import grouped, micros, percent, significant
 from .figures import MODELS, Curves, Line, Point, complete, shown, tint_of, tip
@@ -104,6 +106,12 @@ def _shm(document: dict[str, Any]) -> Parts:
     return {"tables": tables, "after": [f"{one['workload']}: {one['sentence']}." for one in document.get("verdicts", ())]}
 
 
+def _bus(document: dict[str, Any]) -> Parts:
+    tables = [([heads[0] or title, *heads[1:]], rows, "") for title, heads, rows in tables_of(document)]
+    after = [f"{document['settings']['placement']}. Published: {PUBLISHED['bus']['sentence']}."]
+    return {"tables": tables, "after": after + [f"{sentence}." for sentence in sentences_of(document)]}
+
+
 def _memlat(document: dict[str, Any]) -> Parts:
     results = document["results"]
     bars = [{"label": r["name"], "tint": "peer", "toggle": "", "rounds": len(r["rounds"]), "ns": r["median_ns"],
@@ -175,7 +183,7 @@ def _soak(document: dict[str, Any]) -> Parts:
 SECTIONS = {"sweep": ("summary", "One thing varies", _sweep), "study": ("study", "What a server does to the machine", _study),
             "contention": ("summary", "Threads that share an io_context", _contention),
             "memlat": ("results", "Latency of memory", _memlat), "allocators": ("summary", "Memory allocators", _summary),
-            "shm": ("summary", "Shared memory beside sockets", _shm),
+            "shm": ("summary", "Shared memory beside sockets", _shm), "bus": ("results", "The bus between processes", _bus),
             "accept": ("summary", "Short connections", _summary), "peers": ("summary", "Beside other libraries", _summary),
             "forecast": ("forecast", "What more cores would do: a forecast", _forecast),
             "stress": ("results", "Under stress", _stress), "soak": ("soak", "Over a long time", _soak)}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSL-1.0
+// node_process.cpp: sends as fast as the bus takes messages, and checks all that arrive.
+#include "bus/node_process.hpp"
+
+#include <quintet/net/event_loop.hpp>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace quintet::bench {
+namespace {
+
+// Bytes for each target in a turn of a merging node. More would leave the caches before they are written.
+constexpr std::size_t burst = 128 * 1024;
+// A backlog would leave in merged writes, so a node that must not merge has as little as the bus allows: two messages
+// of the largest size.
+constexpr std::size_t least_unacknowledged = 2 * (numbered_messages::largest + 64);
+
+}  // namespace
+
+node_process::node_process(const bus_traffic& traffic, node_role role, std::span<node_board> boards, std::string name,
+                           int control)
+    : traffic_(traffic),
+      role_(std::move(role)),
+      boards_(boards),
+      name_(std::move(name)),
+      control_(control),
+      messages_(traffic.sizes, traffic.seed) {
+  for (const std::uint64_t id : role_.targets) targets_.push_back({id});
+  node_ = std::make_unique<bus_node>(make_options());
+  for (const std::string& where : node_->addresses()) {
+    if (where.starts_with("tcp:"))
+      own_board().port = static_cast<unsigned>(std::stoul(where.substr(where.rfind(':') + 1)));
+  }
+}
+
+bus_options node_process::make_options() {
+  bus_options o{.id = role_.id,
+                .listen = {traffic_.route == bus_route::tcp ? "tcp:127.0.0.1:0" : address_of(role_.id)},
+                .on_messages = [this](std::span<const bus_message> all) { receive(all); },
+                .on_route = [this](std::uint64_t peer, auto route) { note_route(peer, route); },
+                .on_room =
+                    [this](std::uint64_t peer) {
+                      for (target& t : targets_) t.is_full = t.is_full && t.id != peer;
+                      schedule();
+                    },
+                .shared_memory = traffic_.route == bus_route::shm};
+  if (!traffic_.merging) o.max_unacknowledged = least_unacknowledged;
+  return o;
+}
+
+std::string node_process::address_of(std::uint64_t id) const {
+  if (traffic_.route == bus_route::tcp) return fmt::format("tcp:127.0.0.1:{}", boards_[id - 1].port.load());
+  return fmt::format("unix:@{}.{}", name_, id);
+}
+
+// ---- Commands -------------------------------------------------------------------------------------------------------
+
+void node_process::run() {
+  node_->run_in_background();
+  answer(node_command::listening);
+  for (char command = 0; ::recv(control_, &command, 1, 0) == 1 && command != node_command::end;) {
+    if (command == node_command::connect) connect_all();
+    if (command == node_command::send) node_->loop().post([this] { schedule(); });
+    if (command == node_command::stop)
+      node_->loop().post([this] {
+        is_stopping_ = true;
+        undrained_ = targets_.size();
+        if (undrained_ == 0) answer(node_command::drained);
+        schedule();
+      });
+  }
+  node_.reset();
+}
+
+void node_process::answer(char what) const { (void)::send(control_, &what, 1, MSG_NOSIGNAL); }
+
+void node_process::connect_all() {
+  for (const std::uint64_t id : role_.dials) node_->connect(id, {address_of(id)});
+}
+
+void node_process::note_route(std::uint64_t peer, std::optional<bus_route> route) {
+  routes_[peer] = route;
+  const auto right = std::ranges::count_if(routes_, [this](const auto& one) { return one.second == traffic_.route; });
+  if (is_linked_ || static_cast<std::size_t>(right) < role_.links) return;
+  is_linked_ = true;
+  answer(node_command::linked);
+}
+
+void node_process::receive(std::span<const bus_message> all) {
+  for (const bus_message& m : all) check_.take(m.source, m.payload);
+  own_board().publish(check_.counts());
+}
+
+// ---- Sending --------------------------------------------------------------------------------------------------------
+
+void node_process::schedule() {
+  if (is_scheduled_ || targets_.empty()) return;
+  is_scheduled_ = true;
+  node_->loop().post([this] {
+    is_scheduled_ = false;
+    if (!node_->loop().stopping()) send_all();
+  });
+}
+
+void node_process::send_all() {
+  for (target& t : targets_) send_to(t);
+  own_board().sent.store(sent_, std::memory_order_relaxed);
+  own_board().writes.store(node_->loop().counters().sends.value(), std::memory_order_relaxed);
+  if (std::ranges::any_of(targets_, [](const target& t) { return !t.is_full && !t.is_last_sent; })) schedule();
+}
+
+void node_process::send_to(target& t) {
+  if (t.is_full || t.is_last_sent) return;
+  if (is_stopping_) return send_last(t);
+  const std::size_t most = traffic_.merging ? burst : 1;
+  for (std::size_t sent = 0; sent < most;) {
+    sent += messages_.size(role_.id, t.number);
+    if (send_one(t)) return;
+  }
+}
+
+error_code node_process::send_one(target& t) {
+  const error_code failed =
+      messages_.with(role_.id, t.number, [&](bytes message) { return node_->send(t.id, message); });
+  note_sent(t, failed);
+  return failed;
+}
+
+void node_process::note_sent(target& t, error_code failed) {
+  if (failed && failed != errc::output_full) {  // nothing can catch an exception here
+    fmt::print(stderr, "node {} cannot send to node {}: {}\n", role_.id, t.id, failed.message());
+    ::_exit(1);
+  }
+  t.is_full = static_cast<bool>(failed);
+  if (failed) return;
+  ++t.number;
+  ++sent_;
+}
+
+// Its completion says that the target has received all messages before it as well.
+void node_process::send_last(target& t) {
+  const auto done = [this](error_code) {
+    if (--undrained_ == 0) answer(node_command::drained);
+  };
+  note_sent(t, messages_.with(role_.id, t.number, [&](bytes message) { return node_->send(t.id, message, done); }));
+  t.is_last_sent = !t.is_full;
+}
+
+}  // namespace quintet::bench

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSL-1.0
+"""What merging, the sizes of messages and the number of nodes change on the bus, and what is demanded of it."""
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, is_range, kind_of, megabytes, merging_text, sizes_text
+from .published import PUBLISHED
+from .results import Result, Sample
+from .statistics import ratio_json
+from .text import significant
+
+Verdict = dict[str, Any]                # about what, metric, figures, "met" and "sentence"
+FLAT, STEEP, MOST_WRITES = 0.5, 0.1, 0.05
+SMALL = "8..128"
+LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
+
+
+def paired(runs: Sequence[Result], key: str, one: Kind, other: Kind) -> Sample | None:
+    """The ratio in each round that has both, because a disturbance affects both."""
+    below = {r["round"]: r[key] for r in runs if kind_of(r) == other}
+    ratios = tuple(r[key] / below[r["round"]] for r in runs if kind_of(r) == one and below.get(r["round"]))
+    return Sample(ratios) if ratios else None
+
+
+def judged(about: dict[str, Any], metric: str, figure: Sample, text: str, low: float = 0, high: float = math.inf) -> Verdict:
+    """Without a bound nothing is demanded. The median decides."""
+    rounds = f"rounds from {significant(figure.low)} to {significant(figure.high)}"
+    demand = f"at least {low:g}" if low else f"at most {high:g}"
+    met = low <= figure.median <= high if low or high < math.inf else None
+    told = "" if met is None else f"; demanded: {demand}"
+    end = {None: "", True: ": met", False: ": not met"}[met]
+    return ratio_json(about, metric, figure) | {"met": met, "sentence": f"{text} ({rounds}{told}){end}"}
+
+
+def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:
+    """Merged beside a write for each message."""
+    merged, single = Kind(route, sizes), Kind(route, sizes, False)
+    about, what = {"route": route, "sizes": sizes}, f"{route}, {sizes_text(sizes)}"
+    times = paired(runs, "messages_per_s", merged, single)
+    cost = paired(runs, "sender_cpu_us_per_message", merged, single)
+    if not times or not cost:
+        return []
+    known = PUBLISHED["bus"]["gains"].get(route, {}).get(sizes)
+    theirs = f", published {known}" if known else ""
+    out = [judged(about, "messages_per_s", times, f"{what}: merging carries {significant(times.median)} times as many messages"
+                  f"{theirs}", LEAST_GAIN.get((route, sizes), 0)),
+           judged(about, "sender_cpu_us_per_message", cost,
+                  f"{what}: a message costs the merging sender {significant(cost.median)} of the CPU", high=1)]
+    if sizes == SMALL:
+        writes = Sample(tuple(r["writes_per_message"] for r in runs if kind_of(r) == merged))
+        out.append(judged(about, "writes_per_message", writes, f"{what}: {significant(writes.median)} writes a message",
+                          high=MOST_WRITES))
+    return out
+
+
+def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
+    """MB/s of small messages over those of large ones. Merging makes the throughput nearly flat."""
+    small, large = (f"{size}..{size}" for size in FLAT_SIZES)
+    out = []
+    for merging, low, high in ((True, FLAT, math.inf), (False, 0.0, STEEP)):
+        if ratio := paired(runs, "bytes_per_s", Kind(route, small, merging), Kind(route, large, merging)):
+            text = (f"{route}, {merging_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
+                    f"{sizes_text(large)}")
+            out.append(judged({"route": route, "merging": merging}, "bytes_per_s", ratio, text, low, high))
+    return out
+
+
+def segment_verdicts(runs: Sequence[Result], nodes: int) -> list[Verdict]:
+    found = [r for r in runs if r["way"] == ALL_TO_ALL]
+    if not found:
+        return []
+    counts = Sample(tuple(r["segments"] for r in found))
+    text = f"{nodes} processes, all to all: {counts.median:g} segments, {megabytes(found[-1]['segment_bytes'])}"
+    return [judged({"nodes": nodes}, "segments", counts, text, high=nodes)]
+
+
+def conclude(runs: Sequence[Result], kinds: Sequence[Kind], nodes: int) -> list[Verdict]:
+    """In the order of `kinds`; that of the runs is random."""
+    out = []
+    for route, sizes in dict.fromkeys((one.route, one.sizes) for one in kinds if is_range(one.sizes)):
+        out += gains(runs, route, sizes)
+    for route in dict.fromkeys(one.route for one in kinds):
+        out += flatness(runs, route)
+    return out + segment_verdicts(runs, nodes)

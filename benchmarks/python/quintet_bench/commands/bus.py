@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSL-1.0
+"""`quintet-bench bus`: processes that send messages over the bus, merged and not, beside what libatbus and tbus published."""
+import argparse
+import functools
+import random
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..build import Build
+from ..bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, bus_text, is_range, summary_of
+from ..bus_verdicts import conclude
+from ..errors import UsageError
+from ..machine import Environment, allowed_cpus, cpu_text
+from ..measuring import UsualRuns, add_measuring_options, settings_of
+from ..options import Parser, list_of, number_in, one_of, parse_range
+from ..plan import Settings
+from ..probe import STARTING_S, probe
+from ..progress import perform_all
+from ..results import Result, write_results
+from ..text import grouped, significant
+
+ABOUT = "Measures the bus between processes: merged messages and single ones, sizes, memory, shared segments"
+DEFAULT, QUICK = UsualRuns(5, 0.4), UsualRuns(2, 0.1)
+ROUTES, SMALLEST, LARGEST = ("shm", "unix", "tcp"), 8, 65536
+SIZES = ["8..128", "8..16384", *(f"{128 << i}..{128 << i}" for i in range(9))]
+SIDES = ("cpu", "cpu_us_per_message", "rss_bytes", "switches_per_message")
+
+
+class Plan(NamedTuple):
+    """What one round measures. `nodes`: processes that all send to each other, for the number of segments; 0: none."""
+    kinds: list[Kind]
+    senders: int
+    nodes: int
+    seed: int
+
+
+def parse_sizes(text: str) -> str:
+    sizes = parse_range(text, LARGEST)
+    if int(sizes.partition("..")[0]) < SMALLEST:
+        raise UsageError(f'"{text}" has messages of fewer than {SMALLEST} bytes, which have no room for their number')
+    return sizes
+
+
+def kinds_of(routes: Sequence[str], sizes: Sequence[str]) -> list[Kind]:
+    """Ranges, and the sizes that show how flat the throughput is, are also measured without merging."""
+    flat = {f"{size}..{size}" for size in FLAT_SIZES}
+    return [Kind(route, size, merging) for route in routes for size in sizes for merging in (True, False)
+            if merging or is_range(size) or size in flat]
+
+
+def measure(s: Settings, plan: Plan, kind: Kind) -> Result:
+    """One run. The probe fails if a message was wrong, lost or doubled."""
+    who = ["--all-to-all", str(plan.nodes)] if kind.way == ALL_TO_ALL else ["--senders", str(plan.senders)]
+    found = probe(s.program, ["bus", "--route", kind.route, "--sizes", kind.sizes, "--seed", str(plan.seed), *who,
+                              *["--no-merging"] * (not kind.merging)], s.duration_s)
+    sides = {f"{side}_{key}": found[side][key] for side in ("sender", "receiver") for key in SIDES}
+    return {**kind._asdict(), **{key: value for key, value in found.items() if key not in ("sender", "receiver")}, **sides}
+
+
+def placement(senders: int) -> str:
+    cpus = allowed_cpus()
+    if len(cpus) == 1:
+        return "all on one CPU"
+    others = [cpu for cpu in cpus if cpu != cpus[1]][:senders]
+    return f"sender{'s' * (senders > 1)} on CPU {cpu_text(others)}, receiver on CPU {cpus[1]}"
+
+
+def add_options(parser: Parser, build: Build) -> None:
+    add_measuring_options(parser, DEFAULT, QUICK)
+    parser.option("--route", list_of(one_of(*ROUTES)), f"comma-separated, of {', '.join(ROUTES)} (default: shm,tcp)",
+                  default=["shm", "tcp"])
+    parser.option("--sizes", list_of(parse_sizes), "comma-separated: bytes of a message, or MIN..MAX, evenly distributed "
+                  "(default: 8..128, 8..16384, and 128 to 32768 in powers of two)", default=SIZES)
+    parser.option("--senders", number_in(1, 16), "processes that send to one receiver (default: 1)", default=1)
+    parser.option("--nodes", number_in(0, 16), "processes that all send to each other over shared memory, for the number of "
+                  "segments; 0: none (default: 6)", default=6)
+    parser.option("--seed", number_in(0), "seed of sizes, contents and the random order of runs (default: random)")
+    parser.examples("quintet-bench bus --quick", "quintet-bench bus --route shm --sizes 8..128 --senders 4",
+                    "quintet-bench bus --sizes 128,16384 --nodes 0 --rounds 9 --json bus.json")
+
+
+def run(arguments: argparse.Namespace, build: Build) -> int:
+    a, s, machine, runs = arguments, settings_of(arguments, build, DEFAULT, QUICK), Environment(build), list[Result]()
+    if a.nodes == 1:
+        raise UsageError("--nodes: one process has nobody to send to; it must be 0 or from 2 to 16")
+    plan = Plan(kinds_of(a.route, a.sizes), a.senders, a.nodes, s.seed)
+    if plan.nodes and "shm" in a.route:
+        plan.kinds.append(Kind("shm", "8..128", True, ALL_TO_ALL))
+
+    def task(number: int, kind: Kind) -> str:
+        runs.append(measure(s, plan, kind) | {"round": number})
+        return f"{grouped(runs[-1]['messages_per_s'])} messages/s, {significant(runs[-1]['bytes_per_s'] / 1e6)} MB/s"
+    order, tasks = random.Random(s.seed), []
+    for number in range(1, s.rounds + 1):
+        tasks += [(f"{kind.label}, round {number}", s.duration_s + 2 * STARTING_S, functools.partial(task, number, kind))
+                  for kind in order.sample(plan.kinds, len(plan.kinds))]
+    complete = perform_all(tasks)
+    settings: dict[str, Any] = {"rounds": s.rounds, "duration_s": s.duration_s, "seed": s.seed, "senders": plan.senders,
+                                "nodes": plan.nodes, "placement": placement(plan.senders), "interrupted": not complete}
+    document = {"quintet": build.version, "command": "bus", "environment": machine.finish(), "settings": settings,
+                "results": summary_of(runs, plan.kinds), "verdicts": conclude(runs, plan.kinds, plan.nodes)}
+    write_results(bus_text(document), document, s.json_file)
+    return 0 if complete else 130
