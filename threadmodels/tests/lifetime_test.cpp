@@ -42,9 +42,8 @@ awaitable<> echo_coroutine(stream& s) {
 }
 
 config of(model kind, const listen_options& at = "127.0.0.1:0") {
-  return {.listen = {at, {"127.0.0.1:0", {.priority = true}}},
-          .model = kind,
-          .threads = {.loops = 2, .workers = {1, 2}}};
+  return {
+      .listen = {at, {"127.0.0.1:0", {.priority = true}}}, .model = kind, .threads = {.loops = 2, .workers = {1, 2}}};
 }
 void on_another_thread(const std::function<void()>& f) { std::thread(f).join(); }
 
