@@ -18,7 +18,7 @@ import sys
 
 SCOPE = re.compile(r'(?:template <.*> )?(?:inline )?(?:namespace|class|struct|union|enum(?: class)?)\b[^;()]*\{$')
 HEAD = re.compile(r'template <.*>$|requires\b')  # of the declaration that follows
-OTHER = re.compile(r'(?:public|protected|private):|[#}]|//|friend [\w:]+;|(?:class|struct) \w+;|static_assert')
+OTHER = re.compile(r'(?:public|protected|private):|[#}]|//|friend (?:class |struct )?[\w:]+;|(?:class|struct) \w+;|static_assert')
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|//.*')
 NAME = re.compile(r'((?:operator\W+|~?\w+)\(|\w+(?= = |;|\{))')
 MOVE = re.compile(r'(\w+)\(\1&& \w+\)|\w+& operator=\(\w+&& \w+\)')
