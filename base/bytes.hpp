@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+/// All names of the library. `quintet::detail` and its other inner namespaces may change in any release.
 namespace quintet {
 
 /// A view of bytes. The memory has another owner; each function that hands out a view says how long the view is valid.

@@ -6,6 +6,7 @@
 
 namespace quintet {
 
+/// A point in time, and a time between two, in nanoseconds.
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::steady_clock::duration;
 
@@ -19,6 +20,7 @@ using duration = std::chrono::steady_clock::duration;
 class clock {
  public:
   virtual ~clock() = default;
+  /// Returns the present time of this clock.
   [[nodiscard]] virtual time_point now() const noexcept { return std::chrono::steady_clock::now(); }
 
   /// Returns the system's clock, the default of every loop.
@@ -31,8 +33,11 @@ class clock {
 /// Time that stands still until it is moved. Not synchronised: for loops that one thread drives by hand.
 class manual_clock final : public clock {
  public:
+  /// Returns the time of the last set() or advance(); at first the epoch.
   [[nodiscard]] time_point now() const noexcept override { return now_; }
+  /// Moves the time forward.
   void advance(duration by) noexcept { now_ += by; }
+  /// Sets the time, also back.
   void set(time_point to) noexcept { now_ = to; }
 
  private:

@@ -14,8 +14,8 @@ namespace quintet {
 /// One row of a table.
 template <class E>
 struct enum_name {
-  E value;
-  std::string_view name;
+  E value;                ///< an enumerator
+  std::string_view name;  ///< as text has it
 };
 
 /// The table of an enumeration, beside its declaration:
@@ -25,6 +25,7 @@ struct enum_name {
 template <class E>
 inline constexpr std::nullptr_t enum_names = nullptr;
 
+/// An enumeration with a table.
 template <class E>
 concept named_enum = std::is_enum_v<E> && !std::is_same_v<decltype(enum_names<E>), const std::nullptr_t>;
 

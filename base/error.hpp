@@ -11,6 +11,7 @@
 
 namespace quintet {
 
+/// Why something has failed; without an error it is false.
 using error_code = boost::system::error_code;
 
 /// Reasons of this library. Errors of the system, such as a reset, keep the system's category.
@@ -40,6 +41,7 @@ enum class errc {
   aborted,                  ///< connection_registry::abort() ended it
 };
 
+/// The category of errc; its error_codes are made from their enumerators.
 const boost::system::error_category& quintet_category() noexcept;
 [[nodiscard]] error_code make_error_code(errc e) noexcept;
 

@@ -11,6 +11,7 @@
 
 namespace quintet {
 
+/// How serious an event is.
 enum class severity {
   debug,    ///< for debugging
   info,     ///< ordinary events: a drain, a limit that ends a connection
@@ -24,10 +25,10 @@ inline constexpr auto enum_names<severity> = std::to_array<enum_name<severity>>(
 
 /// An event. The views are valid until the hook returns.
 struct log_event {
-  severity level = severity::info;
-  std::string_view what = {};     ///< in a few words, without a full stop: "cannot accept"
-  error_code reason = {};         ///< why, or no error
-  std::string_view address = {};  ///< of the peer or the listener concerned, or empty
+  severity level = severity::info;  ///< how serious it is
+  std::string_view what = {};       ///< in a few words, without a full stop: "cannot accept"
+  error_code reason = {};           ///< why, or no error
+  std::string_view address = {};    ///< of the peer or the listener concerned, or empty
 };
 
 /// [any thread] Returns one line without severity, time or line end: "127.0.0.1:7007: cannot accept: Too many open

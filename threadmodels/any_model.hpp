@@ -13,12 +13,13 @@
 
 namespace quintet {
 
+/// The options of any_model.
 struct model_options {
-  model kind = model::loop_per_thread;
-  thread_options threads = {.loops = 1};
-  engine_kind engine = engine_kind::automatic;
-  loop_tuning loop = {};             ///< of the model's own loops
-  placement_options placement = {};  ///< models 4 and 5
+  model kind = model::loop_per_thread;          ///< which of the five
+  thread_options threads = {.loops = 1};        ///< how many loops and workers it has
+  engine_kind engine = engine_kind::automatic;  ///< the I/O engine
+  loop_tuning loop = {};                        ///< of the model's own loops
+  placement_options placement = {};             ///< models 4 and 5
 };
 
 /// The interface of one of the five models. A server's model() returns it.
@@ -30,6 +31,7 @@ class chosen_model : public model_interface {
   [[nodiscard]] virtual worker_statistics workers() const { return {}; }
 };
 
+/// One of the five models, chosen at run time.
 class any_model {
  public:
   /// For servers: the type that model() returns.

@@ -13,6 +13,7 @@
 
 namespace quintet {
 
+/// The configuration of a client.
 struct client_config {
   // Which model.
   quintet::model model = quintet::model::single_reactor;  ///< the one word that changes the threading
@@ -42,6 +43,7 @@ struct client_config {
 template <handler_or_factory Handler>
 class client : public basic_client<any_model, Handler> {
  public:
+  /// Throws config_error.
   client(const client_config& c, Handler h)
       : basic_client<any_model, Handler>(client_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
   /// [any thread] Returns the statistics of the client, and those of the model's pool and offloading.

@@ -13,6 +13,7 @@ namespace quintet {
 template <class Placement, class Compute>
 class composed_model : public Placement, public Compute {
  public:
+  /// Takes both over.
   explicit composed_model(Placement p = Placement(), Compute c = Compute())
       : Placement(std::move(p)), Compute(std::move(c)) {}
 

@@ -9,6 +9,7 @@
 
 namespace quintet {
 
+/// The configuration of a server.
 struct config {
   /// [any thread] Returns the config for a server that strangers can reach: each resource of a peer and each wait for a
   /// peer has a limit. doc/limits.md lists the values and their reasons. Each element of `listen` gets

@@ -10,6 +10,7 @@
 
 namespace quintet {
 
+/// The five threading models, which have these numbers.
 enum class model {
   thread_per_connection = 1,  ///< a thread for each connection, which blocks in recv and send
   single_reactor,             ///< one thread does everything
@@ -26,6 +27,7 @@ inline constexpr auto enum_names<model> =
                                      {model::loop_per_thread, "loop_per_thread"},
                                      {model::loop_per_thread_pool, "loop_per_thread_pool"}});
 
+/// All models, in this order.
 inline constexpr auto& all_models = enumerators<model>;
 
 /// Parses a name, or a number "1" to "5". Returns nothing for any other text.
@@ -36,6 +38,7 @@ template <>
     if (row.name == text) return row.value;
   return std::nullopt;
 }
+/// The same without the type: `from_string("reactor_pool")`.
 [[nodiscard]] constexpr std::optional<model> from_string(std::string_view text) noexcept {
   return from_string<model>(text);
 }

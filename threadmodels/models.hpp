@@ -11,6 +11,7 @@ namespace quintet {
 /// Model 1: a thread for each connection, which blocks in recv and send, and runs the handler.
 class thread_per_connection : public composed_model<on_own_loop, run_inline> {
  public:
+  /// `max_threads`: threads, so open connections.
   explicit thread_per_connection(std::size_t max_threads = 4096, const loop_tuning& tuning = {})
       : composed_model(on_own_loop(max_threads, tuning)) {}
 };
@@ -21,6 +22,7 @@ class single_reactor : public composed_model<on_main_loop, run_inline> {};
 /// Model 3: one reactor does all I/O. A fixed pool runs the handlers, one batch of a connection at a time.
 class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled>> {
  public:
+  /// Starts so many threads at once.
   explicit reactor_pool(unsigned workers) : reactor_pool(worker_limits{.max = workers}) {}
   /// Starts `max` threads at once. The pool gets every batch, unless `offload` says adaptive.
   explicit reactor_pool(worker_limits workers, offload_options offload = {})
@@ -40,6 +42,7 @@ class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled
 /// Model 4: the main reactor accepts. N sub-reactors own the connections and run their handlers.
 class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
  public:
+  /// Starts so many loops, with a thread each.
   explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_tuning& each = {})
       : loop_per_thread(ring_options{.loops = loops, .engine = kind, .each = each}) {}
   explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
@@ -49,6 +52,7 @@ class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
 /// cheap.
 class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<run_pooled>> {
  public:
+  /// Starts so many loops, with a thread each. `workers` bounds the pool.
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
                        const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}

@@ -16,6 +16,7 @@ namespace quintet {
 template <handler_or_factory Handler>
 class server : public basic_server<any_model, Handler> {
  public:
+  /// Listens at once. Throws config_error, and boost::system::system_error (a port in use).
   server(const config& c, Handler h)
       : basic_server<any_model, Handler>(server_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
   /// [any thread] Returns the statistics of the server, and those of the model's pool and offloading.

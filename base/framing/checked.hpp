@@ -29,6 +29,7 @@ class checked {
     if (max_checksum_errors == 0) throw config_error("checked: max_checksum_errors is 0; it must be at least 1");
   }
 
+  /// Returns the largest message, if the inner codec tells its own.
   [[nodiscard]] constexpr std::size_t max_size() const noexcept
     requires requires(const Codec& c) { c.max_size(); }
   {

@@ -14,8 +14,8 @@ namespace quintet {
 
 /// Enabled directions. Without `send` or `receive`, a message longer than one frame is errc::message_too_big there.
 struct chunking {
-  bool send = false;
-  bool receive = false;
+  bool send = false;                           ///< divides long messages into frames
+  bool receive = false;                        ///< assembles them
   std::size_t max_message = 16 * 1024 * 1024;  ///< bytes, in several frames; more: errc::message_too_big
 };
 
@@ -27,8 +27,9 @@ template <transparent_codec Codec>
   requires requires(const Codec& c) { c.max_size(); }
 class chunked {
  public:
-  static constexpr std::size_t largest_kept = 64 * 1024;
+  static constexpr std::size_t largest_kept = 64 * 1024;  ///< bytes of memory that a codec keeps between messages
 
+  /// Throws config_error if a frame of `inner` has no room for a message.
   chunked(const Codec& inner, chunking options) : inner_(inner.widened(1)), options_(options) {
     if (inner_.max_size() < 2)
       throw config_error("chunked: a frame of the inner codec has no room for message bytes; it must hold at least 1");

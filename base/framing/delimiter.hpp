@@ -15,7 +15,8 @@ namespace quintet {
 class delimiter_search {
  public:
   delimiter_search() noexcept = default;
-  delimiter_search(const delimiter_search&) noexcept {}  // a copy is for another stream
+  /// A copy is for another stream and starts afresh.
+  delimiter_search(const delimiter_search&) noexcept {}
   delimiter_search& operator=(const delimiter_search&) noexcept {
     seen_ = 0;
     return *this;
@@ -58,6 +59,7 @@ class delimiter {
     if (text_.empty()) throw config_error("delimiter is empty; it must have at least 1 byte");
   }
 
+  /// Return the delimiter, and the largest message.
   [[nodiscard]] bytes text() const noexcept { return text_; }
   [[nodiscard]] std::size_t max_size() const noexcept { return max_; }
 

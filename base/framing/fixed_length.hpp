@@ -30,6 +30,7 @@ class fixed_length {
                          std::to_string(largest_max_message) + " bytes");
   }
 
+  /// Returns the length of each message.
   [[nodiscard]] constexpr std::size_t length() const noexcept { return length_; }
   [[nodiscard]] constexpr fixed_length<> widened(std::size_t by) const { return fixed_length<>(length_ + by); }
 
@@ -46,6 +47,7 @@ class fixed_length {
  private:
   std::size_t length_ = Length;
 };
+/// `fixed_length(n)`.
 fixed_length(std::size_t) -> fixed_length<>;
 
 }  // namespace quintet

@@ -18,6 +18,7 @@ inline constexpr std::size_t largest_max_message = std::numeric_limits<std::size
 
 /// One of four results; `is` names it.
 struct frame {
+  /// What parse() has found.
   enum class state : unsigned char {
     incomplete,  ///< more input is needed
     complete,    ///< `message` is there
@@ -25,13 +26,14 @@ struct frame {
     failed,      ///< the input can never become a message; the stream is unusable
   };
 
-  state is = state::incomplete;
+  state is = state::incomplete;  ///< the result
   /// complete, consumed: number of input bytes used, at least 1. incomplete: the least input size at which parsing
   /// again can help; more than there is now.
   std::size_t size = 0;
   bytes message = {};     ///< complete: in the input or in the codec; valid until either changes
   error_code error = {};  ///< failed; consumed: why a message was dropped, if one was
 
+  /// Make a frame of each state; dropped() makes a consumed one with an error.
   static frame incomplete(std::size_t needed) noexcept { return {.is = state::incomplete, .size = needed}; }
   static frame complete(bytes message, std::size_t size) noexcept {
     return {.is = state::complete, .size = size, .message = message};

@@ -30,6 +30,7 @@ template <std::size_t Width, std::endian Order = std::endian::big>
   requires(Width >= 1 && Width <= 8)
 class length_prefix {
  public:
+  /// Accepts any limit; see max_size().
   explicit constexpr length_prefix(std::size_t max_size = default_max_message) noexcept : max_(max_size) {}
 
   /// Returns the requested limit, or less if the prefix cannot express it.
@@ -61,9 +62,11 @@ class length_prefix {
 /// with needless bytes, or with more than 64 bits, is errc::malformed_message.
 class varint_prefix {
  public:
+  /// Uses `largest_max_message` for a higher limit.
   explicit constexpr varint_prefix(std::size_t max_size = default_max_message) noexcept
       : max_(std::min(max_size, largest_max_message)) {}
 
+  /// Returns the largest message.
   [[nodiscard]] constexpr std::size_t max_size() const noexcept { return max_; }
   [[nodiscard]] constexpr varint_prefix widened(std::size_t by) const noexcept { return varint_prefix(max_ + by); }
 

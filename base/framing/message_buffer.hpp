@@ -20,10 +20,11 @@ namespace quintet {
 /// An empty buffer may have no storage yet. No thread affinity of its own.
 class message_buffer {
  public:
-  static constexpr std::size_t default_headroom = 32;
+  static constexpr std::size_t default_headroom = 32;  ///< bytes; several nested headers
 
   /// `headroom`: bytes that can be prepended later without moving the message.
   explicit message_buffer(std::size_t headroom = default_headroom) noexcept : headroom_(headroom) {}
+  /// Copies the message. Throws std::bad_alloc.
   explicit message_buffer(bytes message, std::size_t headroom = default_headroom) : message_buffer(headroom) {
     append(message);
   }
@@ -33,13 +34,14 @@ class message_buffer {
     return *this;
   }
 
+  /// Return whether the message has no bytes, and its size.
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
   [[nodiscard]] std::size_t size() const noexcept { return end_ - begin_; }
   /// Returns how many bytes prepend() takes now without moving the message.
   [[nodiscard]] std::size_t headroom() const noexcept { return storage_ ? begin_ : headroom_; }
   /// Valid until the next append, prepend or move.
   [[nodiscard]] bytes data() const noexcept { return {storage_.get() + begin_, size()}; }
-  // The same functions as of envelope, for codecs.
+  /// The same functions as of envelope, for codecs.
   [[nodiscard]] static bytes header() noexcept { return {}; }
   [[nodiscard]] bytes payload() const noexcept { return data(); }
 
@@ -62,6 +64,7 @@ class message_buffer {
   }
   /// Empties the buffer and restores its headroom. Keeps the memory.
   void clear() noexcept { begin_ = end_ = std::min(headroom_, capacity_); }
+  /// Exchanges message and memory.
   void swap(message_buffer& other) noexcept {
     storage_.swap(other.storage_);
     std::swap(headroom_, other.headroom_);

@@ -33,6 +33,7 @@ class node;
 ///     node.send(2, "hello");
 class bus_node {
  public:
+  /// Called once on the loop, with the fate of a message; see send().
   using completion = std::function<void(error_code)>;
 
   /// Listens at once. Throws config_error, and boost::system::system_error (an address in use).
@@ -80,8 +81,8 @@ class bus_node {
   [[nodiscard]] std::uint64_t id() const noexcept;
   [[nodiscard]] event_loop& loop() noexcept;
 
-  // For a node whose loop is driven by hand: start(), loop().poll() until stop() was called and loop().finished(),
-  // finish().
+  /// run() in parts, for a node whose loop is driven by hand: start(), loop().poll() until stop() was called and
+  /// loop().finished(), finish().
   void start();
   void finish();
 

@@ -42,7 +42,7 @@ inline constexpr auto enum_names<bus_route> = std::to_array<enum_name<bus_route>
 /// A message as it is delivered. `payload` is valid until the callback returns.
 struct bus_message {
   std::uint64_t source;  ///< the node that has sent it
-  bytes payload;
+  bytes payload;         ///< the message
 };
 
 /// Selects the fate of unacknowledged messages when the peer's process was replaced by another one with the same id.
@@ -51,6 +51,7 @@ enum class bus_restart_policy : std::uint8_t {
   fail,        ///< completions get ECONNRESET: each message arrives at most once
 };
 
+/// The options of a bus_node.
 struct bus_options {
   std::uint64_t id = 0;  ///< of the node, unique on the bus; not 0
   /// Where the node listens: "unix:/run/a.bus", "unix:@a", "tcp:0.0.0.0:7100". Empty: other nodes cannot connect to it.
@@ -92,11 +93,11 @@ struct bus_options {
   bool shared_memory = true;           ///< offers shared memory beside Unix addresses, and asks for it
   std::size_t ring_size = 256 * 1024;  ///< of each direction of a connection over shared memory
   /// Connections over shared memory that share one file in memory, see shared_memory_options. So N nodes that are all
-  /// linked have N files.
+  /// linked have at most N files.
   unsigned connections_per_file = 64;
-  engine_kind engine = engine_kind::automatic;
-  loop_tuning loop = {};  ///< spinning and buffers
-  log_hook log = {};
+  engine_kind engine = engine_kind::automatic;  ///< of the loop
+  loop_tuning loop = {};                        ///< spinning and buffers
+  log_hook log = {};                            ///< receives the log lines of the node; empty: no log
   /// For a loop that a test drives by hand.
   std::function<std::unique_ptr<quintet::engine>()> make_engine = {};
   const clock* time = &clock::system();
@@ -124,6 +125,7 @@ struct bus_figures {
   Value failed_attempts{};  ///< attempts to connect that found no working route
   Value peer_restarts{};    ///< successors of peers
 
+  /// Calls f(name, figures.NAME...) for each figure.
   template <class F, class... Figures>
   static constexpr void each(F f, Figures&... of) {
     f("sent", of.sent...);

@@ -58,8 +58,8 @@ class client_core {
   /// [any thread] Returns the counters of the client and its loops. See model() for a model's own counters.
   [[nodiscard]] client_statistics statistics() const;
 
-  // For a client whose main loop is driven by hand, run() in three parts: start(), main_loop().poll() until stop() has
-  // been called and main_loop().finished(), finish().
+  /// run() in three parts, for a client whose main loop is driven by hand: start(), main_loop().poll() until stop() has
+  /// been called and main_loop().finished(), finish().
   void start();
   void finish();
 

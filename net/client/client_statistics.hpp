@@ -8,6 +8,7 @@
 
 namespace quintet {
 
+/// The counters of a client and of its loops.
 struct client_statistics : loop_statistics {
   std::uint64_t attempts = 0;  ///< attempts to connect
   std::uint64_t failures = 0;  ///< failed attempts

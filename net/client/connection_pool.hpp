@@ -34,11 +34,13 @@ namespace quintet {
 /// destroyed. Leases in coroutines of the loop's connections do.
 class connection_pool : private timer {
  public:
+  /// The type of a lent socket.
   using socket_type = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, loop_executor>;
   class lease;
   class waiter;
+  /// The result of get(), for co_await.
   struct get_operation {
-    connection_pool& pool;
+    connection_pool& pool;  ///< of which it asks
   };
 
   /// [loop] Throws config_error.
@@ -91,6 +93,7 @@ class connection_pool::lease {
   lease& operator=(lease&&) = delete;
   ~lease();
 
+  /// Returns the socket, which is connected.
   [[nodiscard]] socket_type& socket() noexcept { return socket_; }
   /// Makes the destructor close the socket. Call it while a reply is outstanding: the next user would take that reply
   /// for its own.

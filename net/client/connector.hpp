@@ -26,6 +26,7 @@ class resolver;
 /// that, and the handle stays its own.
 class connector final : private loop_member {
  public:
+  /// Gets the result of the attempt.
   using done_function = std::function<void(error_code failed, int handle)>;
 
   /// [loop] `done` must not be empty. Throws config_error if the options ask for an upgrade that the loop cannot serve.

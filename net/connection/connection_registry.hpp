@@ -105,11 +105,13 @@ class connection_registry {
   // For heartbeat_monitor.
   /// Position at which a scan of all connections continues.
   struct scan_position {
-    std::size_t shard = 0, slot = 0;
+    std::size_t shard = 0;  ///< of connection_shards
+    std::size_t slot = 0;   ///< in the shard
   };
+  /// A connection that find_silent() has found.
   struct silent_connection {
-    connection_id id;
-    std::uint32_t looks;  // since the first that found nothing received: at least so many intervals
+    connection_id id;     ///< of the connection
+    std::uint32_t looks;  ///< since the first that found nothing received: at least so many intervals
   };
   /// [any thread] Scans at most `most` slots under one lock. Adds connections that received nothing since the previous
   /// scan to `found`, up to its capacity. Returns false after the last slot.
@@ -119,10 +121,11 @@ class connection_registry {
   error_code evict(connection_id which, std::uint32_t silent_for);
 
   // For rebalancer.
+  /// A connection that find_movable() has found.
   struct movable_connection {
-    connection_id id;
-    event_loop* on;
-    bool is_silent;  // since mark()
+    connection_id id;  ///< of the connection
+    event_loop* on;    ///< its loop
+    bool is_silent;    ///< since mark()
   };
   /// [any thread] Scan at most `most` slots under one lock: mark connections as silent until they receive something;
   /// add those that may migrate to `found`. Return false after the last slot.

@@ -48,6 +48,7 @@ class framed {
       "may be at work on another thread when they are called");
 
  public:
+  /// Each connection gets a copy of both.
   framed(Codec wire, Handler handler) : filter_(wire), wire_(std::move(wire)), handler_(std::move(handler)) {}
 
   std::size_t operator()(connection& c, bytes in) { return for_each_message(c, in, handler_); }

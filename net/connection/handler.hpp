@@ -58,7 +58,8 @@ concept handler = message_handler<H> || coroutine_handler<H>;
 
 /// The two addresses of a connection.
 struct connection_ends {
-  address peer, local;
+  address peer;   ///< of the other end
+  address local;  ///< of this end
 };
 
 namespace detail {
@@ -77,8 +78,9 @@ struct made_handler<F> : std::invoke_result<F&, const connection_ends&> {};
 template <class F>
   requires handler<typename detail::made_handler<F>::type>
 struct handler_factory {
+  /// `f` makes a handler.
   explicit handler_factory(F f) : make(std::move(f)) {}
-  F make;
+  F make;  ///< called once for each connection
 };
 
 namespace detail {

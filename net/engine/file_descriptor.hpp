@@ -8,9 +8,11 @@
 
 namespace quintet {
 
+/// Owns a descriptor, or none, and closes it.
 class file_descriptor {
  public:
   file_descriptor() noexcept = default;
+  /// Takes the ownership of `fd`; -1: none.
   explicit file_descriptor(int fd) noexcept : fd_(fd) {}
   file_descriptor(file_descriptor&& other) noexcept : fd_(other.release()) {}
   file_descriptor& operator=(file_descriptor&& other) noexcept {
@@ -19,11 +21,15 @@ class file_descriptor {
   }
   ~file_descriptor() { reset(); }
 
+  /// Returns the descriptor, or -1.
   [[nodiscard]] int get() const noexcept { return fd_; }
+  /// Gives the ownership to the caller: returns the descriptor, and keeps none.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+  /// Closes the descriptor, if there is one.
   void reset() noexcept {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
+  /// Returns whether there is a descriptor.
   explicit operator bool() const noexcept { return fd_ >= 0; }
 
  private:

@@ -110,10 +110,12 @@ class promise<void> final : public promise_base {
 template <class T>
 class [[nodiscard]] awaitable {
  public:
+  /// For the compiler: the promise of the coroutine, and its handle.
   using promise_type = detail::promise<T>;
   using handle_type = std::coroutine_handle<promise_type>;
 
   awaitable() noexcept = default;
+  /// Takes the ownership of a coroutine that has not started.
   explicit awaitable(handle_type frame) noexcept : frame_(frame) {}
   awaitable(awaitable&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   awaitable& operator=(awaitable&& other) noexcept {
@@ -143,6 +145,7 @@ class [[nodiscard]] awaitable {
    private:
     handle_type frame_;
   };
+  /// Starts the coroutine, and returns its result, or throws its exception.
   awaiter operator co_await() && noexcept { return awaiter(frame_); }
 
   /// Starts the coroutine as the root of a chain, on behalf of `host`, which must outlive it. Its end resumes `done`.

@@ -13,15 +13,18 @@ namespace quintet {
 
 /// How a program ended.
 struct exit_status {
+  /// Selects what `value` is.
   enum class kind {
     exited,   ///< `value` is its exit status
     killed,   ///< `value` is the signal
     unknown,  ///< its status was lost: this process ignores SIGCHLD, or waits for any child elsewhere
   };
-  kind how = kind::unknown;
-  int value = 0;
+  kind how = kind::unknown;  ///< how it ended
+  int value = 0;             ///< see kind
 
+  /// Returns whether the program exited with status 0.
   [[nodiscard]] bool success() const noexcept { return how == kind::exited && value == 0; }
+  /// Compares both members.
   friend bool operator==(const exit_status&, const exit_status&) = default;
 };
 
@@ -36,6 +39,7 @@ struct exit_status {
 /// Call all functions on the loop's thread, or while the loop is not running.
 class child_process {
  public:
+  /// Gets the way in which the program ended.
   using exit_function = std::function<void(exit_status)>;
 
   /// [any thread] The loop must live when start() is called. The loop may be destroyed before this object.

@@ -63,6 +63,7 @@ class posted_function : public work_item {
 /// At most one object of each type per loop (a database client, a cache), made at its first use.
 class loop_services {
  public:
+  /// [loop] Returns the object of this type; makes it as T(loop) at the first call.
   template <class T>
   T& use(event_loop& loop) {
     auto& slot = slots_[std::type_index(typeid(T))];
@@ -213,6 +214,7 @@ class event_loop {
   void note_handler_time(duration took) noexcept { handler_time_ = took; }
   [[nodiscard]] duration handler_time() const noexcept { return handler_time_; }
 
+  /// Returns the options of the loop.
   [[nodiscard]] const loop_options& options() const noexcept { return options_; }
   /// [any thread] Returns the loop's clock.
   [[nodiscard]] const clock& time() const noexcept { return clock_; }
@@ -226,9 +228,10 @@ class event_loop {
   /// [loop] Cache of connection_registry: the registry that last looked up this loop's shard, and that shard. The
   /// registry is a number, not an address, so that one seed gives the same run in every process.
   struct registry_shard {
-    std::uint32_t registry = ~std::uint32_t{0};
-    std::uint32_t shard = 0;
+    std::uint32_t registry = ~std::uint32_t{0};  ///< its number
+    std::uint32_t shard = 0;                     ///< of this loop, in that registry
   };
+  /// [loop] Returns that cache.
   [[nodiscard]] registry_shard& shard_in_registry() noexcept { return registry_shard_; }
 
  private:

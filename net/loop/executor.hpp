@@ -27,16 +27,20 @@ class loop_executor_access {
 template <class Inner>
 class basic_loop_executor {
  public:
+  /// `inner`: the executor of the loop's io_context.
   basic_loop_executor(event_loop& loop, Inner inner) noexcept : loop_(&loop), inner_(std::move(inner)) {}
 
+  /// Returns the loop on which it runs functions.
   [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
 
+  /// [any thread] Runs the function on the loop, as Asio's executors do.
   template <class F>
   void execute(F&& f) const {
     inner_.execute(std::forward<F>(f));
     if (!loop_->in_this_thread()) loop_executor_access::wake(*loop_);
   }
 
+  /// Properties are those of the inner executor.
   template <class P>
     requires boost::asio::can_query<const Inner&, P>::value
   decltype(auto) query(const P& p) const {
@@ -53,6 +57,7 @@ class basic_loop_executor {
     return with(boost::asio::prefer(inner_, p));
   }
 
+  /// Compare loop and inner executor.
   friend bool operator==(const basic_loop_executor& a, const basic_loop_executor& b) noexcept {
     return a.loop_ == b.loop_ && a.inner_ == b.inner_;
   }

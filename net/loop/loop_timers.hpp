@@ -24,6 +24,7 @@ class timer_id {
  public:
   /// Names no timer.
   timer_id() noexcept = default;
+  /// Orders ids, for containers; the order means nothing.
   friend auto operator<=>(timer_id, timer_id) noexcept = default;
 
  private:
@@ -37,6 +38,7 @@ class timer_id {
 /// destroys it and its function, whichever thread cancels.
 class loop_timers {
  public:
+  /// The loop owns all three.
   loop_timers(event_loop& loop, timer_queue& queue, const clock& time) noexcept
       : loop_(loop), queue_(queue), clock_(time) {}
   ~loop_timers() { clear(); }

@@ -42,6 +42,7 @@ class signal_guard {
 /// [before run] Stops the server: `stop_on_signals stopper(server);`. A second signal during the stop ends the process.
 class stop_on_signals {
  public:
+  /// Takes the signals over until the destructor.
   template <class Server>
   explicit stop_on_signals(Server& server, std::initializer_list<int> signals = {SIGINT, SIGTERM})
       : guard_(server.main_loop(), signals, [&server] { server.stop(); }) {}
@@ -54,6 +55,7 @@ class stop_on_signals {
 /// A second signal ends the process.
 class drain_on_signals {
  public:
+  /// Takes the signals over until the destructor.
   template <class Server>
   drain_on_signals(Server& server, duration within, std::initializer_list<int> signals = {SIGINT, SIGTERM})
       : guard_(server.main_loop(), signals, [&server, within] { server.drain(within); }) {}

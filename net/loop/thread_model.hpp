@@ -84,6 +84,7 @@ class model_interface {
 template <thread_model Model, class Interface = model_interface>
 class model_adapter : public Interface {
  public:
+  /// Takes the model over.
   explicit model_adapter(Model m) : model_(std::move(m)) {}
   /// [any thread] The model itself.
   [[nodiscard]] const Model& get() const noexcept { return model_; }

@@ -20,7 +20,9 @@ struct connection_id {
   std::uint32_t slot = 0;        ///< in the shard
   std::uint64_t generation = 0;  ///< counts the connections in this slot; 0: no connection
 
+  /// Returns whether it names a connection, open or closed.
   [[nodiscard]] explicit operator bool() const noexcept { return generation != 0; }
+  /// Orders ids, for containers; the order means nothing.
   friend auto operator<=>(const connection_id&, const connection_id&) = default;
 };
 

@@ -69,6 +69,7 @@ struct heartbeat_options {
   /// A look that starts later than this counts as a breach. A heartbeat may then have been answered as late.
   duration lateness_bound = std::chrono::milliseconds(5);
 
+  /// Returns whether connections are looked at.
   [[nodiscard]] bool is_on() const noexcept { return interval > duration::zero(); }
 };
 
@@ -92,6 +93,7 @@ struct rebalance_options {
   duration interval = std::chrono::milliseconds(250);   ///< time between two looks; at least 1 ms
   duration cool_down = std::chrono::milliseconds(500);  ///< after a move: time until the next one is allowed
 
+  /// Returns whether connections may move.
   [[nodiscard]] bool is_on() const noexcept { return factor > 0; }
 };
 
@@ -123,9 +125,10 @@ using stall_hook = std::function<void(const stall&)>;
 /// server_statistics::stalls; the log and `on_stall` get reports, where the server has them. See doc/stalls.md.
 struct stall_options {
   duration bound = default_stall_bound();  ///< from 1 ms to 1 h; zero: no watchdog
-  stall_hook on_stall = {};
+  stall_hook on_stall = {};                ///< gets each stall; empty: the log alone has it
 };
 
+/// What most servers leave alone.
 struct advanced_options {
   accept_strategy accept = accept_strategy::main_reactor;  ///< which threads accept
   bool accept_strictly = false;      ///< an unavailable `accept` is a config_error instead of being replaced

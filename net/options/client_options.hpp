@@ -23,12 +23,13 @@ enum class link_id : std::uint64_t {};
 
 /// A failed attempt to connect.
 struct connect_failure {
-  link_id link;
-  error_code reason;
+  link_id link;                   ///< of the failed connect()
+  error_code reason;              ///< of the last address that was tried
   unsigned attempt;               ///< attempts since connect(), or since this link's last connection ended
   std::optional<duration> again;  ///< from now to the next attempt; none: the link is finished
 };
 
+/// The options of a basic_client.
 struct client_options {
   engine_kind engine = engine_kind::automatic;      ///< the main loop's; a model has its own
   connect_options connecting = {};                  ///< time limits of an attempt, and its socket's buffers

@@ -10,6 +10,7 @@
 
 namespace quintet {
 
+/// The options of one attempt to connect.
 struct connect_options {
   duration timeout = std::chrono::seconds(10);              ///< name lookup and connecting together; zero: the system's
   duration attempt_delay = std::chrono::milliseconds(250);  ///< until the next address is tried in parallel

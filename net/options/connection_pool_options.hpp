@@ -9,6 +9,7 @@
 
 namespace quintet {
 
+/// The options of a connection_pool.
 struct connection_pool_options {
   std::size_t max = 16;                              ///< sockets, lent and idle, of this loop; at least 1
   duration idle_timeout = std::chrono::seconds(30);  ///< after which an idle one is closed; zero: never

@@ -99,9 +99,9 @@ struct socket_options {
   /// output that is not acknowledged, and none for a closed window.
   std::chrono::milliseconds user_timeout{0};
 
-  static constexpr std::chrono::seconds longest_keep_alive{32'767};  // the kernel's limit
-  static constexpr std::chrono::milliseconds longest_user_timeout = std::chrono::hours(24);
-  static constexpr int keep_alive_probes = 4;
+  static constexpr std::chrono::seconds longest_keep_alive{32'767};                          ///< the kernel's limit
+  static constexpr std::chrono::milliseconds longest_user_timeout = std::chrono::hours(24);  ///< allowed here
+  static constexpr int keep_alive_probes = 4;  ///< unanswered ones end the connection
 
   /// [any thread] Returns the time between two probes: keep_alive_probes of them take keep_alive together.
   [[nodiscard]] constexpr std::chrono::seconds keep_alive_interval() const noexcept {

@@ -39,10 +39,11 @@ enum class connection_upgrade : std::uint8_t {
 /// The user and the process at the other end of a Unix socket, as the kernel recorded them when it connected.
 struct peer_credentials {
   pid_t process = 0;  ///< 0 if it is in a PID namespace that this process cannot see
-  uid_t user = 0;
-  gid_t group = 0;
+  uid_t user = 0;     ///< effective
+  gid_t group = 0;    ///< effective
 };
 
+/// Connections over shared memory, for a listener that offers them.
 struct shared_memory_options {
   /// Bytes of the ring of each direction, a power of two from 4 KiB to 64 MiB. A connection has two, and a page.
   std::size_t ring_size = 64 * 1024;
@@ -67,8 +68,8 @@ struct listener_settings {
   int fast_open = 0;
   /// Permissions of a Unix socket's file. Without a value, the process's umask decides.
   std::optional<mode_t> mode = {};
-  socket_options socket = {};  ///< of each connection: buffers, keep_alive, user_timeout
-  port_sharing sharing = port_sharing::none;
+  socket_options socket = {};                             ///< of each connection: buffers, keep_alive, user_timeout
+  port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port
   connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only
   shared_memory_options shared_memory = {};               ///< for `upgrade`
   int descriptor = -1;  ///< if not -1: an existing listening socket, which the server then owns; `at` is ignored
@@ -76,6 +77,7 @@ struct listener_settings {
 
 /// `{"127.0.0.1:80", "unix:/run/kv.sock", {"[::1]:81", {.priority = true}}}` is a vector of three.
 struct listen_options : listener_settings {
+  /// `where` is the address; `how` has everything else.
   listen_options(std::string where, const listener_settings& how = {}) : listener_settings(how), at(std::move(where)) {}
   listen_options(const char* where, const listener_settings& how = {}) : listen_options(std::string(where), how) {}
 

@@ -56,8 +56,8 @@ struct loop_tuning {
 
 /// Settings of one loop.
 struct loop_options {
-  loop_tuning tuning = {};
-  int cpu = -1;  ///< the loop's thread runs on this CPU only; -1: the system decides
+  loop_tuning tuning = {};  ///< spinning and buffers
+  int cpu = -1;             ///< the loop's thread runs on this CPU only; -1: the system decides
   /// The loop's thread has its own table of descriptors, so RLIMIT_NOFILE applies to each loop instead of the process;
   /// see placement_options::own_descriptors.
   bool own_descriptors = false;

@@ -8,6 +8,7 @@
 
 namespace quintet {
 
+/// When a client connects again. Each wait is random, up to a bound that doubles from `base` to `cap`.
 struct reconnect_options {
   duration base = std::chrono::milliseconds(100);  ///< the longest first wait; each next one may be twice as long
   duration cap = std::chrono::seconds(30);         ///< the longest of all

@@ -17,6 +17,7 @@ namespace quintet {
 
 class engine;
 
+/// The options of a basic_server.
 struct server_options {
   std::vector<listen_options> listen = default_listeners();  ///< at least one without `priority`
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority loop; a model has its own

@@ -75,8 +75,8 @@ class server_core : protected detail::session_owner {
   /// [any thread] Calls f for the counters of each loop: the main loop's, the model's loops', the priority loop's.
   void each_counters(const std::function<void(const loop_counters&)>& f) const;
 
-  // run() in three parts, for a server whose main loop is driven by hand:
-  // start(), main_loop().poll() until stop() has been called and main_loop().finished(), finish().
+  /// run() in three parts, for a server whose main loop is driven by hand: start(), main_loop().poll() until stop() has
+  /// been called and main_loop().finished(), finish().
   void start();
   void finish();
 

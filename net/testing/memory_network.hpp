@@ -21,6 +21,7 @@ namespace quintet {
 /// or nothing. The network must outlive its engines and loops. Not synchronised: use it on one thread.
 class memory_network {
  public:
+  /// The seed decides all random choices.
   explicit memory_network(std::uint64_t seed) : random_(seed) {}
   memory_network(const memory_network&) = delete;
   memory_network& operator=(const memory_network&) = delete;

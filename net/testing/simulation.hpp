@@ -17,8 +17,10 @@ namespace quintet {
 /// the simulation runs them later, in random order. Not synchronised.
 class simulation {
  public:
+  /// The seed decides all random choices.
   explicit simulation(std::uint64_t seed) : network_(seed), random_(seed ^ 0x9e3779b97f4a7c15U) {}
 
+  /// Return the network, the clock and the random numbers of this simulation.
   [[nodiscard]] memory_network& network() noexcept { return network_; }
   [[nodiscard]] manual_clock& time() noexcept { return clock_; }
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }

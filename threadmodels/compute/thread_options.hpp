@@ -51,7 +51,7 @@ inline constexpr auto enum_names<offload_policy> =
 /// Its connection's next batch then goes to the pool. The time lost is bounded: in any time t a loop loses at most
 /// `inline_overrun_burst + inline_overrun_ratio * t`, plus the one batch that exceeds it.
 struct offload_options {
-  offload_policy policy = offload_policy::automatic;
+  offload_policy policy = offload_policy::automatic;              ///< which batches go to the pool
   duration threshold = std::chrono::microseconds(20);             ///< a batch that takes longer is expensive
   double inline_overrun_ratio = 0.005;                            ///< above 0, at most 1; 1: no bound
   duration inline_overrun_burst = std::chrono::milliseconds(10);  ///< not below 0

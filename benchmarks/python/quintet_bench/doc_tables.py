@@ -45,7 +45,9 @@ def handler_times(part: str) -> str:
     """The sweep over handler times: "all", or in one sentence who leads ("leads"). Without its file, how to measure it."""
     if not pathlib.Path(path_of(choosing.SWEEP)).exists():
         return choosing.NOT_MEASURED
-    return section(choosing.SWEEP) if part == "all" else filled(read(choosing.SWEEP).found["verdicts"][0])
+    if part == "all":
+        return section(choosing.SWEEP, sentences=1)  # the others tell which pairs of models change places
+    return filled(read_other(path_of(choosing.SWEEP))["verdicts"][0])
 
 
 def caption(document: dict[str, Any]) -> str:
@@ -76,14 +78,14 @@ def compare() -> str:
     return out.removeprefix("\n") + caption(found)
 
 
-def section(name: str) -> str:
-    """The tables of the report's section that are not folded, and its sentences."""
+def section(name: str, sentences: int | None = None) -> str:
+    """The tables of the report's section that are not folded, and its sentences, or only the first of them."""
     document = read_other(path_of(name))
     parts = collections.defaultdict(tuple, SECTIONS[document["command"]][2](document))
     tables = [figures(parts["rows"])] * bool(parts["rows"])
     tables += [table(heads, rows).replace("*", r"\*") for heads, rows, folded in parts["tables"] if not folded]
-    sentences = listed([*parts["before"], *parts["after"]])
-    return "\n".join(tables) + caption(document) + ("\n" + sentences if sentences else "")
+    told = listed([*parts["before"][:sentences], *parts["after"]])
+    return "\n".join(tables) + caption(document) + ("\n" + told if told else "")
 
 
 def options(name: str) -> str:

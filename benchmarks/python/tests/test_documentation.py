@@ -7,9 +7,10 @@ import pytest
 from conftest import made_up
 
 from quintet_bench import choosing, doc_tables
+from quintet_bench.commands.sweep import AXES, conclude
 from quintet_bench.compact import compact
 from quintet_bench.main import COMMANDS
-from quintet_bench.results import Document, clean, read_document
+from quintet_bench.results import Document, clean, read_document, summarise
 
 
 def test_pages_agree_with_their_sources() -> None:
@@ -43,8 +44,23 @@ def test_leaders_are_bold_and_nobody_is_where_rounds_are_too_noisy() -> None:
 def test_a_sweep_that_was_not_measured_is_not_invented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choosing, "SWEEP", "no such file")
     assert doc_tables.handler_times("all") == choosing.NOT_MEASURED
-    monkeypatch.setattr(choosing, "SWEEP", "sweep")
-    assert doc_tables.handler_times("all") == doc_tables.section("sweep")
+
+
+def test_the_sweep_over_handler_times_tells_who_leads(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    results = [made_up(workload=f"cpu:{us}us", handler_us=us, model=model, round=number, requests_per_s=speed + number)
+               for us, speeds in ((0, (200_000, 100_000)), (100, (8_000, 9_000))) for number in (1, 2)
+               for model, speed in zip(("single_reactor", "thread_per_connection"), speeds)]
+    document = Document("sweep", "0.1", {"date": "2026-01-01", "cpu_model": "CPU", "cores": 2, "steal_percent": 0,
+                                         "load_average_before": [0, 0, 0]},
+                        {"axis": "handler-us", "values": [0, 100], "rounds": 2, "duration_s": 0.4}, results)
+    figures = document.figures() | conclude(AXES["handler-us"], summarise(results), results)
+    (tmp_path / "swept.json").write_text(compact(figures, ["p99_us"]))
+    monkeypatch.setattr(choosing, "SWEEP", "swept")
+    monkeypatch.setattr(doc_tables, "path_of", lambda name: str(tmp_path / f"{name}.json"))
+    leads = doc_tables.handler_times("leads")
+    assert leads.startswith("Up to ") and leads.split() == figures["verdicts"][0].split()
+    table = doc_tables.handler_times("all")
+    assert "| 100 us | 8,002 | 9,002 |" in table and "overtakes" not in table
 
 
 def test_compact_results_read_the_same(tmp_path: pathlib.Path) -> None:

@@ -22,6 +22,7 @@ namespace quintet {
 /// bytes that peek() has returned until release(): a client that does not trust its server copies them first.
 class shared_memory_client {
  public:
+  /// Time limits.
   struct options {
     duration timeout = std::chrono::seconds(10);  ///< of connecting
     /// How long a wait looks at the ring before it sleeps. A sleep and its wake-up cost about 5 us.
