@@ -17,7 +17,7 @@ void validate(const bus_options& o) {
   require_value(o.max_unacknowledged >= 2 * o.max_message && o.max_unacknowledged <= largest_queue,
                 "max_unacknowledged", o.max_unacknowledged,
                 "from 2 * max_message, " + std::to_string(2 * o.max_message) + ", to " + std::to_string(largest_queue));
-  require_value(o.max_posted >= o.max_message, "max_posted", o.max_posted, "at least max_message");
+  require_value(o.max_posted >= o.max_message + 64, "max_posted", o.max_posted, "at least max_message + 64");
   require_value(o.max_peers >= 1, "max_peers", o.max_peers, "at least 1");
   require_value(o.max_checksum_errors >= 1, "max_checksum_errors", o.max_checksum_errors, "at least 1");
   require_value(o.upgrade_interval > duration::zero(), "upgrade_interval", o.upgrade_interval, "above 0");

@@ -71,7 +71,9 @@ struct bus_options {
   /// Bytes of a link's queue of unacknowledged messages, headers included, freed in chunks of 64 KiB. It bounds what
   /// waits for a peer that is slow or away.
   std::size_t max_unacknowledged = 1024 * 1024;
-  std::size_t max_posted = 4 * 1024 * 1024;  ///< bytes of messages of other threads that the loop has not taken
+  /// Bytes of messages of other threads, and of messages to the node itself, that no link's queue has taken yet. Each
+  /// counts 64 bytes more.
+  std::size_t max_posted = 4 * 1024 * 1024;
   std::size_t max_peers = 1024;              ///< links; further peers are refused
   std::size_t max_receipts = 64 * 1024;      ///< completions of forwarded messages that wait for a receipt
   unsigned max_checksum_errors = 1;          ///< wrong frames of one connection; then it is closed

@@ -15,6 +15,7 @@ namespace quintet::bus {
 link::link(node& owner, std::uint64_t id)
     : node_(owner),
       id_(id),
+      epoch_(owner.random()() | 1U),  // not 0
       out_(owner.chunks(), owner.options().max_unacknowledged),
       unreachable_([this] {
         node_.loop().start(unreachable_, node_.options().unreachable_after);
@@ -35,7 +36,7 @@ link::~link() {
 hello link::make_hello(bus_route route) const {
   return {.id = node_.id(),
           .target = id_,
-          .epoch = node_.epoch(),
+          .epoch = epoch_,
           .known_epoch = peer_epoch_,
           .received = received_,
           .max_message = static_cast<std::uint32_t>(node_.options().max_message),
@@ -47,7 +48,7 @@ bool link::establish(wire& w, const hello& h) {
   if (pending_ == &w) pending_ = nullptr;
   if (h.epoch == 0) return false;
   if (h.epoch != peer_epoch_) note_epoch(h);
-  if (h.known_epoch == node_.epoch() && h.received > out_.acknowledged() && !acknowledged(h.received)) return false;
+  if (h.known_epoch == epoch_ && h.received > out_.acknowledged() && !acknowledged(h.received)) return false;
   if (!w.is_dialed()) {
     peer_has_pinned_ = h.is_pinned;
     w.answer(make_hello(w.route()));
@@ -89,7 +90,7 @@ void link::replace_current(wire& w) {
   node_.report_route(id_, w.route());
 }
 
-// A number beyond the next one: the peer has given up what was before.
+// A number beyond the next one: the peer has failed the messages before it.
 bool link::start_at(std::uint64_t number) noexcept {
   if (number == 0) return false;
   received_ = std::max(received_, number - 1);
@@ -145,19 +146,23 @@ bool link::acknowledged(std::uint64_t number) {
   if (number <= out_.acknowledged()) return true;
   out_.acknowledge(number);
   if (!awaited_.empty()) complete(number, {});
-  if (was_full_ && out_.is_half_empty()) {
-    was_full_ = false;
-    send_parked();
-    if (parked_.empty()) node_.report_room(id_);
-  }
+  if (was_full_ && out_.is_half_empty()) use_room();
   return true;
+}
+
+void link::use_room() {
+  if (!was_full_) return;
+  send_parked();
+  if (!parked_.empty()) return;
+  was_full_ = false;
+  node_.report_room(id_);
 }
 
 void link::send_parked() {
   while (!parked_.empty()) {
     parked_message& next = parked_.front();
     if (node_.send_on(*this, next.payload, next.done)) return;  // full again
-    node_.release_posted(next.payload.size());
+    node_.release_posted(posted_cost(next.payload.size()));
     parked_.pop_front();
   }
 }
@@ -177,7 +182,7 @@ void link::fail_all(error_code why) noexcept {
   for (; !parked_.empty(); node_.counters().failed.add()) {
     const parked_message m = std::move(parked_.front());
     parked_.pop_front();
-    node_.release_posted(m.payload.size());
+    node_.release_posted(posted_cost(m.payload.size()));
     if (m.done) node_.call(m.done, why);
   }
 }

@@ -38,8 +38,11 @@ class link {
   [[nodiscard]] dialer& dialing() noexcept { return dialer_; }
   /// Notes that a message was refused: on_room follows.
   void note_full() noexcept { was_full_ = true; }
-  /// Calls `done` when the message added last is acknowledged. Throws std::bad_alloc.
-  void await(completion done) { awaited_.push_back({out_.last(), std::move(done)}); }
+  /// Makes room for the completion of the next message, so that await() cannot fail. Throws std::bad_alloc.
+  void prepare_await() { awaited_.push_back({out_.last() + 1, {}}); }
+  /// Calls `done` when the message added last is acknowledged. cancel_await(): no message was added.
+  void await(completion done) noexcept { awaited_.back().done = std::move(done); }
+  void cancel_await() noexcept { awaited_.pop_back(); }
   /// Keeps a message of another thread until the queue has room. Messages behind it must be kept as well.
   void park(bytes payload, completion done) { parked_.push_back({std::string(payload), std::move(done)}); }
   [[nodiscard]] bool has_parked() const noexcept { return !parked_.empty(); }
@@ -61,10 +64,12 @@ class link {
   /// Gives up the connection whose hello was not answered.
   void abandon_pending() noexcept;
 
-  [[nodiscard]] bool is_dialing() const noexcept { return pending_ != nullptr; }
+  [[nodiscard]] bool has_pending() const noexcept { return pending_ != nullptr; }
   void pin(std::optional<bus_route> route);
   /// Drops all messages; their completions get `why`.
   void fail_all(error_code why) noexcept;
+  /// Sends what is parked, and calls on_room, if a message was refused. Throws std::bad_alloc.
+  void use_room();
 
  private:
   struct awaited_message {
@@ -85,6 +90,8 @@ class link {
 
   node& node_;
   const std::uint64_t id_;
+  // The numbers of messages belong to the link, not to the process: a peer must notice when they begin anew.
+  const std::uint64_t epoch_;
   send_queue out_;
   std::uint64_t received_ = 0, peer_epoch_ = 0;
   wire* current_ = nullptr;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include <unistd.h>
+
 namespace quintet::bus {
 namespace {
 
@@ -18,16 +20,23 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32U | device()) | 1U;  // not 0
 }
 
-// A node without an address still needs a listener, which nobody is told of.
-std::string secret_address() { return "unix:@quintet-bus-" + std::to_string(random_number()); }
+/// A server needs a listener. That of a node without addresses has a random name, and refuses everybody.
+listen_options closed_listener() {
+  return {"unix:@quintet-bus-" + std::to_string(random_number()),
+          {.may_connect = [](const peer_credentials&) { return false; }}};
+}
+
+bool is_own_user(const peer_credentials& peer) { return peer.user == 0 || peer.user == ::geteuid(); }
 
 listen_options listener_of(std::string_view at, const bus_options& o) {
   const bool is_unix = at.starts_with("unix:");
   if (at.starts_with("tcp:")) at.remove_prefix(4);
   listen_options how{std::string(at)};
   how.socket = o.connecting.socket;
-  if (is_unix && !at.starts_with("unix:@")) how.mode = 0600;
-  if (!is_unix || !o.shared_memory) return how;
+  if (!is_unix) return how;
+  how.may_connect = is_own_user;
+  if (!at.starts_with("unix:@")) how.mode = 0600;
+  if (!o.shared_memory) return how;
   how.upgrade = connection_upgrade::shared_memory;
   how.shared_memory.ring_size = o.ring_size;
   how.shared_memory.connections_per_file = o.connections_per_file;
@@ -36,7 +45,7 @@ listen_options listener_of(std::string_view at, const bus_options& o) {
 
 server_options server_options_of(const bus_options& o) {
   server_options s{.listen = {}, .engine = o.engine, .log = o.log};
-  if (o.listen.empty()) s.listen.emplace_back(secret_address());
+  if (o.listen.empty()) s.listen.push_back(closed_listener());
   for (const std::string& at : o.listen) s.listen.push_back(listener_of(at, o));
   s.limits.first_byte_timeout = s.limits.message_timeout = o.connecting.timeout;
   s.limits.min_receive_rate = 4096;
@@ -56,10 +65,11 @@ bus_options checked(bus_options o) {
 
 }  // namespace
 
-node::node(bus_options options) : options_(checked(std::move(options))), epoch_(random_number()), random_(epoch_) {
+node::node(bus_options options) : options_(checked(std::move(options))), random_(random_number()) {
   handler_factory<std::function<wire_handler()>> accepted(
       [this] { return wire_handler{std::make_unique<socket_wire>(*this, nullptr, bus_route::tcp)}; });
   server_ = std::make_unique<server_type>(server_options_of(options_), one_loop(), std::move(accepted));
+  loop_ = &server_->main_loop();
   receipts_.emplace(loop(), options_.receipt_timeout, options_.max_receipts,
                     [this](const completion& done, error_code why) { call(done, why); });
   in_process::add(*this);
@@ -67,7 +77,6 @@ node::node(bus_options options) : options_(checked(std::move(options))), epoch_(
 
 // Other nodes post to this loop only while they find it in the table, or through a pipe that is open.
 node::~node() {
-  in_process::remove(*this);
   finish();
   last_ = nullptr;
   links_.clear();
@@ -77,6 +86,8 @@ node::~node() {
 }
 
 void node::finish() noexcept {
+  in_process::remove(*this);
+  has_ended_ = true;
   {
     const std::lock_guard lock(posted_mutex_);
     has_finished_ = true;
@@ -126,7 +137,9 @@ void node::erase(std::uint64_t id) noexcept {
   links_.erase(id);
 }
 
-void node::connect(std::uint64_t peer, std::vector<candidate> how) { make_link(peer).dialing().use(std::move(how)); }
+void node::connect(std::uint64_t peer, std::vector<candidate> how) {
+  if (!has_ended_) make_link(peer).dialing().use(std::move(how));
+}
 
 void node::disconnect(std::uint64_t peer) {
   link* const l = find(peer);
@@ -146,7 +159,8 @@ void node::unreachable(link& l) {
     link* const found = find(id);
     if (!found || found->current()) return;
     found->fail_all(system_error_code(ETIMEDOUT));
-    if (!found->dialing().is_on()) erase(id);
+    if (!found->dialing().is_on()) return erase(id);
+    found->use_room();  // nothing is parked any more, so this allocates nothing
   });
 }
 
@@ -155,7 +169,7 @@ link* node::link_for_accepted(const hello& h, wire& w) {
   link* l = find(h.id);
   if (!l && links_.size() >= options_.max_peers) return nullptr;
   if (!l) l = &make_link(h.id);
-  if (l->is_dialing()) {
+  if (l->has_pending()) {
     if (id() < h.id) return nullptr;
     l->dialing().stop();
   }
@@ -183,7 +197,8 @@ bool node::connect_in_process(link& to) {
 }
 
 void node::accept_in_process(const std::shared_ptr<memory_pipe>& pipe) {
-  if (!loop().stopping()) memory_wires_.push_back(std::make_shared<memory_wire>(*this, nullptr, pipe, 1));
+  if (!has_ended_ && !loop().stopping())
+    memory_wires_.push_back(std::make_shared<memory_wire>(*this, nullptr, pipe, 1));
 }
 
 void node::drop(memory_wire& w) noexcept {
@@ -217,10 +232,12 @@ void node::report_room(std::uint64_t peer) noexcept try {
   loop().counters().handler_errors.add();
 }
 
-void node::report_failure(error_code why) noexcept {
-  if (!why) return;
+void node::report_failure(std::uint64_t peer, const char* what, error_code why) noexcept try {
   if (why != errc::bad_checksum) counters_.malformed.add();
-  report(options_.log, {severity::warning, "closed a bus connection", why});
+  if (!options_.log) return;
+  const std::string who = peer != 0 ? "node " + std::to_string(peer) : "an unknown node";
+  report(options_.log, {severity::warning, "closed a bus connection with " + who + ": " + what, why});
+} catch (const std::bad_alloc&) {  // the count remains
 }
 
 void node::call(const completion& done, error_code why) noexcept try { done(why); } catch (...) {

@@ -43,6 +43,10 @@ struct posted_message {
   completion done;  // may be empty
 };
 
+/// Returns what a message counts for in max_posted.
+[[nodiscard]] constexpr std::size_t posted_cost(std::size_t size) noexcept { return size + 64; }
+static_assert(sizeof(posted_message) <= 64);
+
 /// Functions without a tag: [loop].
 class node {
  public:
@@ -55,9 +59,8 @@ class node {
   /// [any thread]
   [[nodiscard]] const bus_options& options() const noexcept { return options_; }
   [[nodiscard]] std::uint64_t id() const noexcept { return options_.id; }
-  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] server_core& server() noexcept;
-  [[nodiscard]] event_loop& loop() noexcept { return server().main_loop(); }
+  [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
   [[nodiscard]] std::optional<bus_route> route_of(std::uint64_t peer) const;
   [[nodiscard]] std::map<std::uint64_t, bus_route> routes() const;
   [[nodiscard]] bus_statistics statistics() const noexcept;
@@ -98,7 +101,8 @@ class node {
   void drop(memory_wire& w) noexcept;
   void report_route(std::uint64_t peer, std::optional<bus_route> route) noexcept;
   void report_room(std::uint64_t peer) noexcept;
-  void report_failure(error_code why) noexcept;
+  /// Logs that a connection of this peer was closed; 0: it is unknown.
+  void report_failure(std::uint64_t peer, const char* what, error_code why) noexcept;
   void call(const completion& done, error_code why) noexcept;
   /// Adds a message to the batch for on_messages, which deliver() calls.
   void add(const bus_message& m) {
@@ -106,6 +110,7 @@ class node {
     if (batch_size_ == batch_.size()) [[unlikely]]
       deliver();
   }
+  /// Exceptions are those of on_messages.
   void deliver();
   /// Delivers, forwards or drops a routed message. Returns false if it is malformed.
   [[nodiscard]] bool take_routed(link& from, const frame_header& h, bytes body);
@@ -124,12 +129,14 @@ class node {
   error_code send_to_self(bytes payload, completion done);
   void give_back(const routing& r, std::uint8_t flags, error_code why);
   void take_posted();
-  bool take_one(posted_message& m, bytes payload);
+  [[nodiscard]] bool take_one(posted_message& m, bytes payload) noexcept;
+  void deliver_to_self(bytes payload) noexcept;
   void accept_in_process(const std::shared_ptr<memory_pipe>& pipe);
 
   const bus_options options_;
-  const std::uint64_t epoch_;
   std::mt19937_64 random_;
+  event_loop* loop_ = nullptr;  // the server's; valid while the server is being destroyed, too
+  bool has_ended_ = false;      // what was posted and has not run does nothing
   bus_figures<counter> counters_;
   chunk_store chunks_;
   link* last_ = nullptr;  // of send()
@@ -164,8 +171,8 @@ inline error_code node::append(link& l, frame_header h, bytes before, bytes payl
   std::memcpy(at + before.size(), payload.data(), payload.size());
   h.sequence = static_cast<std::uint32_t>(out.last() + 1);
   seal(place, h, body);
+  if (wire* const w = l.current()) w->request_flush();  // may throw, so it comes before the effect
   out.commit(size);
-  if (wire* const w = l.current()) w->request_flush();
   return {};
 }
 

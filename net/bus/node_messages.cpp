@@ -54,9 +54,20 @@ error_code node::send(std::uint64_t to, bytes payload, completion done) {
 }
 
 error_code node::send_on(link& l, bytes payload, completion& done) {
-  if (const error_code failed = append(l, {frame_type::message}, {}, payload)) return failed;
+  if (!done) {
+    const error_code failed = append(l, {frame_type::message}, {}, payload);
+    if (!failed) counters_.sent.add();
+    return failed;
+  }
+  l.prepare_await();
+  try {
+    if (const error_code failed = append(l, {frame_type::message}, {}, payload)) return l.cancel_await(), failed;
+  } catch (...) {
+    l.cancel_await();
+    throw;
+  }
+  l.await(std::move(done));
   counters_.sent.add();
-  if (done) l.await(std::move(done));
   return {};
 }
 
@@ -67,35 +78,54 @@ error_code node::send_routed(std::uint64_t to, bytes payload, completion done) {
     counters_.unroutable.add();
     return system_error_code(EHOSTUNREACH);
   }
-  if (done && receipts_->is_full()) return errc::output_full;
+  const bool wants = static_cast<bool>(done);
+  if (wants && receipts_->is_full()) return errc::output_full;
   std::array<char, routing_size> encoded{};
-  encode(encoded.data(), routing{id(), to, done ? receipts_->next_tag() : 0});
-  const std::uint8_t flags = done ? wants_receipt : 0;
-  if (const error_code failed = append(*by, {frame_type::routed, flags}, view_of(encoded), payload)) return failed;
+  encode(encoded.data(), routing{id(), to, wants ? receipts_->next_tag() : 0});
+  const std::uint8_t flags = wants ? wants_receipt : 0;
+  if (wants) receipts_->add(std::move(done));
+  try {
+    const error_code failed = append(*by, {frame_type::routed, flags}, view_of(encoded), payload);
+    if (failed && wants) receipts_->drop_last();
+    if (!failed) counters_.sent.add();
+    return failed;
+  } catch (...) {
+    if (wants) receipts_->drop_last();
+    throw;
+  }
+}
+
+// Not within this call: a handler that sends to itself must end first.
+error_code node::send_to_self(bytes payload, completion done) {
+  const std::size_t cost = posted_cost(payload.size());
+  {
+    const std::lock_guard lock(posted_mutex_);
+    if (has_finished_) return errc::stopped;
+    if (posted_size_ + cost > options_.max_posted) return errc::output_full;
+    loop().post([this, copy = std::string(payload), d = std::move(done), cost]() noexcept {
+      release_posted(cost);
+      if (!has_ended_) deliver_to_self(copy);
+      if (d) call(d, has_ended_ ? error_code(errc::stopped) : error_code());
+    });
+    posted_size_ += cost;
+  }
   counters_.sent.add();
-  if (done) receipts_->add(std::move(done));
   return {};
 }
 
-error_code node::send_to_self(bytes payload, completion done) {
-  loop().post([this, copy = std::string(payload), d = std::move(done)]() noexcept {
-    try {
-      add({id(), copy});
-      deliver();
-    } catch (...) {
-      loop().counters().handler_errors.add();
-    }
-    if (d) call(d, {});
-  });
-  counters_.sent.add();
-  return {};
+void node::deliver_to_self(bytes payload) noexcept try {
+  add({id(), payload});
+  deliver();
+} catch (...) {
+  loop().counters().handler_errors.add();
 }
 
 error_code node::post(std::uint64_t to, bytes payload, completion done) {
   if (payload.size() > options_.max_message) return errc::message_too_big;
   const std::lock_guard lock(posted_mutex_);
   if (has_finished_) return errc::stopped;
-  if (posted_size_ + payload.size() > options_.max_posted) return errc::output_full;
+  const std::size_t cost = posted_cost(payload.size());
+  if (posted_size_ + cost > options_.max_posted) return errc::output_full;
   if (!is_posted_) loop().post([this]() noexcept { take_posted(); });
   is_posted_ = true;
   posted_.push_back({to, payload.size(), std::move(done)});
@@ -105,7 +135,7 @@ error_code node::post(std::uint64_t to, bytes payload, completion done) {
     posted_.pop_back();
     throw;
   }
-  posted_size_ += payload.size();
+  posted_size_ += cost;
   return {};
 }
 
@@ -129,29 +159,35 @@ void node::take_posted() {
   for (std::size_t at = 0; posted_message & m : messages) {
     const bytes payload = bytes(all).substr(at, m.size);
     at += m.size;
-    if (has_finished) {
-      if (m.done) call(m.done, errc::stopped);
-      released += m.size;
-    } else if (take_one(m, payload)) {
-      released += m.size;
-    }
+    if (!has_finished && !take_one(m, payload)) continue;
+    if (has_finished && m.done) call(m.done, errc::stopped);
+    released += posted_cost(m.size);
   }
   release_posted(released);
 }
 
 // Returns false if the message waits in a link.
-bool node::take_one(posted_message& m, bytes payload) {
+bool node::take_one(posted_message& m, bytes payload) noexcept try {
+  if (m.to == id()) {
+    counters_.sent.add();
+    deliver_to_self(payload);
+    if (m.done) call(m.done, {});
+    return true;
+  }
   link* const l = find(m.to);
   if (!l) {
-    const completion kept = m.done;
-    const error_code failed = send_routed(m.to, payload, std::move(m.done));
+    const error_code failed = send_routed(m.to, payload, m.done);
     if (failed == errc::output_full) counters_.refused.add();
-    if (failed && kept) call(kept, failed);
+    if (failed && m.done) call(m.done, failed);
     return true;
   }
   if (!l->has_parked() && !send_on(*l, payload, m.done)) return true;
-  l->park(payload, std::move(m.done));
+  l->park(payload, m.done);
   return false;
+} catch (const std::bad_alloc&) {
+  counters_.refused.add();
+  if (m.done) call(m.done, make_error_code(boost::system::errc::not_enough_memory));
+  return true;
 }
 
 // ---- Forwarding -----------------------------------------------------------------------------------------------------
@@ -179,7 +215,7 @@ void node::learn(std::uint64_t source, const link& by) {
 bool node::take_routed(link& from, const frame_header& h, bytes body) {
   const bytes whole = body;
   const auto r = bus::take_routing(body);
-  if (!r) return false;
+  if (!r || body.size() > options_.max_message) return false;
   learn(r->source, from);
   if (r->destination == id()) {
     if ((h.flags & is_receipt) != 0) {

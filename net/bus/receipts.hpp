@@ -33,6 +33,8 @@ class receipts {
     waiting_.push_back({std::move(done), loop_.now() + timeout_});
     if (!timer_.pending()) loop_.start(timer_, timeout_);
   }
+  /// Undoes the last add().
+  void drop_last() noexcept { waiting_.pop_back(); }
   /// Ignores tags that it does not know: their time is over.
   void take(std::uint64_t tag, error_code result) noexcept {
     if (tag < first_ || tag - first_ >= waiting_.size()) return;

@@ -46,16 +46,29 @@ void wire::opened() {
   (void)write(encode(link_->make_hello(route_)).data());
 }
 
-void wire::fail(error_code why) {
+void wire::fail(const char* what, error_code why) {
   if (is_closed_) return;
   is_closed_ = true;
-  node_.report_failure(why);
+  node_.report_failure(link_ ? link_->id() : 0, what, why);
   shut();
 }
 
 // ---- Input ----------------------------------------------------------------------------------------------------------
 
+// What is in the batch counts as received. So it is delivered also if a later frame cannot be handled for lack of
+// memory.
 void wire::received(bytes in) {
+  try {
+    parse(in);
+  } catch (...) {
+    node_.deliver();
+    throw;
+  }
+  node_.deliver();
+  flush();
+}
+
+void wire::parse(bytes in) {
   while (!is_closed_) {
     const bool in_place = partial_.empty();
     const frame f = codec_.parse(in_place ? in : partial_.data());
@@ -74,21 +87,18 @@ void wire::received(bytes in) {
       partial_.clear();
     }
   }
-  node_.deliver();
-  flush();
 }
 
 /// Returns whether this is the next message.
 inline bool wire::accept(std::uint32_t sequence) {
   if (!is_started_ || !link_) [[unlikely]] {
-    malformed();
+    fail("a message comes before the hello and the start");
     return false;
   }
   const auto ahead = static_cast<std::int32_t>(sequence - static_cast<std::uint32_t>(link_->received() + 1));
   ack_due_ = true;
   if (ahead == 0) [[likely]] {
     link_->count_received();
-    resend_asked_ = false;
     return true;
   }
   refuse(ahead);
@@ -98,73 +108,84 @@ inline bool wire::accept(std::uint32_t sequence) {
 void wire::handle(const frame& f) {
   if (f.is != frame::state::complete) [[unlikely]] {
     if (f.error == errc::bad_checksum) node_.counters().checksum_errors.add();
-    has_lost_ = true;
-    if (f.is == frame::state::failed) fail(f.error);
-    return;
+    return f.is == frame::state::failed ? fail("a frame is wrong", f.error) : ask_again();
   }
   const auto h = decode_header(f.message);
-  if (!h) return malformed();
+  if (!h) return fail("a frame has no header");
   const bytes body = f.message.substr(header_size);
   if (h->type == frame_type::message) [[likely]] {
+    if (body.size() > node_.options().max_message) [[unlikely]]
+      return fail("a message is larger than max_message");
     if (accept(h->sequence)) node_.add({link_->id(), body});
   } else if (h->type == frame_type::routed) {
-    if (accept(h->sequence) && !node_.take_routed(*link_, *h, body)) malformed();
+    if (accept(h->sequence) && !node_.take_routed(*link_, *h, body)) fail("a routed message is wrong");
   } else {
     node_.deliver();  // what follows may call functions of the program
     handle_control(*h, body);
   }
 }
 
-// Not the next message: one that comes again after a change of connections, or after a lost one.
+// Not the next message: one that comes again after a change of connections, or behind one that was lost.
 void wire::refuse(std::int32_t ahead) {
-  if (ahead < 0) {
+  if (ahead < 0)
     node_.counters().duplicates.add();
-  } else if (!has_lost_) {
-    malformed();
-  } else if (!resend_asked_) {
-    resend_asked_ = write(encode(frame_type::resend, link_->received() + 1).data());
-  }
+  else if (!has_lost_)
+    fail("a message is missing");
+}
+
+// For each frame with a wrong checksum, at once: no other frame may follow. If it was an acknowledgement, the peer's
+// answer has it.
+void wire::ask_again() {
+  has_lost_ = true;
+  if (is_started_ && link_) (void)write(encode(frame_type::resend, link_->received() + 1).data());
 }
 
 void wire::handle_control(const frame_header& h, bytes body) {
   if (!is_greeted_) {
     const auto said = decode_hello(body);
-    return h.type == frame_type::hello && said ? greeted(*said) : malformed();
+    return h.type == frame_type::hello && said ? greeted(*said) : fail("the first frame is no hello");
   }
   const auto number = decode_number(body);
-  if (!number || !link_) return malformed();
+  if (!number || !link_) return fail("a frame has no number");
   switch (h.type) {
     case frame_type::start:
-      if (is_started_ || !link_->start_at(*number)) return malformed();
+      if (is_started_ || !link_->start_at(*number)) return fail("a start comes twice, or at 0");
       is_started_ = true;
       return;
     case frame_type::acknowledge:
-      if (!link_->acknowledged(*number)) malformed();
+      if (!link_->acknowledged(*number)) fail("a message is acknowledged that was not sent");
       return;
     case frame_type::resend:
       return rewind(*number);
     default:
-      return malformed();
+      return fail("a frame has an unknown type");
   }
 }
 
 void wire::greeted(const hello& h) {
-  if (h.max_message != node_.options().max_message || h.target != node_.id() || h.id == node_.id()) return malformed();
+  if (h.target != node_.id() || h.id == node_.id()) return fail("the hello is for another node");
+  if (h.max_message != node_.options().max_message) return fail("its max_message is another one");
   is_greeted_ = true;
   codec_ = codec(length_prefix<4>(node_.options().max_message + largest_overhead), node_.options().max_checksum_errors);
   if (is_dialed_) {
-    if (!link_ || h.id != link_->id()) return malformed();
+    if (!link_ || h.id != link_->id()) return fail("the hello is of another node");
   } else {
     link_ = node_.link_for_accepted(h, *this);
-    if (!link_) return fail({});  // refused
+    if (!link_) {  // refused
+      is_closed_ = true;
+      return shut();
+    }
   }
-  link* const l = link_;
-  if (!l->establish(*this, h)) malformed();
+  if (link_->establish(*this, h)) return;
+  fail("the hello contradicts the link");
+  link* const l = std::exchange(link_, nullptr);  // it does not know this wire any more
+  if (is_dialed_) l->dialing().pending_lost();
 }
 
 void wire::rewind(std::uint64_t number) {
   const send_queue& out = link_->out();
-  if (number <= out.acknowledged() || number > out.last() + 1) return malformed();
+  if (number <= out.acknowledged() || number > out.last() + 1) return fail("a message is asked for that is not there");
+  ack_due_ = true;  // the lost frame may have been an acknowledgement
   node_.counters().resent.add(out.last() + 1 - number);
   cursor_ = out.find(number);
 }

@@ -41,7 +41,7 @@ class wire {
   void begin_to_send(send_queue::cursor from, std::uint64_t first);
   /// Answers the connecting side's hello.
   void answer(const hello& h) { (void)write(encode(h).data()); }
-  /// Closes the connection once its output has left. The link must not be told of its end any more.
+  /// Closes the connection once its output has left. Afterwards this wire does not call its link.
   void abandon() noexcept;
 
  protected:
@@ -68,6 +68,7 @@ class wire {
   [[nodiscard]] node& owner() const noexcept { return node_; }
 
  private:
+  void parse(bytes in);
   void handle(const frame& f);
   void handle_control(const frame_header& h, bytes body);
   void greeted(const hello& h);
@@ -75,8 +76,9 @@ class wire {
   void refuse(std::int32_t ahead);
   void rewind(std::uint64_t number);
   [[nodiscard]] bool write_rest(bytes rest);
-  void fail(error_code why);
-  void malformed() { fail(errc::malformed_message); }
+  /// Closes the connection because of what the peer has sent.
+  void fail(const char* what, error_code why = errc::malformed_message);
+  void ask_again();
 
   node& node_;
   link* link_;
@@ -91,7 +93,6 @@ class wire {
   bool sends_ = false;       // begin_to_send() was called
   bool ack_due_ = false;
   bool has_lost_ = false;  // a frame with a wrong checksum was dropped
-  bool resend_asked_ = false;
   bool is_closed_ = false;
 };
 

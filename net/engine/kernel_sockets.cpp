@@ -198,6 +198,12 @@ bool kernel_sockets::resets_when_closed(int handle) noexcept {
   return ::getsockopt(handle, SOL_SOCKET, SO_LINGER, &how, &size) == 0 && how.l_onoff != 0 && how.l_linger == 0;
 }
 
+bool kernel_sockets::is_peer(int handle, const std::function<bool(const peer_credentials&)>& test) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(handle, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && test({peer.pid, peer.uid, peer.gid});
+}
+
 void kernel_sockets::shutdown_send(int handle) noexcept { ::shutdown(handle, SHUT_WR); }
 
 std::size_t kernel_sockets::unread(int handle) const noexcept {

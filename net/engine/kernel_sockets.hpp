@@ -5,6 +5,7 @@
 #include "socket_services.hpp"
 #include "unix_path.hpp"
 
+#include <functional>
 #include <map>
 
 namespace quintet {
@@ -31,6 +32,8 @@ class kernel_sockets final : public socket_services {
 
   /// [loop] Returns whether reset_when_closed() was called for the handle.
   [[nodiscard]] static bool resets_when_closed(int handle) noexcept;
+  /// [any thread] Returns whether a Unix socket's peer passes the test. False if the system does not name it.
+  [[nodiscard]] static bool is_peer(int handle, const std::function<bool(const peer_credentials&)>& test);
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
   /// [loop] Returns and clears a socket's error after POLLERR. For a paused stream; a read would return the same error.

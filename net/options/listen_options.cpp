@@ -46,8 +46,12 @@ void validate_upgrade(const listen_options& o) {
   require_value(size >= 4 * 1024 && size <= 64 * 1024 * 1024 && std::has_single_bit(size),
                 o.at + ": shared_memory.ring_size", size, "a power of two from 4 KiB to 64 MiB");
   const unsigned shared = o.shared_memory.connections_per_file;
-  require_value(shared >= 1 && shared <= 1024, o.at + ": shared_memory.connections_per_file", shared,
-                "from 1 to 1024");
+  require_value(shared >= 1 && shared <= 1024, o.at + ": shared_memory.connections_per_file", shared, "from 1 to 1024");
+}
+
+void validate_clients(const listen_options& o) {
+  if (o.may_connect && (o.descriptor >= 0 || !address(o.at).is_unix()))
+    throw config_error(name_of(o) + ": may_connect is set; it is allowed only for unix:/path and unix:@name");
 }
 
 void refuse_for_unix(const listen_options& o) {
@@ -73,6 +77,7 @@ void validate(const listen_options& o) {
   validate_numbers(o);
   validate(o.socket, name_of(o) + ": socket.");
   validate_upgrade(o);
+  validate_clients(o);
   if (o.descriptor >= 0) return;
   const address at(o.at);
   if (!at.is_ip()) refuse_for_unix(o);

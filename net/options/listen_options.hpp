@@ -68,6 +68,9 @@ struct listener_settings {
   int fast_open = 0;
   /// Permissions of a Unix socket's file. Without a value, the process's umask decides.
   std::optional<mode_t> mode = {};
+  /// [loop] Unix sockets only: decides on each client by its process, user and group (SO_PEERCRED). Others are closed,
+  /// and counted as refused (EACCES). Empty: the file's mode decides; an abstract name is open to every user.
+  std::function<bool(const peer_credentials&)> may_connect = {};
   socket_options socket = {};                             ///< of each connection: buffers, keep_alive, user_timeout
   port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port
   connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only

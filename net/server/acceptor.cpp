@@ -2,10 +2,12 @@
 // acceptor: admits accepted connections one at a time, as the limits allow.
 #include "acceptor.hpp"
 
+#include "../engine/kernel_sockets.hpp"
 #include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/placing.hpp"
 
+#include <cerrno>
 #include <utility>
 
 namespace quintet {
@@ -22,12 +24,12 @@ acceptor::~acceptor() {
 }
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
-  const bool has_buffers = options.socket.has_buffers();
-  std::shared_ptr<shm::offerer> offer;
-  if (options.upgrade == connection_upgrade::offer) offer = std::make_shared<shm::offerer>(options.shared_memory);
-  return *listeners_.emplace_back(std::make_unique<listener>(
-      loop_, options, [this, has_buffers, offer](int handle) { accepted({handle, has_buffers, offer}); }, log_,
-      shared));
+  std::shared_ptr<shm::offerer> offers;
+  if (options.upgrade == connection_upgrade::offer) offers = std::make_shared<shm::offerer>(options.shared_memory);
+  const auto from =
+      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offers), options.may_connect});
+  return *listeners_.emplace_back(
+      std::make_unique<listener>(loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_, shared));
 }
 
 void acceptor::start() {
@@ -65,7 +67,7 @@ bool acceptor::must_wait() noexcept {
 
 // Returns false if the connection must wait, because another loop took the last place or token after must_wait().
 bool acceptor::try_place(const pending_connection& a) noexcept {
-  const bool bounds = !a.has_buffers && limiter_.open() >= memory_.tuned_sockets;
+  const bool bounds = !a.listener->has_buffers && limiter_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
   try {
@@ -75,8 +77,10 @@ bool acceptor::try_place(const pending_connection& a) noexcept {
       refuse(a.handle, errc::too_many_from_address, from);
       return true;
     }
+    if (a.listener->may_connect && !kernel_sockets::is_peer(a.handle, a.listener->may_connect))
+      throw_system_error(EACCES, "the peer may not connect");
     if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
-    if (a.offer) a.offer->offer_to(a.handle);
+    if (a.listener->offers) a.listener->offers->offer_to(a.handle);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

@@ -45,12 +45,17 @@ class acceptor final : private loop_member, private timer {
   [[nodiscard]] std::uint64_t local() const noexcept { return local_.value(); }
 
  private:
+  /// What a listener's options say of its connections.
+  struct origin {
+    bool has_buffers;                      // socket buffers are set
+    std::shared_ptr<shm::offerer> offers;  // null: ordinary sockets
+    std::function<bool(const peer_credentials&)> may_connect;
+  };
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
     int handle;
-    bool has_buffers;                     // the listener's options set the socket buffers
-    std::shared_ptr<shm::offerer> offer;  // null: an ordinary socket
+    std::shared_ptr<const origin> listener;
   };
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;

@@ -200,6 +200,40 @@ BOOST_AUTO_TEST_CASE(below_the_threshold_lost_messages_are_asked_for_again) {
   BOOST_TEST(w.node.node.statistics().checksum_errors == 2U);
 }
 
+// No other frame may follow the lost one, and the one that comes again may be lost as well.
+BOOST_AUTO_TEST_CASE(each_lost_frame_is_asked_for_again_at_once) {
+  raw_world w({.max_checksum_errors = 4});
+  w.connect();
+  std::string bad = message_frame(1, "one");
+  bad.back() = 'x';
+  const std::string ask = control(frame_type::resend, 1);
+  const auto asked = [&] {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = w.received.find(ask, at)) != std::string::npos; at += ask.size()) ++count;
+    return count;
+  };
+  w.send(greeting + bad);
+  BOOST_TEST(w.until([&] { return asked() == 1; }));
+  w.send(bad);
+  BOOST_TEST(w.until([&] { return asked() == 2; }));
+  w.send(message_frame(1, "one"));
+  BOOST_TEST(w.until([&] { return w.node.count == 1; }));
+  BOOST_TEST(!w.is_closed);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_asked_for_a_message_acknowledges_again) {
+  raw_world w({.max_checksum_errors = 4});
+  w.connect();
+  w.send(greeting + message_frame(1, "one"));
+  BOOST_TEST(w.until([&] { return w.node.count == 1; }));
+  BOOST_TEST(!w.node.node.send(9, "mine"));
+  BOOST_TEST(w.until([&] { return w.received.find("mine") != std::string::npos; }));
+  w.received.clear();
+  w.send(control(frame_type::resend, 1));
+  BOOST_TEST(w.until([&] { return w.received.find("mine") != std::string::npos; }));
+  BOOST_TEST(w.received.find(control(frame_type::acknowledge, 1)) != std::string::npos);
+}
+
 // The peer has connected anew and given that up: it goes on with the first connection.
 BOOST_AUTO_TEST_CASE(a_connection_that_its_peer_gives_up_again_leaves_the_one_before) {
   raw_world w;
@@ -236,17 +270,18 @@ BOOST_AUTO_TEST_CASE(frames_without_a_meaning_close_their_connection_only) {
       "GET / HTTP/1.1\r\n\r\n",
       message_frame(1, "before the hello"),
       control(frame_type::acknowledge, 1),
-      hello_frame(9, 2),                                         // for another node
-      hello_frame(1, 1),                                         // the node's own id
-      hello_frame(9, 1, 0),                                      // no epoch
-      hello_frame(9, 1) + hello_frame(9, 1),                     // twice
-      hello_frame(9, 1) + message_frame(1, "before the start"),  //
-      greeting + control(frame_type::start, 1),                  // twice
-      hello_frame(9, 1) + control(frame_type::start, 0),         // numbers begin at 1
-      greeting + message_frame(2, "after a gap"),                //
-      greeting + control(frame_type::acknowledge, 1),            // of a message that was not sent
-      greeting + control(frame_type::resend, 2),                 // the same
-      greeting + control(static_cast<frame_type>(77), 1),        // no such type
+      hello_frame(9, 2),                                             // for another node
+      hello_frame(1, 1),                                             // the node's own id
+      hello_frame(9, 1, 0),                                          // no epoch
+      hello_frame(9, 1) + hello_frame(9, 1),                         // twice
+      hello_frame(9, 1) + message_frame(1, "before the start"),      //
+      greeting + control(frame_type::start, 1),                      // twice
+      hello_frame(9, 1) + control(frame_type::start, 0),             // numbers begin at 1
+      greeting + message_frame(2, "after a gap"),                    //
+      greeting + control(frame_type::acknowledge, 1),                // of a message that was not sent
+      greeting + control(frame_type::resend, 2),                     // the same
+      greeting + control(static_cast<frame_type>(77), 1),            // no such type
+      greeting + message_frame(1, std::string(64 * 1024 + 1, 'x')),  // too large a payload
   };
   std::uint64_t malformed = 0;
   for (const std::string& bad : wrong) {

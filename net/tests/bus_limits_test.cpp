@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(messages_of_other_threads_are_bounded_and_kept_in_order) {
   for (;;) {
     const std::string next = numbered(sent);
     if (a.node.send(2, next) == errc::output_full) break;
-    size += next.size();
+    size += next.size() + 64;
     ++sent;
   }
   BOOST_TEST(size <= 512U * 1024);
@@ -96,6 +96,38 @@ BOOST_AUTO_TEST_CASE(messages_of_other_threads_are_bounded_and_kept_in_order) {
   BOOST_TEST(drive_until({&a, &b}, [&] { return received.next == 20'000; }));
   other.join();
   BOOST_TEST(received.wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(empty_messages_and_messages_to_the_node_itself_are_bounded_too) {
+  for (const std::uint64_t to : {1U, 2U}) {
+    noting_node a({.id = 1, .max_message = 400, .max_posted = 64 * 1024});
+    std::uint64_t sent = 0;
+    while (!a.node.send(to, "")) ++sent;  // another thread's, so they wait for the loop
+    BOOST_TEST(sent == 1024U);
+    BOOST_TEST(a.node.send(to, "") == error_code(errc::output_full));
+  }
+  noting_node a({.id = 1, .max_message = 400, .max_posted = 64 * 1024});
+  std::uint64_t sent = 0, completed = 0;
+  on_loop(a, [&] {
+    while (!a.node.send(1, "", [&](error_code why) { completed += why ? 0 : 1; })) ++sent;
+  });
+  BOOST_TEST(sent == 1024U);
+  BOOST_TEST(drive_until({&a}, [&] { return completed == sent; }));
+  BOOST_TEST(a.count == sent);
+  BOOST_TEST(!a.node.send(1, "again"));
+}
+
+// The queue is empty after its messages have failed.
+BOOST_AUTO_TEST_CASE(room_is_reported_when_the_messages_of_a_full_queue_fail) {
+  noting_node a({.id = 1, .max_unacknowledged = 128 * 1024, .unreachable_after = 20ms});
+  a.node.connect(2);
+  on_loop(a, [&] {
+    while (!a.node.send(2, std::string(1000, 'x'))) {
+    }
+  });
+  BOOST_TEST(drive_until({&a}, [&] { return a.rooms == 1; }));
+  BOOST_TEST(a.node.statistics().failed > 100U);
+  on_loop(a, [&] { BOOST_TEST(!a.node.send(2, "there is room")); });
 }
 
 BOOST_AUTO_TEST_CASE(completions_say_why_a_message_was_not_delivered) {

@@ -100,6 +100,9 @@ const std::vector<wrong> wrong_ones{
                     {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = 5000}}}};
      },
      {"shared_memory.ring_size", "unix:@quintet-test", "5000", "4 KiB", "64 MiB"}},
+    {"clients of TCP that have no credentials",
+     [](config& c) { c.listen[0].may_connect = [](const peer_credentials&) { return true; }; },
+     {"may_connect", "0.0.0.0:0", "unix:/path", "unix:@name"}},
     {"a file for nobody",
      [](config& c) {
        c.listen = {{"unix:@quintet-test",

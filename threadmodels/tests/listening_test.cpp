@@ -112,6 +112,27 @@ BOOST_DATA_TEST_CASE(the_same_address_again_at_once, data::make(all_models), kin
   start_a_hundred_times(kind, "unix:" + dir.file("socket"));
 }
 
+BOOST_DATA_TEST_CASE(a_unix_listener_decides_on_its_clients, data::make(all_models), kind) {
+  std::atomic<int> asked{0}, refused{0};
+  std::atomic<bool> lets_in{true};
+  const auto may_connect = [&](const peer_credentials& peer) {
+    asked += peer.process == ::getpid() && peer.user == ::geteuid();
+    return lets_in.load();
+  };
+  accept_limits limits;
+  limits.on_refused = [&](error_code why, const address&) { refused += why == system_error_code(EACCES); };
+  running<server<mirror>> srv(
+      config{.listen = {{fresh_unix_address(), {.may_connect = may_connect}}}, .model = kind, .accepting = limits},
+      mirror());
+  const address at = srv->addresses()[0];
+  BOOST_TEST(!connect(at).receive_line().empty());
+  lets_in = false;
+  BOOST_TEST(connect(at).receive_rest().empty());
+  BOOST_TEST(asked == 2);
+  BOOST_TEST(eventually([&] { return refused == 1; }));
+  BOOST_TEST(srv->statistics().refused == 1U);
+}
+
 BOOST_DATA_TEST_CASE(an_address_in_use_is_named_and_nothing_of_the_attempt_stays, data::make(all_models), kind) {
   const testing::scratch_directory dir;
   running<server<mirror>> first(config{.listen = {"127.0.0.1:0", "unix:" + dir.file("taken")}, .model = kind},
