@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_options: what cannot be.
+// bus_options: rejects invalid options.
 #include "bus_options.hpp"
 
 #include "../options/require.hpp"

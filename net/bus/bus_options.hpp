@@ -60,24 +60,25 @@ struct bus_options {
   std::optional<std::uint64_t> parent = {};
 
   // Callbacks, all on the node's loop. They must not block. An exception of on_messages closes the connection.
-  std::function<void(std::span<const bus_message>)> on_messages = {};  ///< messages of one sender's link, in order
+  std::function<void(std::span<const bus_message>)> on_messages = {};  ///< messages of one link, in order
   /// A link has another route; none: its connection was lost. Reconnecting goes on if this node called connect().
   std::function<void(std::uint64_t peer, std::optional<bus_route> route)> on_route = {};
-  /// After send() to this link returned errc::output_full: half of the queue is free again.
+  /// send() has returned errc::output_full because this link's queue was full. Now half of it is free, or its messages
+  /// have failed. For a forwarded message, `peer` is the next node on its way.
   std::function<void(std::uint64_t peer)> on_room = {};
 
   // Limits.
-  std::size_t max_message = 64 * 1024;  ///< bytes of one message; all nodes of a bus should have the same
+  std::size_t max_message = 64 * 1024;  ///< bytes of one message; nodes with another value do not connect
   /// Bytes of a link's queue of unacknowledged messages, headers included, freed in chunks of 64 KiB. It bounds what
   /// waits for a peer that is slow or away.
   std::size_t max_unacknowledged = 1024 * 1024;
   /// Bytes of messages of other threads, and of messages to the node itself, that no link's queue has taken yet. Each
   /// counts 64 bytes more.
   std::size_t max_posted = 4 * 1024 * 1024;
-  std::size_t max_peers = 1024;              ///< links; further peers are refused
-  std::size_t max_receipts = 64 * 1024;      ///< completions of forwarded messages that wait for a receipt
-  unsigned max_checksum_errors = 1;          ///< wrong frames of one connection; then it is closed
-  std::uint8_t max_hops = 8;                 ///< nodes that forward a message, at most
+  std::size_t max_peers = 1024;          ///< links; further peers are refused
+  std::size_t max_receipts = 64 * 1024;  ///< completions of forwarded messages that wait for a receipt
+  unsigned max_checksum_errors = 1;      ///< wrong frames of one connection; then it is closed
+  std::uint8_t max_hops = 8;             ///< nodes that forward a message, at most
 
   // Times.
   /// Of one route, handshake included. Peers that vanish from the network are found within 30 s.

@@ -79,7 +79,7 @@ void dialer::try_next() noexcept {
     } catch (...) {  // no memory for the attempt: the next one, or a later one
     }
   }
-  if (!connected_) node_.counters().failed_attempts.add();
+  if (!current_route_) node_.counters().failed_attempts.add();
   schedule_retry();
 }
 
@@ -133,15 +133,15 @@ void dialer::pending_lost() noexcept {
 }
 
 void dialer::established(bus_route route) noexcept {
-  connected_ = route;
-  established_ = node_.loop().now();
+  current_route_ = route;
+  established_at_ = node_.loop().now();
   connector_.reset();  // if the peer has connected meanwhile
   waits_for_answer_ = false;
   timer_.cancel();
   schedule_retry();
 }
 
-// A node of the same process is not waited for: it would have to appear after the link.
+// `mem` does not count as the best route: the peer's node may not exist in this process.
 bool dialer::is_best(bus_route route) const noexcept {
   if (preferred_) return route == *preferred_;
   return all_.size() < 2 || route <= all_[1].route;
@@ -150,17 +150,17 @@ bool dialer::is_best(bus_route route) const noexcept {
 // A connection that has lasted is made again at once. Others wait, so that two nodes that cannot work together do not
 // spin.
 void dialer::current_lost() noexcept {
-  connected_.reset();
+  current_route_.reset();
   if (!is_on() || is_busy() || node_.loop().stopping()) return;
-  if (node_.loop().now() - established_ < node_.options().reconnect.lasted) return schedule_retry();
+  if (node_.loop().now() - established_at_ < node_.options().reconnect.lasted) return schedule_retry();
   backoff_.reset();
   begin();
 }
 
 void dialer::schedule_retry() noexcept {
   if (!is_on() || node_.loop().stopping()) return;
-  if (connected_ && is_best(*connected_)) return;
-  const duration wait = connected_ ? node_.options().upgrade_interval : backoff_.next(node_.random());
+  if (current_route_ && is_best(*current_route_)) return;
+  const duration wait = current_route_ ? node_.options().upgrade_interval : backoff_.next(node_.random());
   node_.loop().start(timer_, wait);
 }
 

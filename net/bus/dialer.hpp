@@ -73,9 +73,9 @@ class dialer {
   bool waits_for_answer_ = false;
   backoff backoff_;
   callback timer_;  // of the answer, or of the next attempt
-  time_point established_{};
+  time_point established_at_{};
   std::optional<bus_route> preferred_;
-  std::optional<bus_route> connected_;  // the route of the link's connection
+  std::optional<bus_route> current_route_;  // of the link's connection
 };
 
 }  // namespace quintet::bus

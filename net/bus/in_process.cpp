@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// in_process: a map with a lock, which is held while a node is posted to, so that the node exists.
+// in_process: a map with a lock. The lock is held during a post to a node, so the node still exists.
 #include "in_process.hpp"
 
 #include "node.hpp"

@@ -11,6 +11,7 @@
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
+#include "shared_memory.hpp"
 #include "waiting.hpp"
 
 #include <quintet/net/stream.hpp>
@@ -18,6 +19,7 @@
 
 #include <boost/system/system_error.hpp>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 #include <vector>
