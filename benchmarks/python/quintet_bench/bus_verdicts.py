@@ -60,8 +60,10 @@ def flatness(runs: Sequence[Result], route: str) -> list[Verdict]:
     out = []
     for merging, low, high in ((True, FLAT, math.inf), (False, 0.0, STEEP)):
         if ratio := paired(runs, "bytes_per_s", Kind(route, small, merging), Kind(route, large, merging)):
+            known = {size: rate for size, _, rate in PUBLISHED["bus"]["sizes"].get(route, ())} if merging else {}
+            theirs = f", published {significant(known[FLAT_SIZES[0]] / known[FLAT_SIZES[1]])}" if known else ""
             text = (f"{route}, {merging_text(merging)}: {sizes_text(small)} carry {significant(ratio.median)} of the MB/s of "
-                    f"{sizes_text(large)}")
+                    f"{sizes_text(large)}{theirs}")
             out.append(judged({"route": route, "merging": merging}, "bytes_per_s", ratio, text, low, high))
     return out
 
@@ -71,7 +73,8 @@ def segment_verdicts(runs: Sequence[Result], nodes: int) -> list[Verdict]:
     if not found:
         return []
     counts = Sample(tuple(r["segments"] for r in found))
-    text = f"{nodes} processes, all to all: {counts.median:g} segments, {megabytes(found[-1]['segment_bytes'])}"
+    resident = megabytes(Sample(tuple(r["segment_resident_bytes"] for r in found)).median)
+    text = f"{nodes} processes, all to all: {counts.median:g} segments, {resident} resident"
     return [judged({"nodes": nodes}, "segments", counts, text, high=nodes)]
 
 

@@ -22,7 +22,7 @@ def made(kind: Kind, number: int, **changed: float) -> Result:
     size = (int(low) + int(high)) / 2
     usual = dict.fromkeys((*COLUMNS, *SEGMENTS, "checked"), 1.0)
     figures = usual | {"bytes_per_s": speed, "messages_per_s": speed / size, "writes_per_message": 0.01 if kind.merging else 1,
-                       "sender_cpu_us_per_message": 1 if kind.merging else 5, "segments": 15, "segment_bytes": 8e6}
+                       "sender_cpu_us_per_message": 1 if kind.merging else 5, "segments": 15, "segment_resident_bytes": 8e6}
     return {**kind._asdict(), **figures, **changed, "cpus_shared": False, "round": number}
 
 
@@ -66,9 +66,10 @@ def test_demands_are_judged_in_the_order_of_the_plan() -> None:
                             "20.0 to 20.0; demanded: at least 10): met")
     assert sentences[0].endswith("published no change (rounds from 20.0 to 20.0)")  # no demand
     assert sentences[1].startswith("shm, 8 to 128 B: a message costs the merging sender 0.200 of the CPU")
+    assert "tcp, merged: 128 B carry 1.00 of the MB/s of 16,384 B, published 0.761 (rounds" in sentences[-3]
     assert sentences[-2].startswith("tcp, a write for each: 128 B carry 0.0625 of the MB/s of 16,384 B")
-    assert sentences[-1] == ("6 processes, all to all: 15 segments, 8.00 MB (rounds from 15.0 to 15.0; demanded: at most 6): "
-                             "not met")
+    assert sentences[-1] == ("6 processes, all to all: 15 segments, 8.00 MB resident (rounds from 15.0 to 15.0; demanded: at "
+                             "most 6): not met")
 
 
 @pytest.mark.parametrize("changed, unmet", [({"segments": 6}, 0), ({"segments": 7}, 1), ({"segments": 6, "writes_per_message":
