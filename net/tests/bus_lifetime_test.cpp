@@ -60,8 +60,9 @@ BOOST_DATA_TEST_CASE(a_link_that_was_given_up_is_made_again, data::make(routes),
     BOOST_TEST(n.until([&] { return !n.two.node.route_of(1); }));
     n.connect();
     n.converse();
+    const std::uint64_t before = n.two.node.statistics().connections;
     n.two.node.disconnect(1);  // the other side does; this one connects again by itself
-    BOOST_TEST(n.until([&] { return n.two.node.statistics().connections >= 2U * static_cast<unsigned>(i) + 3; }));
+    BOOST_TEST(n.until([&] { return n.two.node.statistics().connections > before; }));
     BOOST_TEST(n.until([&] { return n.one.node.route_of(2) == route && n.two.node.route_of(1) == route; }));
     n.converse();
   }
