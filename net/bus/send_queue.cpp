@@ -6,14 +6,14 @@ namespace quintet::bus {
 
 // A chunk that is full shrinks to its frames: then it can be sent as a whole.
 void send_queue::add_chunk(std::size_t least) {
-  if (!chunks_.empty()) chunks_.back().memory->resize(chunks_.back().used);
-  chunks_.push_back({{}, last_ + 1});
-  try {
-    chunks_.back().memory = store_.take(least);
-  } catch (...) {
-    chunks_.pop_back();
-    throw;
-  }
+  chunk_store::chunk fresh = store_.take(least);
+  char* const data = fresh->data();
+  const std::size_t capacity = fresh->size();
+  chunks_.push_back({std::move(fresh), data, capacity, 0, last_ + 1});
+  if (chunks_.size() == 1) return;
+  numbered_chunk& full = chunks_[chunks_.size() - 2];
+  full.memory->resize(full.used);
+  full.capacity = full.used;
 }
 
 void send_queue::acknowledge(std::uint64_t number) noexcept {
@@ -34,7 +34,7 @@ send_queue::cursor send_queue::find(std::uint64_t number) const noexcept {
   if (i == 0) return {freed_, 0};
   const numbered_chunk& c = chunks_[i - 1];
   std::size_t offset = 0;
-  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n) offset += sealed_size(c.memory->data() + offset);
+  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n) offset += sealed_size(c.data + offset);
   return {freed_ + i - 1, offset};
 }
 
@@ -51,7 +51,7 @@ const send_queue::numbered_chunk* send_queue::chunk_at(cursor& at) const noexcep
 
 bytes send_queue::peek(cursor& at) const noexcept {
   const numbered_chunk* const c = chunk_at(at);
-  return c ? bytes(*c->memory).substr(at.offset, c->used - at.offset) : bytes();
+  return c ? bytes(c->data + at.offset, c->used - at.offset) : bytes();
 }
 
 shared_bytes send_queue::peek_chunk(cursor& at) const noexcept {

@@ -54,9 +54,9 @@ class send_queue {
   /// Returns space for a frame, or nullptr if the queue is full. Throws std::bad_alloc.
   [[nodiscard]] char* reserve(std::size_t frame) {
     if (bytes_ + frame > limit_) return nullptr;
-    if (chunks_.empty() || chunks_.back().memory->size() - chunks_.back().used < frame) [[unlikely]]
+    if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < frame) [[unlikely]]
       add_chunk(frame);
-    return chunks_.back().memory->data() + chunks_.back().used;
+    return chunks_.back().data + chunks_.back().used;
   }
   /// Adds the frame that was written to the reserved space; its number is last() afterwards.
   void commit(std::size_t frame) noexcept {
@@ -83,8 +83,9 @@ class send_queue {
  private:
   struct numbered_chunk {
     chunk_store::chunk memory;
-    std::uint64_t first;  // number of its first message
-    std::size_t used = 0;
+    char* data = nullptr;  // of `memory`
+    std::size_t capacity = 0, used = 0;
+    std::uint64_t first = 0;  // number of its first message
   };
   void add_chunk(std::size_t least);
   /// Moves the cursor to the next byte. Returns nullptr at the end of the queue.
