@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """The tables by which a reader chooses a model: README.md and doc/choosing.md, from doc/results."""
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -91,6 +92,17 @@ def prices(results: Results, idle: Mapping[str, Any]) -> str:
     return table(["", *(head for head, _, _ in columns), "memory of an idle connection"],
                  ([f"`{model}`", *(figure(workload, key, model) for _, workload, key in columns), f"{grouped(memory[model])} B"]
                   for model in MODELS))
+
+
+def leads(results: Results, swept: Mapping[str, Any]) -> str:
+    """Which model serves most requests at which handler time, and how far the others are behind in the end."""
+    last, by_time = swept["leads"][-1]["from"], dict[int, list[float]]()
+    for row in summarise(results.document.results):
+        if row.label != "single_reactor" and row.first["handler_us"] >= last:
+            by_time.setdefault(row.first["handler_us"], []).append(speed(row))
+    least = min(min(speeds) / max(speeds) for speeds in by_time.values())
+    text = re.sub(r"\b(\w+_(?:thread|reactor|connection|pool)\w*)", r"`\1`", swept["verdicts"][0])
+    return filled(f"{text} There all models but `single_reactor` serve at least {int(least * 100)} % of the best.")
 
 
 def ratios(results: Results) -> str:

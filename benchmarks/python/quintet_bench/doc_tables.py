@@ -42,12 +42,15 @@ def read(name: str) -> choosing.Results:
 
 
 def handler_times(part: str) -> str:
-    """The sweep over handler times: "all", or in one sentence who leads ("leads"). Without its file, how to measure it."""
+    """The sweep over handler times: "all", the "table" alone, or in two sentences which model leads ("leads"). Without its
+    file: how to measure it."""
     if not pathlib.Path(path_of(choosing.SWEEP)).exists():
         return choosing.NOT_MEASURED
     if part == "all":
         return section(choosing.SWEEP, sentences=1)  # the others tell which pairs of models change places
-    return filled(read_other(path_of(choosing.SWEEP))["verdicts"][0])
+    if part == "table":
+        return section(choosing.SWEEP).partition("\n\n")[0] + "\n"
+    return choosing.leads(read(choosing.SWEEP), read_other(path_of(choosing.SWEEP)))
 
 
 def caption(document: dict[str, Any]) -> str:
