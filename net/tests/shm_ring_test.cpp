@@ -138,6 +138,17 @@ BOOST_AUTO_TEST_CASE(an_impossible_position_stops_the_ring) {
   }
 }
 
+// It is first read by wait_for_room(): a producer that slept would sleep as long as the peer likes.
+BOOST_AUTO_TEST_CASE(nobody_waits_for_room_in_a_corrupt_ring) {
+  ring r;
+  (void)r.producer.copy_in(0, text_of(size, 0));
+  (void)r.producer.commit(size);
+  BOOST_TEST(r.producer.room(1) == 0U);
+  r.control->consumed.store(std::uint64_t{1} << 40U);
+  BOOST_TEST(!r.producer.wait_for_room());
+  BOOST_TEST(r.producer.is_corrupt());
+}
+
 // The memory is exactly as long as the ring: AddressSanitizer sees an access beyond it.
 BOOST_AUTO_TEST_CASE(a_peer_that_scribbles_moves_no_access_out_of_the_memory) {
   std::mt19937_64 random(7);

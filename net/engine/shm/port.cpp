@@ -17,7 +17,7 @@ quintet::engine::send_result port::result(std::size_t sent, std::size_t offered)
   if (end().out.is_corrupt()) return {sent, EPROTO};
   if (sent < offered) {
     blocked_ = true;
-    if (!end().out.wait_for_room()) owner_.look_at(*this);  // room since
+    if (!end().out.wait_for_room()) owner_.look_at(*this);  // room or corrupt since
   }
   return {sent};
 }
@@ -59,7 +59,7 @@ std::size_t port::receive(std::span<char> place) noexcept {
 }
 
 bool port::take_sendable() noexcept {
-  if (!blocked_ || (end().out.room(1) == 0 && !end().out.is_corrupt() && !peer_ended_)) return false;
+  if (!blocked_ || (!end().out.has_news() && !peer_ended_)) return false;
   blocked_ = false;
   return true;
 }
@@ -81,7 +81,7 @@ bool port::take_end(error_code& reason) noexcept {
 }
 
 bool port::has_work() noexcept {
-  return (reading_ && (peer_ended_ || end().in.has_news())) || (blocked_ && end().out.room(1) > 0);
+  return (reading_ && (peer_ended_ || end().in.has_news())) || (blocked_ && end().out.has_news());
 }
 
 void port::on_event() {

@@ -109,11 +109,14 @@ class ring_producer : public ring_side {
     shared_->end.store(how, std::memory_order_release);
     return take(shared_->consumer_sleeps);
   }
-  /// Asks the consumer to wake this side when it has made room. Returns false if there is room already.
+  /// Asks the consumer to wake this side when it has made room. Returns false if there is room already, or never will
+  /// be: the ring is corrupt.
   [[nodiscard]] bool wait_for_room() noexcept {
     raise(shared_->producer_waits);
-    return room(capacity()) == 0;
+    return room(capacity()) == 0 && !is_corrupt();
   }
+  /// Whether a caller that waits for room must try again: there is room, or the ring is corrupt.
+  [[nodiscard]] bool has_news() noexcept { return room(1) > 0 || is_corrupt(); }
 
  private:
   [[nodiscard]] std::size_t known_room() const noexcept {
