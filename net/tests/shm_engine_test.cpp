@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // shm_engine_test: what an engine with shared memory tells a stream: bytes, room, and the end, in every order of
 // events.
+#include "segment_access.hpp"
+
 #include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
 #include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 
+#include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +22,7 @@
 #include <optional>
 #include <string>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 using namespace quintet;
@@ -203,6 +209,19 @@ BOOST_AUTO_TEST_CASE(a_blocked_send_ends_with_its_peer) {
   BOOST_TEST(p.stream.end.has_value());
 }
 
+// ... also if the peer has written it since the engine looked, as before the wait of a foreign loop.
+BOOST_AUTO_TEST_CASE(a_blocked_send_does_not_sleep_over_an_impossible_position) {
+  pair p;
+  BOOST_TEST(p.sends(full_ring() + "more") == ring_size);
+  p.turns();
+  shm::segment_access(p.peer.memory).control(true).consumed.store(std::uint64_t{1} << 40U);
+  pollfd about{.fd = p.io.embedding()->descriptor(), .events = POLLIN, .revents = 0};
+  BOOST_TEST(::poll(&about, 1, 0) == 1);
+  p.turns();
+  BOOST_TEST(p.stream.sendable == 1);
+  BOOST_TEST(p.send_error() == EPROTO);
+}
+
 BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
   for (const bool reset : {false, true}) {
     auto p = std::make_unique<pair>();
@@ -244,6 +263,37 @@ BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_non
   shm::segment memory;
   BOOST_TEST(shm::receive_offer(here.get(), memory) == boost::system::errc::protocol_error);
   BOOST_TEST(open_descriptors() == before);
+}
+
+// A thread of thread_per_connection serves the next connection after a failure.
+BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_use) {
+  shm::engine io{make_blocking_engine()};
+  file_descriptor file;
+  shm::segment memory;
+  BOOST_REQUIRE(!shm::segment::create(ring_size, memory, file));
+  shm::parked_endpoints::put(file.get(), std::move(memory));
+  noting_stream refused, stream;
+  BOOST_TEST(io.add(refused, file.get()) == system_error_code(EPERM));  // epoll cannot watch a file
+  BOOST_TEST(shm::parked_endpoints::size() == 1U);
+  io.close(file.release());
+  std::array<int, 2> sockets{};
+  BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
+  const file_descriptor there(sockets[1]);
+  BOOST_REQUIRE(!io.add(stream, sockets[0]));
+  BOOST_TEST(::send(there.get(), "plain", 5, 0) == 5);
+  for (int i = 0; i < 4; ++i) (void)io.poll(duration::zero());
+  BOOST_TEST(stream.received == "plain");
+  io.remove(stream);
+  io.close(sockets[0]);
+}
+
+BOOST_AUTO_TEST_CASE(an_endpoint_needs_an_open_socket) {
+  file_descriptor file;
+  shm::segment memory;
+  BOOST_REQUIRE(!shm::segment::create(ring_size, memory, file));
+  BOOST_CHECK_THROW(shm::parked_endpoints::put(-1, std::move(memory)), boost::system::system_error);
+  BOOST_TEST(shm::parked_endpoints::size() == 0U);
+  BOOST_TEST(shm::parked_endpoints::take(-1).empty());
 }
 
 BOOST_AUTO_TEST_CASE(other_channels_are_the_inner_engines) {

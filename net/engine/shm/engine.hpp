@@ -52,6 +52,7 @@ class engine final : public quintet::engine, private engine_embedding {
 
   [[nodiscard]] quintet::engine& waiter() noexcept { return substitute_in_use_ ? *substitute_ : *inner_; }
   error_code add_port(stream_channel& c, int handle, parked_endpoints::entry&& end);
+  void reserve_for_port(int handle);
   void use_substitute(bool on) noexcept;
   bool look();
   bool serve(port& p);
@@ -66,6 +67,7 @@ class engine final : public quintet::engine, private engine_embedding {
   std::unique_ptr<quintet::engine> substitute_;
   std::atomic<bool> substitute_in_use_{false};
   handle_table<port> ports_;
+  std::size_t port_count_ = 0;
   std::vector<port*> looked_at_;                // nullptr: removed meanwhile
   bool ports_sleep_ = false;                    // the peers of looked_at_ send wake-ups
   std::vector<std::unique_ptr<port>> removed_;  // until poll() ends
