@@ -239,10 +239,13 @@ void engine::shutdown_send(int handle) noexcept {
     inner_->shutdown_send(handle);
 }
 
-// The peer reads what it was sent from its own mapping of the segment.
+// The peer reads what it was sent from its own mapping of the segment. The inner engine has sent nothing on this socket
+// and does not watch it any more, so a socket that the endpoint keeps needs no close() of the inner engine.
 void engine::close(int handle) noexcept {
-  if (auto left = parked_endpoints::take(handle))
-    left.mapped().close(kernel_sockets::resets_when_closed(handle) ? stream_end::reset : stream_end::finished, handle);
+  if (auto left = parked_endpoints::take(handle)) {
+    const bool is_reset = kernel_sockets::resets_when_closed(handle);
+    if (left.mapped().close(is_reset ? stream_end::reset : stream_end::finished, handle)) return;
+  }
   inner_->close(handle);
 }
 

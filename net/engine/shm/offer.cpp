@@ -88,7 +88,7 @@ error_code receive_offer(int socket, segment& made) noexcept {
   return segment::attach(file, all.ring_size, all.offset, made);
 }
 
-// The endpoint is parked first: the engine that closes the socket after a failure finds it, and gives its place back.
+// The endpoint is parked first: the engine that closes the socket after a failure finds it, and leaves its place.
 void offerer::offer_to(int socket) {
   if (!may_attach(socket, how_)) throw_system_error(EACCES, "the peer may not attach to shared memory");
   segment made;
@@ -105,7 +105,9 @@ void offerer::offer_to(int socket) {
     file = own.get();
   }
   if (failed) throw boost::system::system_error(failed, "cannot offer shared memory");
-  parked_endpoints::put(socket, std::move(made));
+  auto end = parked_endpoints::make(socket, std::move(made));
+  end.mapped().memory.note_offer();
+  parked_endpoints::put_back(std::move(end));
   send_offer(socket, what, file);
 }
 
