@@ -24,7 +24,8 @@ class shared_memory_client {
  public:
   /// Time limits.
   struct options {
-    duration timeout = std::chrono::seconds(10);  ///< of connecting
+    /// Of connecting: a place in the server's backlog, and its offer.
+    duration timeout = std::chrono::seconds(10);
     /// How long a wait looks at the ring before it sleeps. A sleep and its wake-up cost about 5 us.
     duration spin = std::chrono::microseconds(20);
   };
@@ -33,7 +34,8 @@ class shared_memory_client {
   /// differs, ETIMEDOUT.
   explicit shared_memory_client(std::string_view at) : shared_memory_client(at, options()) {}
   shared_memory_client(std::string_view at, const options& how);
-  /// Closes the connection. The server reads what was sent before.
+  /// Closes the connection. The server reads what was sent before. In a child of fork() this ends nothing: the
+  /// connection is the parent's.
   ~shared_memory_client();
   shared_memory_client(const shared_memory_client&) = delete;
   shared_memory_client& operator=(const shared_memory_client&) = delete;
