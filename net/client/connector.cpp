@@ -136,7 +136,7 @@ std::vector<connector::candidate> connector::to_try(const std::vector<address>& 
   std::vector<candidate> result;
   for (const address& at : all) {
     if (options_.upgrade != connection_upgrade::none && at.is_unix())
-      result.push_back({address(shm::offering_address(at.to_string())), true});
+      result.push_back({address(shm::offer_address(at.to_string())), true});
     result.push_back({at, false});
   }
   return result;

@@ -23,10 +23,11 @@ acceptor::~acceptor() {
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
   const bool has_buffers = options.socket.has_buffers();
-  std::shared_ptr<shm::offerer> offer;
-  if (options.upgrade == connection_upgrade::offer) offer = std::make_shared<shm::offerer>(options.shared_memory);
+  std::shared_ptr<shm::segment_offerer> offerer;
+  if (options.upgrade == connection_upgrade::offer)
+    offerer = std::make_shared<shm::segment_offerer>(options.shared_memory);
   return *listeners_.emplace_back(std::make_unique<listener>(
-      loop_, options, [this, has_buffers, offer](int handle) { accepted({handle, has_buffers, offer}); }, log_,
+      loop_, options, [this, has_buffers, offerer](int handle) { accepted({handle, has_buffers, offerer}); }, log_,
       shared));
 }
 
@@ -76,7 +77,7 @@ bool acceptor::try_place(const pending_connection& a) noexcept {
       return true;
     }
     if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
-    if (a.offer) a.offer->offer_to(a.handle);
+    if (a.offerer) a.offerer->offer_to(a.handle);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

@@ -15,7 +15,7 @@
 namespace quintet {
 
 namespace shm {
-class offerer;
+class segment_offerer;
 }
 
 /// Accepts while all limits allow it. Calls `place` with the loop, a handle that `place` then owns, and the permit. If
@@ -49,8 +49,8 @@ class acceptor final : private loop_member, private timer {
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
     int handle;
-    bool has_buffers;                     // the listener's options set the socket buffers
-    std::shared_ptr<shm::offerer> offer;  // null: an ordinary socket
+    bool has_buffers;                               // the listener's options set the socket buffers
+    std::shared_ptr<shm::segment_offerer> offerer;  // null: an ordinary socket
   };
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;

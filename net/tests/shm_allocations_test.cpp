@@ -53,7 +53,7 @@ struct connected_stream {
     BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
     here = sockets[0];
     there = file_descriptor(sockets[1]);
-    shm::offerer({.ring_size = ring_size}).offer_to(here);
+    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
     shm::segment memory;
     BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
     peer = shm::endpoint(std::move(memory));

@@ -54,7 +54,7 @@ struct pair {
     BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
     here = sockets[0];
     there = file_descriptor(sockets[1]);
-    shm::offerer({.ring_size = ring_size}).offer_to(here);
+    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
     shm::segment memory;
     BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
     peer = shm::endpoint(std::move(memory));
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(one_callback_is_at_most_as_long_as_the_loop_asks) {
 BOOST_AUTO_TEST_CASE(an_orderly_end_comes_after_the_last_byte_and_this_side_can_still_send) {
   pair p;
   p.peer_sends("last");
-  if (p.peer.out.end(shm::stream_end::finished)) shm::wake_peer(p.there.get());
+  if (p.peer.out.finish(shm::stream_end::finished)) shm::wake_peer(p.there.get());
   p.turns();
   BOOST_TEST(p.stream.received == "last");
   BOOST_TEST(p.stream.end.has_value());
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_orderly_end_comes_after_the_last_byte_and_this_side_can_
   BOOST_TEST(p.sends("reply") == 5U);
   p.io.shutdown_send(p.here);
   BOOST_TEST(p.peer_receives() == "reply");
-  BOOST_CHECK(p.peer.in.end() == shm::stream_end::finished);
+  BOOST_CHECK(p.peer.in.producer_end() == shm::stream_end::finished);
 }
 
 BOOST_AUTO_TEST_CASE(the_input_of_a_dead_peer_comes_before_its_end) {
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
     (void)p->sends("last");
     if (reset) p->io.sockets().reset_when_closed(p->here);
     p.reset();
-    BOOST_CHECK(peer.in.end() == (reset ? shm::stream_end::reset : shm::stream_end::finished));
+    BOOST_CHECK(peer.in.producer_end() == (reset ? shm::stream_end::reset : shm::stream_end::finished));
     BOOST_TEST(peer.in.peek() == "last");  // it outlives its sender
     char any = 0;
     BOOST_TEST(::recv(there.get(), &any, 1, MSG_DONTWAIT) == 0);
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_non
   std::array<int, 2> sockets{};
   BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
   const file_descriptor here(sockets[0]), there(sockets[1]);
-  shm::offer what{shm::offer::expected_magic, shm::offer::current_version, ring_size};
+  shm::segment_offer what{shm::segment_offer::expected_magic, shm::segment_offer::current_version, ring_size};
   iovec piece{.iov_base = &what, .iov_len = sizeof what};
   const std::array<int, 2> sent{here.get(), there.get()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof sent)> room{};

@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(a_place_is_used_again_when_both_sides_have_left_it) {
   BOOST_TEST(pool.files() == 2U);
   BOOST_TEST(again.offset == first.offset);
   BOOST_TEST(again.server.in.available() == 0U);
-  BOOST_CHECK(again.server.in.end() == shm::stream_end::none);
-  BOOST_CHECK(again.client.in.end() == shm::stream_end::none);
+  BOOST_CHECK(again.server.in.producer_end() == shm::stream_end::none);
+  BOOST_CHECK(again.client.in.producer_end() == shm::stream_end::none);
   send(again.client.out, "fresh");
   BOOST_TEST(all_of(again.server.in) == "fresh");
 }
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_client_sees_the_end_although_the_servers_socket_is_kept) 
   connection_over_pool one(pool);
   one.close_server();
   BOOST_TEST(shm::take_wakes(one.there.get()));
-  BOOST_CHECK(one.client.in.end() == shm::stream_end::finished);
+  BOOST_CHECK(one.client.in.producer_end() == shm::stream_end::finished);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_nobody_has_left_is_never_used_again) {
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
     return all.size();
   };
   shm::engine io{std::make_unique<epoll_engine>()};
-  shm::offerer offers({.ring_size = ring_size, .connections_per_file = 2});
+  shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   for (int i = 0; i < 20; ++i) {
     socket_pair s;
     const int here = s.here.release();
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
 // ... also if the client has gone before it was offered anything.
 BOOST_AUTO_TEST_CASE(an_offer_that_fails_leaves_nothing) {
   shm::engine io{std::make_unique<epoll_engine>()};
-  shm::offerer offers({.ring_size = ring_size, .connections_per_file = 2});
+  shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   socket_pair s;
   s.there.reset();
   const int here = s.here.release();

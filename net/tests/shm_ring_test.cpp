@@ -113,12 +113,12 @@ BOOST_AUTO_TEST_CASE(the_end_is_seen_after_the_last_byte_and_wakes) {
   BOOST_TEST(r.consumer.sleep());
   (void)r.producer.copy_in(0, "z");
   BOOST_TEST(r.producer.commit(1));
-  BOOST_TEST(!r.producer.end(stream_end::finished));  // the consumer is awake
-  BOOST_CHECK(r.consumer.end() == stream_end::finished);
+  BOOST_TEST(!r.producer.finish(stream_end::finished));  // the consumer is awake
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::finished);
   BOOST_TEST(take(r.consumer, 10) == "z");
   BOOST_TEST(!r.consumer.sleep());
   r.control->end.store(static_cast<stream_end>(77));
-  BOOST_CHECK(r.consumer.end() == stream_end::reset);
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::reset);
 }
 
 BOOST_AUTO_TEST_CASE(an_impossible_position_stops_the_ring) {
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(two_threads_see_each_byte_once_and_in_order) {
       (void)r.producer.commit(count);
       sent += count;
     }
-    (void)r.producer.end(stream_end::finished);
+    (void)r.producer.finish(stream_end::finished);
   });
   std::size_t received = 0, wrong = 0;
   while (received < total) {
@@ -204,6 +204,6 @@ BOOST_AUTO_TEST_CASE(two_threads_see_each_byte_once_and_in_order) {
   }
   sending.join();
   BOOST_TEST(wrong == 0U);
-  BOOST_CHECK(r.consumer.end() == stream_end::finished);
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::finished);
   BOOST_TEST(r.consumer.available() == 0U);
 }

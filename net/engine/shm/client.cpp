@@ -37,7 +37,7 @@ void limit_sending(int socket, duration longest) noexcept {
 
 file_descriptor connect(const std::string& at, time_point until) {
   if (!address(at).is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
-  const address to(shm::offering_address(at));
+  const address to(shm::offer_address(at));
   file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   int error = s ? EAGAIN : errno;
   while (error == EAGAIN || error == EINTR) {
@@ -68,11 +68,11 @@ shared_memory_client::shared_memory_client(std::string_view at, const options& h
   const time_point until = later(std::chrono::steady_clock::now(), how.timeout);
   const std::string where(at);
   socket_ = connect(where, until);
-  end_ = shm::endpoint(attach(socket_.get(), where, until));
+  endpoint_ = shm::endpoint(attach(socket_.get(), where, until));
 }
 
 // A client's endpoint leaves the socket to its owner.
-shared_memory_client::~shared_memory_client() { (void)end_.close(closing_, socket_.get()); }
+shared_memory_client::~shared_memory_client() { (void)endpoint_.close(closing_, socket_.get()); }
 
 // ---- Waiting --------------------------------------------------------------------------------------------------------
 
@@ -103,25 +103,26 @@ bool shared_memory_client::wait_for_wake(duration longest) noexcept {
 }
 
 bool shared_memory_client::has_ended() noexcept {
-  return peer_ended_ || end_.in.is_corrupt() || end_.out.is_corrupt() || end_.in.end() != shm::stream_end::none;
+  return peer_ended_ || endpoint_.in.is_corrupt() || endpoint_.out.is_corrupt() ||
+         endpoint_.in.producer_end() != shm::stream_end::none;
 }
 
 bool shared_memory_client::wait(duration longest) {
-  return wait_until([this] { return end_.in.available() > 0; }, [this] { return end_.in.sleep(); }, longest);
+  return wait_until([this] { return endpoint_.in.available() > 0; }, [this] { return endpoint_.in.sleep(); }, longest);
 }
 
 bool shared_memory_client::wait_for_room() {
   // A server that has finished sending may still read.
-  while (!peer_ended_ && !end_.out.is_corrupt()) {
-    if (end_.out.room(1) > 0) return true;
-    if (end_.out.wait_for_room()) (void)wait_for_wake(duration::max());
+  while (!peer_ended_ && !endpoint_.out.is_corrupt()) {
+    if (endpoint_.out.room(1) > 0) return true;
+    if (endpoint_.out.wait_for_room()) (void)wait_for_wake(duration::max());
   }
   return false;
 }
 
 error_code shared_memory_client::end_reason() noexcept {
-  const shm::stream_end how = end_.in.end();
-  if (end_.in.is_corrupt() || end_.out.is_corrupt()) return system_error_code(EPROTO);
+  const shm::stream_end how = endpoint_.in.producer_end();
+  if (endpoint_.in.is_corrupt() || endpoint_.out.is_corrupt()) return system_error_code(EPROTO);
   if (how == shm::stream_end::reset || (how == shm::stream_end::none && peer_ended_))
     return system_error_code(ECONNRESET);
   return {};
@@ -132,7 +133,7 @@ error_code shared_memory_client::end_reason() noexcept {
 bool shared_memory_client::send(bytes data) {
   while (!data.empty()) {
     if (!wait_for_room()) return false;
-    const std::size_t count = end_.out.copy_in(0, data);
+    const std::size_t count = endpoint_.out.copy_in(0, data);
     commit(count);
     data.remove_prefix(count);
   }
@@ -140,20 +141,20 @@ bool shared_memory_client::send(bytes data) {
 }
 
 void shared_memory_client::commit(std::size_t count) noexcept {
-  if (end_.out.commit(count)) shm::wake_peer(socket_.get());
+  if (endpoint_.out.commit(count)) shm::wake_peer(socket_.get());
 }
 
 void shared_memory_client::finish_sending() noexcept {
-  if (end_.out.end(shm::stream_end::finished)) shm::wake_peer(socket_.get());
+  if (endpoint_.out.finish(shm::stream_end::finished)) shm::wake_peer(socket_.get());
 }
 
 void shared_memory_client::release(std::size_t count) noexcept {
-  if (end_.in.release(count)) shm::wake_peer(socket_.get());
+  if (endpoint_.in.release(count)) shm::wake_peer(socket_.get());
 }
 
 std::size_t shared_memory_client::receive(std::span<char> place) {
   if (!wait()) return 0;
-  const std::size_t count = end_.in.copy_out(place);
+  const std::size_t count = endpoint_.in.copy_out(place);
   release(count);
   return count;
 }

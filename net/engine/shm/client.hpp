@@ -44,7 +44,7 @@ class shared_memory_client {
   bool send(bytes data);
   /// Returns free space to write to, empty if the ring is full or the connection has ended. It ends at the end of the
   /// ring's memory, so it can be shorter than the free space.
-  [[nodiscard]] std::span<char> reserve(std::size_t wanted = 1) noexcept { return end_.out.reserve(wanted); }
+  [[nodiscard]] std::span<char> reserve(std::size_t wanted = 1) noexcept { return endpoint_.out.reserve(wanted); }
   /// Sends the first `count` bytes of the space that reserve() returned.
   void commit(std::size_t count) noexcept;
   /// Waits until reserve() returns space. Returns false if the connection has ended.
@@ -55,7 +55,7 @@ class shared_memory_client {
   void reset_when_closed() noexcept { closing_ = shm::stream_end::reset; }
 
   /// Returns the bytes that wait, in place, up to the end of the ring's memory.
-  [[nodiscard]] bytes peek() noexcept { return end_.in.peek(); }
+  [[nodiscard]] bytes peek() noexcept { return endpoint_.in.peek(); }
   /// Frees the first `count` bytes of peek().
   void release(std::size_t count) noexcept;
   /// Waits until peek() returns bytes. Returns false if none will come: the connection has ended, or `longest` is over.
@@ -68,7 +68,7 @@ class shared_memory_client {
   /// Returns why nothing more will come: no error after the server's orderly end, ECONNRESET after a reset or the death
   /// of its process, EPROTO if the ring is corrupt. No error before the end, too.
   [[nodiscard]] error_code end_reason() noexcept;
-  [[nodiscard]] std::size_t ring_size() const noexcept { return end_.memory.ring_size(); }
+  [[nodiscard]] std::size_t ring_size() const noexcept { return endpoint_.memory.ring_size(); }
 
  private:
   template <class Ready, class Sleep>
@@ -77,7 +77,7 @@ class shared_memory_client {
 
   const options how_;
   file_descriptor socket_;
-  shm::endpoint end_;
+  shm::endpoint endpoint_;
   shm::stream_end closing_ = shm::stream_end::finished;
   bool peer_ended_ = false;
 };

@@ -23,7 +23,7 @@ struct endpoint {
   /// caller closes the socket, which wakes the peer. Does nothing in a child of fork(): the stream is the parent's.
   [[nodiscard]] bool close(stream_end how, int socket) noexcept {
     if (process != ::getpid()) return false;
-    (void)out.end(how);
+    (void)out.finish(how);
     return memory.leave(socket);
   }
 

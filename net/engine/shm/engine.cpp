@@ -150,8 +150,8 @@ int engine::descriptor() noexcept {
 
 error_code engine::add(channel& c, int handle) {
   if (is_stream(c))
-    if (auto end = parked_endpoints::take(handle))
-      return add_port(static_cast<stream_channel&>(c), handle, std::move(end));
+    if (auto entry = parked_endpoints::take(handle))
+      return add_port(static_cast<stream_channel&>(c), handle, std::move(entry));
   inner_->limit_receive(receive_limit());
   return inner_->add(c, handle);
 }
@@ -168,15 +168,15 @@ void engine::reserve_for_port(int handle) {
   reserve(removed_);
 }
 
-error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& end) try {
+error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& entry) try {
   std::unique_ptr<port> made;
   try {
     reserve_for_port(handle);
     if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
     if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
-    made = std::make_unique<port>(*this, c, handle, std::move(end));
+    made = std::make_unique<port>(*this, c, handle, std::move(entry));
   } catch (...) {
-    if (end) parked_endpoints::put_back(std::move(end));
+    if (entry) parked_endpoints::put_back(std::move(entry));
     throw;
   }
   use_substitute(true);
