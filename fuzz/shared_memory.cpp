@@ -56,7 +56,7 @@ struct world {
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) == 0, "socketpair");
     here = pair[0];
     there = file_descriptor(pair[1]);
-    shm::offerer({.ring_size = ring_size}).offer_to(here);
+    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
     require(!shm::receive_offer(there.get(), peer), "an honest offer is taken");
     require(!io.add(channel, here), "an engine takes a parked endpoint");
   }
@@ -116,7 +116,8 @@ void attach(fuzz::input& in) {
   const std::uint8_t how = in.byte();
   (void)!::ftruncate(file.get(), how & 1U ? 4096 + 2 * ring_size : in.byte() * 512);
   if (how & 2U) (void)::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | (how & 4U ? F_SEAL_SEAL : 0));
-  shm::offer what{shm::offer::expected_magic, shm::offer::current_version, static_cast<std::uint32_t>(ring_size)};
+  shm::segment_offer what{shm::segment_offer::expected_magic, shm::segment_offer::current_version,
+                          static_cast<std::uint32_t>(ring_size)};
   std::array<char, sizeof what + 16> message{};
   std::memcpy(message.data(), &what, sizeof what);
   const bytes change = in.take(8);

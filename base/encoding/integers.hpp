@@ -60,7 +60,8 @@ template <std::size_t Width, std::endian Order>
   requires(Width >= 1 && Width <= 8)
 constexpr std::array<char, Width> encode_number(std::uint64_t value) noexcept {
   if constexpr (Width == 4 || Width == 8)
-    return std::bit_cast<std::array<char, Width>>(detail::number_in<Order>(static_cast<detail::number_word<Width>>(value)));
+    return std::bit_cast<std::array<char, Width>>(
+        detail::number_in<Order>(static_cast<detail::number_word<Width>>(value)));
   std::array<char, Width> out{};
   for (std::size_t i = 0; i < Width; ++i, value >>= 8U)
     out[Order == std::endian::little ? i : Width - 1 - i] = static_cast<char>(value & 0xffU);

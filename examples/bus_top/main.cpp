@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdio>
 #include <future>
+#include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -38,14 +40,14 @@ void print_memory(const example::bus_report& r) {
   }
 }
 
-void print(std::uint64_t id, const example::bus_report& r) {
+void print(std::uint64_t id, const example::bus_report& r, bool is_on_this_host) {
   if (::isatty(STDOUT_FILENO) != 0) std::printf("\033[H\033[2J");
   std::printf("node %llu, process %d\n", static_cast<unsigned long long>(id), static_cast<int>(r.process));
   for (const auto& [peer, route] : r.routes)
     std::printf("route to %llu: %s\n", static_cast<unsigned long long>(peer), route.c_str());
   for (const auto& [name, value] : r.counters)
     if (value != 0) std::printf("%-16s %14llu\n", name.c_str(), static_cast<unsigned long long>(value));
-  print_memory(r);
+  if (is_on_this_host) print_memory(r);  // elsewhere the process is another one
   std::fflush(stdout);
 }
 
@@ -67,6 +69,10 @@ class asking {
       return example::bus_report_from(arrived.get());
     forget();
     throw std::runtime_error("node " + std::to_string(of_) + " does not answer");
+  }
+  [[nodiscard]] bool is_on_this_host() const {
+    const std::optional<bus_route> route = node_.route_of(of_);
+    return route == bus_route::shm || route == bus_route::unix_socket;
   }
 
  private:
@@ -91,15 +97,21 @@ class asking {
   bus_node node_;
 };
 
+// Two programs with one number would replace each other's connection.
+std::size_t random_id() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 32U | random()) | 1U;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t id = 0, own = 0x6275'735f'746f'70, times = 0, interval_ms = 1000;
+  std::size_t id = 0, own = random_id(), times = 0, interval_ms = 1000;
   std::string at;
   example::command_line("bus_top", "The routes, counters and shared memory of a node that runs bus_worker.")
       .number("--node", id, 1, ~std::size_t{0}, "number of the node")
       .text("--at", at, "where it listens: unix:/path or tcp:ADDRESS:PORT", "ADDRESS")
-      .number("--own-id", own, 1, ~std::size_t{0}, "number of this program on the bus")
+      .number("--own-id", own, 1, ~std::size_t{0}, "number of this program on the bus; random if not given")
       .number("--times", times, 0, 1'000'000'000, "reports until the end; 0: until Ctrl-C")
       .number("--interval-ms", interval_ms, 10, 3'600'000, "milliseconds between two reports")
       .try_it("  bus_worker --id 1 --listen unix:/tmp/1.bus &\n  bus_top --node 1 --at unix:/tmp/1.bus --times 1")
@@ -110,7 +122,8 @@ int main(int argc, char** argv) {
     asking node(own, id, at);
     for (std::size_t i = 0; times == 0 || i < times; ++i) {
       if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(interval_ms));
-      print(id, node.ask());
+      const example::bus_report report = node.ask();
+      print(id, report, node.is_on_this_host());
     }
   } catch (...) {
     return example::report_exception("bus_top");

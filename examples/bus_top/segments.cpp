@@ -40,8 +40,11 @@ file_state look_at(const file_descriptor& file, std::size_t ring_size) {
     if (at == MAP_FAILED) continue;
     const auto* const controls = static_cast<const shm::ring_control*>(at);
     const place_state p{.place = i, .rings = {state_of(controls[0]), state_of(controls[1])}};
+    // The node has ended the streams of places that it has left.
+    const bool is_in_use = (p.rings[0].produced != 0 || p.rings[1].produced != 0) &&
+                           controls[0].end.load(std::memory_order_relaxed) == shm::stream_end::none;
     (void)::munmap(at, page);
-    if (p.rings[0].produced != 0 || p.rings[1].produced != 0) f.used.push_back(p);
+    if (is_in_use) f.used.push_back(p);
   }
   return f;
 }
@@ -50,6 +53,7 @@ file_state look_at(const file_descriptor& file, std::size_t ring_size) {
 
 std::vector<file_state> files_of(pid_t process, std::size_t ring_size) {
   std::vector<file_state> all;
+  if (!shm::is_ring_size(ring_size)) return all;  // the node's word
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", failed)) {
     const std::string to = std::filesystem::read_symlink(entry, failed).string();

@@ -22,10 +22,11 @@ struct place_state {
 };
 struct file_state {
   std::size_t size = 0, places = 0, resident = 0;  ///< resident: bytes that the kernel has provided
-  std::vector<place_state> used;
+  std::vector<place_state> used;                   ///< by connections that have not ended
 };
 
-/// Returns the files in memory that a process has made for its peers. Both processes must have the same user.
+/// Returns the files in memory that a process of this host has made for its peers. Both processes must have the same
+/// user. Empty if `ring_size` is not the size of a ring.
 [[nodiscard]] std::vector<file_state> files_of(pid_t process, std::size_t ring_size);
 
 }  // namespace bus_top

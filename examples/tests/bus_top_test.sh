@@ -22,6 +22,15 @@ done
 [[ $out =~ shared\ memory:\ [0-9]+\ bytes,\ [0-9]+\ of\ them\ used,\ for\ 64\ connections ]] || fail "no file: $out"
 [[ $out =~ to\ the\ node:\ +[1-9][0-9]*\ bytes,\ +[0-9]+\ %\ full ]] || fail "no ring: $out"
 
+# Two at once, neither of which replaces the other.
+tops=()
+for i in 1 2; do
+  timeout 20 "$examples/bus_top" --node 1 --at "unix:$work/1.bus" --times 20 --interval-ms 10 > "$work/top$i" 2>&1 &
+  tops+=($!)
+done
+for i in 1 2; do wait "${tops[i - 1]}" || fail "bus_top $i of two: $(< "$work/top$i")"; done
+[[ $(cat "$work/top1" "$work/top2" | grep -c '^reconnects') == 0 ]] || fail "they replace each other: $(< "$work/top2")"
+
 kill "$second_pid"
 wait "$second_pid" || fail "the second node ends with $?: $(< "$work/second")"
 stop

@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include <unistd.h>
-
 namespace quintet::bus {
 namespace {
 
@@ -25,8 +23,6 @@ listen_options closed_listener() {
   return {"unix:@quintet-bus-" + std::to_string(random_number()),
           {.may_connect = [](const peer_credentials&) { return false; }}};
 }
-
-bool is_own_user(const peer_credentials& peer) { return peer.user == 0 || peer.user == ::geteuid(); }
 
 listen_options listener_of(std::string_view at, const bus_options& o) {
   const bool is_unix = at.starts_with("unix:");

@@ -88,8 +88,8 @@ void connector::attempt::on_event() noexcept try {
   stop_watching();
   if (!failed) shm::parked_endpoints::put(handle_, std::move(memory));
   owner_.attempt_ended(*this, failed);
-} catch (const std::bad_alloc&) {
-  owner_.attempt_ended(*this, make_error_code(boost::system::errc::not_enough_memory));
+} catch (...) {
+  owner_.attempt_ended(*this, detail::reason_of_exception());
 }
 
 connector::connector(event_loop& loop, const connect_options& options, done_function done)
@@ -136,7 +136,7 @@ std::vector<connector::candidate> connector::to_try(const std::vector<address>& 
   std::vector<candidate> result;
   for (const address& at : all) {
     if (options_.upgrade != connection_upgrade::none && at.is_unix())
-      result.push_back({address(shm::offering_address(at.to_string())), true});
+      result.push_back({address(shm::offer_address(at.to_string())), true});
     result.push_back({at, false});
   }
   return result;

@@ -88,6 +88,8 @@ void validate(const listen_options& o) {
   if (o.mode) require_value(*o.mode <= 0777, o.at + ": mode", *o.mode, "at most 511 (octal 0777)");
 }
 
+bool is_own_user(const peer_credentials& peer) noexcept { return peer.user == 0 || peer.user == ::geteuid(); }
+
 bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept {
   return std::ranges::any_of(listeners, [](const auto& l) { return l.upgrade != connection_upgrade::none; });
 }

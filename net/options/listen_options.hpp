@@ -43,6 +43,9 @@ struct peer_credentials {
   gid_t group = 0;    ///< effective
 };
 
+/// [any thread] Returns whether the peer is a process of this user, or of root. For may_connect and may_attach.
+[[nodiscard]] bool is_own_user(const peer_credentials& peer) noexcept;
+
 /// Connections over shared memory, for a listener that offers them.
 struct shared_memory_options {
   /// Bytes of the ring of each direction, a power of two from 4 KiB to 64 MiB. A connection has two, and a page.

@@ -24,10 +24,11 @@ acceptor::~acceptor() {
 }
 
 listener& acceptor::listen(const listen_options& options, bool shared) {
-  std::shared_ptr<shm::offerer> offers;
-  if (options.upgrade == connection_upgrade::offer) offers = std::make_shared<shm::offerer>(options.shared_memory);
+  std::shared_ptr<shm::segment_offerer> offerer;
+  if (options.upgrade == connection_upgrade::offer)
+    offerer = std::make_shared<shm::segment_offerer>(options.shared_memory);
   const auto from =
-      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offers), options.may_connect});
+      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect});
   return *listeners_.emplace_back(
       std::make_unique<listener>(loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_, shared));
 }
@@ -80,7 +81,7 @@ bool acceptor::try_place(const pending_connection& a) noexcept {
     if (a.listener->may_connect && !kernel_sockets::is_peer(a.handle, a.listener->may_connect))
       throw_system_error(EACCES, "the peer may not connect");
     if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
-    if (a.listener->offers) a.listener->offers->offer_to(a.handle);
+    if (a.listener->offerer) a.listener->offerer->offer_to(a.handle);
     place_(loop_, a.handle, std::move(*place));
   } catch (...) {
     refuse(a.handle, detail::reason_of_exception(), from);

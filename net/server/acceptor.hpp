@@ -15,7 +15,7 @@
 namespace quintet {
 
 namespace shm {
-class offerer;
+class segment_offerer;
 }
 
 /// Accepts while all limits allow it. Calls `place` with the loop, a handle that `place` then owns, and the permit. If
@@ -47,8 +47,8 @@ class acceptor final : private loop_member, private timer {
  private:
   /// What a listener's options say of its connections.
   struct origin {
-    bool has_buffers;                      // socket buffers are set
-    std::shared_ptr<shm::offerer> offers;  // null: ordinary sockets
+    bool has_buffers;                               // socket buffers are set
+    std::shared_ptr<shm::segment_offerer> offerer;  // null: ordinary sockets
     std::function<bool(const peer_credentials&)> may_connect;
   };
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because

@@ -52,7 +52,7 @@ void acceptor_group::fall_back(accept_strategy to, const std::string& why) {
 
 address acceptor_group::listen(const listen_options& options) {
   const address at = listen_at(options);
-  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offering(options));
+  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offer_listener_options(options));
   return at;
 }
 

@@ -42,7 +42,7 @@ priority_loop::~priority_loop() {
 
 address priority_loop::listen(const listen_options& options) {
   const address at = listen_at(options);
-  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offering(options));
+  if (options.upgrade == connection_upgrade::shared_memory) (void)listen_at(shm::offer_listener_options(options));
   return at;
 }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // shm_engine_test: what an engine with shared memory tells a stream: bytes, room, and the end, in every order of
 // events.
+#include "segment_access.hpp"
+
 #include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
 #include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 
+#include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -17,6 +22,7 @@
 #include <optional>
 #include <string>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 using namespace quintet;
@@ -48,7 +54,7 @@ struct pair {
     BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
     here = sockets[0];
     there = file_descriptor(sockets[1]);
-    shm::offerer({.ring_size = ring_size}).offer_to(here);
+    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
     shm::segment memory;
     BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
     peer = shm::endpoint(std::move(memory));
@@ -147,7 +153,7 @@ BOOST_AUTO_TEST_CASE(one_callback_is_at_most_as_long_as_the_loop_asks) {
 BOOST_AUTO_TEST_CASE(an_orderly_end_comes_after_the_last_byte_and_this_side_can_still_send) {
   pair p;
   p.peer_sends("last");
-  if (p.peer.out.end(shm::stream_end::finished)) shm::wake_peer(p.there.get());
+  if (p.peer.out.finish(shm::stream_end::finished)) shm::wake_peer(p.there.get());
   p.turns();
   BOOST_TEST(p.stream.received == "last");
   BOOST_TEST(p.stream.end.has_value());
@@ -155,7 +161,7 @@ BOOST_AUTO_TEST_CASE(an_orderly_end_comes_after_the_last_byte_and_this_side_can_
   BOOST_TEST(p.sends("reply") == 5U);
   p.io.shutdown_send(p.here);
   BOOST_TEST(p.peer_receives() == "reply");
-  BOOST_CHECK(p.peer.in.end() == shm::stream_end::finished);
+  BOOST_CHECK(p.peer.in.producer_end() == shm::stream_end::finished);
 }
 
 BOOST_AUTO_TEST_CASE(the_input_of_a_dead_peer_comes_before_its_end) {
@@ -203,6 +209,19 @@ BOOST_AUTO_TEST_CASE(a_blocked_send_ends_with_its_peer) {
   BOOST_TEST(p.stream.end.has_value());
 }
 
+// ... also if the peer has written it since the engine looked, as before the wait of a foreign loop.
+BOOST_AUTO_TEST_CASE(a_blocked_send_does_not_sleep_over_an_impossible_position) {
+  pair p;
+  BOOST_TEST(p.sends(full_ring() + "more") == ring_size);
+  p.turns();
+  shm::segment_access(p.peer.memory).control(true).consumed.store(std::uint64_t{1} << 40U);
+  pollfd about{.fd = p.io.embedding()->descriptor(), .events = POLLIN, .revents = 0};
+  BOOST_TEST(::poll(&about, 1, 0) == 1);
+  p.turns();
+  BOOST_TEST(p.stream.sendable == 1);
+  BOOST_TEST(p.send_error() == EPROTO);
+}
+
 BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
   for (const bool reset : {false, true}) {
     auto p = std::make_unique<pair>();
@@ -211,7 +230,7 @@ BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
     (void)p->sends("last");
     if (reset) p->io.sockets().reset_when_closed(p->here);
     p.reset();
-    BOOST_CHECK(peer.in.end() == (reset ? shm::stream_end::reset : shm::stream_end::finished));
+    BOOST_CHECK(peer.in.producer_end() == (reset ? shm::stream_end::reset : shm::stream_end::finished));
     BOOST_TEST(peer.in.peek() == "last");  // it outlives its sender
     char any = 0;
     BOOST_TEST(::recv(there.get(), &any, 1, MSG_DONTWAIT) == 0);
@@ -225,7 +244,7 @@ BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_non
   std::array<int, 2> sockets{};
   BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
   const file_descriptor here(sockets[0]), there(sockets[1]);
-  shm::offer what{shm::offer::expected_magic, shm::offer::current_version, ring_size};
+  shm::segment_offer what{shm::segment_offer::expected_magic, shm::segment_offer::current_version, ring_size};
   iovec piece{.iov_base = &what, .iov_len = sizeof what};
   const std::array<int, 2> sent{here.get(), there.get()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof sent)> room{};
@@ -244,6 +263,37 @@ BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_non
   shm::segment memory;
   BOOST_TEST(shm::receive_offer(here.get(), memory) == boost::system::errc::protocol_error);
   BOOST_TEST(open_descriptors() == before);
+}
+
+// A thread of thread_per_connection serves the next connection after a failure.
+BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_use) {
+  shm::engine io{make_blocking_engine()};
+  file_descriptor file;
+  shm::segment memory;
+  BOOST_REQUIRE(!shm::segment::create(ring_size, memory, file));
+  shm::parked_endpoints::put(file.get(), std::move(memory));
+  noting_stream refused, stream;
+  BOOST_TEST(io.add(refused, file.get()) == system_error_code(EPERM));  // epoll cannot watch a file
+  BOOST_TEST(shm::parked_endpoints::size() == 1U);
+  io.close(file.release());
+  std::array<int, 2> sockets{};
+  BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
+  const file_descriptor there(sockets[1]);
+  BOOST_REQUIRE(!io.add(stream, sockets[0]));
+  BOOST_TEST(::send(there.get(), "plain", 5, 0) == 5);
+  for (int i = 0; i < 4; ++i) (void)io.poll(duration::zero());
+  BOOST_TEST(stream.received == "plain");
+  io.remove(stream);
+  io.close(sockets[0]);
+}
+
+BOOST_AUTO_TEST_CASE(an_endpoint_needs_an_open_socket) {
+  file_descriptor file;
+  shm::segment memory;
+  BOOST_REQUIRE(!shm::segment::create(ring_size, memory, file));
+  BOOST_CHECK_THROW(shm::parked_endpoints::put(-1, std::move(memory)), boost::system::system_error);
+  BOOST_TEST(shm::parked_endpoints::size() == 0U);
+  BOOST_TEST(shm::parked_endpoints::take(-1).empty());
 }
 
 BOOST_AUTO_TEST_CASE(other_channels_are_the_inner_engines) {

@@ -9,14 +9,17 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cstddef>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -43,16 +46,17 @@ struct connection_over_pool : socket_pair {
     BOOST_REQUIRE(!from.take(own, file, offset));
     const file_descriptor sent(::fcntl(file, F_DUPFD_CLOEXEC, 0));  // as if it had arrived by a socket
     BOOST_REQUIRE(!shm::segment::attach(sent, ring_size, offset, mapped));
+    own.note_offer();
     server = shm::endpoint(std::move(own));
     client = shm::endpoint(std::move(mapped));
   }
   void close_server() {
-    server.close(shm::stream_end::finished, here.get());
+    if (server.close(shm::stream_end::finished, here.get())) (void)here.release();
     server = {};
     here.reset();
   }
   void close_client() {
-    client.close(shm::stream_end::finished, there.get());
+    BOOST_TEST(!client.close(shm::stream_end::finished, there.get()));
     there.reset();
     client = {};
   }
@@ -101,8 +105,8 @@ BOOST_AUTO_TEST_CASE(a_place_is_used_again_when_both_sides_have_left_it) {
   BOOST_TEST(pool.files() == 2U);
   BOOST_TEST(again.offset == first.offset);
   BOOST_TEST(again.server.in.available() == 0U);
-  BOOST_CHECK(again.server.in.end() == shm::stream_end::none);
-  BOOST_CHECK(again.client.in.end() == shm::stream_end::none);
+  BOOST_CHECK(again.server.in.producer_end() == shm::stream_end::none);
+  BOOST_CHECK(again.client.in.producer_end() == shm::stream_end::none);
   send(again.client.out, "fresh");
   BOOST_TEST(all_of(again.server.in) == "fresh");
 }
@@ -119,12 +123,81 @@ BOOST_AUTO_TEST_CASE(a_place_whose_client_left_first_is_used_again_at_once) {
   BOOST_TEST(pool.files() == 1U);
 }
 
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_connects_again_and_again_touches_one_place) {
+  shm::segment_pool pool(ring_size, 64);
+  std::set<std::uint64_t> offsets;
+  const connection_over_pool first(pool);
+  const std::ptrdiff_t before = open_descriptors();
+  for (int i = 0; i < 64; ++i) {
+    connection_over_pool c(pool);
+    offsets.insert(c.offset);
+    i % 2 == 0 ? c.close_server() : c.close_client();
+    i % 2 == 0 ? c.close_client() : c.close_server();
+  }
+  BOOST_TEST(offsets.size() == 1U);
+  BOOST_TEST(open_descriptors() <= before + 1);  // the last socket is kept until the pool looks again
+  const connection_over_pool next(pool);
+  BOOST_TEST(open_descriptors() == before + 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_burst_leaves_one_file_and_no_sockets) {
+  const std::ptrdiff_t before = open_descriptors();
+  shm::segment_pool pool(ring_size, 4);
+  {
+    std::deque<connection_over_pool> all;
+    for (int i = 0; i < 40; ++i) all.emplace_back(pool);
+    BOOST_TEST(pool.files() == 10U);
+    for (auto& c : all) c.close_server();
+    BOOST_TEST(pool.files() == 10U);
+    for (auto& c : all) c.close_client();
+  }
+  BOOST_TEST(open_descriptors() == before + 10 + 40);
+  connection_over_pool next(pool);  // the pool looks
+  BOOST_TEST(pool.files() == 2U);   // its own, and one that is unused
+  BOOST_TEST(open_descriptors() == before + 2 + 2);
+  next.close_client();
+  next.close_server();
+  BOOST_TEST(pool.files() == 1U);
+  BOOST_TEST(open_descriptors() == before + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_that_was_never_offered_is_free_again) {
+  shm::segment_pool pool(ring_size, 1);
+  for (int i = 0; i < 3; ++i) {
+    shm::segment made;
+    int file = -1;
+    std::uint64_t offset = 0;
+    BOOST_REQUIRE(!pool.take(made, file, offset));
+    BOOST_CHECK_THROW(shm::parked_endpoints::put(-1, std::move(made)), boost::system::system_error);
+  }
+  BOOST_TEST(pool.files() == 1U);
+}
+
+// A descriptor is not needed to keep a place: at the limit of descriptors a pool loses none.
+BOOST_AUTO_TEST_CASE(a_place_is_used_again_also_if_there_were_no_descriptors) {
+  shm::segment_pool pool(ring_size, 1);
+  connection_over_pool c(pool);
+  rlimit usual{};
+  BOOST_REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlimit none{.rlim_cur = 3, .rlim_max = usual.rlim_max};
+  BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  c.close_server();
+  BOOST_REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  c.close_client();
+  const connection_over_pool next(pool);
+  BOOST_TEST(pool.files() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_sees_the_end_although_the_servers_socket_is_kept) {
   shm::segment_pool pool(ring_size, 2);
   connection_over_pool one(pool);
   one.close_server();
   BOOST_TEST(shm::take_wakes(one.there.get()));
-  BOOST_CHECK(one.client.in.end() == shm::stream_end::finished);
+  BOOST_CHECK(one.client.in.producer_end() == shm::stream_end::finished);
 }
 
 BOOST_AUTO_TEST_CASE(a_place_that_nobody_has_left_is_never_used_again) {
@@ -174,7 +247,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
     return all.size();
   };
   shm::engine io{std::make_unique<epoll_engine>()};
-  shm::offerer offers({.ring_size = ring_size, .connections_per_file = 2});
+  shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   for (int i = 0; i < 20; ++i) {
     socket_pair s;
     const int here = s.here.release();
@@ -190,7 +263,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
 // ... also if the client has gone before it was offered anything.
 BOOST_AUTO_TEST_CASE(an_offer_that_fails_leaves_nothing) {
   shm::engine io{std::make_unique<epoll_engine>()};
-  shm::offerer offers({.ring_size = ring_size, .connections_per_file = 2});
+  shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   socket_pair s;
   s.there.reset();
   const int here = s.here.release();

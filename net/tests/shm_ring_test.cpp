@@ -113,12 +113,12 @@ BOOST_AUTO_TEST_CASE(the_end_is_seen_after_the_last_byte_and_wakes) {
   BOOST_TEST(r.consumer.sleep());
   (void)r.producer.copy_in(0, "z");
   BOOST_TEST(r.producer.commit(1));
-  BOOST_TEST(!r.producer.end(stream_end::finished));  // the consumer is awake
-  BOOST_CHECK(r.consumer.end() == stream_end::finished);
+  BOOST_TEST(!r.producer.finish(stream_end::finished));  // the consumer is awake
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::finished);
   BOOST_TEST(take(r.consumer, 10) == "z");
   BOOST_TEST(!r.consumer.sleep());
   r.control->end.store(static_cast<stream_end>(77));
-  BOOST_CHECK(r.consumer.end() == stream_end::reset);
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::reset);
 }
 
 BOOST_AUTO_TEST_CASE(an_impossible_position_stops_the_ring) {
@@ -136,6 +136,17 @@ BOOST_AUTO_TEST_CASE(an_impossible_position_stops_the_ring) {
     BOOST_TEST(r.producer.is_corrupt());
     BOOST_TEST(r.producer.copy_in(0, "x") == 0U);
   }
+}
+
+// It is first read by wait_for_room(): a producer that slept would sleep as long as the peer likes.
+BOOST_AUTO_TEST_CASE(nobody_waits_for_room_in_a_corrupt_ring) {
+  ring r;
+  (void)r.producer.copy_in(0, text_of(size, 0));
+  (void)r.producer.commit(size);
+  BOOST_TEST(r.producer.room(1) == 0U);
+  r.control->consumed.store(std::uint64_t{1} << 40U);
+  BOOST_TEST(!r.producer.wait_for_room());
+  BOOST_TEST(r.producer.is_corrupt());
 }
 
 // The memory is exactly as long as the ring: AddressSanitizer sees an access beyond it.
@@ -182,7 +193,7 @@ BOOST_AUTO_TEST_CASE(two_threads_see_each_byte_once_and_in_order) {
       (void)r.producer.commit(count);
       sent += count;
     }
-    (void)r.producer.end(stream_end::finished);
+    (void)r.producer.finish(stream_end::finished);
   });
   std::size_t received = 0, wrong = 0;
   while (received < total) {
@@ -193,6 +204,6 @@ BOOST_AUTO_TEST_CASE(two_threads_see_each_byte_once_and_in_order) {
   }
   sending.join();
   BOOST_TEST(wrong == 0U);
-  BOOST_CHECK(r.consumer.end() == stream_end::finished);
+  BOOST_CHECK(r.consumer.producer_end() == stream_end::finished);
   BOOST_TEST(r.consumer.available() == 0U);
 }

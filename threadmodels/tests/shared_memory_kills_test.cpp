@@ -3,8 +3,8 @@
 // had committed, in order and once, and then the end; nothing remains.
 #include <boost/test/unit_test.hpp>
 
-#include "forked.hpp"
 #include "../../net/tests/support/long_runs.hpp"
+#include "forked.hpp"
 #include "running.hpp"
 #include "shared_memory.hpp"
 #include "waiting.hpp"

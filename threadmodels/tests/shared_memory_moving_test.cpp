@@ -14,7 +14,9 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include <array>
+#include <filesystem>
 #include <future>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,39 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_while_connections_migrate, data::make(loopi
   }
   BOOST_TEST((srv->statistics().moved_here > 100U) == moves);
   BOOST_TEST(eventually([] { return shm::parked_endpoints::size() == 0U; }));  // after the last move
+}
+
+// The server keeps the socket of a connection that it has closed, until the client has closed its end.
+struct closing {
+  void operator()(connection& c, bytes in) const {
+    c.write(in);
+    c.close();
+  }
+};
+
+BOOST_DATA_TEST_CASE(connections_that_share_a_file_use_its_places_again, data::make(all_models), kind) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const std::string at = fresh_unix_address();
+  config c = over_shared_memory(kind, at);
+  c.listen[0].shared_memory.connections_per_file = 4;
+  running<server<closing>> srv(c, closing());
+  const auto one_connection = [&] {
+    shared_memory_client one(at);
+    round_trip(one, "x");
+    while (one.wait()) one.release(one.peek().size());
+    BOOST_TEST(!one.end_reason());
+  };
+  one_connection();
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 1U; }));
+  const auto before = descriptors();
+  for (unsigned i = 2; i <= 30; ++i) {
+    one_connection();
+    BOOST_TEST(eventually([&] { return srv->statistics().closed == i; }));
+  }
+  BOOST_TEST(mapped_segments() == 1);
+  BOOST_TEST(eventually([&] { return descriptors() <= before + 2; }));
 }
 
 struct talking {

@@ -12,6 +12,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <boost/system/system_error.hpp>
 
@@ -24,34 +25,54 @@ bool wait_readable(int socket, duration longest) noexcept {
   return ::poll(&about, 1, system_call::to_milliseconds(longest)) != 0;  // an interrupted wait counts as readable
 }
 
-shm::segment attach(int socket, const std::string& at, duration timeout) {
-  shm::segment memory;
-  for (const time_point until = std::chrono::steady_clock::now() + timeout;;) {
+duration time_left(time_point until) noexcept { return until - std::chrono::steady_clock::now(); }
+
+// Bounds connect(), which waits while the server's backlog is full. Zero would be no limit.
+void limit_sending(int socket, duration longest) noexcept {
+  const auto us = std::chrono::ceil<std::chrono::microseconds>(longest).count();
+  const timeval limit{.tv_sec = static_cast<time_t>(us / 1'000'000),
+                      .tv_usec = static_cast<suseconds_t>(us % 1'000'000)};
+  (void)::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+}
+
+file_descriptor connect(const std::string& at, time_point until) {
+  if (!address(at).is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
+  const address to(shm::offer_address(at));
+  file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  int error = s ? EAGAIN : errno;
+  while (error == EAGAIN || error == EINTR) {
+    const duration left = time_left(until);
+    if (left <= duration::zero()) throw_system_error(ETIMEDOUT, "cannot connect to " + at + ".shm");
+    limit_sending(s.get(), left);
+    if (::connect(s.get(), to.data(), to.size()) == 0) return s;
+    error = errno;
+  }
+  throw_system_error(error, "cannot connect to " + at + ".shm");
+}
+
+shm::segment attach(int socket, const std::string& at, time_point until) {
+  for (shm::segment memory;;) {
     const error_code failed = shm::receive_offer(socket, memory);
     if (!failed) return memory;
     if (failed != boost::system::errc::resource_unavailable_try_again)
       throw boost::system::system_error(failed, "no shared memory from " + at);
-    const duration left = until - std::chrono::steady_clock::now();
+    const duration left = time_left(until);
     if (left <= duration::zero() || !wait_readable(socket, left))
       throw_system_error(ETIMEDOUT, "no shared memory from " + at);
   }
 }
 
-file_descriptor connect(const std::string& at) {
-  if (!address(at).is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
-  const address to(shm::offering_address(at));
-  file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!s || ::connect(s.get(), to.data(), to.size()) != 0)
-    throw_system_error(errno, "cannot connect to " + at + ".shm");
-  return s;
-}
-
 }  // namespace
 
-shared_memory_client::shared_memory_client(std::string_view at, const options& how)
-    : how_(how), socket_(connect(std::string(at))), end_(attach(socket_.get(), std::string(at), how.timeout)) {}
+shared_memory_client::shared_memory_client(std::string_view at, const options& how) : how_(how) {
+  const time_point until = later(std::chrono::steady_clock::now(), how.timeout);
+  const std::string where(at);
+  socket_ = connect(where, until);
+  endpoint_ = shm::endpoint(attach(socket_.get(), where, until));
+}
 
-shared_memory_client::~shared_memory_client() { end_.close(closing_, socket_.get()); }
+// A client's endpoint leaves the socket to its owner.
+shared_memory_client::~shared_memory_client() { (void)endpoint_.close(closing_, socket_.get()); }
 
 // ---- Waiting --------------------------------------------------------------------------------------------------------
 
@@ -82,25 +103,26 @@ bool shared_memory_client::wait_for_wake(duration longest) noexcept {
 }
 
 bool shared_memory_client::has_ended() noexcept {
-  return peer_ended_ || end_.in.is_corrupt() || end_.out.is_corrupt() || end_.in.end() != shm::stream_end::none;
+  return peer_ended_ || endpoint_.in.is_corrupt() || endpoint_.out.is_corrupt() ||
+         endpoint_.in.producer_end() != shm::stream_end::none;
 }
 
 bool shared_memory_client::wait(duration longest) {
-  return wait_until([this] { return end_.in.available() > 0; }, [this] { return end_.in.sleep(); }, longest);
+  return wait_until([this] { return endpoint_.in.available() > 0; }, [this] { return endpoint_.in.sleep(); }, longest);
 }
 
 bool shared_memory_client::wait_for_room() {
   // A server that has finished sending may still read.
-  while (!peer_ended_ && !end_.out.is_corrupt()) {
-    if (end_.out.room(1) > 0) return true;
-    if (end_.out.wait_for_room()) (void)wait_for_wake(duration::max());
+  while (!peer_ended_ && !endpoint_.out.is_corrupt()) {
+    if (endpoint_.out.room(1) > 0) return true;
+    if (endpoint_.out.wait_for_room()) (void)wait_for_wake(duration::max());
   }
   return false;
 }
 
 error_code shared_memory_client::end_reason() noexcept {
-  const shm::stream_end how = end_.in.end();
-  if (end_.in.is_corrupt() || end_.out.is_corrupt()) return system_error_code(EPROTO);
+  const shm::stream_end how = endpoint_.in.producer_end();
+  if (endpoint_.in.is_corrupt() || endpoint_.out.is_corrupt()) return system_error_code(EPROTO);
   if (how == shm::stream_end::reset || (how == shm::stream_end::none && peer_ended_))
     return system_error_code(ECONNRESET);
   return {};
@@ -111,7 +133,7 @@ error_code shared_memory_client::end_reason() noexcept {
 bool shared_memory_client::send(bytes data) {
   while (!data.empty()) {
     if (!wait_for_room()) return false;
-    const std::size_t count = end_.out.copy_in(0, data);
+    const std::size_t count = endpoint_.out.copy_in(0, data);
     commit(count);
     data.remove_prefix(count);
   }
@@ -119,20 +141,20 @@ bool shared_memory_client::send(bytes data) {
 }
 
 void shared_memory_client::commit(std::size_t count) noexcept {
-  if (end_.out.commit(count)) shm::wake_peer(socket_.get());
+  if (endpoint_.out.commit(count)) shm::wake_peer(socket_.get());
 }
 
 void shared_memory_client::finish_sending() noexcept {
-  if (end_.out.end(shm::stream_end::finished)) shm::wake_peer(socket_.get());
+  if (endpoint_.out.finish(shm::stream_end::finished)) shm::wake_peer(socket_.get());
 }
 
 void shared_memory_client::release(std::size_t count) noexcept {
-  if (end_.in.release(count)) shm::wake_peer(socket_.get());
+  if (endpoint_.in.release(count)) shm::wake_peer(socket_.get());
 }
 
 std::size_t shared_memory_client::receive(std::span<char> place) {
   if (!wait()) return 0;
-  const std::size_t count = end_.in.copy_out(place);
+  const std::size_t count = endpoint_.in.copy_out(place);
   release(count);
   return count;
 }

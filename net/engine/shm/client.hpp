@@ -24,7 +24,8 @@ class shared_memory_client {
  public:
   /// Time limits.
   struct options {
-    duration timeout = std::chrono::seconds(10);  ///< of connecting
+    /// Of connecting: a place in the server's backlog, and its offer.
+    duration timeout = std::chrono::seconds(10);
     /// How long a wait looks at the ring before it sleeps. A sleep and its wake-up cost about 5 us.
     duration spin = std::chrono::microseconds(20);
   };
@@ -33,7 +34,8 @@ class shared_memory_client {
   /// differs, ETIMEDOUT.
   explicit shared_memory_client(std::string_view at) : shared_memory_client(at, options()) {}
   shared_memory_client(std::string_view at, const options& how);
-  /// Closes the connection. The server reads what was sent before.
+  /// Closes the connection. The server reads what was sent before. In a child of fork() this ends nothing: the
+  /// connection is the parent's.
   ~shared_memory_client();
   shared_memory_client(const shared_memory_client&) = delete;
   shared_memory_client& operator=(const shared_memory_client&) = delete;
@@ -42,7 +44,7 @@ class shared_memory_client {
   bool send(bytes data);
   /// Returns free space to write to, empty if the ring is full or the connection has ended. It ends at the end of the
   /// ring's memory, so it can be shorter than the free space.
-  [[nodiscard]] std::span<char> reserve(std::size_t wanted = 1) noexcept { return end_.out.reserve(wanted); }
+  [[nodiscard]] std::span<char> reserve(std::size_t wanted = 1) noexcept { return endpoint_.out.reserve(wanted); }
   /// Sends the first `count` bytes of the space that reserve() returned.
   void commit(std::size_t count) noexcept;
   /// Waits until reserve() returns space. Returns false if the connection has ended.
@@ -53,7 +55,7 @@ class shared_memory_client {
   void reset_when_closed() noexcept { closing_ = shm::stream_end::reset; }
 
   /// Returns the bytes that wait, in place, up to the end of the ring's memory.
-  [[nodiscard]] bytes peek() noexcept { return end_.in.peek(); }
+  [[nodiscard]] bytes peek() noexcept { return endpoint_.in.peek(); }
   /// Frees the first `count` bytes of peek().
   void release(std::size_t count) noexcept;
   /// Waits until peek() returns bytes. Returns false if none will come: the connection has ended, or `longest` is over.
@@ -66,7 +68,7 @@ class shared_memory_client {
   /// Returns why nothing more will come: no error after the server's orderly end, ECONNRESET after a reset or the death
   /// of its process, EPROTO if the ring is corrupt. No error before the end, too.
   [[nodiscard]] error_code end_reason() noexcept;
-  [[nodiscard]] std::size_t ring_size() const noexcept { return end_.memory.ring_size(); }
+  [[nodiscard]] std::size_t ring_size() const noexcept { return endpoint_.memory.ring_size(); }
 
  private:
   template <class Ready, class Sleep>
@@ -75,7 +77,7 @@ class shared_memory_client {
 
   const options how_;
   file_descriptor socket_;
-  shm::endpoint end_;
+  shm::endpoint endpoint_;
   shm::stream_end closing_ = shm::stream_end::finished;
   bool peer_ended_ = false;
 };

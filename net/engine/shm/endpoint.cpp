@@ -27,6 +27,7 @@ table& parked() {
   return t;
 }
 
+// Returns 0, which is no inode, if the socket is not open.
 ino_t inode_of(int socket) noexcept {
   struct stat found{};
   return ::fstat(socket, &found) == 0 ? found.st_ino : 0;
@@ -45,17 +46,20 @@ bool take_wakes(int socket) noexcept {
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-void parked_endpoints::put(int socket, segment&& memory) {
-  table& t = parked();
-  const std::lock_guard lock(t.mutex);
-  t.all.insert_or_assign(inode_of(socket), endpoint(std::move(memory)));
-  t.count();
+parked_endpoints::entry parked_endpoints::make(int socket, segment&& memory) {
+  const ino_t key = inode_of(socket);
+  if (key == 0) throw_system_error(errno, "shared memory needs an open socket");
+  std::map<ino_t, endpoint> one;
+  one.emplace(key, endpoint(std::move(memory)));
+  return one.extract(key);
 }
 
-void parked_endpoints::put_back(entry&& taken) noexcept {
+void parked_endpoints::put_back(entry&& made) noexcept {
   table& t = parked();
+  entry stale;  // of a socket that was closed behind the engine's back; destroyed without the lock
   const std::lock_guard lock(t.mutex);
-  t.all.insert(std::move(taken));
+  stale = t.all.extract(made.key());
+  t.all.insert(std::move(made));
   t.count();
 }
 
@@ -63,6 +67,7 @@ parked_endpoints::entry parked_endpoints::take(int socket) noexcept {
   table& t = parked();
   if (t.size.load(std::memory_order_acquire) == 0) return {};
   const ino_t key = inode_of(socket);
+  if (key == 0) return {};
   const std::lock_guard lock(t.mutex);
   entry taken = t.all.extract(key);
   t.count();

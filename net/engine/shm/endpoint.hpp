@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <sys/types.h>
+#include <unistd.h>
 
 namespace quintet::shm {
 
@@ -15,17 +16,21 @@ namespace quintet::shm {
 /// change them.
 struct endpoint {
   endpoint() noexcept = default;
-  explicit endpoint(segment&& s) noexcept : memory(std::move(s)), out(memory.producer()), in(memory.consumer()) {}
+  explicit endpoint(segment&& s) noexcept
+      : memory(std::move(s)), out(memory.producer()), in(memory.consumer()), process(::getpid()) {}
 
-  /// Ends the stream to the peer. The caller closes the socket afterwards, which wakes the peer.
-  void close(stream_end how, int socket) noexcept {
-    (void)out.end(how);
-    memory.leave(socket);
+  /// Ends the stream to the peer. Returns true if the endpoint keeps the socket, and has woken the peer. Otherwise the
+  /// caller closes the socket, which wakes the peer. Does nothing in a child of fork(): the stream is the parent's.
+  [[nodiscard]] bool close(stream_end how, int socket) noexcept {
+    if (process != ::getpid()) return false;
+    (void)out.finish(how);
+    return memory.leave(socket);
   }
 
   segment memory;
   ring_producer out;
   ring_consumer in;
+  pid_t process = 0;  ///< that made the endpoint
 };
 
 /// Wakes the peer of a connection whose socket this is. If the socket's buffer is full, the peer has been woken.
@@ -42,9 +47,12 @@ class parked_endpoints {
   /// An endpoint outside the table. Empty, or it can be put back without an allocation.
   using entry = std::map<ino_t, endpoint>::node_type;
 
-  /// Keeps the endpoint of a socket until take(). Throws std::bad_alloc.
-  static void put(int socket, segment&& memory);
-  static void put_back(entry&& taken) noexcept;
+  /// Makes an entry for put_back(). Throws boost::system::system_error if `socket` is not open, and std::bad_alloc.
+  [[nodiscard]] static entry make(int socket, segment&& memory);
+  /// Keeps the endpoint of a socket until take().
+  static void put_back(entry&& made) noexcept;
+  /// Makes an entry and keeps it. Throws as make().
+  static void put(int socket, segment&& memory) { put_back(make(socket, std::move(memory))); }
   /// Returns an empty entry if the socket has no endpoint here. Costs one load while the table is empty.
   [[nodiscard]] static entry take(int socket) noexcept;
   [[nodiscard]] static std::size_t size() noexcept;

@@ -138,7 +138,7 @@ void engine::wake_ports() noexcept {
 void engine::look_at(port& p) noexcept {
   if (p.listed_at != port::not_listed || !p.served()) return;
   p.listed_at = looked_at_.size();
-  looked_at_.push_back(&p);  // add_port() has reserved the place
+  looked_at_.push_back(&p);  // reserve_for_port() has made room
 }
 
 int engine::descriptor() noexcept {
@@ -150,29 +150,42 @@ int engine::descriptor() noexcept {
 
 error_code engine::add(channel& c, int handle) {
   if (is_stream(c))
-    if (auto end = parked_endpoints::take(handle))
-      return add_port(static_cast<stream_channel&>(c), handle, std::move(end));
+    if (auto entry = parked_endpoints::take(handle))
+      return add_port(static_cast<stream_channel&>(c), handle, std::move(entry));
   inner_->limit_receive(receive_limit());
   return inner_->add(c, handle);
 }
 
-error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& end) try {
+// Makes room for one more port, so that look_at() and remove() need no memory. All ports can be listed in one turn,
+// beside removed ones, and all can be removed.
+void engine::reserve_for_port(int handle) {
+  const auto reserve = [this](auto& list) {
+    const std::size_t wanted = list.size() + port_count_ + 1;
+    if (list.capacity() < wanted) list.reserve(std::max(wanted, 2 * list.capacity()));
+  };
+  ports_.reserve_for(handle);
+  reserve(looked_at_);
+  reserve(removed_);
+}
+
+error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& entry) try {
   std::unique_ptr<port> made;
   try {
-    ports_.reserve_for(handle);
-    looked_at_.reserve(looked_at_.capacity() > looked_at_.size() + 1 ? 0 : 2 * looked_at_.size() + 16);
+    reserve_for_port(handle);
     if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
     if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
-    made = std::make_unique<port>(*this, c, handle, std::move(end));
+    made = std::make_unique<port>(*this, c, handle, std::move(entry));
   } catch (...) {
-    if (end) parked_endpoints::put_back(std::move(end));
+    if (entry) parked_endpoints::put_back(std::move(entry));
     throw;
   }
-  if (capabilities().single_stream) use_substitute(true);
+  use_substitute(true);
   if (const error_code failed = waiter().add(*made, handle)) {
+    use_substitute(false);
     parked_endpoints::put_back(made->release());
     return failed;
   }
+  ++port_count_;
   bind(c, handle);
   look_at(*made);
   ports_.set(handle, made.release());
@@ -183,10 +196,11 @@ error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::ent
   return failed.code();
 }
 
-// A wake() that came before the change is one of the other engine. So this one gets one as well.
+// A wake() before the switch went to the other engine, so this one is woken too.
 void engine::use_substitute(bool on) noexcept {
+  if (!capabilities().single_stream) return;
   substitute_in_use_.store(on);
-  if (on) substitute_->wake();
+  waiter().wake();
 }
 
 void engine::remove(channel& c) noexcept {
@@ -196,8 +210,9 @@ void engine::remove(channel& c) noexcept {
   if (p->handle() >= 0) waiter().remove(*p);
   if (p->listed_at != port::not_listed) looked_at_[p->listed_at] = nullptr;
   parked_endpoints::put_back(p->release());
-  removed_.push_back(std::move(p));
-  if (capabilities().single_stream) use_substitute(false);
+  removed_.push_back(std::move(p));  // reserve_for_port() has made room
+  --port_count_;
+  use_substitute(false);
 }
 
 void engine::set_reading(channel& c, bool on) noexcept {
@@ -224,10 +239,13 @@ void engine::shutdown_send(int handle) noexcept {
     inner_->shutdown_send(handle);
 }
 
-// The peer reads what it was sent from its own mapping of the segment.
+// The peer reads what it was sent from its own mapping of the segment. The inner engine has sent nothing on this socket
+// and does not watch it any more, so a socket that the endpoint keeps needs no close() of the inner engine.
 void engine::close(int handle) noexcept {
-  if (auto left = parked_endpoints::take(handle))
-    left.mapped().close(kernel_sockets::resets_when_closed(handle) ? stream_end::reset : stream_end::finished, handle);
+  if (auto left = parked_endpoints::take(handle)) {
+    const bool is_reset = kernel_sockets::resets_when_closed(handle);
+    if (left.mapped().close(is_reset ? stream_end::reset : stream_end::finished, handle)) return;
+  }
   inner_->close(handle);
 }
 

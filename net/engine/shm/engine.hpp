@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine: serves streams over shared memory beside the sockets of another engine.
+//
+// Where is what: server and client (connector, client.cpp) make and take an offer in offer.cpp, by which both map a
+// segment (segment.cpp; a place of a shared file: segment_pool.cpp). Until a loop serves the socket, its endpoint is
+// parked (endpoint.cpp). A port (port.cpp) then serves the endpoint's two rings. ring.hpp checks each position that a
+// peer, perhaps a hostile one, has written, and decides whether a sleeping peer needs wake_peer() (endpoint.cpp): a
+// byte on the socket. If the peer dies, the socket ends: port::on_event() sees that, and port::take_end() reports it.
 #pragma once
 
 #include "../embedding.hpp"
@@ -51,7 +57,8 @@ class engine final : public quintet::engine, private engine_embedding {
   void abandon() noexcept override { waiter().embedding()->abandon(); }
 
   [[nodiscard]] quintet::engine& waiter() noexcept { return substitute_in_use_ ? *substitute_ : *inner_; }
-  error_code add_port(stream_channel& c, int handle, parked_endpoints::entry&& end);
+  error_code add_port(stream_channel& c, int handle, parked_endpoints::entry&& entry);
+  void reserve_for_port(int handle);
   void use_substitute(bool on) noexcept;
   bool look();
   bool serve(port& p);
@@ -66,6 +73,7 @@ class engine final : public quintet::engine, private engine_embedding {
   std::unique_ptr<quintet::engine> substitute_;
   std::atomic<bool> substitute_in_use_{false};
   handle_table<port> ports_;
+  std::size_t port_count_ = 0;
   std::vector<port*> looked_at_;                // nullptr: removed meanwhile
   bool ports_sleep_ = false;                    // the peers of looked_at_ send wake-ups
   std::vector<std::unique_ptr<port>> removed_;  // until poll() ends

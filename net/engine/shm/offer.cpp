@@ -2,6 +2,7 @@
 // offer: sends and receives the file of a segment.
 #include "offer.hpp"
 
+#include "../kernel_sockets.hpp"
 #include "endpoint.hpp"
 
 #include <sys/socket.h>
@@ -47,16 +48,8 @@ file_descriptor descriptor_in(msghdr& m) noexcept {
   return count == 1 ? std::move(first) : file_descriptor();
 }
 
-bool may_attach(int socket, const shared_memory_options& how) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
-  if (how.may_attach) return how.may_attach({peer.pid, peer.uid, peer.gid});
-  return peer.uid == 0 || peer.uid == ::geteuid();
-}
-
 // The socket is new, so its buffer has room.
-void send_offer(int socket, offer all, int file) {
+void send_offer(int socket, segment_offer all, int file) {
   iovec what{.iov_base = &all, .iov_len = sizeof all};
   descriptor_room beside;
   msghdr m = message_of(what, beside);
@@ -72,7 +65,7 @@ void send_offer(int socket, offer all, int file) {
 }  // namespace
 
 error_code receive_offer(int socket, segment& made) noexcept {
-  offer all;
+  segment_offer all;
   iovec what{.iov_base = &all, .iov_len = sizeof all};
   descriptor_room beside;
   msghdr m = message_of(what, beside);
@@ -83,20 +76,23 @@ error_code receive_offer(int socket, segment& made) noexcept {
   const file_descriptor file = descriptor_in(m);
   if (received == 0) return system_error_code(ECONNRESET);
   // A stream keeps a message of one send together only while nothing else lies before it, and nothing does here.
-  if (received != sizeof all || all.magic != offer::expected_magic || all.version != offer::current_version || !file)
+  if (received != sizeof all || all.magic != segment_offer::expected_magic ||
+      all.version != segment_offer::current_version || !file)
     return system_error_code(EPROTO);
   return segment::attach(file, all.ring_size, all.offset, made);
 }
 
-// The endpoint is parked first: the engine that closes the socket after a failure finds it, and gives its place back.
-void offerer::offer_to(int socket) {
-  if (!may_attach(socket, how_)) throw_system_error(EACCES, "the peer may not attach to shared memory");
+// The endpoint is parked first: the engine that closes the socket after a failure finds it, and leaves its place.
+void segment_offerer::offer_to(int socket) {
+  const auto& may_attach = how_.may_attach;
+  if (may_attach ? !kernel_sockets::is_peer(socket, may_attach) : !kernel_sockets::is_peer(socket, is_own_user))
+    throw_system_error(EACCES, "the peer may not attach to shared memory");
   segment made;
   file_descriptor own;
   int file = -1;
-  offer what{.magic = offer::expected_magic,
-             .version = offer::current_version,
-             .ring_size = static_cast<std::uint32_t>(how_.ring_size)};
+  segment_offer what{.magic = segment_offer::expected_magic,
+                     .version = segment_offer::current_version,
+                     .ring_size = static_cast<std::uint32_t>(how_.ring_size)};
   error_code failed;
   if (how_.connections_per_file > 1) {
     failed = pool_.take(made, file, what.offset);
@@ -105,18 +101,20 @@ void offerer::offer_to(int socket) {
     file = own.get();
   }
   if (failed) throw boost::system::system_error(failed, "cannot offer shared memory");
-  parked_endpoints::put(socket, std::move(made));
+  auto entry = parked_endpoints::make(socket, std::move(made));
+  entry.mapped().memory.note_offer();
+  parked_endpoints::put_back(std::move(entry));
   send_offer(socket, what, file);
 }
 
-std::string offering_address(std::string_view at) {
+std::string offer_address(std::string_view at) {
   const std::string there = std::string(at) + ".shm";
   (void)address(there);  // throws if it is too long
   return there;
 }
 
-listen_options offering(listen_options options) {
-  options.at = offering_address(options.at);
+listen_options offer_listener_options(listen_options options) {
+  options.at = offer_address(options.at);
   options.upgrade = connection_upgrade::offer;
   return options;
 }

@@ -11,10 +11,10 @@
 
 namespace quintet::shm {
 
-/// The first message on an offering socket, from the server. It carries the segment's file (SCM_RIGHTS). Afterwards the
-/// socket carries wake-ups only, one byte each, whose value means nothing. Its end is the end of the peer's process or
-/// of the connection.
-struct offer {
+/// The server's first message to a client that has connected to offer_address(). It carries the segment's file
+/// (SCM_RIGHTS). Afterwards the socket carries wake-ups only, one byte each, whose value means nothing. The socket's
+/// end is the end of the peer's process or of the connection.
+struct segment_offer {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
   std::uint32_t ring_size = 0;
@@ -28,9 +28,10 @@ struct offer {
 [[nodiscard]] error_code receive_offer(int socket, segment& made) noexcept;
 
 /// Offers shared memory to the clients of a listener.
-class offerer {
+class segment_offerer {
  public:
-  explicit offerer(const shared_memory_options& how) : how_(how), pool_(how.ring_size, how.connections_per_file) {}
+  explicit segment_offerer(const shared_memory_options& how)
+      : how_(how), pool_(how.ring_size, how.connections_per_file) {}
 
   /// Offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop that will serve
   /// the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws std::bad_alloc and the
@@ -44,8 +45,8 @@ class offerer {
 
 /// Returns the address at which a server that listens on `at` offers shared memory: with ".shm" appended. Throws
 /// config_error if that is too long for a Unix socket.
-[[nodiscard]] std::string offering_address(std::string_view at);
+[[nodiscard]] std::string offer_address(std::string_view at);
 /// Returns the options of the listener there, for a listener with connection_upgrade::shared_memory. Throws likewise.
-[[nodiscard]] listen_options offering(listen_options options);
+[[nodiscard]] listen_options offer_listener_options(listen_options options);
 
 }  // namespace quintet::shm

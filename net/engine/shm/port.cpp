@@ -10,14 +10,14 @@ namespace quintet::shm {
 
 // A peer that is awake looks at the ring without a wake-up.
 void port::publish(std::size_t count) noexcept {
-  if (count > 0 && end().out.commit(count)) wake_peer(socket_);
+  if (count > 0 && local_end().out.commit(count)) wake_peer(socket_);
 }
 
 quintet::engine::send_result port::result(std::size_t sent, std::size_t offered) noexcept {
-  if (end().out.is_corrupt()) return {sent, EPROTO};
+  if (local_end().out.is_corrupt()) return {sent, EPROTO};
   if (sent < offered) {
     blocked_ = true;
-    if (!end().out.wait_for_room()) owner_.look_at(*this);  // room since
+    if (!local_end().out.wait_for_room()) owner_.look_at(*this);  // room or corrupt since
   }
   return {sent};
 }
@@ -31,7 +31,7 @@ quintet::engine::send_result port::send_to_nobody(std::size_t offered) const noe
 
 quintet::engine::send_result port::send(bytes data) noexcept {
   if (peer_ended_) return send_to_nobody(data.size());
-  const std::size_t sent = end().out.copy_in(0, data);
+  const std::size_t sent = local_end().out.copy_in(0, data);
   publish(sent);
   return result(sent, data.size());
 }
@@ -41,7 +41,8 @@ quintet::engine::send_result port::send(output_pieces pieces) noexcept {
   if (peer_ended_) return send_to_nobody(size_of(pieces));
   std::size_t sent = 0, offered = 0;
   for (const iovec& piece : pieces) {
-    if (sent == offered) sent += end().out.copy_in(sent, {static_cast<const char*>(piece.iov_base), piece.iov_len});
+    if (sent == offered)
+      sent += local_end().out.copy_in(sent, {static_cast<const char*>(piece.iov_base), piece.iov_len});
     offered += piece.iov_len;
   }
   publish(sent);
@@ -49,27 +50,27 @@ quintet::engine::send_result port::send(output_pieces pieces) noexcept {
 }
 
 void port::finish() noexcept {
-  if (end().out.end(stream_end::finished)) wake_peer(socket_);
+  if (local_end().out.finish(stream_end::finished)) wake_peer(socket_);
 }
 
 std::size_t port::receive(std::span<char> place) noexcept {
-  const std::size_t count = end().in.copy_out(place);
-  if (end().in.release(count)) wake_peer(socket_);
+  const std::size_t count = local_end().in.copy_out(place);
+  if (local_end().in.release(count)) wake_peer(socket_);
   return count;
 }
 
 bool port::take_sendable() noexcept {
-  if (!blocked_ || (end().out.room(1) == 0 && !end().out.is_corrupt() && !peer_ended_)) return false;
+  if (!blocked_ || (!local_end().out.has_news() && !peer_ended_)) return false;
   blocked_ = false;
   return true;
 }
 
 // A paused stream learns of a reset, not of an orderly end: with sockets it is the same.
 bool port::take_end(error_code& reason) noexcept {
-  const stream_end how = end().in.end();
+  const stream_end how = local_end().in.producer_end();
   const bool looks = reading_ || (peer_ended_ && how != stream_end::finished);
-  if (end_reported_ || !looks || end().in.available() > 0) return false;
-  if (end().in.is_corrupt())
+  if (end_reported_ || !looks || local_end().in.available() > 0) return false;
+  if (local_end().in.is_corrupt())
     reason = system_error_code(EPROTO);
   else if (how == stream_end::reset || (how == stream_end::none && peer_ended_))
     reason = system_error_code(ECONNRESET);
@@ -81,7 +82,7 @@ bool port::take_end(error_code& reason) noexcept {
 }
 
 bool port::has_work() noexcept {
-  return (reading_ && (peer_ended_ || end().in.has_news())) || (blocked_ && end().out.room(1) > 0);
+  return (reading_ && (peer_ended_ || local_end().in.has_news())) || (blocked_ && local_end().out.has_news());
 }
 
 void port::on_event() {

@@ -16,15 +16,15 @@ class engine;
 /// and the socket's end is the peer's end. All functions: [loop].
 class port final : public event_channel {
  public:
-  port(engine& owner, stream_channel& served, int socket, parked_endpoints::entry&& end) noexcept
-      : owner_(owner), served_(&served), socket_(socket), end_(std::move(end)) {}
+  port(engine& owner, stream_channel& served, int socket, parked_endpoints::entry&& entry) noexcept
+      : owner_(owner), served_(&served), socket_(socket), entry_(std::move(entry)) {}
 
   /// Returns nullptr after the stream was removed. The engine then destroys the port in its next turn.
   [[nodiscard]] stream_channel* served() const noexcept { return served_; }
   /// Gives up the endpoint: the stream is removed.
   [[nodiscard]] parked_endpoints::entry release() noexcept {
     served_ = nullptr;
-    return std::move(end_);
+    return std::move(entry_);
   }
 
   [[nodiscard]] quintet::engine::send_result send(output_pieces pieces) noexcept;
@@ -32,12 +32,13 @@ class port final : public event_channel {
   void finish() noexcept;
   /// Copies received bytes to `place` and makes room for more.
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
-  [[nodiscard]] std::size_t unread() noexcept { return end().in.available(end().in.capacity()); }
+  [[nodiscard]] std::size_t unread() noexcept { return local_end().in.available(local_end().in.capacity()); }
 
   /// Nothing is received after the end.
   void set_reading(bool on) noexcept { reading_ = on && !end_reported_; }
-  [[nodiscard]] bool can_receive() noexcept { return reading_ && end().in.available() > 0; }
-  /// Whether the stream waits for room, and there is room now. The caller then calls on_sendable().
+  [[nodiscard]] bool can_receive() noexcept { return reading_ && local_end().in.available() > 0; }
+  /// Whether the stream waits for room, and a send would now find room or an error. The caller then calls
+  /// on_sendable().
   [[nodiscard]] bool take_sendable() noexcept;
   /// Whether nothing more will arrive, and all that arrived was received. The caller then calls on_receive_end() with
   /// `reason`. True once.
@@ -45,10 +46,10 @@ class port final : public event_channel {
   /// Asks the peer for a wake-up. The caller then makes a fence (std::memory_order_seq_cst), and does not wait if
   /// has_work() is true.
   void announce_sleep() noexcept {
-    if (reading_) end().in.announce_sleep();
+    if (reading_) local_end().in.announce_sleep();
   }
   void stay_awake() noexcept {
-    if (reading_) end().in.stay_awake();
+    if (reading_) local_end().in.stay_awake();
   }
   [[nodiscard]] bool has_work() noexcept;
   /// Counts consecutive looks in vain.
@@ -60,7 +61,7 @@ class port final : public event_channel {
   std::size_t listed_at = not_listed;
 
  private:
-  [[nodiscard]] endpoint& end() noexcept { return end_.mapped(); }
+  [[nodiscard]] endpoint& local_end() noexcept { return entry_.mapped(); }
   void on_event() override;
   void publish(std::size_t count) noexcept;
   [[nodiscard]] quintet::engine::send_result send_to_nobody(std::size_t offered) const noexcept;
@@ -69,7 +70,7 @@ class port final : public event_channel {
   engine& owner_;
   stream_channel* served_;
   const int socket_;
-  parked_endpoints::entry end_;
+  parked_endpoints::entry entry_;
   bool reading_ = true;
   bool blocked_ = false;       // the last send was partial
   bool peer_ended_ = false;    // its process has ended, or closed the connection

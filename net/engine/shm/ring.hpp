@@ -105,15 +105,18 @@ class ring_producer : public ring_side {
     return count;
   }
   /// Ends the stream; a reset also replaces an orderly end. Returns whether the consumer must be woken.
-  [[nodiscard]] bool end(stream_end how) noexcept {
+  [[nodiscard]] bool finish(stream_end how) noexcept {
     shared_->end.store(how, std::memory_order_release);
     return take(shared_->consumer_sleeps);
   }
-  /// Asks the consumer to wake this side when it has made room. Returns false if there is room already.
+  /// Asks the consumer to wake this side when it has made room. Returns false if there is room already, or never will
+  /// be: the ring is corrupt.
   [[nodiscard]] bool wait_for_room() noexcept {
     raise(shared_->producer_waits);
-    return room(capacity()) == 0;
+    return room(capacity()) == 0 && !is_corrupt();
   }
+  /// Whether a caller that waits for room must try again: there is room, or the ring is corrupt.
+  [[nodiscard]] bool has_news() noexcept { return room(1) > 0 || is_corrupt(); }
 
  private:
   [[nodiscard]] std::size_t known_room() const noexcept {
@@ -160,7 +163,7 @@ class ring_consumer : public ring_side {
     return take(shared_->producer_waits);
   }
   /// Returns how the producer has ended the stream. Read it before available(), which then includes the last byte.
-  [[nodiscard]] stream_end end() const noexcept {
+  [[nodiscard]] stream_end producer_end() const noexcept {
     const stream_end how = shared_->end.load(std::memory_order_acquire);
     return how == stream_end::none || how == stream_end::finished ? how : stream_end::reset;
   }
@@ -174,7 +177,7 @@ class ring_consumer : public ring_side {
   }
   /// The steps of sleep(), so that many rings share the fence between the first and the second.
   void announce_sleep() noexcept { shared_->consumer_sleeps.store(1, std::memory_order_relaxed); }
-  [[nodiscard]] bool has_news() noexcept { return end() != stream_end::none || available() > 0 || corrupt_; }
+  [[nodiscard]] bool has_news() noexcept { return producer_end() != stream_end::none || available() > 0 || corrupt_; }
   void stay_awake() noexcept { shared_->consumer_sleeps.store(0, std::memory_order_relaxed); }
 
  private:

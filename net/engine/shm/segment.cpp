@@ -87,9 +87,11 @@ error_code segment::attach(const file_descriptor& file, std::size_t ring_size, s
   return {};
 }
 
-void segment::leave(int socket) noexcept {
-  if (lease_) lease_->leave(socket);
+void segment::note_offer() noexcept {
+  if (lease_) lease_->note_offer();
 }
+
+bool segment::leave(int socket) noexcept { return lease_ && lease_->leave(socket); }
 
 // Zeroed memory is an empty ring. Its objects live in both processes at once.
 ring_control& segment::control(bool of_creator) const noexcept {

@@ -30,8 +30,8 @@ constexpr std::size_t largest_ring = std::size_t{64} * 1024 * 1024;
 }
 
 /// Memory that two processes map: its creator, which is the server, and the client that it was offered to. It is a file
-/// without a name, or a part of one (segment_pool): the file is gone when all its processes have ended. The creator
-/// seals the file's size, so that no access can fail because another process has truncated it.
+/// without a name, or a part of one (segment_pool): the file is gone when no process maps it or holds its descriptor.
+/// The creator seals the file's size, so that no access can fail because another process has truncated it.
 class segment {
  public:
   segment() noexcept;
@@ -54,8 +54,9 @@ class segment {
   [[nodiscard]] ring_producer producer() const noexcept { return {control(is_creator_), ring(is_creator_)}; }
   /// Returns the ring that this process reads from. Only one consumer of it may exist.
   [[nodiscard]] ring_consumer consumer() const noexcept { return {control(!is_creator_), ring(!is_creator_)}; }
-  /// Call before this process closes the socket of the connection; see segment_lease::leave().
-  void leave(int socket) noexcept;
+  /// Call before the segment is offered, and before the socket of the connection is closed; see segment_lease.
+  void note_offer() noexcept;
+  [[nodiscard]] bool leave(int socket) noexcept;
 
  private:
   friend class segment_access;  // of the tests, which write what a hostile peer may write

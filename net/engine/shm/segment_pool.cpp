@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -21,86 +22,141 @@ std::size_t stride_of(std::size_t ring_size) noexcept {
   return (segment_size(ring_size) + page - 1) / page * page;
 }
 
-bool has_hung_up(const file_descriptor& socket) noexcept {
-  pollfd about{.fd = socket.get(), .events = 0, .revents = 0};
-  return ::poll(&about, 1, 0) == 1 && (about.revents & POLLHUP) != 0;
-}
+bool has_hung_up(const pollfd& about) noexcept { return (about.revents & POLLHUP) != 0; }
+
+enum class place_state : std::uint8_t {
+  free,
+  taken,
+  left,  // by this process, perhaps not by the peer
+  lost,  // nobody knows whether the peer has left
+};
 
 }  // namespace
 
-/// A file and its places. Leases keep it alive.
-class segment_pool::file : public std::enable_shared_from_this<file> {
+/// A file and its places. The pool's lock protects it.
+class segment_file {
  public:
-  file(std::size_t ring_size, std::size_t places)
-      : ring_size_(ring_size), stride_(stride_of(ring_size)), all_(places) {}
-  file(const file&) = delete;
-  file& operator=(const file&) = delete;
-  ~file() {
+  segment_file(std::size_t ring_size, std::size_t places)
+      : ring_size_(ring_size), stride_(stride_of(ring_size)), all_(places) {
+    asked_.reserve(places);
+  }
+  segment_file(const segment_file&) = delete;
+  segment_file& operator=(const segment_file&) = delete;
+  ~segment_file() {
     if (base_) (void)::munmap(base_, stride_ * all_.size());
   }
   [[nodiscard]] error_code open() noexcept { return make_sealed_file(stride_ * all_.size(), memory_, base_); }
 
-  /// Returns false if no place is free. Throws std::bad_alloc.
-  [[nodiscard]] bool take(segment& made, int& in_file, std::uint64_t& offset) {
-    const std::lock_guard lock(mutex_);
-    auto free = std::ranges::find(all_, state::free, &place::now);
-    if (free == all_.end()) free = std::ranges::find_if(all_, &place::is_left_by_both);
-    if (free == all_.end()) return false;
-    const auto index = static_cast<std::size_t>(free - all_.begin());
-    auto lease = std::make_unique<segment_lease>(shared_from_this(), index);
-    *free = {.now = state::taken, .peer = {}};
+  /// The first free place, or the number of places. Low places first: their pages have been touched before.
+  [[nodiscard]] std::size_t first_free() const noexcept {
+    return static_cast<std::size_t>(std::ranges::find(all_, place_state::free, &place::now) - all_.begin());
+  }
+  [[nodiscard]] bool is_full() const noexcept { return first_free() == all_.size(); }
+  [[nodiscard]] bool is_unused() const noexcept {
+    return std::ranges::all_of(all_, [](const place& p) { return p.now == place_state::free; });
+  }
+  /// Makes a segment of a free place.
+  void take(std::size_t index, std::unique_ptr<segment_lease> lease, segment& made, int& in_file,
+            std::uint64_t& offset) noexcept {
+    all_[index].now = place_state::taken;
     offset = index * stride_;
     std::memset(base_ + offset, 0, segment_size(0));  // empties the rings
     made = segment(base_ + offset, ring_size_, std::move(lease));
     in_file = memory_.get();
-    return true;
   }
-  void give_back(std::size_t index, file_descriptor peer) noexcept {
-    const std::lock_guard lock(mutex_);
-    all_[index] = {.now = peer ? state::left : state::lost, .peer = std::move(peer)};
+  void give_back(std::size_t index, place_state now, file_descriptor socket) noexcept {
+    all_[index] = {.now = now, .socket = std::move(socket)};
+  }
+  /// Frees the places whose peers have left by now, and closes their sockets.
+  void free_left_places() noexcept {
+    asked_.clear();
+    for (const place& p : all_)
+      if (p.now == place_state::left) asked_.push_back({.fd = p.socket.get(), .events = 0, .revents = 0});
+    if (asked_.empty() || ::poll(asked_.data(), asked_.size(), 0) <= 0) return;
+    auto answer = asked_.begin();
+    for (place& p : all_)
+      if (p.now == place_state::left && has_hung_up(*answer++)) p = {};
   }
 
  private:
-  enum class state : std::uint8_t {
-    free,
-    taken,
-    left,  // by this process, perhaps not by the peer
-    lost,  // nobody knows whether the peer has left
-  };
   struct place {
-    [[nodiscard]] bool is_left_by_both() const noexcept { return now == state::left && has_hung_up(peer); }
-    state now = state::free;
-    file_descriptor peer;
+    place_state now = place_state::free;
+    file_descriptor socket = {};  // of a place that is left
   };
   const std::size_t ring_size_, stride_;
-  std::mutex mutex_;
   file_descriptor memory_;
   char* base_ = nullptr;
   std::vector<place> all_;
+  std::vector<pollfd> asked_;  // has room for all places, so that no question needs memory
 };
 
+/// The files, which outlive the pool while a lease exists. A lease's file stays: its place is in use.
+class segment_pool::state : public std::enable_shared_from_this<state> {
+ public:
+  state(std::size_t ring_size, std::size_t places) noexcept : ring_size_(ring_size), places_(places) {}
+
+  [[nodiscard]] error_code take(segment& made, int& in_file, std::uint64_t& offset) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& f : files_) f->free_left_places();
+    auto found = std::ranges::find(files_, false, &segment_file::is_full);
+    if (found == files_.end()) {
+      auto fresh = std::make_unique<segment_file>(ring_size_, places_);
+      if (const error_code failed = fresh->open()) return failed;
+      found = files_.insert(found, std::move(fresh));
+    }
+    segment_file& f = **found;
+    const std::size_t index = f.first_free();
+    f.take(index, std::make_unique<segment_lease>(shared_from_this(), f, index), made, in_file, offset);
+    drop_unused();
+    return {};
+  }
+  void give_back(segment_file& to, std::size_t index, place_state now, file_descriptor socket) noexcept {
+    const std::lock_guard lock(mutex_);
+    to.give_back(index, now, std::move(socket));
+    to.free_left_places();
+    drop_unused();
+  }
+  [[nodiscard]] std::size_t files() const {
+    const std::lock_guard lock(mutex_);
+    return files_.size();
+  }
+
+ private:
+  // Keeps the first, so that a pool does not make and drop a file with each connection.
+  void drop_unused() noexcept {
+    const auto first = std::ranges::find_if(files_, [](const auto& f) { return f->is_unused(); });
+    if (first == files_.end()) return;
+    files_.erase(std::remove_if(first + 1, files_.end(), [](const auto& f) { return f->is_unused(); }), files_.end());
+  }
+
+  const std::size_t ring_size_, places_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<segment_file>> files_;
+};
+
+segment_pool::segment_pool(std::size_t ring_size, std::size_t places)
+    : state_(std::make_shared<state>(ring_size, places)) {}
+
 error_code segment_pool::take(segment& made, int& in_file, std::uint64_t& offset) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& f : files_)
-    if (f->take(made, in_file, offset)) return {};
-  const auto fresh = std::make_shared<file>(ring_size_, places_);
-  if (const error_code failed = fresh->open()) return failed;
-  files_.push_back(fresh);
-  (void)fresh->take(made, in_file, offset);
-  return {};
+  return state_->take(made, in_file, offset);
 }
 
-std::size_t segment_pool::files() const {
-  const std::lock_guard lock(mutex_);
-  return files_.size();
+std::size_t segment_pool::files() const { return state_->files(); }
+
+segment_lease::~segment_lease() {
+  place_state now = is_offered_ ? place_state::lost : place_state::free;
+  if (is_left_) now = socket_ ? place_state::left : place_state::free;
+  pool_->give_back(file_, place_, now, std::move(socket_));
 }
 
-segment_lease::~segment_lease() { from_->give_back(place_, std::move(peer_)); }
-
-// The peer sees the end of the stream although a descriptor of the socket stays open here.
-void segment_lease::leave(int socket) noexcept {
-  peer_ = file_descriptor(::fcntl(socket, F_DUPFD_CLOEXEC, 0));
+// The peer sees the end of the stream although the socket stays open here.
+bool segment_lease::leave(int socket) noexcept {
+  is_left_ = true;
+  pollfd about{.fd = socket, .events = 0, .revents = 0};
+  if (::poll(&about, 1, 0) == 1 && has_hung_up(about)) return false;
+  socket_ = file_descriptor(socket);
   (void)::shutdown(socket, SHUT_WR);
+  return true;
 }
 
 }  // namespace quintet::shm

@@ -7,11 +7,11 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../../net/tests/support/long_runs.hpp"
 #include "combination.hpp"
 #include "fault_classes.hpp"
 #include "forked.hpp"
 #include "load.hpp"
-#include "../../../net/tests/support/long_runs.hpp"
 
 #include <quintet/net/engine/make_engine.hpp>
 #include <quintet/net/framed.hpp>

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+// shm_allocations_test: an engine with shared memory allocates when a stream is added, and never in a turn.
+// ctest: NOT_UNDER address|thread
+#include <quintet/net/engine/epoll_engine.hpp>
+#include <quintet/net/engine/shm/engine.hpp>
+#include <quintet/net/engine/shm/offer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <new>
+
+#include <sys/socket.h>
+
+namespace {
+
+std::uint64_t allocations = 0;
+
+}  // namespace
+
+// The test has one thread.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace quintet::test {
+namespace {
+
+constexpr std::size_t ring_size = 4096;
+
+class counting_stream final : public stream_channel {
+ public:
+  std::size_t received = 0;
+
+ private:
+  void on_received(bytes arrived) override { received += arrived.size(); }
+  void on_receive_end(error_code) override {}
+  void on_sendable() override {}
+};
+
+/// A stream that an engine serves, and its peer.
+struct connected_stream {
+  explicit connected_stream(shm::engine& io) {
+    std::array<int, 2> sockets{};
+    BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
+    here = sockets[0];
+    there = file_descriptor(sockets[1]);
+    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
+    shm::segment memory;
+    BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
+    peer = shm::endpoint(std::move(memory));
+    BOOST_REQUIRE(!io.add(stream, here));
+  }
+  void peer_sends() {
+    BOOST_REQUIRE(peer.out.copy_in(0, "x") == 1U);
+    if (peer.out.commit(1)) shm::wake_peer(there.get());
+  }
+  counting_stream stream;
+  int here = -1;
+  file_descriptor there;
+  shm::endpoint peer;
+};
+
+// Each stream is idle before the next one is added, so the engine's list of awake ports stays short meanwhile.
+BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) {
+  shm::engine io{std::make_unique<epoll_engine>()};
+  std::deque<connected_stream> all;
+  for (int i = 0; i < 200; ++i) {
+    all.emplace_back(io);
+    for (int turn = 0; turn < 80; ++turn) (void)io.poll(duration::zero());
+  }
+  for (auto& c : all) c.peer_sends();
+  allocations = 0;
+  for (int turn = 0; turn < 16; ++turn) (void)io.poll(duration::zero());
+  BOOST_TEST(allocations == 0U);
+  for (auto& c : all) BOOST_TEST(c.stream.received == 1U);
+  allocations = 0;
+  for (auto& c : all) io.remove(c.stream);
+  BOOST_TEST(allocations == 0U);
+  for (auto& c : all) io.close(c.here);
+}
+
+// A removed port is destroyed in the next turn only.
+BOOST_AUTO_TEST_CASE(streams_that_come_and_go_between_two_turns_cost_no_allocation_when_they_go) {
+  shm::engine io{std::make_unique<epoll_engine>()};
+  for (int i = 0; i < 100; ++i) {
+    connected_stream c(io);
+    allocations = 0;
+    io.remove(c.stream);
+    BOOST_TEST(allocations == 0U);
+    io.close(c.here);
+  }
+}
+
+}  // namespace
+}  // namespace quintet::test
