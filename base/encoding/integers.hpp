@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <type_traits>
 
@@ -42,18 +41,17 @@ constexpr std::uint64_t decode_number(bytes from) noexcept {
   // Compilers keep the loop below (g++ 12 -O2). In one load, a checked frame with a prefix of 4 bytes is found by 48
   // fewer instructions.
   if constexpr (Width == 4 || Width == 8) {
-    if (!std::is_constant_evaluated()) {
-      detail::number_word<Width> value = 0;
-      std::memcpy(&value, from.data(), sizeof value);
-      return detail::number_in<Order>(value);
+    std::array<char, Width> raw{};
+    std::copy_n(from.begin(), Width, raw.begin());
+    return detail::number_in<Order>(std::bit_cast<detail::number_word<Width>>(raw));
+  } else {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < Width; ++i) {
+      const std::size_t at = Order == std::endian::big ? i : Width - 1 - i;
+      value = value << 8U | static_cast<unsigned char>(from[at]);
     }
+    return value;
   }
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < Width; ++i) {
-    const std::size_t at = Order == std::endian::big ? i : Width - 1 - i;
-    value = value << 8U | static_cast<unsigned char>(from[at]);
-  }
-  return value;
 }
 
 template <std::size_t Width, std::endian Order>

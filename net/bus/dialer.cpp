@@ -8,7 +8,6 @@
 #include "../engine/shm/endpoint.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -32,10 +31,12 @@ std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, 
     const bool is_unix = at.starts_with("unix:");
     if (at.starts_with("tcp:")) at.remove_prefix(4);
     const destination to(at);
-    if (is_unix && shared_memory) all.push_back({bus_route::shm, to});
-    all.push_back({is_unix ? bus_route::unix_socket : bus_route::tcp, to});
+    const auto add = [&](bus_route route) {
+      all.insert(std::ranges::upper_bound(all, route, {}, &candidate::route), candidate{route, to});
+    };
+    if (is_unix && shared_memory) add(bus_route::shm);
+    add(is_unix ? bus_route::unix_socket : bus_route::tcp);
   }
-  std::ranges::stable_sort(all, {}, &candidate::route);
   return all;
 }
 
@@ -63,9 +64,11 @@ void dialer::stop() noexcept {
 // The preferred route comes first; the others follow only while there is no connection, see link::wants().
 void dialer::begin() noexcept {
   if (!is_on()) return;
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto is_preferred = [this](std::size_t i) { return preferred_ && all_[i].route == *preferred_; };
-  std::ranges::stable_partition(order_, is_preferred);
+  std::size_t place = 0;
+  for (const bool turn_of_preferred : {true, false})
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (is_preferred(i) == turn_of_preferred) order_[place++] = i;
   next_ = 0;
   try_next();
 }

@@ -93,9 +93,9 @@ BOOST_AUTO_TEST_CASE(a_peer_that_is_killed_and_restarted_misses_nothing) {
   const std::uint64_t lives = is_long() ? 1000 : 20;
   const std::string at = fresh_bus_address();
   shared_notes& notes = shared_notes::make();
+  std::uint64_t sent = 0, completed = 0, failed = 0;
   noting_node n({.id = 1, .max_unacknowledged = 256 * 1024});
   n.node.connect(2, {at});
-  std::uint64_t sent = 0, completed = 0, failed = 0;
   const auto send_some = [&] {
     n.node.loop().post([&] {
       const auto done = [&](error_code why) { ++(why ? failed : completed); };

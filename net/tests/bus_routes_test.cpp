@@ -70,13 +70,13 @@ BOOST_DATA_TEST_CASE(messages_and_completions_pass_over_each_route, data::make(a
 
 // The queues are full again and again, so acknowledgements leave while messages of the same direction are cut off.
 BOOST_DATA_TEST_CASE(full_queues_in_both_directions_spoil_no_frame, data::make(all_routes), route) {
+  const std::string payload(3001, 'x');  // outlives the nodes, which run the last posts when they are destroyed
   two_nodes n;
   n.connect();
   n.one.node.use_route(2, route);
   BOOST_TEST(n.until_route(route));
   for (auto* x : {&n.one, &n.two}) x->keeps = false;
   const std::uint64_t connections = n.one.node.statistics().connections + n.two.node.statistics().connections;
-  const std::string payload(3001, 'x');
   const auto send_all = [&] {
     for (auto [from, to] : {std::pair{&n.one, 2U}, std::pair{&n.two, 1U}})
       from->node.loop().post([from, to, &payload] {
@@ -93,10 +93,10 @@ BOOST_DATA_TEST_CASE(full_queues_in_both_directions_spoil_no_frame, data::make(a
 
 // Both nodes send all the time, from their loops, while one of them asks for another route 200 times.
 BOOST_AUTO_TEST_CASE(two_hundred_changes_of_route_under_traffic_lose_double_and_reorder_nothing) {
-  two_nodes n;
-  n.connect();
   std::array<numbered_stream, 2> received;
   std::array<std::uint64_t, 2> sent{};
+  two_nodes n;
+  n.connect();
   for (auto* x : {&n.one, &n.two}) x->keeps = false;
   n.one.on_message = [&](const bus_message& m) { received[0](m); };
   n.two.on_message = [&](const bus_message& m) { received[1](m); };

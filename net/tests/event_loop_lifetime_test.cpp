@@ -33,7 +33,7 @@ struct service {
 };
 
 /// Leaves when it is told to abort, and does what its test wants before.
-struct member : loop_member {
+struct member final : loop_member {
   explicit member(event_loop& l, std::function<void()> f = {}) : loop(l), first(std::move(f)) { loop.join(*this); }
   ~member() {
     if (here) loop.leave(*this);

@@ -3,8 +3,9 @@
 #include "pool_set.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <iterator>
 #include <utility>
+#include <vector>
 
 namespace quintet {
 namespace {
@@ -16,9 +17,10 @@ void add(worker_statistics& sum, worker_statistics one) {
         &worker_statistics::refused, &worker_statistics::overloads, &worker_statistics::shed})
     sum.*figure += one.*figure;
   sum.longest_wait_ns = std::max(sum.longest_wait_ns, one.longest_wait_ns);
-  const auto middle = static_cast<std::ptrdiff_t>(sum.decisions.size());
-  sum.decisions.insert(sum.decisions.end(), one.decisions.begin(), one.decisions.end());
-  std::ranges::inplace_merge(sum.decisions, sum.decisions.begin() + middle, {}, &worker_decision::when);
+  const std::vector<worker_decision> before = std::exchange(sum.decisions, {});
+  sum.decisions.reserve(before.size() + one.decisions.size());
+  std::ranges::merge(before, one.decisions, std::back_inserter(sum.decisions), {}, &worker_decision::when,
+                     &worker_decision::when);
 }
 
 }  // namespace

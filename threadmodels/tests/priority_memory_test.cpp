@@ -32,15 +32,19 @@ constexpr std::size_t reserve = 1U << 20U;
 std::atomic<bool> starving{false};
 std::atomic<int> refused{0};
 
+}  // namespace
+}  // namespace quintet::test
+
+#if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
+namespace {
+
 bool is_priority_thread() {
   char name[16]{};
   return ::pthread_getname_np(::pthread_self(), name, sizeof name) == 0 && std::string_view(name) == "qnt-priority";
 }
 
 }  // namespace
-}  // namespace quintet::test
 
-#if !QUINTET_ADDRESS_SANITIZER && !QUINTET_THREAD_SANITIZER
 // Defines the array forms too, because those of tcmalloc do not call the single forms. Not inlined: the compiler would
 // see new and free as a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
