@@ -18,7 +18,7 @@ inline constexpr std::size_t largest_max_message = std::numeric_limits<std::size
 
 /// One of four results; `is` names it.
 struct frame {
-  /// What parse() has found.
+  /// The result of parse().
   enum class state : unsigned char {
     incomplete,  ///< more input is needed
     complete,    ///< `message` is there

@@ -23,7 +23,7 @@ struct bus_traffic {
   std::uint64_t seed = 1;
 };
 
-/// Who one node knows. Ids begin at 1, in the order of the boards.
+/// The peers of one node. Ids begin at 1, in the order of the boards.
 struct node_role {
   std::uint64_t id = 0;
   std::vector<std::uint64_t> dials;    ///< peers that it connects to
@@ -31,7 +31,7 @@ struct node_role {
   std::size_t links = 0;               ///< links that it has when the run can begin
 };
 
-/// What the measuring process tells a node, and what a node answers. One byte each.
+/// Commands of the measuring process to a node, and its answers. Each is one byte.
 namespace node_command {
 inline constexpr char connect = 'c', send = 's', stop = 'e', end = 'q';
 inline constexpr char listening = 'L', linked = 'R', drained = 'D';

@@ -2,7 +2,7 @@
 // segments: maps the files that /proc shows, for reading only.
 #include "segments.hpp"
 
-#include <quintet/net/engine/shm/segment.hpp>
+#include <quintet/net/engine/shm/segment_pool.hpp>
 #include <quintet/net/file_descriptor.hpp>
 
 #include <filesystem>
@@ -30,7 +30,7 @@ file_state look_at(const file_descriptor& file, std::size_t ring_size) {
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0) return {};
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t stride = (shm::segment_size(ring_size) + page - 1) / page * page;
+  const std::size_t stride = shm::place_size(ring_size);
   file_state f{.size = static_cast<std::size_t>(found.st_size),
                .places = static_cast<std::size_t>(found.st_size) / stride,
                .resident = static_cast<std::size_t>(found.st_blocks) * 512,

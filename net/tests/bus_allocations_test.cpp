@@ -4,24 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "bus_world.hpp"
-
-#include <cstdlib>
-#include <new>
-
-namespace {
-
-std::uint64_t allocations = 0;
-
-}  // namespace
-
-// The test has one thread.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "counted_new.hpp"
 
 namespace quintet::test {
 namespace {

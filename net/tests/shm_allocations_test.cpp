@@ -5,31 +5,14 @@
 #include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
 
+#include "counted_new.hpp"
+#include "shm_peer.hpp"
+
 #include <boost/test/unit_test.hpp>
 
-#include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <memory>
-#include <new>
-
-#include <sys/socket.h>
-
-namespace {
-
-std::uint64_t allocations = 0;
-
-}  // namespace
-
-// The test has one thread.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace quintet::test {
 namespace {
@@ -49,14 +32,10 @@ class counting_stream final : public stream_channel {
 /// A stream that an engine serves, and its peer.
 struct connected_stream {
   explicit connected_stream(shm::engine& io) {
-    std::array<int, 2> sockets{};
-    BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
-    here = sockets[0];
-    there = file_descriptor(sockets[1]);
-    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
-    shm::segment memory;
-    BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
-    peer = shm::endpoint(std::move(memory));
+    testing::socket_pair sockets;
+    here = sockets.here.release();
+    there = std::move(sockets.there);
+    peer = offered_to(here, there.get(), ring_size);
     BOOST_REQUIRE(!io.add(stream, here));
   }
   void peer_sends() {
@@ -80,11 +59,11 @@ BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) 
   for (auto& c : all) c.peer_sends();
   allocations = 0;
   for (int turn = 0; turn < 16; ++turn) (void)io.poll(duration::zero());
-  BOOST_TEST(allocations == 0U);
+  BOOST_TEST(allocations.load() == 0U);
   for (auto& c : all) BOOST_TEST(c.stream.received == 1U);
   allocations = 0;
   for (auto& c : all) io.remove(c.stream);
-  BOOST_TEST(allocations == 0U);
+  BOOST_TEST(allocations.load() == 0U);
   for (auto& c : all) io.close(c.here);
 }
 
@@ -95,7 +74,7 @@ BOOST_AUTO_TEST_CASE(streams_that_come_and_go_between_two_turns_cost_no_allocati
     connected_stream c(io);
     allocations = 0;
     io.remove(c.stream);
-    BOOST_TEST(allocations == 0U);
+    BOOST_TEST(allocations.load() == 0U);
     io.close(c.here);
   }
 }

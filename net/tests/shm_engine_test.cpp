@@ -2,6 +2,7 @@
 // shm_engine_test: what an engine with shared memory tells a stream: bytes, room, and the end, in every order of
 // events.
 #include "segment_access.hpp"
+#include "shm_peer.hpp"
 
 #include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
@@ -50,14 +51,10 @@ class noting_stream final : public stream_channel {
 /// A stream that an engine serves, and its peer in the same thread.
 struct pair {
   pair() {
-    std::array<int, 2> sockets{};
-    BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
-    here = sockets[0];
-    there = file_descriptor(sockets[1]);
-    shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
-    shm::segment memory;
-    BOOST_REQUIRE(!shm::receive_offer(there.get(), memory));
-    peer = shm::endpoint(std::move(memory));
+    testing::socket_pair sockets;
+    here = sockets.here.release();
+    there = std::move(sockets.there);
+    peer = test::offered_to(here, there.get(), ring_size);
     BOOST_REQUIRE(!io.add(stream, here));
     turns();
   }

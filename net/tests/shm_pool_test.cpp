@@ -6,9 +6,10 @@
 #include <quintet/net/engine/shm/offer.hpp>
 #include <quintet/net/engine/shm/segment_pool.hpp>
 
+#include "sockets.hpp"
+
 #include <boost/test/unit_test.hpp>
 
-#include <array>
 #include <cstddef>
 #include <deque>
 #include <filesystem>
@@ -20,7 +21,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 namespace quintet::test {
@@ -28,18 +28,8 @@ namespace {
 
 constexpr std::size_t ring_size = 4096;
 
-struct socket_pair {
-  socket_pair() {
-    std::array<int, 2> both{};
-    BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both.data()) == 0);
-    here = file_descriptor(both[0]);
-    there = file_descriptor(both[1]);
-  }
-  file_descriptor here, there;
-};
-
 /// A connection: this process's end, and the client's in the same process.
-struct connection_over_pool : socket_pair {
+struct connection_over_pool : testing::socket_pair {
   explicit connection_over_pool(shm::segment_pool& from) {
     shm::segment own, mapped;
     int file = -1;
@@ -249,7 +239,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
   shm::engine io{std::make_unique<epoll_engine>()};
   shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   for (int i = 0; i < 20; ++i) {
-    socket_pair s;
+    testing::socket_pair s;
     const int here = s.here.release();
     offers.offer_to(here);
     shm::segment mapped;
@@ -264,7 +254,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
 BOOST_AUTO_TEST_CASE(an_offer_that_fails_leaves_nothing) {
   shm::engine io{std::make_unique<epoll_engine>()};
   shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
-  socket_pair s;
+  testing::socket_pair s;
   s.there.reset();
   const int here = s.here.release();
   BOOST_CHECK_THROW(offers.offer_to(here), boost::system::system_error);

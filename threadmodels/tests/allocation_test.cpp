@@ -5,9 +5,9 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/counted_new.hpp"
 #include "client.hpp"
 #include "combination.hpp"
-#include "counted_new.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 

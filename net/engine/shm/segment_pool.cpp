@@ -16,12 +16,6 @@
 namespace quintet::shm {
 namespace {
 
-// The kernel maps at multiples of a page.
-std::size_t stride_of(std::size_t ring_size) noexcept {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return (segment_size(ring_size) + page - 1) / page * page;
-}
-
 bool has_hung_up(const pollfd& about) noexcept { return (about.revents & POLLHUP) != 0; }
 
 enum class place_state : std::uint8_t {
@@ -33,11 +27,16 @@ enum class place_state : std::uint8_t {
 
 }  // namespace
 
+std::size_t place_size(std::size_t ring_size) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return (segment_size(ring_size) + page - 1) / page * page;
+}
+
 /// A file and its places. The pool's lock protects it.
 class segment_file {
  public:
   segment_file(std::size_t ring_size, std::size_t places)
-      : ring_size_(ring_size), stride_(stride_of(ring_size)), all_(places) {
+      : ring_size_(ring_size), stride_(place_size(ring_size)), all_(places) {
     asked_.reserve(places);
   }
   segment_file(const segment_file&) = delete;

@@ -13,6 +13,9 @@ namespace quintet::shm {
 
 class segment_file;
 
+/// Returns the distance of the segments in a file: the kernel maps at multiples of a page.
+[[nodiscard]] std::size_t place_size(std::size_t ring_size) noexcept;
+
 /// Files in memory, each with places for several segments. Clients map their own place, but they could map the others:
 /// all must be trusted. A place is used again when its client can no longer write to it.
 class segment_pool {

@@ -59,6 +59,17 @@ class own_address {
   file_descriptor fd_;
 };
 
+/// Two Unix sockets that are connected to each other.
+struct socket_pair {
+  socket_pair() {
+    int both[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) != 0) throw std::runtime_error("socketpair");
+    here = file_descriptor(both[0]);
+    there = file_descriptor(both[1]);
+  }
+  file_descriptor here, there;
+};
+
 /// A temporary directory; the destructor removes it.
 class scratch_directory {
  public:
