@@ -45,8 +45,8 @@ class connection : protected detail::connection_core {
   /// [baton] Returns why write() returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow or
   /// errc::output_full.
   [[nodiscard]] error_code write_error() const noexcept;
-  /// [baton] Sends the output written so far, if the handler runs on the loop's thread. On other threads it does
-  /// nothing: the output leaves when the batch ends.
+  /// [baton] Sends the output written so far, if the handler runs on the loop's thread. While the kernel takes no more,
+  /// the rest follows as soon as it does. On other threads it does nothing: the output leaves when the batch ends.
   void flush();
   /// [baton] `auto together = c.cork();`: until the last of these guards ends, flush() does nothing and a large batch
   /// does not start to send. The last guard then sends as by flush(). The end of the batch sends despite a cork. So
@@ -72,6 +72,13 @@ class connection : protected detail::connection_core {
     if (is_on_loop() && !flags.wants_writable) loop_.fair_work().count_written(output_.written());
     flags.wants_writable |= enabled_.writable;
     return false;
+  }
+  /// [baton] Between two messages of a batch: returns true if the handler must return now and leave the rest unused,
+  /// since output has reached `high_watermark` or the batch's write quota. That input comes again when output is down
+  /// to the low watermark and others have had their turn. Always false under overflow_policy::drop and error.
+  [[nodiscard]] bool must_yield() noexcept {
+    const detail::connection_baton_flags& flags = held();
+    return (flags.checks_writes || flags.output.quantum_used) && yield_if_full();
   }
   /// [baton] Closes the connection after queued output has been sent. Discards further input.
   void close() noexcept { held().handoff.close_requested = true; }

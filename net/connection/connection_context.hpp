@@ -71,10 +71,13 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool is_stuck() const noexcept {
     return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
   }
+  /// [loop, baton] Returns whether the handler has stopped until there is room for output.
+  [[nodiscard]] bool waits_for_room() const noexcept {
+    return baton_flags_.handoff.wants_writable || baton_flags_.input.yields;
+  }
   /// [loop, baton] Returns whether input must not be delivered now.
   [[nodiscard]] bool holds_input() const noexcept {
-    return baton_flags_.handoff.wants_writable || is_stuck() || baton_flags_.input.paused ||
-           loop_flags_.input.throttled;
+    return waits_for_room() || is_stuck() || baton_flags_.input.paused || loop_flags_.input.throttled;
   }
   /// [loop] Returns whether arriving input becomes pending, so that it overtakes nothing. Reads the baton's flags only
   /// after the baton has been returned.
@@ -127,7 +130,7 @@ class connection_context : public stream_channel {
   enabled_callbacks enabled_;                       // loop
   bool refuses_sends_ = false;                      // the registry's, under its lock
   bool is_open_ = false;                            // loop, before the first batch: on_close will be called
-  bool has_unseen_ = false;                         // loop: a coroutine returned the baton before it saw all input
+  bool has_unseen_ = false;                         // loop: the handler returned the baton before it saw all input
   std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
   std::unique_ptr<connection_loop_extras> extras_;  // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton

@@ -108,7 +108,8 @@ void connection_core::receive(bytes arrived) noexcept {
 // the handler; nothing if the connection has ended. No handler is sending meanwhile: only this thread sends.
 bytes connection_core::filter_urgent(bytes arrived, bool at_end) noexcept try {
   auto& found = loop_.use<urgent_result>();
-  found.begin(connection_output::takes_from_outside(*this) && !loop_flags_.output.above_watermark);
+  const bool answers = connection_output::takes_from_outside(*this) && !loop_flags_.output.above_watermark;
+  found.begin(answers ? output_.room_below_watermark(*this) : 0);
   const bytes left = run_filter_urgent(arrived, at_end, found);
   loop_.counters().urgent.add(found.answered);
   if (!found.reply.empty()) fail_if(output_.send_urgent(*this, found.reply));
@@ -194,7 +195,18 @@ bool connection_core::is_full() const noexcept {
          output_.is_above_watermark(*this) || (is_on_loop() && !loop_.fair_work().has_quota());
 }
 
-// Returns false if nothing may leave now: on another thread, or behind queued output.
+// With the policies that drop or reject, the handler decides itself. On another thread, a batch late in the loop's turn
+// begins with its quantum used up: that is no reason to stop after each message.
+bool connection_core::yield_if_full() noexcept {
+  const overflow_policy policy = applied_limits().overflow;
+  if (policy == overflow_policy::drop || policy == overflow_policy::error) return false;
+  const bool sent_quantum = baton_flags_.output.quantum_used && is_on_loop();
+  if (!sent_quantum && output_.written() <= fair_tasks::quantum && !output_.is_above_watermark(*this)) return false;
+  baton_flags_.input.yields = true;
+  return true;
+}
+
+// Returns false if nothing may leave now: on another thread, or under a cork.
 bool connection_core::send_early(counter& reason) noexcept {
   if (!loop_.in_this_thread() || has_ended() || !output_.may_send_early(*this)) return false;
   if (baton_flags_.handoff.timed && constants_.keeps_baton) batch_.progressed = true;
@@ -229,8 +241,11 @@ void connection_core::turn_ends() noexcept {
 // The handler's output had exceeded the high watermark or its quantum. Other tasks have run since.
 void connection_core::continue_writing() noexcept {
   if (has_ended() || baton_is_out()) return;
-  if (!baton_flags_.handoff.wants_writable || is_closing() || output_.queue_size() > applied_limits().low_watermark)
-    return run_steps();
+  if (!waits_for_room() || is_closing() || output_.queue_size() > applied_limits().low_watermark) return run_steps();
+  // A callback gets the input again that it left when it stopped. A coroutine still reads it.
+  if (!constants_.keeps_baton) has_unseen_ = has_unseen_ || baton_flags_.input.has_unread;
+  baton_flags_.input.yields = false;
+  if (!baton_flags_.handoff.wants_writable) return run_steps();
   baton_flags_.handoff.wants_writable = false;
   loop_flags_.handoff.counts_as_writer = !constants_.runs_here;
   if (loop_flags_.handoff.counts_as_writer) loop_.fair_work().count_handed_off();

@@ -100,7 +100,7 @@ connection_facts connection_core::facts() const noexcept {
       .has_calls = baton.handoff.has_calls,
       .output_waits = loop.output.is_queued,
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
-      .wants_writable = baton.handoff.wants_writable,
+      .wants_writable = waits_for_room(),
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
       .is_scheduled = is_scheduled_fair(),
       .is_stuck = is_stuck(),
@@ -202,8 +202,8 @@ void connection_core::run_loop_messages() noexcept {
 
 // Delivers input that arrived since the handler was called, and input that it left unread.
 void connection_core::deliver_unseen() noexcept {
-  has_unseen_ = false;
   take_input();
+  has_unseen_ = false;  // not before: take_input() asks what the handler has left
   if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
 }
 

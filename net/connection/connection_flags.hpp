@@ -97,7 +97,8 @@ struct input_baton_flags {
   bool paused : 1 = false;         ///< by the handler
   bool has_unread : 1 = false;     ///< the handler left input unused
   bool requires_more : 1 = false;  ///< unread input is too short to be delivered again
-  std::uint8_t unused : 5 = 0;
+  bool yields : 1 = false;         ///< the handler left input unused until there is room for output
+  std::uint8_t unused : 4 = 0;
 };
 struct output_baton_flags {
   bool shutdown_requested : 1 = false;

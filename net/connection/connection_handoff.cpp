@@ -231,7 +231,8 @@ void run_slow_return(connection_core& c) noexcept {
   if (c.has_ended()) return;
   if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed off at once
   if (c.has_ended()) return;
-  if (c.input_.unread() > c.applied_limits().max_input) return c.fail(errc::message_too_big);
+  if (c.input_.withheld(c) == 0 && c.input_.unread() > c.applied_limits().max_input)
+    return c.fail(errc::message_too_big);
   c.run_steps();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_in_place = 256 * 1024;   // bytes per receive, so that others have their turn
 constexpr std::size_t worth_its_place = 16 * 1024;  // missing bytes that are worth receiving in place
-constexpr std::size_t worth_counting = connection_input::pending_limit;
+constexpr std::size_t worth_counting = connection_input::waiting_limit;
 
 /// Returns the bytes to charge for `size` bytes.
 std::size_t charge_for(std::size_t size) noexcept { return size > worth_counting ? size : 0; }
@@ -60,7 +60,7 @@ void connection_input::append_pending(context& c, bytes arrived) {
   c.loop_.buffers().allocate(pending_);
   pending_.append(arrived);
   c.loop_flags_.input.has_pending = true;
-  if (pending_.size() >= pending_limit) set_reading(c, false);
+  if (pending_.size() + withheld(c) >= waiting_limit) set_reading(c, false);
 }
 
 void connection_input::drop_pending(context& c) noexcept {
@@ -68,7 +68,10 @@ void connection_input::drop_pending(context& c) noexcept {
   c.loop_flags_.input.has_pending = false;
 }
 
+// A callback gets all input at once, so only input that it has left before keeps the engine from reading. A coroutine
+// may use one message of it, and then wait for something else.
 void connection_input::absorb_pending(context& c) {
+  const std::size_t left = withheld(c);
   c.loop_flags_.input.has_pending = false;
   if (unread_.empty()) {
     unread_.swap(pending_);
@@ -77,7 +80,7 @@ void connection_input::absorb_pending(context& c) {
     pending_.clear();
   }
   c.loop_.buffers().recycle(pending_);
-  update_reading(c, c.baton_flags_.input.paused);
+  set_reading(c, wants_reading(c, c.baton_flags_.input.paused, c.constants_.keeps_baton ? unread_.size() : left));
 }
 
 void connection_input::make_pending(context& c) noexcept {
@@ -88,8 +91,18 @@ void connection_input::make_pending(context& c) noexcept {
 
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
-bool connection_input::wants_reading(const context& c, bool paused) const noexcept {
-  return c.is_lingering() || (!c.loop_flags_.input.throttled && pending_.size() < pending_limit && !paused);
+// A coroutine has the baton on its loop; it can wait for anything there, and its unread input stays.
+std::size_t connection_input::withheld(const context& c) const noexcept {
+  const bool waits = c.baton_is_out() ? c.constants_.keeps_baton : c.has_unseen_ || c.waits_for_room();
+  return waits ? unread_.size() : 0;
+}
+
+// Resumes at half of the limit, so that a handler that uses a few bytes at a time does not cause a system call each
+// time.
+bool connection_input::wants_reading(const context& c, bool paused, std::size_t unseen) const noexcept {
+  if (c.is_lingering()) return true;
+  const std::size_t limit = c.loop_flags_.input.stopped ? waiting_limit / 2 : waiting_limit;
+  return !c.loop_flags_.input.throttled && !paused && pending_.size() + unseen < limit;
 }
 
 void connection_input::set_reading(context& c, bool on) noexcept {

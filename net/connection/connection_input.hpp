@@ -16,7 +16,8 @@ namespace quintet::detail {
 class connection_input {
  public:
   using context = connection_context;
-  static constexpr std::size_t pending_limit = 64 * 1024;  ///< bytes; then the engine stops reading: TCP pushes back
+  /// Bytes that wait for the handler, pending and unread together. Then the engine stops reading: TCP pushes back.
+  static constexpr std::size_t waiting_limit = 64 * 1024;
 
   // ---- [baton] ----
 
@@ -72,7 +73,12 @@ class connection_input {
   static void throttle(context& c, int change) noexcept;
   /// Tells the engine whether to read. `paused`: by the handler, if the caller may read that.
   void update_reading(context& c, bool paused) const noexcept { set_reading(c, wants_reading(c, paused)); }
-  [[nodiscard]] bool wants_reading(const context& c, bool paused) const noexcept;
+  [[nodiscard]] bool wants_reading(const context& c, bool paused) const noexcept {
+    return wants_reading(c, paused, withheld(c));
+  }
+  /// Returns the bytes of unread input that the handler can use without more input: it has not seen them, or it stopped
+  /// before them. Returns 0 while they belong to another thread.
+  [[nodiscard]] std::size_t withheld(const context& c) const noexcept;
   /// Returns whether the engine reads and should not, or the reverse, while more input may arrive.
   [[nodiscard]] bool must_change_reading(const context& c, bool paused) const noexcept {
     return !c.loop_flags_.input.peer_ended && c.loop_flags_.input.stopped == wants_reading(c, paused);
@@ -105,6 +111,7 @@ class connection_input {
 
  private:
   [[nodiscard]] static std::size_t required_of_extras(const context& c) noexcept;
+  [[nodiscard]] bool wants_reading(const context& c, bool paused, std::size_t unseen) const noexcept;
   void keep_rest(context& c, bytes unused);
   static void set_reading(context& c, bool on) noexcept;
 

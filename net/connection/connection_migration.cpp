@@ -32,7 +32,7 @@ void connection_migration::take_over_request(connection_core& c) noexcept {
 
 bool connection_migration::is_possible(const connection_core& c) noexcept {
   if (c.loop_flags_.phase != connection_phase::serving || c.loop_flags_.input.peer_ended) return false;
-  if (c.baton_flags_.handoff.close_requested || c.baton_flags_.handoff.wants_writable) return false;
+  if (c.baton_flags_.handoff.close_requested || c.waits_for_room()) return false;
   if (c.baton_flags_.handoff.has_calls || c.extras_->throttles != 0 || !c.output_.is_quiescent(c)) return false;
   return !c.own_ || c.own_->source == connection_id();
 }
@@ -68,6 +68,7 @@ void connection_migration::take_state(connection_core& to, connection_core& from
   to.enabled_.classify &= to.host_.priority_loop != &to.loop_;
   to.loop_flags_.handoff.slow_path = to.needs_slow_path();
   to.is_open_ = from.is_open_;
+  to.has_unseen_ = from.has_unseen_;
   to.own_ = std::move(from.own_);
   to.take_cost_from(from);
   if (!from.silence_.is_unbroken()) to.silence_.end();

@@ -7,6 +7,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,14 +71,18 @@ class connection_output {
   void add_notice(context& c, std::unique_ptr<send_notice> notice);
   /// Ends one cork. Returns whether it was the last.
   static bool uncork(context& c) noexcept;
-  /// [loop, baton] Returns whether output may leave before the batch ends: nothing is queued before it, no cork.
+  /// [loop, baton] Returns whether output may leave before the batch ends: there is no cork.
   [[nodiscard]] bool may_send_early(const context& c) const noexcept {
-    return !builder_.empty() && queue_.empty() && !(c.baton_extras_ && is_corked(c));
+    return !builder_.empty() && !(c.baton_extras_ && is_corked(c));
   }
 
   // ---- The queue [loop] ----
 
   [[nodiscard]] std::size_t queue_size() const noexcept { return queue_.size(); }
+  [[nodiscard]] std::size_t room_below_watermark(const context& c) const noexcept {
+    const std::size_t most = c.applied_limits().high_watermark;
+    return most - std::min(most, queue_.size());
+  }
   /// Returns whether bytes from outside may be sent, now or later.
   [[nodiscard]] static bool takes_from_outside(const context& c) noexcept;
   /// Sends bytes from outside. Large ones are kept by reference: a broadcast to slow peers is stored once.

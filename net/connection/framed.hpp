@@ -30,7 +30,7 @@ concept framed_handler =
 /// `framed(length_prefix<4>(), handler)`: a handler for a server or a client; each connection gets a copy with the
 /// codec. It calls the given handler for each message, all that have arrived in one batch. The bytes are valid until
 /// the call returns. Optional functions (net/handler.hpp) are called as if they were the server's own. After close() no
-/// message comes.
+/// message comes. While output is above `high_watermark`, the next message waits (connection::must_yield()).
 ///
 /// With `static bool is_urgent(bytes)` and `static void on_urgent(urgent_reply&, bytes)` the handler answers some
 /// messages ahead of others. The loop calls them on arrival, even while the handler runs in a pool or its batch waits
@@ -118,12 +118,20 @@ class framed {
       any = any || found.is == frame::state::complete;
       if (found.is == frame::state::complete) {
         call(c, found.message);
+        if (used < in.size() && c.must_yield()) return leave_rest(c, used);
       } else {
         if (found.error == errc::bad_checksum) c.count_checksum_error();
         if (found.is == frame::state::failed) c.close(found.error);
       }
     }
     return in.size();
+  }
+
+  // The rest of the batch comes again. Its first message has not begun for the handler.
+  std::size_t leave_rest(connection& c, std::size_t used) {
+    unfinished_ = false;
+    if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
+    return used;
   }
 
   using filter_type =

@@ -45,14 +45,14 @@ namespace detail {
 /// Result of filtering some bytes. One for each loop, reused.
 struct urgent_result {
   explicit urgent_result(event_loop&) noexcept {}
-  bool may_answer = false;  ///< false: no message is urgent now
+  std::size_t room = 0;     ///< bytes of reply; once they are used, no further message is urgent
   bool holds_back = false;  ///< a frame has begun that may be urgent
   unsigned answered = 0;    ///< number of frames
   std::string reply;
   std::string rest;  ///< input left for the handler, if it is no part of the arrived bytes
 
-  void begin(bool may) {
-    may_answer = may;
+  void begin(std::size_t room_for_reply) {
+    room = room_for_reply;
     holds_back = false;
     answered = 0;
     for (std::string* text : {&reply, &rest})
@@ -117,7 +117,7 @@ class urgent_filter {
       skip_ = std::string::npos;  // the handler's codec will report the error
       w.at = w.in.size();
     } else {
-      if (next.is == frame::state::complete && whole && found.may_answer && may_be_urgent(next) &&
+      if (next.is == frame::state::complete && whole && found.reply.size() < found.room && may_be_urgent(next) &&
           Handler::is_urgent(next.message)) {
         found.rest.append(w.in.substr(w.from, w.at - w.from));
         w.from = w.at + next.size;

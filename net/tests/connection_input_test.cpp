@@ -144,9 +144,9 @@ BOOST_AUTO_TEST_CASE(dropped_pending_input_is_not_seen_again) {
   BOOST_TEST(w.unread() == "");
 }
 
-BOOST_AUTO_TEST_CASE(at_the_pending_limit_reading_stops_once_and_resumes_once) {
+BOOST_AUTO_TEST_CASE(at_the_limit_reading_stops_once_and_resumes_once) {
   input_world w;
-  const std::string most(connection_input::pending_limit - 1, 'x');
+  const std::string most(connection_input::waiting_limit - 1, 'x');
   w.part.append_pending(w.c, most);
   BOOST_TEST(w.wire.reading.empty());
   w.part.append_pending(w.c, "y");

@@ -247,6 +247,38 @@ BOOST_DATA_TEST_CASE(what_is_sent_in_the_middle_of_a_reply_keeps_its_order, bdat
   BOOST_TEST(f.w.received(f.client) == "12");
 }
 
+namespace {
+
+/// Flushes both parts of a reply that the peer does not take at once, and waits elsewhere.
+struct flushes_behind_a_full_kernel {
+  diary* log;
+  awaitable<> operator()(stream& s) const {
+    while (const auto in = co_await s.read()) {
+      s.write(std::string(50'000, 'a'));
+      s.flush();
+      s.write("the tail");
+      s.flush();
+      co_await log->place.answer_for(s);
+    }
+  }
+};
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(flushed_output_leaves_when_there_is_room_whatever_the_coroutine_waits_for,
+                     bdata::make(shapes) * bdata::xrange(seeds), s, seed) {
+  diary log;
+  world w(static_cast<std::uint64_t>(seed), s, flushes_behind_a_full_kernel{&log});
+  const int client = w.connect();
+  w.send(client, "x");
+  BOOST_TEST(log.place.waiting() == 1U);
+  const std::string all = w.received(client);
+  BOOST_TEST(all.size() == 50'008U);
+  BOOST_TEST(all.ends_with("the tail"));
+  BOOST_TEST(log.place.waiting() == 1U);
+  log.place.answer_one();
+}
+
 // A peer that sends and never reads.
 BOOST_DATA_TEST_CASE(what_a_coroutine_writes_is_bounded_by_the_watermark, bdata::make(shapes) * bdata::xrange(seeds), s,
                      seed) {

@@ -60,7 +60,7 @@ double copies(client& c, const std::string& stream, int rounds) {
 double moved_again(model kind, std::size_t size) {
   const bool pooled = kind == model::reactor_pool || kind == model::loop_per_thread_pool;
   const std::size_t batch = engine::receive_size;
-  const std::size_t most = pooled ? batch + detail::connection_input::pending_limit + batch : batch;
+  const std::size_t most = pooled ? batch + detail::connection_input::waiting_limit + batch : batch;
   return static_cast<double>(most) / static_cast<double>(size);
 }
 

@@ -55,6 +55,16 @@ QUINTET_SCENARIO(raw_16_mb_both_ways_at_once) {
   run.note("received", "all");
 }
 
+// 1,300 bytes ask for 100 MB. The server holds no more of it than the watermark and one reply.
+QUINTET_SCENARIO(small_requests_for_large_replies) {
+  client c = run.serve({.limits = {.max_output = 3 * mb}}).connect();
+  std::string requests;
+  for (int i = 0; i < 100; ++i) requests += "size 1000000\n";
+  c.send(requests);
+  for (int i = 0; i < 100; ++i) BOOST_REQUIRE(c.receive(1'000'001).back() == '\n');
+  run.note("received", "all");
+}
+
 QUINTET_SCENARIO(reply_of_16_mb_to_a_slow_reader) {
   service_host& host = run.serve();
   client c = host.connect({.receive_buffer = 16 * 1024});

@@ -137,6 +137,7 @@ std::size_t callback_service::operator()(connection& c, bytes in) {
       c.close();
       break;
     }
+    if (c.must_yield()) break;
   }
   return used;
 }
@@ -186,7 +187,7 @@ awaitable<> serve(stream& s, service_context& context) {
       used += size;
       s.write(a.text);
       if (a.flush) s.flush();
-      if (a.close) co_return;
+      if (a.close || !co_await s.until_writable()) co_return;
     }
     pending.erase(0, used);
     if (pending.size() > context.options.max_request) co_return;
