@@ -145,6 +145,21 @@ bool server_core::close_listeners() noexcept {
   }
 }
 
+// Without memory to ask the main loop, the server stops at once.
+void server_core::drain(duration within) noexcept try {
+  main_.post([this, within]() noexcept { begin_to_drain(within); });
+} catch (const std::bad_alloc&) {
+  stop();
+}
+
+void server_core::stop_listening() noexcept try {
+  main_.post([this]() noexcept {
+    if (!close_listeners()) stop();
+  });
+} catch (const std::bad_alloc&) {
+  stop();
+}
+
 void server_core::begin_to_drain(duration within) noexcept {
   if (drain_tracker_->begun()) return;
   report(host_.log, {severity::info, "draining"});

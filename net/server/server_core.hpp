@@ -47,15 +47,9 @@ class server_core : protected detail::session_owner {
   /// output, and closes. Input that a client sends later gets no answer, and no handler sees it. run() returns when the
   /// last connection has closed. After `within` the server closes the rest as stop() does. The first call counts.
   /// stop() may follow at any time. Without memory to drain, the server stops at once.
-  void drain(duration within) {
-    main_.post([this, within]() noexcept { begin_to_drain(within); });
-  }
+  void drain(duration within) noexcept;
   /// [any thread] Closes the listeners. Open connections continue. Without memory for that, stops the server.
-  void stop_listening() {
-    main_.post([this]() noexcept {
-      if (!close_listeners()) stop();
-    });
-  }
+  void stop_listening() noexcept;
 
   /// [any thread] Returns the accept strategy in use. It differs from the option if that strategy is not available.
   [[nodiscard]] accept_strategy accept() const noexcept;
