@@ -99,6 +99,7 @@ awaitable<bool> read_some(reading& r) {
   if (in->empty()) r.on.report(r.l, "read() returns nothing, and this is not the end");
   if (r.l.paused && !r.s.draining()) r.on.report(r.l, "read() returns input while reading is paused");
   r.rest += *in;
+  r.l.taken += in->size();
   co_return true;
 }
 
@@ -114,11 +115,13 @@ awaitable<bool> read_whole(reading& r) {
       got = co_await r.s.read_exactly(size_field);
       if (got) {
         r.rest = *got;
+        r.l.taken += got->size();
         got = co_await r.s.read_exactly(line_size(r.rest) - size_field);
       }
     }
   }
   if (got) r.rest += *got;
+  if (got) r.l.taken += got->size();
   co_return got.has_value();
 }
 

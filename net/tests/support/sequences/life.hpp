@@ -44,6 +44,7 @@ struct life {
   error_code why, close_reason;
   time_point last_work{}, last_other_work{}, limits_since{};
   std::uint64_t consumed = 0;        // bytes of input
+  std::uint64_t taken = 0;           // bytes that reads of a coroutine have returned
   std::uint64_t written = 0;         // bytes of output that were accepted
   std::vector<std::uint64_t> asked;  // `written` at the time of each when_sent()
   std::size_t expected = 0;

@@ -290,7 +290,7 @@ std::size_t plain_program::operator()(connection& c, bytes in) {
       return used;
     }
     if (l.close_called) return in.size();
-    if (l.paused || l.waits_for_room) break;
+    if (l.paused || l.waits_for_room || (l.number % 2 == 0 && c.must_yield())) break;
   }
   if (wrong) stage_->report(l, "what is delivered is not what was sent");
   if (l.paused || l.waits_for_room) l.leaves_input = used < in.size();

@@ -36,6 +36,7 @@ void reference_model::check(life& l, bool ended) {
   require(l, !l.client_reset, "it is open after a reset");
   check_output(l);
   check_input(l);
+  check_held_input(l);
   check_end(l, ended);
 }
 
@@ -86,6 +87,16 @@ void reference_model::check_output(const life& l) const {
   require(l, l.told == l.asked.size(), "a when_sent() function is not called although everything has left");
   require(l, !l.waits_for_room || closes(l) || draining,
           "on_writable or until_writable() does not come although everything has left");
+}
+
+// "It stops reading at 64 KiB of input that waits for the handler, plus the batch that a handler on a pool works on":
+// what the server holds of a peer that sends ahead stays bounded, whatever its handler waits for.
+void reference_model::check_held_input(const life& l) const {
+  constexpr std::uint64_t limit = 64 * 1024, one_arrival = 64 * 1024;
+  if (draining || closes(l) || l.leaves_input || l.expected > 0 || l.client_closed) return;
+  const std::uint64_t held = l.client_sent - l.unread - std::max(l.consumed, l.taken);
+  require(l, held <= (l.kind == flavour::coroutine ? 1 : 2) * (limit + one_arrival),
+          "the server holds more input than its handler can use now");
 }
 
 void reference_model::check_input(const life& l) const {

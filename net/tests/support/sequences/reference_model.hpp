@@ -56,6 +56,7 @@ class reference_model {
   void observe(life& l, time_point now) const;
   void check_output(const life& l) const;
   void check_input(const life& l) const;
+  void check_held_input(const life& l) const;
   void check_end(life& l, bool ended) const;
   void check_after_end(const life& l, bool ended) const;
   void check_drain(const life& l) const;
