@@ -110,9 +110,10 @@ void sequence_world::give_command(client& c, const step& s) {
   if (c.of->half_closed) return;
   const std::size_t filler = s.extra % 1000 == 999 ? 20'000 : s.extra % 1000;
   c.kept_back += make_line({.sequence = c.next_command++, .does = s.does, .amount = s.amount}, filler);
-  // Some clients send far ahead.
+  // Some clients send far ahead. Every eighth time a coroutine waits for the next turn in between.
   for (std::uint32_t n = 0; s.extra % 100 == 7 && n < 300; ++n)
-    c.kept_back += make_line({.sequence = c.next_command++, .does = action::reply, .amount = s.amount + n}, 900);
+    c.kept_back += make_line(
+        {.sequence = c.next_command++, .does = n % 8 == 0 ? action::sleep : action::reply, .amount = 3 * n + 1}, 900);
   c.of->sent_too_much |= filler > setting_.limits.max_input || c.kept_back.size() > setting_.limits.max_input;
   deliver(c, std::min<std::size_t>(s.extra / 1000, c.kept_back.size() - 1));
 }

@@ -162,7 +162,7 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const std::size_t first = splits ? 70'000 : 0;
   const bool begun = r.s.write(bytes(text).substr(0, first));
   const timer_note noted(r.on);
-  co_await sleep_for{std::chrono::milliseconds(amount % 3000)};
+  co_await sleep_for{std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000)};
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
   if (r.l.knows_of_failure) co_return;
   if (begun && r.s.write(bytes(text).substr(first))) {

@@ -31,12 +31,12 @@ void reference_model::check(life& l, bool ended) {
   require(l, !stopping, "it is open although the server has stopped");
   if (!l.has_client) return;
   observe(l, now);
+  check_held_input(l);
   if (!rests(l)) return;
   require(l, !l.abort_asked, "it is open after registry.abort()");
   require(l, !l.client_reset, "it is open after a reset");
   check_output(l);
   check_input(l);
-  check_held_input(l);
   check_end(l, ended);
 }
 
