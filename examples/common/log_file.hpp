@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_file: log events of the server and the relays, one line each, to a file or to standard error.
+// log_file: log events of a server, one line each, to a file or to standard error.
 #pragma once
 
 #include <quintet/base/log.hpp>
 
-#include <cstdio>
-#include <memory>
-#include <mutex>
 #include <string>
 
-namespace example::proxy {
+namespace example {
 
-class log_file {
- public:
-  /// Opens a file to append to; an empty path means standard error. Throws config_error if the file cannot be opened.
-  log_file(const std::string& path, quintet::severity least);
+/// [before run] Opens a file to append to, and returns a hook that writes events of at least this severity to it. An
+/// empty path means standard error. A line that cannot be written is lost, and nothing else. After SIGHUP the next line
+/// opens the file again, because another program may have renamed it. Throws config_error if the file cannot be opened.
+[[nodiscard]] quintet::log_hook open_log(const std::string& path, quintet::severity least);
 
-  /// [any thread]
-  void write(const quintet::log_event& event);
-
- private:
-  struct closer {
-    void operator()(std::FILE* f) const noexcept { (void)std::fclose(f); }
-  };
-  const quintet::severity least_;
-  std::unique_ptr<std::FILE, closer> file_;
-  std::mutex mutex_;
-};
-
-}  // namespace example::proxy
+}  // namespace example
