@@ -7,6 +7,12 @@
 
 namespace kv {
 
+namespace {
+
+constexpr std::size_t small = 64;  // bytes of a value that is copied rather than shared
+
+}  // namespace
+
 void replies::write_number(char prefix, std::int64_t n) {
   std::array<char, 32> line;
   line[0] = prefix;
@@ -23,6 +29,7 @@ void replies::write_bulk(bytes value) {
 }
 
 void replies::write_bulk(store::value found) {
+  if (found->size() <= small) return write_bulk(bytes(*found));
   write_number('$', static_cast<std::int64_t>(found->size()));
   write(std::move(found));
   write("\r\n");
