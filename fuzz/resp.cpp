@@ -69,6 +69,16 @@ class client {
 
 }  // namespace
 
+/// Requires that a stream that begins with a request line of HTTP is recognised before anything of it is carried out.
+void check_http(bytes stream, const reading& got) {
+  for (const bytes method : {"GET / ", "POST / ", "PUT / ", "OPTIONS * "}) {
+    if (!stream.starts_with(method) || !stream.substr(method.size()).starts_with("HTTP/1.1\r\n")) continue;
+    if (got.requests.empty()) return require(!got.error.empty(), "a request line is a request, or malformed");
+    const std::vector<bytes> first(got.requests[0].begin(), got.requests[0].end());
+    require(kv::speaks_http(first), "HTTP is recognised");
+  }
+}
+
 // The first byte chooses limits, and whether a long word comes first. The second byte is the plan of the cuts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
@@ -81,6 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   client at_once(limits);
   at_once.parse(stream);
+  check_http(stream, at_once.got());
   const auto check = [&](const std::vector<bytes>& pieces) {
     client slow(limits);
     for (const bytes& piece : pieces) slow.send(piece);

@@ -8,7 +8,9 @@ needs() {
     command -v "$program" > /dev/null && continue
     case $program in
       redis-cli | redis-benchmark) package=redis-tools ;;
-      systemd-socket-activate) package=systemd ;;
+      systemd-socket-activate | systemd-analyze) package=systemd ;;
+      h2load) package=nghttp2-client ;;
+      ab) package=apache2-utils ;;
       *) package=$program ;;
     esac
     echo "skipped: $program is not installed; apt-get install $package"

@@ -2,12 +2,16 @@
 // options: strict parsing; every error message names the option and the allowed values.
 #include "options.hpp"
 
+#include "log_file.hpp"
+#include "version.hpp"
+
 #include <boost/system/system_error.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -93,7 +97,9 @@ endpoint parse_endpoint(const std::string& text) {
 }  // namespace
 
 struct command_line::parser {
-  parser(std::string program, const std::string& description) : name(std::move(program)), app(description, name) {}
+  parser(std::string program, const std::string& description) : name(std::move(program)), app(description, name) {
+    add_version(app, name);
+  }
 
   // Adds an option whose text parse() converts. The error message names the option.
   template <class T, class Parse>
@@ -136,6 +142,12 @@ struct command_line::parser {
     add_list("--listen", listen, "address to listen on instead of --address and --port; also unix:/path; repeatable",
              "ADDRESS");
   }
+  // Standard error gets only what an operator must see.
+  void settle_log() const {
+    using quintet::severity;
+    if (config) config->log = open_log(log, debug ? severity::debug : log.empty() ? severity::warning : severity::info);
+  }
+
   // Sockets opened by the parent process take precedence over the command line.
   void settle_listening() const {
     if (!config) return;
@@ -178,6 +190,8 @@ struct command_line::parser {
   std::uint16_t port = 0;
   std::optional<std::uint16_t> priority_port;
   std::vector<std::string> listen;
+  std::string log;     // a file; empty: standard error
+  bool debug = false;  // --debug
 };
 
 command_line::command_line(std::string name, const std::string& description)
@@ -188,6 +202,10 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
   parser_->add_listening(c);
   parser_->add("--engine", c.engine, parse_engine,
                "I/O engine: epoll, asio or uring [" + std::string(to_string(c.engine)) + "]", "NAME");
+  text("--log", parser_->log,
+       "file for log events from severity info on; SIGHUP opens it again [standard error, only warnings and errors]",
+       "FILE");
+  flag("--debug", parser_->debug, "log also what is for debugging");
   flag("--show-limits", shows_limits, "print the time and byte limits of connections");
   if (!with_model) return *this;
   parser_->add("--model", c.model, parse_model,
@@ -257,12 +275,17 @@ command_line& command_line::try_it(const std::string& lines) {
 }
 
 void command_line::parse(int argc, const char* const* argv) {
+  (void)std::signal(SIGPIPE, SIG_IGN);
   try {
     parser_->app.parse(argc, argv);
     parser_->settle_listening();
     parser_->settle_destinations();
+    parser_->settle_log();
   } catch (const CLI::CallForHelp&) {
     std::fputs(parser_->app.help().c_str(), stdout);
+    std::exit(0);
+  } catch (const CLI::CallForVersion& e) {
+    std::puts(e.what());
     std::exit(0);
   } catch (const CLI::ParseError& e) {
     refuse(parser_->name, std::string(e.what()) + " (allowed: " + parser_->allowed + ", --help)");

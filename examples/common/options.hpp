@@ -6,7 +6,6 @@
 #include <quintet/threadmodels/server.hpp>
 
 #include <chrono>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -31,7 +30,8 @@ class command_line {
   command_line& operator=(const command_line&) = delete;
 
   /// Adds --port, --address, --priority-port, --listen, each with the settings of the first listener in `into`;
-  /// --engine, --show-limits; and, with a model, --model, --loops, --workers, --accept.
+  /// --engine, --log, --show-limits; and, with a model, --model, --loops, --workers, --accept. parse() also sets
+  /// `into.log`.
   command_line& server(quintet::config& into, bool with_model = true);
   command_line& number(const std::string& name, std::size_t& into, std::size_t min, std::size_t max,
                        const std::string& help);
@@ -48,7 +48,8 @@ class command_line {
   /// Sets the lines at the end of --help.
   command_line& try_it(const std::string& lines);
 
-  /// Parses. Ends the program after --help (status 0) and after an error (status 2).
+  /// Parses. Ends the program after --help or --version (status 0) and after an error (status 2). From here on the
+  /// program ignores SIGPIPE: a server survives the program that has read its log.
   void parse(int argc, const char* const* argv);
 
  private:
@@ -67,12 +68,20 @@ void announce(const std::string& name, const quintet::config& c, bool with_model
 /// The time for clients to read their last replies after SIGINT or SIGTERM.
 inline constexpr std::chrono::seconds drain_time{5};
 
+/// Runs the server, and announces it once its threads have started.
+template <class Server>
+void run(const std::string& name, const quintet::config& c, Server& server, bool with_model = true) {
+  server.start();
+  announce(name, c, with_model, server.addresses());
+  server.main_loop().run();
+  server.finish();
+}
+
 /// Serves until SIGINT or SIGTERM, then drains: answers received requests and returns.
 template <class Server>
 void serve(const std::string& name, const quintet::config& c, Server& server, bool with_model = true) {
   const quintet::drain_on_signals drainer(server, drain_time);
-  announce(name, c, with_model, server.addresses());
-  server.run();
+  run(name, c, server, with_model);
 }
 
 /// Prints the current exception, for the catch (...) of a main function. Returns 2 for a wrong configuration or a

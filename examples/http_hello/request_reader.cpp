@@ -6,6 +6,9 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include <algorithm>
+#include <string>
+
 namespace http_hello {
 
 using boost::beast::http::error;
@@ -15,13 +18,47 @@ namespace {
 // "0\r\n\r\n" is the shortest rest of a chunked body. Once Beast has seen the 0, it asserts that it gets no less.
 constexpr std::size_t least_chunked = 5;
 
-// Returns whether a chunk's line is complete; for the last chunk, whether its trailer is complete too. If Beast needs
-// more than that, a string in the chunk's extension does not end in its line. Beast would search for its end without
-// limit, and count the chunk against the body limit each time.
-bool has_complete_line_of_chunk(bytes in) {
-  if (in.starts_with("\r\n")) in.remove_prefix(2);  // of the previous chunk
-  const bool is_last = in.find_first_not_of('0') >= in.find_first_not_of("0123456789abcdefABCDEF");
-  return in.find(is_last ? "\r\n\r\n" : "\r\n") != in.npos;
+/// Returns the size of a chunk's line; for the last chunk, with its trailer. Returns npos if it is incomplete.
+std::size_t line_of_chunk(bytes in) {
+  const std::size_t begin = in.starts_with("\r\n") ? 2 : 0;  // the end of the previous chunk
+  const bytes line = in.substr(begin);
+  const bool is_last = line.find_first_not_of('0') >= line.find_first_not_of("0123456789abcdefABCDEF");
+  const bytes end = is_last ? "\r\n\r\n" : "\r\n";
+  const std::size_t found = line.find(end);
+  return found == line.npos ? found : begin + found + end.size();
+}
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Returns the position of the version in a request line, "HTTP/1.1". Returns npos if the line has none.
+std::size_t find_version(bytes line) {
+  line = line.substr(0, std::min(line.find("\r\n"), line.size()));
+  constexpr bytes form = "HTTP/1.1";
+  if (line.size() < form.size() + 1) return line.npos;
+  const std::size_t at = line.size() - form.size();
+  const bytes version = line.substr(at);
+  const bool fits = line[at - 1] == ' ' && version.starts_with("HTTP/") && is_digit(version[5]) && version[6] == '.' &&
+                    is_digit(version[7]);
+  return fits ? at : line.npos;
+}
+
+/// Returns whether a text is a host with an optional port (RFC 3986, section 3.2.2), or empty.
+bool is_host(bytes text) {
+  static constexpr bytes of_names = ":abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=";
+  std::size_t end = text.find_first_not_of(of_names.substr(1));
+  if (text.starts_with('[')) {
+    end = text.find_first_not_of(of_names, 1);
+    if (end == text.npos || text[end++] != ']') return false;
+  }
+  const bytes port = text.substr(std::min(end, text.size()));
+  return port.empty() || (port.front() == ':' && port.find_first_not_of("0123456789", 1) == port.npos);
+}
+
+/// Returns the size of the empty lines before a request. Careless clients send one behind a body (RFC 9112, 2.2).
+std::size_t empty_lines_before(bytes in) noexcept {
+  std::size_t size = 0;
+  while (in.substr(size).starts_with("\r\n")) size += 2;
+  return size;
 }
 
 }  // namespace
@@ -35,24 +72,55 @@ request_reader::request_reader(const limits& l) : header_limit_(l.header) {
 request_reader::progress request_reader::read(bytes in, std::size_t& used) {
   error_code ec;
   bytes rest = in;
+  if (version_ == 0) {
+    const std::size_t empty = empty_lines_before(in);
+    rest.remove_prefix(empty);
+    used += empty;
+    header_bytes_ += empty;
+    check_header(0, ec);
+    if (rest == "\r") return progress::incomplete;
+  }
   while (!rest.empty() && !is_done() && !ec) {
     const bool in_header = !is_header_done();
     if (!in_header && chunked() && rest.size() < least_chunked) break;
-    const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), ec);
+    const std::size_t taken = in_header ? put_header(rest, ec) : put_body(rest, ec);
     rest.remove_prefix(taken);
     used += taken;
-    if (in_header) {
-      header_bytes_ += taken;
-      check_header(rest.size(), ec);
-    } else if (ec == error::need_more && taken == 0 && chunked() && has_complete_line_of_chunk(rest)) {
-      ec = error::bad_chunk_extension;
-    }
   }
   if (ec && ec != error::need_more) {
     status_ = status_for(ec, rest);
     return progress::refused;
   }
   return is_done() ? progress::whole : progress::incomplete;
+}
+
+// Beast waits for more than a short line that is wrong, and finds a wrong version before the end of its line: which
+// error that is depends on all of the line.
+std::size_t request_reader::put_header(bytes in, error_code& ec) {
+  std::size_t taken = put(boost::asio::buffer(in.data(), in.size()), ec);
+  if (version_ == 0 && (ec == error::bad_version || ec == error::need_more)) {
+    const bool has_line = in.find('\n') != in.npos;
+    taken = 0;
+    if (!has_line)
+      ec = error::need_more;
+    else if (ec == error::bad_version)
+      taken = put_as_http_1_1(in, ec);
+    else if (find_version(in) == in.npos)
+      ec = error::bad_version;
+  }
+  header_bytes_ += taken;
+  check_header(in.size() - taken, ec);
+  return taken;
+}
+
+// A later minor version of HTTP/1 is served as HTTP/1.1 (RFC 9110, 2.5), but Beast does not know it.
+std::size_t request_reader::put_as_http_1_1(bytes in, error_code& ec) {
+  const std::size_t at = find_version(in);
+  if (at == in.npos || in[at + 5] != '1' || in[at + 7] < '2') return 0;
+  std::string as_known(in);
+  as_known[at + 7] = '1';
+  ec = {};
+  return put(boost::asio::buffer(as_known), ec);
 }
 
 // Beast limits only the bytes of one call, not those already used: a header that arrives line by line would have no
@@ -62,12 +130,28 @@ void request_reader::check_header(std::size_t unread, error_code& ec) const {
   if (header_bytes_ + (is_header_done() ? 0 : unread) > header_limit_) ec = error::header_limit;
 }
 
+// If Beast needs more than a complete line, a string in the chunk's extension does not end in its line. Beast would
+// search for its end without limit, and count the chunk against the body limit each time.
+std::size_t request_reader::put_body(bytes in, error_code& ec) {
+  const bool at_line = chunked() && chunk_rest_ == 0;
+  const std::size_t line = at_line ? line_of_chunk(in) : 0;
+  if (std::min(line, in.size()) > header_limit_) {
+    ec = error::header_limit;
+    return 0;
+  }
+  const std::size_t taken = put(boost::asio::buffer(in.data(), in.size()), ec);
+  if (at_line && line != in.npos && ec == error::need_more && taken == 0) ec = error::bad_chunk_extension;
+  return taken;
+}
+
 // Beast may not use the request line before all fields have arrived, so `unread` is searched for its end.
 int request_reader::status_for(error_code ec, bytes unread) const {
-  if (ec == error::header_limit) return version_ == 0 && unread.find('\n') == unread.npos ? 414 : 431;
+  const bool in_line = version_ == 0;
+  if (ec == error::header_limit)
+    return in_line && std::min(unread.find('\n'), unread.size()) >= header_limit_ ? 414 : 431;
   if (ec == error::body_limit) return 413;
-  if (ec == error::bad_version) return 505;
-  return 400;
+  const std::size_t version = ec == error::bad_version ? find_version(unread) : unread.npos;
+  return version != unread.npos && unread[version + 5] != '1' ? 505 : 400;
 }
 
 bool request_reader::take_continue() noexcept {
@@ -82,7 +166,10 @@ void request_reader::on_request_impl(verb method, string_view, string_view, int 
 }
 
 void request_reader::on_field_impl(field name, string_view, string_view value, error_code& ec) {
-  if (name == field::host) ++hosts_;
+  if (name == field::host) {
+    ++hosts_;
+    if (!is_host({value.data(), value.size()})) ec = error::bad_value;
+  }
   if (name == field::expect) awaits_continue_ = boost::beast::iequals(value, "100-continue");
   // A coding other than chunked, or a coding after it: the end of such a body is unknown.
   if (name == field::transfer_encoding && !chunked()) ec = error::bad_transfer_encoding;

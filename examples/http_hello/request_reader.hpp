@@ -37,7 +37,8 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   [[nodiscard]] bool is_get() const noexcept { return method_ == boost::beast::http::verb::get; }
   [[nodiscard]] bool is_head() const noexcept { return method_ == boost::beast::http::verb::head; }
   [[nodiscard]] bool is_http_1_0() const noexcept { return version_ == 10; }
-  using basic_parser::keep_alive;
+  /// A transfer coding in HTTP/1.0 is no agreement between the two sides: the connection must close (RFC 9112, 6.1).
+  [[nodiscard]] bool keep_alive() const { return basic_parser::keep_alive() && !(is_http_1_0() && chunked()); }
   // After `refused`: 400, 413, 414, 431 or 505.
   [[nodiscard]] int status() const noexcept { return status_; }
   /// After `incomplete`: returns whether the client waits for "100 Continue". Returns true once.
@@ -50,6 +51,10 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   using verb = boost::beast::http::verb;
   using length = boost::optional<std::uint64_t>;
 
+  // Return how many bytes of `in` they have used.
+  std::size_t put_header(bytes in, error_code& ec);
+  std::size_t put_as_http_1_1(bytes in, error_code& ec);
+  std::size_t put_body(bytes in, error_code& ec);
   void check_header(std::size_t unread, error_code& ec) const;
   [[nodiscard]] int status_for(error_code ec, bytes unread) const;
 
@@ -59,8 +64,11 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   void on_header_impl(error_code& ec) override;
   void on_body_init_impl(const length&, error_code&) override {}
   std::size_t on_body_impl(string_view body, error_code&) override { return body.size(); }
-  void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
-  std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code&) override { return body.size(); }
+  void on_chunk_header_impl(std::uint64_t size, string_view, error_code&) override { chunk_rest_ = size; }
+  std::size_t on_chunk_body_impl(std::uint64_t rest, string_view body, error_code&) override {
+    chunk_rest_ = rest - body.size();
+    return body.size();
+  }
   void on_finish_impl(error_code&) override {}
 
   std::size_t header_limit_;
@@ -69,6 +77,7 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   int version_ = 0;  // 10 or 11; 0: the request line has not been read
   int status_ = 0;
   unsigned hosts_ = 0;
+  std::uint64_t chunk_rest_ = 0;  // bytes of the chunk's body that have not been read
   bool awaits_continue_ = false;
 };
 

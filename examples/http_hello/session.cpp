@@ -7,8 +7,7 @@
 namespace http_hello {
 
 // A client that may still be sending gets time to read the reply, even with --linger 0.
-std::size_t session::end(quintet::connection& c, bytes in, bytes reply, bool more_may_come) {
-  c.write(reply);
+std::size_t session::end(quintet::connection& c, bytes in, bool more_may_come) {
   if (auto limits = c.limits(); more_may_come && limits.linger_timeout == quintet::duration::zero()) {
     limits.linger_timeout = std::chrono::seconds(1);
     c.set_limits(limits);
@@ -27,12 +26,12 @@ std::size_t session::operator()(quintet::connection& c, bytes in) {
         if (reader_->take_continue()) c.write(replies::go_on);
         return used;
       case request_reader::progress::refused:
-        return end(c, in, replies_.refusal(reader_->status()), true);
+        replies_.write_refusal(c, reader_->status());
+        return end(c, in, true);
       case request_reader::progress::whole:
         const bool keep = reader_->keep_alive() && !c.draining();
-        const bytes reply = replies_.to(*reader_, keep);
-        if (!keep) return end(c, in, reply, used < in.size());
-        c.write(reply);
+        replies_.write(c, *reader_, keep);
+        if (!keep) return end(c, in, used < in.size());
         reader_.emplace(limits_);
         has_ended_one = true;
     }

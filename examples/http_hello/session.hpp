@@ -21,7 +21,7 @@ class session {
   std::size_t operator()(quintet::connection& c, bytes in);
 
  private:
-  std::size_t end(quintet::connection& c, bytes in, bytes reply, bool more_may_come);
+  std::size_t end(quintet::connection& c, bytes in, bool more_may_come);
 
   const replies& replies_;
   limits limits_;

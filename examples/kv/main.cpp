@@ -6,23 +6,32 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 int main(int argc, char** argv) {
   auto config = quintet::config::public_defaults({"127.0.0.1:6380"});
   kv::limits limits;
   constexpr std::size_t megabyte = 1024 * 1024, gigabyte = 1024 * megabyte;
+  std::optional<std::size_t> request, input_total_mib, output_total_mib;
   std::size_t max_memory_mib = 256, send_timeout_s = 30, idle_timeout_s = 300, spin_us = 0;
   std::string unix_path;
-  example::command_line("kv",
-                        "Keys and values in memory, over the Redis protocol: PING ECHO GET SET DEL EXISTS INCR "
-                        "CONFIG GET, COMMAND, QUIT.")
+  example::command_line(
+      "kv",
+      "Keys and values in memory, over the Redis protocol, version 2 or 3: GET, SET (EX PX NX XX), DEL, "
+      "EXISTS, INCR, INCRBY, DBSIZE, FLUSHALL, PING, ECHO, QUIT, and what clients ask when they "
+      "connect: HELLO, CLIENT, SELECT 0, CONFIG GET, COMMAND, INFO. No passwords, no other types.")
       .server(config)
       .number("--max-arguments", limits.arguments, 4, 1'000'000, "largest number of arguments of one request")
       .number("--max-bulk", limits.bulk, 1, gigabyte, "largest argument, in bytes")
-      .number("--max-request", limits.request, 1, gigabyte, "largest size of all arguments of one request, in bytes")
+      .optional_number("--max-request", request, 1, 2 * gigabyte,
+                       "largest size of all arguments of one request, in bytes; none: twice --max-bulk")
       .number("--max-memory-mib", max_memory_mib, 1, 1024 * 1024,
               "MiB of all keys and values, above which SET is refused")
+      .optional_number("--max-input-total-mib", input_total_mib, 1, 1024 * 1024,
+                       "MiB of unfinished requests of all clients; none: 512, and at least four of the largest")
+      .optional_number("--max-output-total-mib", output_total_mib, 1, 1024 * 1024,
+                       "MiB of replies that wait for all clients; none: 512, and at least four of the largest")
       .number("--send-timeout-s", send_timeout_s, 1, 3600,
               "seconds until a client that reads none of its replies is closed")
       .number("--idle-timeout-s", idle_timeout_s, 0, 1'000'000, "seconds until a silent client is closed; 0: never")
@@ -34,16 +43,18 @@ int main(int argc, char** argv) {
           "  redis-benchmark -p 6380 -t ping,set,get -c 100 -n 100000 -P 16")
       .parse(argc, argv);
   example::set_send_timeout(config, std::chrono::seconds(send_timeout_s));
-  config.limits.idle_timeout = std::chrono::seconds(idle_timeout_s);
-  config.limits.max_input = kv::max_input(limits);
-  config.limits.max_output = kv::max_output(limits, config.limits.high_watermark);
+  config.limits.idle_timeout = config.limits.first_byte_timeout = std::chrono::seconds(idle_timeout_s);
+  limits.request = request.value_or(2 * limits.bulk);
+  kv::set_sizes(config.limits, config.memory, limits);
+  if (input_total_mib) config.memory.max_input_total = *input_total_mib * megabyte;
+  if (output_total_mib) config.memory.max_output_total = *output_total_mib * megabyte;
   config.advanced.loop.spin = std::chrono::microseconds(spin_us);
   if (!unix_path.empty())
     config.listen.emplace_back("unix:" + unix_path,
                                quintet::listener_settings{.upgrade = quintet::connection_upgrade::shared_memory});
   try {
     kv::store store(max_memory_mib * megabyte);
-    quintet::server server(config, kv::session(store, limits));
+    quintet::server server(config, kv::session(store, limits, &config.log));
     example::serve("kv", config, server);
   } catch (...) {
     return example::report_exception("kv");

@@ -2,6 +2,7 @@
 // resp: the parser. Its error texts are those of Redis 7, so that clients and their tests know them.
 #include "resp.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace kv {
@@ -10,6 +11,25 @@ namespace {
 constexpr bytes line_end = "\r\n";
 
 bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
+
+char take(bytes& line) noexcept {
+  const char first = line.front();
+  line.remove_prefix(1);
+  return first;
+}
+
+/// Returns the character that a backslash within double quotes stands for, and takes its text from the line.
+char take_escaped(bytes& line) noexcept {
+  unsigned char value = 0;
+  if (line.size() > 2 && line.front() == 'x' &&
+      std::from_chars(line.data() + 1, line.data() + 3, value, 16).ptr == line.data() + 3)
+    return line.remove_prefix(3), static_cast<char>(value);
+  constexpr bytes letters = "nrtba", meanings = "\n\r\t\b\a";
+  const char letter = take(line);
+  const std::size_t known = letters.find(letter);
+  return known == letters.npos ? letter : meanings[known];
+}
 
 }  // namespace
 
@@ -61,7 +81,8 @@ outcome request_parser::parse_bulk() {
   announced_ += size;
   if (announced_ > limits_.request) return fail("too big request");
   if (in_.size() - position_ < size + line_end.size()) return outcome::incomplete;
-  if (in_.substr(position_ + size, line_end.size()) != line_end) return fail("bulk string is longer than announced");
+  if (in_.substr(position_ + size, line_end.size()) != line_end)
+    return fail("expected CRLF after a bulk string of " + std::to_string(size) + " bytes");
   arguments_.push_back(in_.substr(position_, size));
   position_ += size + line_end.size();
   return outcome::request;
@@ -91,26 +112,57 @@ outcome request_parser::parse_inline() {
   return outcome::request;
 }
 
-// Splits words at blanks outside of 'single' and "double" quotes. Returns false for unbalanced quotes. Unlike Redis
-// this knows no escapes, because arguments are views of the input.
+// Splits words at blanks outside of quotes. Quotes may begin within a word.
 bool request_parser::split_words(bytes line) {
+  unquoted_.clear();
   for (;;) {
     while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
     if (line.empty()) return true;
-    std::size_t end = 0;
-    if (const char quote = line.front(); quote == '"' || quote == '\'') {
-      line.remove_prefix(1);
-      end = line.find(quote);
-      if (end == line.npos) return false;
-      arguments_.push_back(line.substr(0, end));
-      line.remove_prefix(end + 1);
-      if (!line.empty() && !is_blank(line.front())) return false;
+    const auto end = std::ranges::find_if(line, [](char c) { return is_blank(c) || is_quote(c); });
+    const auto size = static_cast<std::size_t>(end - line.begin());
+    if (end != line.end() && is_quote(*end)) {
+      if (!unquote_word(line)) return false;
     } else {
-      while (end < line.size() && !is_blank(line[end])) ++end;
-      arguments_.push_back(line.substr(0, end));
-      line.remove_prefix(end);
+      arguments_.push_back(line.substr(0, size));
+      line.remove_prefix(size);
     }
   }
+}
+
+// Takes one word from the line. Its text is never longer than its quoted form, so that earlier views remain valid.
+bool request_parser::unquote_word(bytes& line) {
+  if (unquoted_.empty()) unquoted_.reserve(line.size());
+  const std::size_t begin = unquoted_.size();
+  while (!line.empty() && !is_blank(line.front())) {
+    if (!is_quote(line.front()))
+      unquoted_ += take(line);
+    else if (!unquote(line))
+      return false;
+  }
+  arguments_.push_back(bytes(unquoted_).substr(begin));
+  return true;
+}
+
+// Takes a text in quotes, which must end the word. Returns false for unbalanced quotes.
+bool request_parser::unquote(bytes& line) {
+  const char quote = take(line);
+  while (!line.empty() && line.front() != quote) {
+    char c = take(line);
+    if (c == '\\' && quote == '"' && !line.empty())
+      c = take_escaped(line);
+    else if (c == '\\' && line.starts_with('\''))
+      c = take(line);
+    unquoted_ += c;
+  }
+  if (line.empty()) return false;
+  line.remove_prefix(1);
+  return line.empty() || is_blank(line.front());
+}
+
+// Every request of HTTP/1.1 has a Host field, and POST is the method that a form of any web page can send.
+bool speaks_http(std::span<const bytes> r) noexcept {
+  return equal_ignoring_case(r[0], "post") || equal_ignoring_case(r[0], "host:") ||
+         (r.size() > 2 && r.back().starts_with("HTTP/"));
 }
 
 }  // namespace kv

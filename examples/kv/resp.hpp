@@ -4,6 +4,7 @@
 
 #include <quintet/base/bytes.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,7 @@ class request_parser {
   /// Parses the first request in `in`.
   outcome parse(bytes in);
 
-  // After outcome::request. The arguments are views of `in`.
+  // After outcome::request. The arguments are views of `in`, and of the parser for words with quotes.
   [[nodiscard]] std::span<const bytes> arguments() const noexcept { return arguments_; }
   [[nodiscard]] std::size_t used() const noexcept { return position_; }
   // After outcome::malformed: Redis's text, without "-ERR ".
@@ -51,6 +52,8 @@ class request_parser {
   outcome parse_bulk();
   outcome parse_length(char prefix, std::optional<std::int64_t>& into);
   bool split_words(bytes line);
+  bool unquote_word(bytes& line);
+  bool unquote(bytes& line);
   outcome fail(std::string_view why);
 
   limits limits_;
@@ -58,10 +61,20 @@ class request_parser {
   std::size_t position_ = 0;
   std::size_t announced_ = 0;  // bytes of the arguments so far
   std::vector<bytes> arguments_;
+  std::string unquoted_;  // the words with quotes of an inline command, without the quotes
   std::string error_;
 };
 
 /// Returns a whole number in Redis's form: no plus sign, no leading zeros, no blanks. Returns nothing otherwise.
 [[nodiscard]] std::optional<std::int64_t> to_integer(bytes text) noexcept;
+
+/// Returns whether a request that is no command is part of an HTTP request: its request line, or its Host field.
+[[nodiscard]] bool speaks_http(std::span<const bytes> arguments) noexcept;
+
+/// Returns whether two texts are equal but for the case of letters. `lower` must be in lower case.
+[[nodiscard]] inline bool equal_ignoring_case(bytes a, bytes lower) noexcept {
+  const auto same = [](char x, char y) { return (x >= 'A' && x <= 'Z' ? static_cast<char>(x + 32) : x) == y; };
+  return a.size() == lower.size() && std::equal(a.begin(), a.end(), lower.begin(), same);
+}
 
 }  // namespace kv

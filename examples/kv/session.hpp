@@ -3,42 +3,23 @@
 // It pauses while the client does not read its replies.
 #pragma once
 
+#include "commands.hpp"
+#include "replies.hpp"
 #include "resp.hpp"
 #include "store.hpp"
 
+#include <quintet/base/log.hpp>
 #include <quintet/net/connection.hpp>
 
 #include <cstddef>
-#include <span>
 #include <string>
-#include <utility>
 
 namespace kv {
 
-/// Writes replies to a connection and counts their bytes.
-class replies {
- public:
-  explicit replies(quintet::connection& to) noexcept : to_(to) {}
-  void write(bytes data) {
-    written_ += data.size();
-    to_.write(data);
-  }
-  void write(store::value data) {
-    written_ += data->size();
-    to_.write(std::move(data));
-  }
-  void close() noexcept { to_.close(); }
-  [[nodiscard]] std::size_t written() const noexcept { return written_; }
-  void begin_again() noexcept { written_ = 0; }
-
- private:
-  quintet::connection& to_;
-  std::size_t written_ = 0;
-};
-
 class session {
  public:
-  session(store& data, const limits& l) : store_(data), parser_(l) {}
+  /// `log` gets the session's own events. It must outlive the session; null: none.
+  session(store& data, const limits& l, const quintet::log_hook* log = nullptr) : store_(data), log_(log), parser_(l) {}
 
   /// Returns the number of bytes used: all of `in` except an incomplete request at its end.
   std::size_t operator()(quintet::connection& c, bytes in);
@@ -54,14 +35,12 @@ class session {
   void carry_out_put_off(quintet::connection& c);
 
   store& store_;
+  const quintet::log_hook* log_;
   request_parser parser_;
+  client_state client_;
   std::string put_off_;  // requests received while the client did not read
   std::size_t put_off_used_ = 0;
 };
-
-/// Carries out one request and writes its reply. `arguments`: at least one, the command's name. Returns false if the
-/// request was the connection's last (QUIT).
-bool execute(store& data, std::span<const bytes> arguments, replies& to);
 
 /// Returns a `max_input` that fits the largest request.
 [[nodiscard]] constexpr std::size_t max_input(const limits& l) noexcept {
@@ -72,5 +51,8 @@ bool execute(store& data, std::span<const bytes> arguments, replies& to);
 [[nodiscard]] constexpr std::size_t max_output(const limits& l, std::size_t high_watermark) noexcept {
   return high_watermark + l.request + 256 * 1024;
 }
+
+/// Sets limits of a server's memory that fit the largest request and reply of four clients at once.
+void set_sizes(quintet::connection_limits& each, quintet::memory_limits& all, const limits& l);
 
 }  // namespace kv

@@ -6,13 +6,14 @@
 #include "resp.hpp"
 
 #include <quintet/base/bytes.hpp>
+#include <quintet/base/clock.hpp>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,67 +23,67 @@
 
 namespace kv {
 
+/// Conditions of a SET, and the time after which its value is gone.
+struct set_options {
+  enum class when { always, key_is_new, key_exists };
+  when condition = when::always;
+  std::optional<quintet::duration> lifetime{};
+};
+
 /// [any thread] Values are immutable and replaced as a whole, so a reader needs the lock only to copy a pointer. A
 /// reply to a slow client therefore delays nobody else.
 class store {
  public:
   using value = quintet::shared_bytes;
 
-  /// `most`: limit of the bytes of all keys and values, plus `entry_cost` bytes per entry.
-  explicit store(std::size_t most = SIZE_MAX) noexcept : most_(most) {}
-  static constexpr std::size_t entry_cost = 128;
+  /// `most`: limit of the bytes of all keys and values, plus `entry_cost` bytes per entry, and `timer_cost` per
+  /// lifetime. The clock must outlive the store.
+  explicit store(std::size_t most = SIZE_MAX, const quintet::clock& time = quintet::clock::system()) noexcept
+      : most_(most), clock_(time) {}
+  static constexpr std::size_t entry_cost = 128, timer_cost = 64;
 
   /// Returns the value, or nullptr.
   [[nodiscard]] value get(bytes key) {
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
-    const auto found = s.values.find(key);
-    return found == s.values.end() ? nullptr : found->second;
+    const auto found = s.entries.find(key);
+    if (found == s.entries.end() || has_ended(s, found->second)) return nullptr;
+    return found->second.data;
   }
 
-  /// Stores a value. Returns false, without a change, if the store's limit would be exceeded.
+  /// Stores a value without a lifetime. Returns false, without a change, if the store's limit would be exceeded.
   bool set(bytes key, bytes to) {
     value fresh = std::make_shared<const std::string>(to);
     shard& s = shard_of(key);
-    const std::lock_guard lock(s.mutex);
-    return put(s, key, fresh);  // the old value is destroyed after the lock is released
+    {
+      const std::lock_guard lock(s.mutex);
+      if (put(s, key, fresh)) return true;  // the old value is destroyed after the lock is released
+    }
+    return set(key, to, {}) == set_result::stored;
   }
 
-  bool erase(bytes key) {
-    shard& s = shard_of(key);
-    const std::lock_guard lock(s.mutex);
-    const auto found = s.values.find(key);
-    if (found == s.values.end()) return false;
-    held_.fetch_sub(cost(key, *found->second), std::memory_order_relaxed);
-    s.values.erase(found);
-    return true;
-  }
+  enum class set_result { stored, condition_failed, store_full };
+  /// If there is no room, erases what has reached its end, and tries again.
+  set_result set(bytes key, bytes to, const set_options& options);
+
+  bool erase(bytes key);
+  /// Erases everything.
+  void clear();
+
+  enum class increment_error { none, not_a_number, overflow, store_full };
+  /// Adds to a number, which is 0 if the key is new. Its lifetime remains. Returns the new number, or an error.
+  std::pair<std::int64_t, increment_error> increment(bytes key, std::int64_t by = 1);
 
   /// Returns the bytes of all entries, counted as for the limit.
   [[nodiscard]] std::size_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t limit() const noexcept { return most_; }
+  struct counts {
+    std::size_t keys = 0, with_lifetime = 0;
+  };
+  /// Counts the keys, without those that have reached their end.
+  [[nodiscard]] counts count();
   /// Returns the number of keys in the fullest bucket, the maximum of comparisons in a lookup.
-  [[nodiscard]] std::size_t fullest_bucket() {
-    std::size_t most = 0;
-    for (shard& s : shards_) {
-      const std::lock_guard lock(s.mutex);
-      for (std::size_t i = 0; i < s.values.bucket_count(); ++i) most = std::max(most, s.values.bucket_size(i));
-    }
-    return most;
-  }
-
-  enum class increment_error { none, not_a_number, overflow, store_full };
-  /// Adds one to a number, which is 0 if the key is new. Returns the new number, or an error.
-  std::pair<std::int64_t, increment_error> increment(bytes key) {
-    shard& s = shard_of(key);
-    const std::lock_guard lock(s.mutex);
-    const auto found = s.values.find(key);
-    const auto before = found == s.values.end() ? std::optional<std::int64_t>(0) : to_integer(*found->second);
-    if (!before) return {0, increment_error::not_a_number};
-    if (*before == INT64_MAX) return {0, increment_error::overflow};
-    value fresh = std::make_shared<const std::string>(std::to_string(*before + 1));
-    if (!put(s, key, fresh)) return {0, increment_error::store_full};
-    return {*before + 1, increment_error::none};
-  }
+  [[nodiscard]] std::size_t fullest_bucket();
 
  private:
   /// Allows lookups by a view, without a std::string.
@@ -90,27 +91,40 @@ class store {
     using is_transparent = void;
     std::size_t operator()(bytes key) const noexcept { return keyed_hash(key); }
   };
+  using timers = std::multimap<quintet::time_point, bytes>;  // ends of lifetimes, and the keys in `entries`
+  struct entry {
+    value data;
+    timers::iterator end;  // timers.end(): it has no lifetime
+  };
   struct alignas(64) shard {
     std::mutex mutex;
-    std::unordered_map<std::string, value, hash, std::equal_to<>> values;
+    std::unordered_map<std::string, entry, hash, std::equal_to<>> entries;
+    timers ends;
   };
-  static std::size_t cost(bytes key, bytes of) noexcept { return key.size() + of.size() + entry_cost; }
+  using position = decltype(shard::entries)::iterator;
 
-  // The caller must hold the lock. On success `fresh` becomes the replaced value, if there was one.
+  // The caller of these must hold the shard's lock.
+  [[nodiscard]] bool has_ended(const shard& s, const entry& e) const {
+    return e.end != s.ends.end() && e.end->first <= clock_.now();
+  }
+  [[nodiscard]] static std::size_t cost(const shard& s, const position& of) noexcept {
+    return of->first.size() + of->second.data->size() + entry_cost + (of->second.end == s.ends.end() ? 0 : timer_cost);
+  }
+  /// On success `fresh` becomes the replaced value, if there was one.
   bool put(shard& s, bytes key, value& fresh) {
-    const auto found = s.values.find(key);
-    const std::size_t before = found == s.values.end() ? 0 : cost(key, *found->second);
-    const std::size_t after = cost(key, *fresh);
-    if (!hold(after, before)) return false;
-    if (found != s.values.end()) return found->second.swap(fresh), true;
-    try {
-      s.values.emplace(key, std::move(fresh));
-    } catch (...) {
-      held_.fetch_sub(after, std::memory_order_relaxed);
-      throw;
-    }
+    const auto found = s.entries.find(key);
+    const std::size_t after = key.size() + fresh->size() + entry_cost;
+    if (found == s.entries.end()) return add(s, key, fresh, after);
+    if (!hold(after, cost(s, found))) return false;
+    if (found->second.end != s.ends.end()) s.ends.erase(std::exchange(found->second.end, s.ends.end()));
+    found->second.data.swap(fresh);
     return true;
   }
+  bool add(shard& s, bytes key, value& fresh, std::size_t cost);
+  void remove(shard& s, const position& which);
+  void remove_ended(shard& s);
+  set_result try_set(shard& s, bytes key, value& fresh, const set_options& options);
+
   // A change that does not make an entry larger always succeeds.
   bool hold(std::size_t more, std::size_t less) noexcept {
     const std::size_t held = held_.fetch_add(more - less, std::memory_order_relaxed) + more - less;
@@ -122,6 +136,7 @@ class store {
   shard& shard_of(bytes key) noexcept { return shards_[hash()(key) >> 58]; }
 
   const std::size_t most_;
+  const quintet::clock& clock_;
   std::atomic<std::size_t> held_{0};
   std::array<shard, 64> shards_;
   static_assert(sizeof(std::size_t) == 8);

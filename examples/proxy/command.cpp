@@ -91,10 +91,7 @@ command parse(int argc, const char* const* argv) {
       .number("--max-connections", c.config.accepting.max_connections, 0, 10'000'000,
               "concurrent clients; others wait in the backlog; 0: no limit")
       .flag("--keep-alive", c.keep_alive, "without --upstream: do not close after the page")
-      .text("--log", c.log, "file for log events from severity info on [standard error, only warnings and errors]",
-            "FILE")
       .flag("--verbose", c.verbose, "print statistics each second")
-      .flag("--debug", c.debug, "log every connection")
       .try_it(
           "  proxy -a 127.0.0.1:8081 &                                  # a server of one page\n"
           "  proxy -a 127.0.0.1:7080 -x 127.0.0.1:8081 --verbose &      # a proxy before it\n"

@@ -6,15 +6,12 @@
 
 #include <quintet/threadmodels/config.hpp>
 
-#include <string>
-
 namespace example::proxy {
 
 struct command {
   quintet::config config = quintet::config::public_defaults({"127.0.0.1:7080"});
   settings relaying;  ///< without upstreams the program serves one page
-  std::string log;    ///< a file; empty: standard error
-  bool verbose = false, debug = false, keep_alive = false;
+  bool verbose = false, keep_alive = false;
 };
 
 /// Parses the command line. Ends the program after --help, and after an error.

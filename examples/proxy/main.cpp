@@ -3,7 +3,6 @@
 #include "proxy/command.hpp"
 #include "proxy/ends.hpp"
 #include "proxy/fixed_reply.hpp"
-#include "proxy/log_file.hpp"
 #include "proxy/report.hpp"
 
 #include "common/options.hpp"
@@ -62,19 +61,14 @@ void serve_relays(const command& c) {
   };
   report_each_second(server, c, &all.counts);
   const quintet::signal_guard on_signals(server.main_loop(), {SIGINT, SIGTERM}, [&] { begin_to_end(server, all); });
-  example::announce("proxy", c.config, true, server.addresses());
-  server.run();
+  example::run("proxy", c.config, server);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  command c = parse(argc, argv);
+  const command c = parse(argc, argv);
   try {
-    using quintet::severity;
-    const severity least = c.debug ? severity::debug : c.log.empty() ? severity::warning : severity::info;
-    log_file log(c.log, least);
-    c.config.log = [&log](const quintet::log_event& e) { log.write(e); };
     if (c.relaying.upstreams.empty())
       serve_page(c);
     else

@@ -90,4 +90,5 @@ expect 4 'your name?'
 expect 6 'your name?'
 is '' "$(conversation 'eve\n')"
 exec 4<&- 5<&- 6<&-
+warned 'a connection is refused'
 stop

@@ -19,6 +19,8 @@ by_curl() {
   [[ $(ask "$url") == "$object" ]] || fail 'curl: not the object'
   out=$(ask --head "$url" | tr -d '\r')
   [[ $out == 'HTTP/1.1 200 OK'*'Content-Length: 64'* && $out != *Connection* ]] || fail "curl --head: $out"
+  [[ $out =~ Date:\ ([A-Z][a-z]{2},\ [0-9]{2}\ [A-Z][a-z]{2}\ [0-9]{4}\ [0-9:]{8}\ GMT) ]] || fail "no Date: $out"
+  (($(date +%s) - $(date -d "${BASH_REMATCH[1]}" +%s) < 60)) || fail "not the time: $out"
   # Three requests use one connection. With "close", and in HTTP/1.0, each request uses its own.
   [[ $(ask -o /dev/null -o /dev/null -o /dev/null -w '%{num_connects} ' "$url" "$url" "$url") == '1 0 0 ' ]] ||
     fail 'a connection is not kept'
@@ -34,7 +36,7 @@ by_curl() {
 }
 
 by_hand() {
-  local get='GET / HTTP/1.1\r\nHost: a\r\n' last='Connection: close\r\n\r\n' long
+  local get='GET / HTTP/1.1\r\nHost: a\r\n' last='Connection: close\r\n\r\n' long trailer
   status '200 200 200' "$get\\r\\n$get\\r\\n$get$last"
   status '200' "$get$last$get\\r\\n"  # a request behind the last is ignored
   status '200' 'GET / HTTP/1.0\r\n\r\n'
@@ -43,10 +45,16 @@ by_hand() {
   status '200 400' "$get\\r\\nnonsense\\r\\n\\r\\n"
   status '400' '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n'
   status '400' 'GET / HTTP/1.1\r\n\r\n'
+  status '400' 'GET / FOO\r\n\r\n'
+  status '200' '\r\nGET / HTTP/1.2\r\nHost: a\r\nConnection: close\r\n\r\n'
+  status '405' 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n'
   status '505' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
   long=$(head -c 9000 /dev/zero | tr '\0' x)
+  trailer=$(head -c 200000 /dev/zero | tr '\0' x)
   status '414' "GET /$long"
+  status '414' "GET /$long HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n"
   status '431' "${get}X: $long"
+  status '431' "POST / HTTP/1.1\\r\\nHost: a\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n0\\r\\nX: $trailer"
 }
 
 for model in "${models[@]}"; do

@@ -79,6 +79,15 @@ BOOST_AUTO_TEST_CASE(requests) {
   check_whole("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false);
   check_whole("GET / HTTP/1.0\r\n\r\n", false);
   check_whole("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true);
+  check_whole("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n" + std::string(20000, 'x'), true);
+  // Empty lines before a request are ignored; later versions of HTTP/1 are served as 1.1; the forms of a Host.
+  check_whole("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", true);
+  check_whole("GET / HTTP/1.2\r\nHost: a\r\n\r\n", true);
+  check_whole("GET / HTTP/1.9\r\nHost: a\r\nConnection: close\r\n\r\n", false);
+  for (const char* host : {"", "a:", "a.b:80", "[::1]", "[::1]:80", "[fe80::1%25eth0]:1", "%41_b"})
+    check_whole("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n", true);
+  // A transfer coding in HTTP/1.0 ends the connection.
+  check_whole("POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false);
   check_whole("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", true);
   check_whole("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true);
   check_whole("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", true);
@@ -92,6 +101,13 @@ BOOST_AUTO_TEST_CASE(mistakes) {
   check_refused("GET / HTTP/1.1\r\nHost : a\r\n\r\n", 400);
   check_refused("GET / HTTP/2.0\r\nHost: a\r\n\r\n", 505);
   check_refused("PRI * HTTP/2.0\r\n\r\n", 505);
+  check_refused("GET / HTTP/0.9\r\n\r\n", 505);
+  for (const char* line : {"GET / FOO", "GET /", "GET / HTTP/2", "GET / HTTP/1.10", "GET / HTTP/12", "GET / http/1.1",
+                           "GET / HTTP/1.1 ", "GET / HTTP/1.5 HTTP/1.1", "\n"})
+    check_refused(std::string(line) + "\r\nHost: a\r\n\r\n", 400);
+  check_refused("GET / HTTP/1.1\nHost: a\n\n", 400);
+  for (const char* host : {"a b", "a:b", "a/b", "a,b c", "[::1", "[::1]a", "a@b", "a:1:2"})
+    check_refused("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n", 400);
   // The end of a body must be unambiguous.
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=\"\r\nhello\r\n0\r\n\r\n", 400);
@@ -104,7 +120,15 @@ BOOST_AUTO_TEST_CASE(mistakes) {
 BOOST_AUTO_TEST_CASE(every_part_has_a_limit) {
   const limits small{.header = 100, .body = 10};
   check_refused("GET /" + std::string(100, 'x'), 414, small);
+  check_refused("GET /" + std::string(100, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n", 414, small);
   check_refused("GET / HTTP/1.1\r\nX: " + std::string(100, 'x'), 431, small);
+  std::string empty_lines;
+  for (int i = 0; i < 60; ++i) empty_lines += "\r\n";
+  check_refused(empty_lines, 431, small);
+  for (const char* end : {"", "\r\n\r\n"})  // a trailer
+    check_refused(
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + std::string(100, 'x') + end, 431,
+        small);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", 413, small);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello!\r\n5\r\nhello\r\n", 413,
                 small);
@@ -139,11 +163,12 @@ BOOST_AUTO_TEST_CASE(who_waits_for_it_is_told_to_go_on_once) {
 }
 
 BOOST_AUTO_TEST_CASE(answering_does_not_allocate) {
-  const http_hello::replies replies;
+  const http_hello::replies replies([]() -> std::time_t { return 784111777; });
   const std::string request =
       "GET /index.html HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: test\r\nAccept: */*\r\nX-More: 1\r\n\r\n";
   const std::string reply =
-      "HTTP/1.1 200 OK\r\nServer: quintet\r\nContent-Type: text/plain\r\nContent-Length: 64\r\n\r\n"
+      "HTTP/1.1 200 OK\r\nServer: quintet\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Type: "
+      "text/plain\r\nContent-Length: 64\r\n\r\n"
       "Hello from Quintet: one handler, five threading models, no lock\n";
   const std::array exchanges{costs::exchange{request, reply}};
   costs::check_no_allocation(http_hello::session(replies, {}), exchanges);

@@ -35,6 +35,9 @@ conversations() {
   same 'SET k v more\r\n' '-ERR syntax error\r\n'
   same 'GET\r\n' "-ERR wrong number of arguments for 'get' command\\r\\n"
   same 'FOO bar baz\r\n' "-ERR unknown command 'FOO', with args beginning with: 'bar' 'baz' \\r\\n"
+  same 'SET k a"b"\r\nGET k\r\nCOMMAND COUNT\r\n' '+OK\r\n$2\r\nab\r\n:17\r\n'
+  same 'GET / HTTP/1.1\r\nHost: a\r\n\r\nSET pwned yes\r\n' '' closes
+  breaks '*2\r\n$4\r\nECHO\r\n$5\r\nabc\r\nxxx' 'expected CRLF after a bulk string of 5 bytes'
   breaks '*a\r\n' 'invalid multibulk length'
   breaks '*5000\r\n' 'invalid multibulk length'
   breaks '*1\r\nPING\r\n' "expected '\$', got 'P'"
@@ -57,11 +60,13 @@ for model in "${models[@]}"; do
   conversations
   cli() { redis-cli -h 127.0.0.1 -p "$port" "$@"; }
   [[ $(cli ping) == PONG ]] || fail 'redis-cli ping'
+  [[ $(cli -3 get none) == '' && $(cli set brief x px 100000 nx) == OK && $(cli dbsize) == 2 ]] || fail 'redis-cli -3, set'
   head -c 1000000 /dev/zero | tr '\0' x > "$work/large"
   [[ $(cli -x set large < "$work/large") == OK ]] || fail 'redis-cli -x set'
   cli get large | head -c 1000000 | cmp - "$work/large"
   benchmark -n 20000
   benchmark -n 100000 -P 16
+  warned 'closed a client that speaks HTTP'
   stop
   echo "$model: ok"
 done

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // kv_store_test: no choice of keys makes lookups in kv's store slow, and the store keeps its limit.
+#include "kv/session.hpp"
 #include "kv/store.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -68,6 +70,84 @@ BOOST_AUTO_TEST_CASE(the_store_holds_no_more_than_it_may) {
   BOOST_TEST(!store.erase("a"));
   for (int i = 0; i < 10; ++i) BOOST_TEST(store.erase(std::to_string(i)));
   BOOST_TEST(store.held() == 0U);
+}
+
+struct timed {
+  quintet::manual_clock clock;
+  kv::store store;
+  explicit timed(std::size_t most = SIZE_MAX) : store(most, clock) {}
+  auto set(kv::bytes key, kv::bytes value, std::chrono::milliseconds lifetime) {
+    return store.set(key, value, {.lifetime = lifetime});
+  }
+};
+using namespace std::chrono_literals;
+using result = kv::store::set_result;
+using when = kv::set_options::when;
+
+BOOST_AUTO_TEST_CASE(a_value_is_gone_at_the_end_of_its_lifetime) {
+  timed t;
+  for (const char* key : {"a", "b", "c", "d"}) BOOST_TEST((t.set(key, "1", 10ms) == result::stored));
+  t.clock.advance(9ms);
+  BOOST_TEST(*t.store.get("a") == "1");
+  BOOST_TEST(t.store.set("b", "2"));                      // without a lifetime
+  BOOST_TEST((t.set("c", "3", 10ms) == result::stored));  // with another one
+  BOOST_TEST((t.store.increment("d", 5).first == 6));     // keeps it
+  t.clock.advance(1ms);
+  BOOST_TEST(!t.store.get("a"));
+  BOOST_TEST(!t.store.erase("a"));
+  BOOST_TEST(*t.store.get("b") == "2");
+  BOOST_TEST(*t.store.get("c") == "3");
+  BOOST_TEST((t.store.increment("d", 5).first == 5));  // a new key
+  t.clock.advance(9ms);
+  const auto counted = t.store.count();
+  BOOST_TEST(counted.keys == 2U);
+  BOOST_TEST(counted.with_lifetime == 0U);
+  t.store.clear();
+  BOOST_TEST(t.store.held() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(conditions_see_what_is_there_now) {
+  timed t;
+  BOOST_TEST((t.store.set("a", "1", {.condition = when::key_exists}) == result::condition_failed));
+  BOOST_TEST((t.store.set("a", "1", {.condition = when::key_is_new, .lifetime = 10ms}) == result::stored));
+  BOOST_TEST((t.store.set("a", "2", {.condition = when::key_is_new}) == result::condition_failed));
+  t.clock.advance(10ms);
+  BOOST_TEST((t.store.set("a", "3", {.condition = when::key_exists}) == result::condition_failed));
+  BOOST_TEST((t.store.set("a", "4", {.condition = when::key_is_new}) == result::stored));
+  BOOST_TEST((t.store.set("a", "5", {.condition = when::key_exists}) == result::stored));
+  BOOST_TEST(*t.store.get("a") == "5");
+}
+
+BOOST_AUTO_TEST_CASE(what_has_ended_makes_room) {
+  constexpr std::size_t each = 1 + kv::store::entry_cost + kv::store::timer_cost;
+  timed t(2 * each);
+  BOOST_TEST((t.set("a", "", 10ms) == result::stored));
+  BOOST_TEST((t.set("b", "", 10ms) == result::stored));
+  BOOST_TEST(t.store.held() == 2 * each);
+  BOOST_TEST((t.set("c", "", 10ms) == result::store_full));
+  BOOST_TEST(!t.store.set("c", ""));
+  BOOST_TEST(t.store.held() == 2 * each);
+  t.clock.advance(10ms);
+  BOOST_TEST(t.store.set("c", ""));
+  BOOST_TEST(t.store.held() == 1 + kv::store::entry_cost);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_added_within_their_range) {
+  kv::store store;
+  BOOST_TEST((store.increment("n", INT64_MIN).first == INT64_MIN));
+  BOOST_TEST((store.increment("n", -1).second == kv::store::increment_error::overflow));
+  BOOST_TEST((store.increment("n", INT64_MAX).first == -1));
+  BOOST_TEST((store.increment("n", -41).first == -42));
+}
+
+BOOST_AUTO_TEST_CASE(the_totals_fit_several_of_the_largest_requests_and_replies) {
+  quintet::connection_limits each;
+  quintet::memory_limits all{.max_output_total = 1, .max_input_total = 1};
+  constexpr std::size_t largest = 512U << 20U;
+  kv::set_sizes(each, all, {.bulk = largest, .request = 2 * largest});
+  BOOST_TEST(each.max_input >= 2 * largest);
+  BOOST_TEST(all.max_input_total >= 4 * each.max_input);
+  BOOST_TEST(all.max_output_total >= 4 * each.max_output);
 }
 
 }  // namespace

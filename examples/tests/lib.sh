@@ -54,6 +54,13 @@ says() {
   fail "it does not print '$1': $(cat "$file")"
 }
 
+# warned <pattern>: waits until standard error has such a line, and requires that it has no others. stop() forgives them.
+warned() {
+  says "$1" "$work/errors"
+  ! grep -vE "$1" "$work/errors" || fail 'unexpected lines on standard error'
+  : > "$work/errors"
+}
+
 # talk <port> <printf format> [seconds]: sends the text and prints the reply until the server closes. Default: 1 second.
 talk() {
   exec 3<> "/dev/tcp/127.0.0.1/$1"

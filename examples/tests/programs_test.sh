@@ -15,10 +15,14 @@ for example in echo echo_coroutine echo_static kv chat http_hello slow_query cli
   "${tutorial[@]}" "${optional[@]}"; do
   out=$("$examples/$example" --help) || fail "$example --help"
   [[ $out == *--port*'Try it:'* ]] || fail "$example --help prints $out"
+  [[ $("$examples/$example" --version) =~ ^$example\ of\ Quintet\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$example --version"
   refused '--port' "$example" --no-such-option
   refused 'from 0 to 65535' "$example" --port 70000
   refused "'nowhere' is not an IPv4 address" "$example" --address nowhere
   refused "'nowhere:80' is invalid" "$example" --listen nowhere:80
+done
+for example in echo_client bus_worker bus_top kv_round_trips tutorial_ask; do
+  [[ $("$examples/$example" --version) =~ ^$example\ of\ Quintet\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "$example --version"
 done
 refused 'single_reactor, reactor_pool' echo --model 6
 refused 'MIN..MAX' echo --workers 4..2

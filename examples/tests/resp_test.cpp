@@ -86,6 +86,31 @@ BOOST_AUTO_TEST_CASE(inline_commands) {
   check("echo \"\"\r\n", {"[echo|]"});
 }
 
+BOOST_AUTO_TEST_CASE(quotes) {
+  check("set k a\"b\"\r\n", {"[set|k|ab]"});
+  check("set k a'b c'\r\n", {"[set|k|ab c]"});
+  check("x \"\" 'b' c\r\n", {"[x||b|c]"});
+  check(R"(echo "\"\\\x41\x4\n\t\q")"
+        "\r\n",
+        {"[echo|\"\\Ax4\n\tq]"});
+  check(R"(echo 'it\'s \n')"
+        "\r\n",
+        {R"([echo|it's \n])"});
+  check("echo \"a\\\"\r\n", {"!Protocol error: unbalanced quotes in request"});
+  check("echo a\"b\"c\r\n", {"!Protocol error: unbalanced quotes in request"});
+}
+
+BOOST_AUTO_TEST_CASE(requests_of_http_are_recognised) {
+  using words = std::vector<bytes>;
+  for (const words& text :
+       {words{"POST", "/", "HTTP/1.1"}, words{"post"}, words{"Host:", "a"}, words{"host:"},
+        words{"GET", "/", "HTTP/1.1"}, words{"PUT", "/a", "b", "HTTP/1.0"}, words{"PRI", "*", "HTTP/2.0"}})
+    BOOST_TEST(kv::speaks_http(text));
+  for (const words& text :
+       {words{"HTTP/1.1"}, words{"GET", "HTTP/1.1"}, words{"FOO", "HTTP/1.1", "b"}, words{"Hosts:"}})
+    BOOST_TEST(!kv::speaks_http(text));
+}
+
 BOOST_AUTO_TEST_CASE(pipelines) {
   check("*1\r\n$4\r\nPING\r\nPING\r\n*2\r\n$3\r\nGET\r\n$1\r\nk\r\n\r\nquit\n",
         {"[PING]", "[PING]", "[GET|k]", "[]", "[quit]"});
@@ -107,7 +132,8 @@ BOOST_AUTO_TEST_CASE(malformed) {
     check(text, {size});
   check("*1\r\nPING\r\n", {"!Protocol error: expected '$', got 'P'"});
   check("*1\r\n\r\n", {"!Protocol error: expected '$', got ' '"});
-  check("*1\r\n$2\r\nabc\r\n", {"!Protocol error: bulk string is longer than announced"});
+  check("*1\r\n$2\r\nabc\r\n", {"!Protocol error: expected CRLF after a bulk string of 2 bytes"});
+  check("*1\r\n$5\r\nabc\r\n*1\r\n", {"!Protocol error: expected CRLF after a bulk string of 5 bytes"});
   check("set \"a b\r\n", {"!Protocol error: unbalanced quotes in request"});
   check("set 'a'b\r\n", {"!Protocol error: unbalanced quotes in request"});
   check("PING\r\n*x\r\nPING\r\n", {"[PING]", count});

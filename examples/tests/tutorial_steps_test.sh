@@ -49,6 +49,7 @@ for model in "${models[@]}"; do
   # With a sanitizer a program has more memory of its own. The rows would be 8 GB.
   ((memory < 400000)) || fail "$model: $memory KiB for clients that do not read"
   for fd in "${fds[@]}"; do exec {fd}>&-; done
+  warned 'a connection is refused'
   stop
 done
 

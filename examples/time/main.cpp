@@ -92,10 +92,9 @@ int main(int argc, char** argv) {
     ping.done = [&server] { server.stop(); };
     quintet::client client({.model = config.model, .threads = config.threads}, ping);
     const quintet::stop_on_signals stopper(server);
-    example::announce("time", config, true, server.addresses());
     client.connect(server.addresses().front());
     client.run_in_background();
-    server.run();
+    example::run("time", config, server);
   } catch (...) {
     return example::report_exception("time");
   }

@@ -2,6 +2,8 @@
 // tutorial_ask: the client of the tutorial: sends requests and prints the replies. It blocks, and uses plain Asio.
 #include "tutorial/wire.hpp"
 
+#include "common/version.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -134,6 +136,7 @@ void ask(const command& c) {
 int main(int argc, char** argv) {
   command c;
   CLI::App app("The client of the tutorial: sends each request to 127.0.0.1 and prints the answer.", "tutorial_ask");
+  example::add_version(app, "tutorial_ask");
   app.add_option("PORT", c.port)->required();
   app.add_option("REQUEST", c.requests)->required();
   app.add_option("--beside", c.beside, "a request that is sent 200 ms before, on a connection of its own");

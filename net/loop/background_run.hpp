@@ -18,8 +18,7 @@ template <class Start, class Finish>
 [[nodiscard]] std::thread run_in_background(const char* thread_name, event_loop& loop, Start start, Finish finish) {
   std::promise<void> started;
   std::future<void> has_started = started.get_future();
-  std::thread background([thread_name, &loop, start, finish, promise = std::move(started)]() mutable {
-    name_this_thread(thread_name);
+  auto run = [&loop, start, finish, promise = std::move(started)]() mutable {
     try {
       loop.io().prepare();
       start();
@@ -29,7 +28,8 @@ template <class Start, class Finish>
     promise.set_value();
     loop.run();
     finish();
-  });
+  };
+  std::thread background = start_thread(thread_name, std::move(run));
   try {
     has_started.get();
   } catch (...) {

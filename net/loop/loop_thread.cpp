@@ -48,29 +48,24 @@ void apply_options(const loop_options& options, engine& io) {
 
 }  // namespace
 
-loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void()> first) : loop_(loop) {
+loop_thread::loop_thread(event_loop& loop, const std::string& name, std::function<void()> first) : loop_(loop) {
   if (loop.options().cpu < 0 && !loop.options().own_descriptors && !first &&
       !loop.io().capabilities().needs_prepare) {  // nothing can fail on the thread
-    thread_ = std::thread([&loop, name = std::move(name)] {
-      name_this_thread(name);
-      loop.run();
-    });
+    thread_ = start_thread(name, [&loop] { loop.run(); });
     return;
   }
   std::promise<void> prepared;
   auto ready = prepared.get_future();
-  thread_ =
-      std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(prepared)]() mutable {
-        name_this_thread(name);
-        try {
-          apply_options(loop.options(), loop.io());
-          if (first) first();
-        } catch (...) {
-          return done.set_exception(std::current_exception());
-        }
-        done.set_value();
-        loop.run();
-      });
+  thread_ = start_thread(name, [&loop, first = std::move(first), done = std::move(prepared)]() mutable {
+    try {
+      apply_options(loop.options(), loop.io());
+      if (first) first();
+    } catch (...) {
+      return done.set_exception(std::current_exception());
+    }
+    done.set_value();
+    loop.run();
+  });
   try {
     ready.get();
   } catch (...) {

@@ -14,8 +14,8 @@ class loop_thread {
  public:
   /// Starts the thread, applies the loop's options to it, and has it call `first`. The constructor returns after that.
   /// The loop must outlive this object. Exceptions of `first` reach the caller. Throws boost::system::system_error if
-  /// the system refuses the thread, the CPU (read back), the descriptor table, or a need of the loop's engine.
-  loop_thread(event_loop& loop, std::string name, std::function<void()> first = {});
+  /// the system refuses the thread, which it names, the CPU (read back), the descriptor table, or a need of the engine.
+  loop_thread(event_loop& loop, const std::string& name, std::function<void()> first = {});
   ~loop_thread();
   loop_thread(const loop_thread&) = delete;
   loop_thread& operator=(const loop_thread&) = delete;

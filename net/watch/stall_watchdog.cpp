@@ -36,7 +36,7 @@ void stall_watchdog::register_this_thread() noexcept {
 
 void stall_watchdog::start() {
   watch_this_thread();
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("qnt-watchdog", [this] { run(); });
 }
 
 void stall_watchdog::stop() noexcept {
@@ -49,7 +49,6 @@ void stall_watchdog::stop() noexcept {
 }
 
 void stall_watchdog::run() noexcept {
-  name_this_thread("qnt-watchdog");
   std::unique_lock lock(mutex_);
   while (!stopped_.wait_for(lock, options_.bound / 2, [this] { return stopping_; })) {
     const std::vector<suspect> suspects = find_stalls(clock::system().now());

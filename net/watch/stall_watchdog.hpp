@@ -39,7 +39,7 @@ class stall_watchdog {
       register_this_thread();
   }
   /// [before run] Call on the main loop's thread. Watches that thread, and starts the watchdog's. Throws
-  /// std::system_error if the system refuses a thread.
+  /// boost::system::system_error if the system refuses a thread.
   void start();
   /// Ends the watchdog's thread, and waits until a report in progress is finished. Not thread-safe; not from a hook.
   void stop() noexcept;

@@ -30,7 +30,7 @@ class run_pooled {
   explicit run_pooled(const worker_limits& limits, duration threshold = offload_options().threshold,
                       bool pool_per_loop = false)
       : pools_(std::make_unique<pool_set>(limits, threshold, pool_per_loop)) {}
-  /// Throws std::system_error if the system refuses one of the first `min` threads.
+  /// Throws boost::system::system_error if the system refuses one of the first `min` threads.
   void start() { pools_->start(); }
   /// [loop]
   void run(work_item& item) noexcept {

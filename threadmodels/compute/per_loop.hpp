@@ -10,7 +10,8 @@
 #include <list>
 #include <mutex>
 #include <new>
-#include <system_error>
+
+#include <boost/system/system_error.hpp>
 
 namespace quintet {
 
@@ -58,7 +59,7 @@ class per_loop {
     return last.value;
   } catch (const std::bad_alloc&) {
     return nullptr;
-  } catch (const std::system_error&) {
+  } catch (const boost::system::system_error&) {
     return nullptr;
   }
 

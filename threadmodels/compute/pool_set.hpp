@@ -23,7 +23,7 @@ class pool_set {
   pool_set(const worker_limits& limits, duration threshold, bool per_loop) noexcept
       : limits_(limits), threshold_(threshold), per_loop_(per_loop) {}
 
-  /// Makes the first pool. Throws std::system_error if the system refuses its threads.
+  /// Makes the first pool. Throws boost::system::system_error if the system refuses its threads.
   void start();
   /// [loop] Queues the item on the pool of the loop that runs, or on the first pool outside of loops.
   void submit(work_item& item) noexcept { pool_of_this_loop().submit(item); }

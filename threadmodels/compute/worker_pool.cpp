@@ -182,7 +182,8 @@ void worker_pool::start_worker() {
   const auto self = spare_.begin();
   workers_.splice(workers_.end(), spare_, self);
   try {
-    self->thread = std::thread([this, self, number = next_number_] { work(self, number); });
+    self->thread = start_thread("qnt-work-" + std::to_string(next_number_),
+                                [this, self, number = next_number_] { work(self, number); });
   } catch (...) {
     spare_.splice(spare_.end(), workers_, self);
     throw;
@@ -191,7 +192,6 @@ void worker_pool::start_worker() {
 }
 
 void worker_pool::work(worker_list::iterator self, unsigned number) {
-  name_this_thread("qnt-work-" + std::to_string(number));
   post_batch finished;
   spin_budget spin(has_several_cpus() ? limits_.spin : duration::zero());
   std::minstd_rand random(number + 1);

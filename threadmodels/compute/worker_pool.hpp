@@ -52,7 +52,7 @@ class worker_pool {
   static constexpr unsigned most_decisions = 64;  ///< decisions that statistics() returns
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
 
-  /// Throws std::system_error if the system refuses one of the first `limits.min` threads.
+  /// Throws boost::system::system_error if the system refuses one of the first `limits.min` threads.
   explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold);
   /// Calls stop().
   ~worker_pool();

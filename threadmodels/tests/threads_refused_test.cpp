@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// pool_refused_test: the system refuses the threads of a loop's own pool. Sanitizers need more memory than it leaves.
+// threads_refused_test: the system refuses threads: of a server that starts, and of a loop's own pool. Sanitizers need
+// more memory than it leaves.
 // ctest: NOT_UNDER address|thread
 #include <boost/test/unit_test.hpp>
 
@@ -7,12 +8,15 @@
 
 #include <quintet/net/event_loop.hpp>
 #include <quintet/threadmodels/compute/pool_set.hpp>
+#include <quintet/threadmodels/server.hpp>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <fstream>
+#include <string>
+#include <utility>
 
 namespace quintet::test {
 namespace {
@@ -59,6 +63,19 @@ BOOST_AUTO_TEST_CASE(a_loop_whose_pool_the_system_refuses_uses_the_first) {
   }
   BOOST_TEST(pools.statistics().threads == 1U);
   pools.stop();
+}
+
+BOOST_AUTO_TEST_CASE(the_error_names_the_thread_that_cannot_be_started) {
+  using enum model;
+  for (const auto& [m, thread] : {std::pair{reactor_pool, "qnt-work-0"}, std::pair{loop_per_thread, "qnt-loop-0"},
+                                  std::pair{loop_per_thread_pool, "qnt-work-0"}}) {
+    server refused({.listen = {"127.0.0.1:0"}, .model = m}, [](connection&, bytes) {});
+    const no_more_stacks here;
+    BOOST_CHECK_EXCEPTION(refused.start(), boost::system::system_error, [&t = thread](const auto& e) {
+      BOOST_TEST_MESSAGE(e.what());
+      return std::string(e.what()).find("cannot start the thread " + std::string(t) + " ") != std::string::npos;
+    });
+  }
 }
 
 }  // namespace quintet::test
