@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("simpy", reason="Python has no module simpy; apt-get install python3-simpy3")
+
 from conftest import made_up
 from quintet_bench.commands.forecast import parse_assumption
 from quintet_bench.errors import UsageError
