@@ -48,11 +48,11 @@ def add_options(parser: Parser, build: Build) -> None:
 
 
 def run(arguments: argparse.Namespace, build: Build) -> int:
-    from ..forecast.findings import conclude, table     # before the runs, because they need a package
-    from ..forecast.runs import Patience, observe
     cpus = allowed_cpus()
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
+    from ..forecast.findings import conclude, table     # before the runs, because they need a package
+    from ..forecast.runs import Patience, observe
     s = settings_of(arguments, build, DEFAULT, QUICK, one_cpu=True, counters=False)
     patience = Patience(arguments.patience)
     patience.wait()
