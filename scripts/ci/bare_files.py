@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""bare_files.py [--whiteouts FOLDER] TREE PACKAGE...: the files below /usr that a machine lacks which has only these packages,
-with what they depend on: a line for each, relative to /usr. Libraries that the programs of the build tree are linked with
-stay. With --whiteouts it prints nothing: as the upper directory of an overlay over /usr, FOLDER hides the files."""
+"""bare_files.py [--whiteouts FOLDER] LINKED PACKAGE...: the files below /usr that a machine lacks which has only these packages,
+with what they depend on: a line for each, relative to /usr. The files in LINKED stay, which `--linked TREE` prints: the
+libraries that programs of a build tree are linked with. With --whiteouts it prints nothing: as the upper directory of an overlay over /usr, FOLDER hides the files."""
 import os
 import pathlib
 import re
@@ -73,18 +73,18 @@ def linked_with(tree):
         told = subprocess.run(['ldd', *programs[first:first + 50]], capture_output=True, text=True).stdout
         for path in set(re.findall(r'=> (/\S+)', told)):
             out |= {os.path.realpath(path), os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))}
-    return {path.removeprefix('/usr/') for path in out}
+    return sorted(path.removeprefix('/usr/') for path in out)
 
 
 def folders_above(paths):
     return {str(folder) for path in paths for folder in pathlib.PurePath(path).parents}
 
 
-def hidden_paths(tree, asked):
+def hidden_paths(linked, asked):
     """Files, and instead of all files of a folder the folder: Python would import an empty one."""
     kept, others = kept_packages(asked)
     stay, shared = paths_of(kept)
-    stay |= linked_with(tree)
+    stay |= set(pathlib.Path(linked).read_text().split())
     files, folders = paths_of(others)
     shared |= folders_above(stay)
     found = {path for path in files - stay | folders - shared if PLACES.match(path)}
@@ -92,9 +92,12 @@ def hidden_paths(tree, asked):
 
 
 def main(arguments):
+    if arguments[0] == '--linked':
+        print('\n'.join(linked_with(arguments[1])))
+        return
     folder = pathlib.Path(arguments[1]) if arguments[0] == '--whiteouts' else None
-    tree, *asked = arguments[2:] if folder else arguments
-    for path in hidden_paths(tree, asked):
+    linked, *asked = arguments[2:] if folder else arguments
+    for path in hidden_paths(linked, asked):
         if folder:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             os.mknod(folder / path, stat.S_IFCHR, os.makedev(0, 0))

@@ -16,7 +16,7 @@ import numpy as np
 from .demands import demanded
 from .results import Combination, Sample
 from .text import grouped
-from .verdict import kept
+from .verdict import SPEED, kept
 
 # requests/s over connections, of a hand-written echo of 8 bytes on one epoll loop of a virtual machine (i5-3470, 4 cores)
 PUBLISHED = {1: 10_000, 5: 90_000, 10: 190_000, 30: 200_000, 100: 200_000, 300: 150_000, 500: 130_000, 1000: 110_000,
@@ -116,8 +116,10 @@ def shape(curve: Curve) -> list[dict[str, Any]]:
     top, first, last = peak(curve), min(curve), max(curve)
     part = {value: point.median / curve[top].median for value, point in curve.items()}
     name = {value: f"{grouped(value)} connection{'' if value == 1 else 's'}" for value in curve}
-    rise: dict[str, Any] = {"part": "rise", "sentence": "the rise: not judged; it needs a value from 10 to 30."}
-    fall: dict[str, Any] = {"part": "fall", "sentence": "the fall: not judged; it needs a value of 5000 or more."}
+    rise: dict[str, Any] = {"part": "rise", "metric": SPEED,
+                            "sentence": "the rise: not judged; it needs a value from 10 to 30."}
+    fall: dict[str, Any] = {"part": "fall", "metric": SPEED,
+                            "sentence": "the fall: not judged; it needs a value of 5000 or more."}
     if early := [value for value in curve if 10 <= value <= 30]:
         best = max(early, key=lambda value: part[value])
         steps = {kept(_part(curve, best, top), NEAR_PEAK), first >= 10 or kept(_part(curve, first, top), high=NEAR_PEAK)}

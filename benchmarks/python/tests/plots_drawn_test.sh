@@ -7,6 +7,7 @@ set -eu
 . "$(dirname "$0")/../../../cmake/tests/needs.sh"
 python=$(sed -n 's/^QUINTET_BENCH_PYTHON:FILEPATH=//p' "${1:-.}/CMakeCache.txt" 2> /dev/null || true)
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+QUINTET_PYTHON=${python:-} needs_module jinja2 pytest
 [ -n "$browser" ] || skip 'chromium is not installed; apt-get install chromium'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

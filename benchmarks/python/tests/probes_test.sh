@@ -37,6 +37,7 @@ has found.json '"command": "contention"' '"peer": "asio-separate"' '"loops": 3' 
 # Where calls can be counted: three threads wake each other through one io_context, and not through three.
 futex() { sed -nE "s/^ +3 thread\(s\) +$1 .* ([0-9.]+) +[0-9.]+\$/\1/p" "$work/table"; }
 shared=$(futex 'one io_context') separate=$(futex 'an io_context each')
+if [ -z "$shared" ] || [ -z "$separate" ]; then echo 'skipped: futex calls were not counted'; shared=''; fi
 [ -z "$shared" ] || awk "BEGIN { exit !($separate < 0.01 && $separate < $shared) }" ||
   fail "futex calls a request: shared $shared, separate $separate"
 stopped ' 2 of ' contention --threads 2 --rounds 50 --duration 200ms --warm-up 50ms

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from conftest import HERE, made_up
-from quintet_bench.demands import demanded, exit_status, judged, status_of
+from quintet_bench.demands import demanded, exit_status, judged, status_of, tempered
 from quintet_bench.results import UNANSWERED, Document, Result, Sample
 
 COMMANDS = HERE.parent / "quintet_bench/commands"
@@ -28,6 +28,16 @@ def test_one_disturbed_round_leaves_a_demand_open(values: tuple[float, ...], met
 def test_the_worst_demand_decides(mets: list[bool | None], interrupted: bool, status: int) -> None:
     verdicts = [demanded({"sentence": "it."}, "at least 1", met) for met in mets]
     assert status_of([*verdicts, demanded({"sentence": "it"}, None, False)], interrupted) == status
+
+
+@pytest.mark.parametrize("metric, others, met", [
+    ("requests_per_s", 0.5, None), ("requests_per_s", 0.1, False), ("receives_per_request", 0.5, False)])
+def test_a_busy_machine_excuses_times_and_no_counts(metric: str, others: float, met: bool | None) -> None:
+    missed = judged({}, metric, Sample((1.0,)), "it", low=2) | {"sentence": "it; demanded: at least 2: not met."}
+    (found,) = tempered([missed], [made_up(foreign_cpu_fraction=others)])
+    assert found["met"] is met
+    end = "too noisy to say, as other programs had 50 % of the CPUs." if met is None else "not met."
+    assert found["sentence"].endswith(end)
 
 
 def runs(count: int, *failures: Result) -> Document:

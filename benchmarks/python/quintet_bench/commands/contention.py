@@ -7,7 +7,7 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
-from ..demands import demanded, exit_status
+from ..demands import demanded, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options
 from ..machine import allowed_cpus
@@ -58,7 +58,7 @@ def compose(document: Document) -> dict[str, Any]:
                     "sentence": f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}"}
                 judge = kind == "asio" and metric == SPEED and 1 < threads == most
                 ratios.append(demanded(row, "at least 1" if judge else None, kept(ratio, 1)))
-    return document.figures() | {"ratios": ratios, "published": PUBLISHED["contention"][kind]}
+    return document.figures() | {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
 
 
 def contention_table(results: list[Result], figures: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column, aligned, rows_text
-from ..demands import Verdict, exit_status, judged
+from ..demands import Verdict, exit_status, judged, tempered
 from ..errors import RunError, UsageError
 from ..foreign import require_files
 from ..machine import read_text
@@ -177,7 +177,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
         Contender(model=model, engine=a.engine, receive_size=size) for model in a.models for size in sizes])
     document = run_plan("moon", s, build, measure)
     results, sides = document.results, distributions(document.results)
-    verdicts = ping_verdicts(results) if a.redis else frame_verdicts(results)
+    verdicts = tempered(ping_verdicts(results) if a.redis else frame_verdicts(results), results)
     table = pings_table(results, verdicts, sides) if a.redis else frames_table(results, verdicts)
     figures = document.figures() | {"verdicts": verdicts, "published": PUBLISHED, "distributions": sides}
     write_results(table, figures, s.json_file)

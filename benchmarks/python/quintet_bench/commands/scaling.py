@@ -7,7 +7,7 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, demanded, exit_status
+from ..demands import Verdict, demanded, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options, example_program
 from ..machine import allowed_cpus, cpu_text
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
                     contenders=[Contender(model=build.model(arguments.model))])
     document = run_plan("scaling", s, build, functools.partial(measure_on_cpus, others))
     document.settings["client_apart"] = apart
-    found = efficiencies(document.results, apart)
+    found = tempered(efficiencies(document.results, apart), document.results)
     figures = document.figures() | {"efficiency": found, "published": published()}
     write_results(table(summarise(document.results), figures), figures, s.json_file)
     return exit_status(document, found)

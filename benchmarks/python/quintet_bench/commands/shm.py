@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
-from ..demands import Verdict, exit_status, judged
+from ..demands import Verdict, exit_status, judged, tempered
 from ..errors import UsageError
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
@@ -193,7 +193,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
             for spin in (None, a.spin) for transport in a.transports]
     s = settings_of(a, build, DEFAULT, QUICK, workloads=works, contenders=[Doorbell(peer=DOORBELL), *ways])
     document = run_plan("shm", s, build, measure)
-    verdicts = conclude(document.results)
+    verdicts = {work: tempered(some, document.results) for work, some in conclude(document.results).items()}
     figures = document.figures() | {"verdicts": [{"workload": work} | one for work, some in verdicts.items() for one in some]}
     write_results(shm_table(document.results, verdicts), figures, s.json_file)
     return exit_status(document, figures["verdicts"])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..build import Build, Workload
 from ..columns import SPREAD, Column, rows_text
 from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
-from ..demands import exit_status
+from ..demands import exit_status, tempered
 from ..errors import UsageError
 from ..foreign import require_files
 from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
@@ -174,7 +174,7 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
     if has_published(axis, summary):
         shapes = [{"server": label} | part for label, curve in curves.items() for part in shape(curve)]
         out["published"] = [{"connections": count, "requests_per_s": speed} for count, speed in PUBLISHED.items()]
-        out["shape"] = shapes
+        out["shape"] = shapes = tempered(shapes, results)
         said += [f"{part['server']}, {part['sentence']}" for part in shapes]
     elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
         form, unit = (significant, "MB/s") if axis.figure == MEGABYTES else (grouped, "requests/s")
