@@ -4,6 +4,8 @@
 #include "commands.hpp"
 #include "options.hpp"
 
+#include <quintet/base/version.hpp>
+
 #include <fmt/core.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -64,6 +66,10 @@ int run_python(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    fmt::print("quintet-bench {}\n", quintet::version);
+    return 0;
+  }
   CLI::App app("Measures Quintet servers: five threading models, several workloads, its own load generator.",
                "quintet-bench");
   app.require_subcommand(0, 1);

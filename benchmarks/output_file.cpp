@@ -38,9 +38,9 @@ std::string parse_output(const std::string& path) {
   if (path.empty()) throw usage_error("the name of the file is empty");
   std::error_code error;
   if (fs::is_directory(path, error)) throw usage_error(fmt::format("\"{}\" is a directory", path));
-  fs::create_directories(folder_of(path), error);
   if (!fs::is_directory(folder_of(path), error))
-    throw usage_error(fmt::format("cannot create the directory of \"{}\"", path));
+    throw usage_error(
+        fmt::format("cannot write \"{}\": \"{}\" is not a directory; make it first", path, folder_of(path).string()));
   const fs::path asked = is_special(path) ? fs::path(path) : folder_of(path);
   if (::access(asked.c_str(), W_OK) != 0)
     throw usage_error(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno)));

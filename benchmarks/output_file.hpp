@@ -7,7 +7,8 @@
 
 namespace quintet::bench {
 
-/// Returns `path` if it is writable or "-". Creates missing parent directories. Throws usage_error.
+/// Returns `path` if it is writable or "-". Throws usage_error. Changes nothing: a wrong path must not leave
+/// directories behind.
 std::string parse_output(const std::string& path);
 
 /// Writes to a temporary file and renames it, so a reader never sees half a file. "-" is the standard output. Throws

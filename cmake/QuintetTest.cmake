@@ -41,6 +41,7 @@ target_link_libraries(quintet_engine_check PRIVATE quintet::net quintet_warnings
 # Sources may add options by a line of their own:  // ctest: LABELS conformance TIMEOUT 300 RUN_SERIAL LIBS fmt::fmt
 # Also as <name>.<engine>, on every other engine:  // ctest: EACH_ENGINE
 # Like LIBS, but the test is left out if one is missing:  // ctest: OPTIONAL_LIBS spdlog::spdlog
+# Left out unless an option is on, without which the test would see nothing:  // ctest: NEEDS QUINTET_COUNT_COPIES
 # Not under a sanitizer whose definitions collide with the test's:  // ctest: NOT_UNDER thread
 function(quintet_add_test name)
   set(own_options)
@@ -52,7 +53,11 @@ function(quintet_add_test name)
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
       string(REGEX REPLACE "// ctest: *" "" line "${line}")
       separate_arguments(own_options UNIX_COMMAND "${line}")
-      cmake_parse_arguments(own "RUN_SERIAL;EACH_ENGINE" "TIMEOUT;NOT_UNDER" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
+      cmake_parse_arguments(own "RUN_SERIAL;EACH_ENGINE" "TIMEOUT;NOT_UNDER;NEEDS" "LIBS;OPTIONAL_LIBS;LABELS" ${own_options})
+      if(own_NEEDS AND NOT ${own_NEEDS})
+        message(STATUS "${name} is left out: needs -D${own_NEEDS}=ON, as in the preset dev")
+        return()
+      endif()
       if(own_NOT_UNDER AND QUINTET_SANITIZE MATCHES "${own_NOT_UNDER}")
         message(STATUS "${name} is left out: not under the ${own_NOT_UNDER} sanitizer")
         return()

@@ -2,8 +2,6 @@
 # command_line_test.sh BUILD: wrong options end with status 2 and one line; servers and loads end cleanly.
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-server=
-trap '[ -n "$server" ] && kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 
 refused "load" # no command
 refused "frobnicate" frobnicate
@@ -32,6 +30,12 @@ refused "--spin" load 127.0.0.1:9 --client blocking --spin 50us
 refused "--engine excludes --peer" serve --peer epoll --engine asio
 refused "it must be one of: automatic, epoll" compare --quick --engine kqueue
 refused "it must be one of: epoll, epoll-edge, blocking, asio, asio-coroutines, asio-uring, libevent, libuv, libev, asio-shared, asio-separate" serve --peer fork
+[ "$("$bench" --version)" = "quintet-bench $(sed -n 's/^#define QUINTET_VERSION_STRING "\(.*\)"/\1/p' "$(dirname "$0")/../../base/version.hpp")" ] ||
+  fail "--version: $("$bench" --version)"
+for command in compare load; do  # a wrong path is refused before the run, and leaves nothing behind
+  refused "is not a directory; make it first" $command --json "$work/none/x"
+  [ ! -e "$work/none" ] || fail "$command --json made a directory"
+done
 # The documentation is made from a copy of what the program says of itself.
 "$bench" describe > "$work/describe" || fail 'describe'
 /usr/bin/python3 - "$work/describe" "$(dirname "$0")/../python/tests/data/describe.json" << 'END' || fail 'describe.json is out of date'
@@ -89,41 +93,21 @@ for command in "" serve load echo; do
   "$bench" $command --help | grep -F "Example: quintet-bench" > /dev/null || fail "$command --help has no example"
 done
 
-# start ARGUMENT...: a server in $server, its address in $address.
-start() {
-  : >"$work/serve"  # what an earlier server said there is not to be taken for this one's
-  "$bench" serve --exit-with-parent "$@" >"$work/serve" 2>&1 &
-  server=$!
-  for _ in $(seq 100); do
-    grep -q listening "$work/serve" && break
-    sleep 0.1
-  done
-  address=$(sed -n 's/^listening on //p' "$work/serve")
-  [ -n "$address" ] || fail "serve $*: $(cat "$work/serve")"
-}
-stop() {
-  kill -"$1" "$server"
-  wait "$server"
-  local status=$?
-  server=
-  [ $status -eq 0 ] || fail "a server ended with status $status after SIG$1"
-}
-
 for arguments in "--peer epoll" "--peer blocking" "--model 1" "--model 2" "--model 2 --handler coroutine" "--model 3" "--model 4 --loops 2" \
   "--model 5 --workers 1..3"; do
   # shellcheck disable=SC2086
-  start $arguments
+  serve $arguments
   timeout 60 "$bench" load "$address" --connections 20 --duration 0.2 --warm-up 0.05 --json "$work/json" \
     >"$work/out" 2>&1 ||
     fail "load against $arguments: $(cat "$work/out")"
   grep -q '"failed":0,' "$work/json" || fail "load against $arguments: $(cat "$work/json")"
   [ "$(grep -c '^measur' "$work/out")" -ge 2 ] || fail "load says neither measuring nor measured"
-  stop TERM
+  stop_server
 done
 
 # Times that come back one more, a line for each interval, all of which add up, and what the bottleneck was.
 for model in 1 2 3 4 5; do
-  start --model $model --workload timestamp
+  serve --model $model --workload timestamp
   timeout 60 "$bench" load "$address" --workload timestamp --connections 20 --pipeline 3 --duration 0.5 --warm-up 0.05 \
     --every 200ms --server-pid "$server" --json "$work/json" >"$work/out" 2>&1 || fail "timestamp: $(cat "$work/out")"
   sum=$(sed -nE 's/^[0-9.]+ s: .* ok ([0-9,]+) .*/\1/p' "$work/out" | tr -d , | awk '{ sum += $1 } END { printf "%d", sum }')
@@ -131,25 +115,25 @@ for model in 1 2 3 4 5; do
   for part in 'success 100.000 %' 'lo: [0-9.]* packets' 'bottleneck: .*server [0-9]* %'; do
     grep -q "$part" "$work/out" || fail "load does not say $part: $(cat "$work/out")"
   done
-  stop TERM
+  stop_server
 done
 
 # Frames of eleven bytes, cut in each server's receive calls as it likes, and the distribution of their latencies.
 for arguments in "--model 1" "--model 3" "--model 5 --receive-size 2"; do
   # shellcheck disable=SC2086
-  start $arguments --workload framed
+  serve $arguments --workload framed
   timeout 60 "$bench" load "$address" --workload framed --connections 20 --pipeline 3 --duration 0.3 --warm-up 0.05 \
     --distribution --json "$work/json" >"$work/out" 2>"$work/err" || fail "framed, $arguments: $(cat "$work/err")"
   grep -q '"message_bytes":13,' "$work/json" || fail "framed, $arguments: $(cat "$work/json")"
   grep -qE '^100.00% <= [0-9.]+ milliseconds$' "$work/out" || fail "no distribution: $(cat "$work/out")"
   grep -qE '^[0-9]+\.[0-9]{2} requests per second$' "$work/out" || fail "no rate: $(cat "$work/out")"
-  stop TERM
+  stop_server
 done
 
 # One server over TCP, its Unix socket and shared memory; in one model also requests larger than a ring, and the rest.
 for arguments in "--model 1" "--model 2" "--model 2 --handler coroutine" "--model 3" "--model 4 --loops 2" "--model 5"; do
   # shellcheck disable=SC2086
-  start $arguments --unix "$work/socket" --ring-size 16k --spin 50us
+  serve $arguments --unix "$work/socket" --ring-size 16k --spin 50us
   grep -q "^also on unix:$work/socket and shm:$work/socket$" "$work/serve" || fail "serve --unix: $(cat "$work/serve")"
   targets=("$address" "unix:$work/socket" "shm:$work/socket")
   [ "$arguments" != "--model 2" ] || targets+=("shm:$work/socket --spin 50us --threads 2" "unix:$work/socket --short"
@@ -162,16 +146,13 @@ for arguments in "--model 1" "--model 2" "--model 2 --handler coroutine" "--mode
     grep -q '"requests":0,' "$work/json" && fail "load $target against $arguments: no requests"
     case $target in shm:*) grep -q '"client":"shared_memory"' "$work/json" || fail "$target: another client" ;; esac
   done
-  stop TERM
+  stop_server
 done
 # A server that dies fails what was under way over shared memory, and nobody waits for it.
-start --model 2 --unix "$work/other"
+serve --model 2 --unix "$work/other"
 "$bench" load "shm:$work/other" --connections 3 --duration 60 --warm-up 0 --json "$work/json" >"$work/out" 2>&1 &
 load=$!
-for _ in $(seq 200); do
-  grep -q '^measuring$' "$work/out" && break
-  sleep 0.05
-done
+await '^measuring$' "$work/out" $load || fail "a load over shared memory: $(cat "$work/out")"
 disown "$server"
 kill -KILL "$server"
 server=
@@ -181,21 +162,20 @@ grep -q 'first failure: ' "$work/out" || fail "a server's death is not told: $(c
 timeout 20 "$bench" load "shm:$work/nowhere" --connections 3 >"$work/out" 2>&1 && fail "a load without a server ended well"
 grep -q "cannot connect to shm:$work/nowhere: " "$work/out" || fail "no reason given: $(cat "$work/out")"
 
-start --model 4 --loops 2 --json "$work/counts"
+serve --model 4 --loops 2 --json "$work/counts"
 timeout 60 "$bench" load "$address" --connections 7 --duration 0.2 --warm-up 0.05 >"$work/out" 2>&1 ||
   fail "load: $(cat "$work/out")"
-stop TERM
+stop_server
 grep -q '"opened":7,' "$work/counts" || fail "a server's last counters: $(cat "$work/counts")"
 
 # The port of a server that is gone; Ctrl-C in the middle of a load; a stray port in use.
 timeout 60 "$bench" load "$address" --duration 1 >"$work/out" 2>&1 && fail "a load against nobody ended well"
 grep -q "cannot connect to $address" "$work/out" || fail "no reason given: $(cat "$work/out")"
-start --workload heartbeat --priority-port 0 --model 5
-priority=$(sed -n 's/^priority on //p' "$work/serve")
+serve --workload heartbeat --priority-port 0 --model 5
 "$bench" load "$address" --workload heartbeat --heartbeat "$priority" --connections 4 --duration 60 --warm-up 0 \
-  --json "$work/json" >"$work/out" 2>&1 &
+  --every 1s --json "$work/json" >"$work/out" 2>&1 &
 load=$!
-sleep 1.5
+await ' s: .* ok ' "$work/out" $load || fail "a load with heartbeats: $(cat "$work/out")"
 kill -INT $load
 wait $load
 status=$?
@@ -204,6 +184,6 @@ grep -q '"interrupted":true' "$work/json" || fail "an interrupted load wrote no 
 grep -q '"heartbeat_p50_us":null' "$work/json" && fail "no heartbeat was measured"
 timeout 20 "$bench" serve --port "${address##*:}" >"$work/out" 2>"$work/err" && fail "two servers on one port"
 [ "$(wc -l <"$work/err")" -eq 1 ] || fail "a port in use is not said in one line: $(cat "$work/err")"
-stop INT
+stop_server INT
 [ $failures -eq 0 ] && echo 'the command line behaves'
 exit $((failures > 0))

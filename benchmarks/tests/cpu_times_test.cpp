@@ -13,6 +13,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <iostream>
 
 using namespace quintet::bench;
 
@@ -40,7 +41,10 @@ BOOST_AUTO_TEST_CASE(what_a_thread_has_used_is_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(children_belong_to_a_process) {
-  if (!std::filesystem::exists("/proc/thread-self/children")) return;  // this kernel does not tell
+  if (!std::filesystem::exists("/proc/thread-self/children")) {
+    std::cout << "skipped: this kernel does not tell a process's children\n";
+    return;
+  }
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();

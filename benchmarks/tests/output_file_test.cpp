@@ -29,11 +29,18 @@ std::string content(const std::string& path) {
 
 BOOST_FIXTURE_TEST_SUITE(output_file, scratch)
 
-BOOST_AUTO_TEST_CASE(missing_directories_are_made) {
-  const auto path = parse_output(*this / "a/b/results.json");
-  BOOST_TEST(!fs::exists(path));  // nothing is written yet: an old result must survive a run that fails
+BOOST_AUTO_TEST_CASE(a_check_writes_nothing) {
+  const auto path = parse_output(*this / "results.json");
+  BOOST_TEST(!fs::exists(path));  // an old result must survive a run that fails
   write_output(path, "{}");
   BOOST_TEST(content(path) == "{}");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_directory_is_refused_and_not_made) {
+  BOOST_CHECK_EXCEPTION(parse_output(*this / "a/b/results.json"), usage_error, [](const usage_error& e) {
+    return std::string(e.what()).find("is not a directory; make it first") != std::string::npos;
+  });
+  BOOST_TEST(!fs::exists(*this / "a"));
 }
 
 BOOST_AUTO_TEST_CASE(an_old_file_is_replaced_as_a_whole) {

@@ -9,27 +9,19 @@ refused 'write cpu=FILE or heap=FILE' serve --profile cpu=
 refused 'is a directory' serve --profile "heap=$work"
 if ! timeout 20 "$bench" serve --profile "cpu=$work/none" --duration 10ms > "$work/out" 2> "$work/err"; then
   refused 'libprofiler.so.0 is not installed; apt-get install google-perftools' serve --profile "cpu=$work/none"
-  [ $failures -eq 0 ] && echo "skipped: $(cat "$work/err")" && exit 77
-  exit 1
+  skip "$(cat "$work/err")"
 fi
 
 # profiled KIND: what a server in which a load has run leaves behind at $work/KIND.
 profiled() {
-  "$bench" serve --model 4 --exit-with-parent --profile "$1=$work/$1" > "$work/serve" 2> "$work/err" &
-  local server=$! address=
-  for _ in $(seq 100); do
-    address=$(sed -n 's/^listening on //p' "$work/serve")
-    [ -n "$address" ] && break
-    sleep 0.1
-  done
-  timeout 60 "$bench" load "$address" --connections 20 --quick > "$work/out" 2>&1 || fail "$1: $(cat "$work/out" "$work/err")"
-  kill -TERM $server
-  wait $server || fail "$1: the server ended with status $?: $(cat "$work/err")"
+  serve --model 4 --profile "$1=$work/$1"
+  timeout 60 "$bench" load "$address" --connections 20 --quick > "$work/out" 2>&1 || fail "$1: $(cat "$work/out" "$work/serve")"
+  stop_server
 }
 profiled cpu
-{ [ -s "$work/cpu" ] && grep -q 'interrupts/evictions/bytes = [1-9]' "$work/err"; } || fail "no samples: $(cat "$work/err")"
+{ [ -s "$work/cpu" ] && grep -q 'interrupts/evictions/bytes = [1-9]' "$work/serve"; } || fail "no samples: $(cat "$work/serve")"
 profiled heap
-grep -q '^heap profile: ' "$work/heap.0001.heap" || fail "no heap profile: $(cat "$work/err")"
+grep -q '^heap profile: ' "$work/heap.0001.heap" || fail "no heap profile: $(cat "$work/serve")"
 
 [ $failures -eq 0 ] && echo 'profiles are written'
 exit $((failures > 0))

@@ -3,11 +3,12 @@
 """check_specification [--draft] [FOLDER]: what doc/specification.md says of each row exists.
 
 1. Each row is there once, in the table of its work, with seven cells and a claim of at most 12 words.
-2. Its status is allowed, and its sources exist. Its proofs are tests of this project, or commands of quintet-bench with
+2. Its status is allowed, says what is missing, and is counted at the top. Its sources exist. Its proofs are tests of this project, or commands of quintet-bench with
    options that they have. So are proofs that a note below a table names.
 3. A row that demands a figure has one, and figures have a date. Nothing is left to measure; with --draft this is only
    told.
 """
+import collections
 import pathlib
 import re
 import shlex
@@ -109,7 +110,7 @@ class project:
 def about_status(row, status):
     kind, _, reason = status.partition(': ')
     if status != 'works' and not (status == 'planned' and row in PLANNED) and not (
-            kind in ('simulated', 'partly') and reason and row in SIMULATED):
+            reason and (kind == 'partly' or kind == 'simulated' and row in SIMULATED)):
         yield f'"{status}" is not allowed'
 
 
@@ -168,6 +169,14 @@ def complaints(text, known):
             yield f'{PAGE}: a note: {wrong}'
 
 
+def about_counts(text):
+    """The page says at its top how many rows have each status."""
+    kinds = collections.Counter(cells[2].partition(':')[0] for _, _, cells in rows_of(text) if len(cells) == len(COLUMNS))
+    right = f'{kinds["works"]} rows work, {kinds["partly"]} partly, {kinds["simulated"]} are simulated'
+    if right not in text.partition('\n|')[0]:
+        yield f'{PAGE}: the top must say: {right}'
+
+
 def unmeasured(text):
     for number, _, cells in rows_of(text):
         yield from (f'{PAGE}:{number}: row {cells[0]}, {name}: {cell}'
@@ -182,7 +191,7 @@ def main(arguments):
         for line in left:
             print(f'warning: {line}')
         left = []
-    return cpp_outline.report([*complaints(text, project(root)), *left])
+    return cpp_outline.report([*complaints(text, project(root)), *about_counts(text), *left])
 
 
 if __name__ == '__main__':

@@ -102,9 +102,10 @@ class check_specification_test(unittest.TestCase):
         self.complains(['doc/specification.md: a note: net_b_test has no case off'] * 2, notes='See `net_b_test/off`, `x`.')
 
     def test_statuses(self):
-        for status in ('planned', 'simulated: all', 'simulated', 'partly: half', 'perhaps', ''):
+        for status in ('planned', 'simulated: all', 'simulated', 'partly', 'perhaps', ''):
             self.change('1.2', '| works', f'| {status}', f', status: "{status}" is not allowed')
         self.change('2.2', 'simulated: all', 'partly: half')
+        self.change('1.2', '| works', '| partly: half')
         self.change('2.2', 'simulated: all', 'partly: ', ', status: "partly:" is not allowed')
         self.change('1.1', '| planned', '| works', ', source: must name 1 to 2 files',
                     ', proof: must name 1 to 3 tests or commands', ', ours: is empty')
@@ -112,14 +113,19 @@ class check_specification_test(unittest.TestCase):
     def test_what_is_left_to_measure(self):
         page = pathlib.Path(self.folder, check_specification.PAGE)
         page.parent.mkdir()
-        page.write_text(self.page(r2_1=GOOD['2.1'].replace('5 us (2026-11-25)', 'TO MEASURE: `quintet-bench serve`')))
+        top = '2 rows work, 0 partly, 1 are simulated\n\n'
+        page.write_text(top + self.page(r2_1=GOOD['2.1'].replace('5 us (2026-11-25)', 'TO MEASURE: `quintet-bench serve`')))
         with unittest.mock.patch('sys.stderr'), unittest.mock.patch('sys.stdout') as told:
             self.assertEqual(check_specification.main([self.folder]), 1)
             told.write.assert_not_called()
             self.assertEqual(check_specification.main(['--draft', self.folder]), 0)
             self.assertIn('row 2.1, ours: TO MEASURE', told.write.call_args_list[0].args[0])
-        page.write_text(self.page())
+        page.write_text(top + self.page())
         self.assertEqual(check_specification.main([self.folder]), 0)
+        page.write_text(top.replace('0 partly', '1 partly') + self.page())
+        with unittest.mock.patch('sys.stderr') as told:
+            self.assertEqual(check_specification.main([self.folder]), 1)
+        self.assertIn('must say: 2 rows work, 0 partly', ''.join(call.args[0] for call in told.write.call_args_list))
 
 
 if __name__ == '__main__':

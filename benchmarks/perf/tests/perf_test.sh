@@ -53,10 +53,8 @@ printf 'loop;run\t1\nloop;run;handle<a>(b&)\t2\n' | diff - "$work/folded" || fai
 grep -qF 'handle&lt;a&gt;(b&amp;): 2 (66.7 %)' "$work/flame.svg" || fail "flame: $(cat "$work/flame.svg")"
 "$scripts/flame" < /dev/null > /dev/null 2>&1 && fail 'flame draws nothing'
 
-"$bench" serve --model reactor_pool --offload always --exit-with-parent > "$work/served" &
-server=$!
-for _ in $(seq 200); do grep -q '^listening on ' "$work/served" && break; sleep 0.05; done
-"$bench" load "$(sed -n 's/^listening on //p' "$work/served")" --connections 5 --duration 30 > "$work/loaded" 2>&1 &
+serve --model reactor_pool --offload always
+"$bench" load "$address" --connections 5 --duration 30 > "$work/loaded" 2>&1 &
 load=$!
 for script in stat record off-cpu sched lock c2c; do
   (cd "$work" && timeout 60 "$scripts/$script" $server 1 > "out.$script" 2> "err.$script")
@@ -68,6 +66,7 @@ for script in stat record off-cpu sched lock c2c; do
   esac
 done
 grep -q 'qnt-work' "$work/out.sched" || [ -s "$work/err.sched" ] || fail "sched: $(cat "$work/out.sched")"
-kill $load $server
-wait $load $server 2> /dev/null
+kill $load
+wait $load 2> /dev/null
+stop_server
 [ $failures -eq 0 ]

@@ -9,7 +9,7 @@ from .plan import COUNTERPARTS, Contender
 from .results import Combination, Document, Result, Sample, workload_names
 from .statistics import paired_ratio, ratio_json, ratio_text
 from .text import joined, micros, percent
-from .verdict import CPU, disturbance, metric_of, rank, sentence_of, within
+from .verdict import CPU, disturbance, kept, metric_of, rank, sentence_of
 
 # For each handler the first measured workload gives the answer.
 QUESTIONS = {"cheap": ("echo", "pipeline", "large"), "computing": ("cpu", "mixed"), "blocking": ("blocking",)}
@@ -75,8 +75,8 @@ def _is_most(share: Sample | None, why: str) -> tuple[bool | None, str]:
     """Whether a share exceeds one half, and the reason."""
     if not share:
         return None, "not measured: add short and echo to --workloads"
-    kept = within(share, 0.5)
-    return (None, f"too noisy to say: {why}") if kept is None else (not kept, why)
+    at_most = kept(share, high=0.5)
+    return (None, f"too noisy to say: {why}") if at_most is None else (not at_most, why)
 
 
 def _opening(results: Sequence[Result]) -> tuple[bool | None, str]:

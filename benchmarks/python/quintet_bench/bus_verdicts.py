@@ -2,15 +2,13 @@
 """What merging, the sizes of messages and the number of nodes change on the bus, and what is demanded of it."""
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from .bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, is_range, kind_of, megabytes, merging_text, sizes_text
+from .demands import Verdict, judged
 from .published import PUBLISHED
 from .results import Result, Sample
-from .statistics import ratio_json
 from .text import significant
 
-Verdict = dict[str, Any]                # about what, metric, figures, "met" and "sentence"
 FLAT, STEEP, MOST_WRITES = 0.5, 0.1, 0.05
 SMALL = "8..128"
 LEAST_GAIN = {("tcp", SMALL): 10.0, ("tcp", "8..16384"): 1.1}  # how many times as many messages merging must carry
@@ -21,16 +19,6 @@ def paired(runs: Sequence[Result], key: str, one: Kind, other: Kind) -> Sample |
     below = {r["round"]: r[key] for r in runs if kind_of(r) == other}
     ratios = tuple(r[key] / below[r["round"]] for r in runs if kind_of(r) == one and below.get(r["round"]))
     return Sample(ratios) if ratios else None
-
-
-def judged(about: dict[str, Any], metric: str, figure: Sample, text: str, low: float = 0, high: float = math.inf) -> Verdict:
-    """Without a bound nothing is demanded. The median decides."""
-    rounds = f"rounds from {significant(figure.low)} to {significant(figure.high)}"
-    demand = f"at least {low:g}" if low else f"at most {high:g}"
-    met = low <= figure.median <= high if low or high < math.inf else None
-    told = "" if met is None else f"; demanded: {demand}"
-    end = {None: "", True: ": met", False: ": not met"}[met]
-    return ratio_json(about, metric, figure) | {"met": met, "sentence": f"{text} ({rounds}{told}){end}"}
 
 
 def gains(runs: Sequence[Result], route: str, sizes: str) -> list[Verdict]:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .demands import demanded
 from .results import Combination, Sample
 from .text import grouped
+from .verdict import SPEED, kept
 
 # requests/s over connections, of a hand-written echo of 8 bytes on one epoll loop of a virtual machine (i5-3470, 4 cores)
 PUBLISHED = {1: 10_000, 5: 90_000, 10: 190_000, 30: 200_000, 100: 200_000, 300: 150_000, 500: 130_000, 1000: 110_000,
@@ -103,25 +105,32 @@ def leads(curves: Curves) -> list[dict[str, Any]]:
     return out
 
 
-def shape(curve: Curve) -> dict[str, tuple[str | None, str]]:
+def _part(curve: Curve, value: float, top: float) -> Sample:
+    """Throughput at a value over that of the peak, in each round that has both."""
+    return Sample(tuple(one / most for one, most in zip(curve[value].values, curve[top].values)))
+
+
+def shape(curve: Curve) -> list[dict[str, Any]]:
     """Does throughput over connections rise and fall as published? At least 90 % of the peak at 10 to 30 connections, less
-    with fewer than 10, and at most 75 % with 5,000. Returns verdict and sentence; None: no measured value can tell."""
+    with fewer than 10, and at most 75 % with 5,000. "met" is None where rounds disagree; without a demand no value can tell."""
     top, first, last = peak(curve), min(curve), max(curve)
     part = {value: point.median / curve[top].median for value, point in curve.items()}
     name = {value: f"{grouped(value)} connection{'' if value == 1 else 's'}" for value in curve}
-    out: dict[str, tuple[str | None, str]] = {
-        "rise": (None, "the rise: not judged; it needs a value from 10 to 30."),
-        "fall": (None, "the fall: not judged; it needs a value of 5000 or more.")}
+    rise: dict[str, Any] = {"part": "rise", "metric": SPEED,
+                            "sentence": "the rise: not judged; it needs a value from 10 to 30."}
+    fall: dict[str, Any] = {"part": "fall", "metric": SPEED,
+                            "sentence": "the fall: not judged; it needs a value of 5000 or more."}
     if early := [value for value in curve if 10 <= value <= 30]:
         best = max(early, key=lambda value: part[value])
-        rises = part[best] >= NEAR_PEAK and (first >= 10 or part[first] < NEAR_PEAK)
-        verdict = "as published" if rises else "not here"
+        steps = {kept(_part(curve, best, top), NEAR_PEAK), first >= 10 or kept(_part(curve, first, top), high=NEAR_PEAK)}
+        met = None if steps == {True, None} else steps == {True}
         begin = f", {part[first] * 100:.0f} % at {name[first]}" if first < 10 else ""
         bound = ", where the client was the bottleneck" if curve[top].client_bound else ""
-        out["rise"] = verdict, (f"the rise: {verdict}; {part[best] * 100:.0f} % of its peak at {name[best]}{begin} (its peak: "
-                                f"{grouped(curve[top].median)} requests/s at {name[top]}{bound}).")
+        rise = demanded(rise | {"sentence": f"the rise: {part[best] * 100:.0f} % of its peak at {name[best]}{begin} (its peak: "
+                                f"{grouped(curve[top].median)} requests/s at {name[top]}{bound})."},
+                        f"{NEAR_PEAK * 100:.0f} % from 10 to 30 connections, less before", met)
     if last >= 5000:
-        verdict = "as published" if part[last] <= FALLEN else "not here"
-        out["fall"] = verdict, (f"the fall: {verdict}; {part[last] * 100:.0f} % of its peak is left at {name[last]} "
-                                f"(published: {PUBLISHED[5000] / max(PUBLISHED.values()) * 100:.0f} %).")
-    return out
+        fall = demanded(fall | {"sentence": f"the fall: {part[last] * 100:.0f} % of its peak is left at {name[last]} "
+                                f"(published: {PUBLISHED[5000] / max(PUBLISHED.values()) * 100:.0f} %)."},
+                        f"at most {FALLEN * 100:.0f} %", kept(_part(curve, last, top), high=FALLEN))
+    return [{"demand": None, "met": None} | rise, {"demand": None, "met": None} | fall]

@@ -16,7 +16,7 @@ from .machine import Environment
 from .options import Parser, number_in, one_of, output_file, parse_range, run_duration
 from .plan import Run, Settings, expected_s, fit_within, make_plan
 from .progress import perform_all
-from .results import Document, Result, label_of
+from .results import Document, Result
 from .runner import Measure, measure_load, perform
 from .text import grouped, significant
 
@@ -124,14 +124,3 @@ def run_plan(command: str, s: Settings, build: Build, measure: Measure = measure
     settings = {"rounds": s.rounds, "duration_s": s.duration_s, "warm_up_s": s.warm_up_s, "seed": s.seed, "quick": s.quick,
                 "interrupted": interrupted, "counters": counters}
     return Document(command, build.version, machine.finish(), settings, [result for _, result in done], interrupted)
-
-
-def exit_status(document: Document) -> int:
-    """Tells which runs failed or lost requests. 130: interrupted, 1: failures, 0: none."""
-    if document.interrupted:
-        return 130
-    failures = [r for r in document.results if r["error"] or r["failed"]]
-    for r in failures:
-        why = r["error"] or f"{grouped(r['failed'])} requests failed"
-        print(f"failed: {r['workload']} {label_of(r)} round {r['round']}: {why}", file=sys.stderr)
-    return 1 if failures else 0

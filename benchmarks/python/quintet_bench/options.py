@@ -107,15 +107,15 @@ def parse_range(text: str, most: int = 10_000) -> str:
 
 
 def output_file(path: str) -> str:
-    """Checks before the runs that the file can be written after them; "-" is standard output."""
+    """Checks before the runs that the file can be written after them; "-" is standard output. Changes nothing: a wrong path
+    must not leave directories behind."""
     folder = os.path.dirname(path) or "."
     if not path or os.path.isdir(path):
         raise UsageError(f'"{path}" is a directory' if path else "the name of the file is empty")
-    with contextlib.suppress(OSError):
-        os.makedirs(folder, exist_ok=True)
-    writable = os.path.isdir(folder) and os.access(path if is_special(path) else folder, os.W_OK)
-    if path != "-" and not writable:
-        raise UsageError(f'cannot write "{path}": permission denied, or "{folder}" cannot be created')
+    if path != "-" and not os.path.isdir(folder):
+        raise UsageError(f'cannot write "{path}": "{folder}" is not a directory; make it first')
+    if path != "-" and not os.access(path if is_special(path) else folder, os.W_OK):
+        raise UsageError(f'cannot write "{path}": permission denied')
     return path
 
 

@@ -51,6 +51,7 @@ NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_pe
          "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
+UNANSWERED = "no request was answered"      # the error of such a run
 AT_ITS_LIMIT = 0.95  # utilization above which a CPU or thread counts as saturated
 
 

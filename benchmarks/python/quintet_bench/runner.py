@@ -15,7 +15,7 @@ from .child import Child
 from .errors import RunError
 from .machine import allowed_cpus, cpu_text, read_text
 from .plan import Run, Settings, place
-from .results import METRICS, NAMES, PLACES, Result
+from .results import METRICS, NAMES, PLACES, UNANSWERED, Result
 
 PATIENCE_S = 15.0                   # in addition to the expected time of a step
 USUAL_THREADS = 4096                # thread limit of model 1, unless a run needs more
@@ -142,7 +142,7 @@ def run_load(result: Result, command: list[str], server: Child, expected_s: floa
     if status != 0 and not result["failed"]:
         raise RunError(f"the client {ending}")
     if not result["requests"]:
-        raise RunError("no request was answered")
+        raise RunError(UNANSWERED)
     return figures
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """The best models of a workload and their lead, or that the noise is too large to tell."""
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -15,9 +16,11 @@ Cost = NamedTuple("Cost", [("key", str), ("word", str), ("counted", bool)])
 FOREIGN, QUIET, BEARABLE = "foreign_cpu_fraction", 0.05, 0.15   # shares that need no remark, that keep throughput reliable
 
 
-def within(figure: Sample, most: float) -> bool | None:
-    """Whether a figure keeps its bound. None: some rounds do and others do not, so it is too noisy to say."""
-    return True if figure.high <= most else False if figure.low > most else None
+def kept(figure: Sample, low: float = 0, high: float = math.inf) -> bool | None:
+    """Whether a figure keeps its bounds. None: some rounds do and others do not, so it is too noisy to say."""
+    if low <= figure.low and figure.high <= high:
+        return True
+    return False if figure.high < low or figure.low > high else None
 
 
 def cost_of(c: Combination) -> Cost:

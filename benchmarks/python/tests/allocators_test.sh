@@ -13,10 +13,9 @@ refused 'or 1 to 5' allocators --models 6
 refused 'instructions' allocators --count cycles
 "$bench" allocators --help | grep -qF 'quintet-bench allocators --count instructions' || fail '--help has no example'
 needs redis-benchmark
-[ -x "$1/examples/kv" ] || { echo "skipped: $1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
+[ -x "$1/examples/kv" ] || skip "$1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"
 if grep -qE '^QUINTET_SANITIZE:[A-Z]+=.+' "$1/CMakeCache.txt" 2> /dev/null; then
-  echo 'skipped: a sanitizer has an allocator of its own'
-  exit 77
+  skip 'a sanitizer has an allocator of its own'
 fi
 refused '/nonexistent/kv' allocators --kv /nonexistent/kv
 if command -v valgrind > /dev/null; then

@@ -15,8 +15,7 @@ refused 'no room for their number' probe bus --sizes 4..8
 refused 'nobody to send to' probe bus --all-to-all 1
 "$bench" bus --help | grep -qF 'quintet-bench bus --quick' || fail '--help has no example'
 
-timeout 100 "$bench" bus --route shm,tcp --sizes 8..128,128,16384 --senders 2 --rounds 1 --duration 50ms --seed 5 \
-  --json "$work/json" > "$work/table" 2> "$work/err" || fail "status $?: $(tail -3 "$work/err")"
+measured bus --route shm,tcp --sizes 8..128,128,16384 --senders 2 --rounds 1 --duration 50ms --seed 5 --json "$work/json"
 for part in 'shm, 8 to 128 B, 2 senders' 'published, after, static' 'a write for each' 'messages of one size, merged' \
   '6 processes, all to all' 'tcp, 8 to 128 B: merging carries' '128 B carry'; do
   grep -qF -- "$part" "$work/table" || fail "the table lacks $part: $(cat "$work/table")"

@@ -24,6 +24,7 @@ if [ "$(nproc)" -lt 2 ]; then
   exit $((failures > 0))
 fi
 
+needs_module simpy
 timeout 200 "$bench" forecast --rounds 1 --duration 150ms --warm-up 50ms --cores 1,24 --connections 200 --handler 100us \
   --assume lines=8,away=20 --json "$work/found.json" > "$work/table" 2> "$work/err"
 status=$?
@@ -49,6 +50,7 @@ interrupted ' 3 of ' forecast --rounds 50 --duration 100ms --warm-up 50ms --json
 grep -q '"interrupted": true' "$work/partial.json" || fail 'interrupted: no results written'
 grep -q 'measured here, by itself' "$work/table" || fail 'interrupted: no table printed'
 grep -q 'FORECAST' "$work/table" && fail 'interrupted: a forecast without its runs'
+grep -q 'Simulating' "$work/err" && fail 'interrupted: half a minute more of simulations'
 
 [ $failures -eq 0 ] && echo 'forecast behaves'
 exit $((failures > 0))

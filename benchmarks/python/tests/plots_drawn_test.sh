@@ -3,9 +3,12 @@
 # plots_drawn_test.sh [BUILD_DIR]: opens a report in a real browser, as wide as a phone and as a desk. Every mark must be in
 # its figure, a mark must show its figures, and the legend must hide a server.
 set -eu
+# shellcheck source=cmake/tests/needs.sh
+. "$(dirname "$0")/../../../cmake/tests/needs.sh"
 python=$(sed -n 's/^QUINTET_BENCH_PYTHON:FILEPATH=//p' "${1:-.}/CMakeCache.txt" 2> /dev/null || true)
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
-[ -n "$browser" ] || { echo 'skipped: chromium is not installed; apt-get install chromium'; exit 77; }
+QUINTET_PYTHON=${python:-} needs_module jinja2 pytest
+[ -n "$browser" ] || skip 'chromium is not installed; apt-get install chromium'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$(dirname "$0")"

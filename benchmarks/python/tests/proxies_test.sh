@@ -12,12 +12,11 @@ refused 'from 1 to 9000' proxies --connections 0
 refused '/nonexistent/proxy' proxies --proxy /nonexistent/proxy
 "$bench" proxies --help | grep -qF 'quintet-bench proxies --rounds 9' || fail '--help has no example'
 for example in proxy http_hello; do
-  [ -x "$1/examples/$example" ] || { echo "skipped: configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
+  [ -x "$1/examples/$example" ] || skip "configure with -DQUINTET_EXAMPLES=ON"
 done
 
 ln -s "$(realpath "$1/examples/proxy")" "$work/relaying"
-"$bench" proxies --proxy "$work/relaying" --rounds 1 --duration 200ms --warm-up 50ms --connections 20 \
-  --json "$work/found.json" > "$work/table" 2> "$work/err" || fail "status $?: $(tail -3 "$work/err")"
+measured proxies --proxy "$work/relaying" --rounds 1 --duration 200ms --warm-up 50ms --connections 20 --json "$work/found.json"
 for part in 'connections/s' 'proxy, loop_per_thread (reuse_port)' 'It misquotes' 'Noise:'; do
   grep -qF -- "$part" "$work/table" || fail "the table does not mention $part: $(cat "$work/table")"
 done

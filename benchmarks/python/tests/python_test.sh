@@ -7,10 +7,9 @@
 cd "$(dirname "$0")/.." || exit 1
 python=$(sed -n 's/^QUINTET_BENCH_PYTHON:FILEPATH=//p' "$1/CMakeCache.txt")
 export PYTHONDONTWRITEBYTECODE=1
-for module in numpy jinja2 pytest; do
-  "$python" -c "import $module" 2> /dev/null || { echo "skipped: no $module; apt-get install python3-$module"; exit 77; }
-done
-"$python" -m pytest || fail 'a unit test'
+QUINTET_PYTHON=$python needs_module numpy jinja2 pytest
+"$python" -m pytest -rs > "$work/out" || fail 'a unit test'
+sed 's/^SKIPPED [^:]*:[0-9]*: /skipped: /' "$work/out"
 if "$python" -c 'import flake8' 2> /dev/null; then
   "$python" -m flake8 . || fail 'flake8'
 else

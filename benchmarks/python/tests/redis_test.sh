@@ -6,7 +6,7 @@
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 needs redis-server redis-benchmark
-[ -x "$1/examples/kv" ] || { echo "skipped: $1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
+[ -x "$1/examples/kv" ] || skip "$1/examples/kv has not been built; configure with -DQUINTET_EXAMPLES=ON"
 
 ln -s "$(realpath "$1/examples/kv")" "$work/kv"
 timeout 60 "$bench" peers --workload kv --kv "$work/kv" --rounds 1 --duration 50ms --warm-up 50ms --no-counters \

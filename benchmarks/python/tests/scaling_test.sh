@@ -11,12 +11,11 @@ refused 'loops need a CPU each' scaling --loops 1024
 needs redis-benchmark
 refused '/nonexistent/kv' scaling --servers kv --kv /nonexistent/kv
 for example in http_hello kv; do
-  [ -x "$1/examples/$example" ] || { echo "skipped: configure with -DQUINTET_EXAMPLES=ON"; exit 77; }
+  [ -x "$1/examples/$example" ] || skip "configure with -DQUINTET_EXAMPLES=ON"
 done
-[ "$(nproc)" -gt 1 ] || { echo 'skipped: it takes two CPUs'; exit 77; }
+[ "$(nproc)" -gt 1 ] || skip 'it takes two CPUs'
 
-"$bench" scaling --rounds 1 --duration 100ms --warm-up 50ms --json "$work/found.json" > "$work/table" 2> "$work/err" ||
-  fail "status $?: $(tail -3 "$work/err")"
+measured scaling --rounds 1 --duration 100ms --warm-up 50ms --json "$work/found.json"
 for part in '-> echo, from 1 to 2 loops: efficiency ' '-> http_hello, from' '-> kv, from' 'published, not measured: Seastar'; do
   grep -qF -- "$part" "$work/table" || fail "the table does not mention $part: $(cat "$work/table")"
 done

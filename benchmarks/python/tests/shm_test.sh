@@ -11,7 +11,7 @@ refused 'from 1us to 100ms' shm --spin 1s
 refused 'or 1 to 5' shm --model 6
 refused 'poll not in {read,epoll}' probe doorbell --wait poll
 "$bench" shm --help | grep -qF 'quintet-bench shm --quick' || fail '--help has no example'
-[ "$(nproc)" -ge 2 ] || { echo 'skipped: eventfds between two CPUs need two'; exit 77; }
+[ "$(nproc)" -ge 2 ] || skip 'eventfds between two CPUs need two'
 
 for how in read epoll; do
   "$bench" probe doorbell --wait $how --duration 50ms > "$work/probe" || fail "probe doorbell --wait $how"
@@ -20,8 +20,7 @@ for how in read epoll; do
 done
 
 brief=(--rounds 1 --duration 200ms --warm-up 50ms)
-timeout 100 "$bench" shm "${brief[@]}" --connections 20 --idle 100 --engine epoll --json "$work/json" > "$work/table" \
-  2> "$work/err" || fail "status $?: $(tail -3 "$work/err")"
+measured shm "${brief[@]}" --connections 20 --idle 100 --engine epoll --json "$work/json"
 for part in 'latency: 1 connection x 8 B' 'eventfd, two threads' 'shm, spinning' 'shm, asleep' 'echo: 20 connections x 8 B' \
   'times the p50 of two threads with eventfds' 'times the requests/s of tcp' 'idle: bytes of each of 100 connections'; do
   grep -q -- "$part" "$work/table" || fail "the table lacks $part: $(cat "$work/table")"

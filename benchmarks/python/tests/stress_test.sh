@@ -4,8 +4,6 @@
 # ctest: TIMEOUT 400
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
-server=
-trap '[ -n "$server" ] && kill "$server" 2> /dev/null; rm -rf "$work"' EXIT
 
 refused 'resets, slow-writers,' stress frobnicate
 refused '--bogus' stress resets --bogus
@@ -15,7 +13,7 @@ refused 'HOST:PORT' stress --server 127.0.0.1
 run() {
   timeout 150 "$bench" stress "$@" --rounds 1 --window 200ms --json "$work/raw" > "$work/out" 2>&1
   local status=$?
-  [ $status -le 1 ] || fail "stress $*: status $status: $(cat "$work/out")"
+  [ $status -le 1 ] || [ $status -eq 3 ] || fail "stress $*: status $status: $(cat "$work/out")"
   grep -q '"failure": "' "$work/raw" && fail "stress $*: $(cat "$work/out")"
   tr -d ' ' < "$work/raw" | tr '{},' '\n' > "$work/json"
 }
@@ -66,13 +64,7 @@ interrupted 'round 1 of' stress idle --model 4 --peers 10 --rounds 1000 --json "
 grep -q '"interrupted": true' "$work/raw" || fail 'interrupted: no results written'
 grep -laF "$work/serves" /proc/[0-9]*/cmdline 2> /dev/null && fail 'interrupted: the server is still there'
 
-"$bench" serve --model loop_per_thread --loops 2 --exit-with-parent > "$work/serve" 2>&1 &
-server=$!
-for _ in $(seq 200); do
-  address=$(sed -n 's/^listening on //p' "$work/serve")
-  [ -n "$address" ] && break
-  sleep 0.05
-done
+serve --model loop_per_thread --loops 2
 timeout 150 "$bench" stress --server "$address" --peers 40 --bound 1500ms --window 3 > "$work/out" 2>&1
 [ "$(grep -c ', 127.0.0.1:[0-9]*: passed$' "$work/out")" -eq 7 ] || fail "not seven attacks: $(cat "$work/out")"
 interrupted "silence, $address: 40 peers" stress silence --server "$address" --peers 40

@@ -21,8 +21,8 @@ timeout=$(command -v timeout)
 studied() {
   local path=$1
   shift
-  PATH=$path "$timeout" 120 "$bench" study --quick "$@" --json "$work/study.json" > "$work/table" 2> "$work/err" ||
-    fail "study $*: status $?: $(tail -3 "$work/err")"
+  PATH=$path "$timeout" 120 "$bench" study --quick "$@" --json "$work/study.json" > "$work/table" 2> "$work/err"
+  judge $? "study $*"
 }
 # says TEXT...: each is in the table.
 says() {

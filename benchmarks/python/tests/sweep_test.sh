@@ -37,8 +37,7 @@ shown() {
 }
 # swept AXIS OPTION...: a short sweep that succeeds, in $work/table and $work/sweep.json.
 swept() {
-  timeout 60 "$bench" sweep "$@" --rounds 1 --duration 250ms --warm-up 50ms --seed 1 --json "$work/sweep.json" \
-    > "$work/table" 2> "$work/err" || fail "sweep $*: status $?: $(tail -3 "$work/err")"
+  measured sweep "$@" --rounds 1 --duration 250ms --warm-up 50ms --seed 1 --json "$work/sweep.json"
   grep -q '"failed": [1-9]' "$work/sweep.json" && fail "sweep $*: requests failed"
 }
 
@@ -47,7 +46,7 @@ shown "$work/sweep.html" '<svg' '<polyline' 'var(--m2)' 'Requests a second over 
 grep -E '\{\{|nan|(src|href)="http' "$work/sweep.html" && fail 'the page has holes, or needs a network'
 shown "$work/table" 'connections' 'published' '190,000' '##' 'the rise: ' 'the fall: not judged' 'Noise:'
 shown "$work/sweep.json" '"command": "sweep"' '"axis": "connections"' '"values": [2, 10]' '"connections": 2' \
-  '"connections": 10' '"requests_per_s"' '"server_cpu_us_per_request"' '"p99_us"' '"published"' '"fall": null'
+  '"connections": 10' '"requests_per_s"' '"server_cpu_us_per_request"' '"p99_us"' '"published"' '"demand": null, "met": null, "part": "fall"'
 
 swept size --values 8,4k --models 4 --workload pipeline
 shown "$work/table" 'MB/s' '4,096' 'of its peak'

@@ -16,8 +16,9 @@ from quintet_bench import plan
 from quintet_bench.build import Build
 from quintet_bench.child import Child
 from quintet_bench.commands import compare, diff, memlat
+from quintet_bench.demands import exit_status
 from quintet_bench.errors import RunError, UsageError
-from quintet_bench.measuring import exit_status, run_plan
+from quintet_bench.measuring import run_plan
 from quintet_bench.options import (list_of, number_in, one_of, output_file, parse_duration, parse_range, real_in, run_duration,
                                    size_in)
 from quintet_bench.plan import Contender, Run, Settings, contenders_of, expected_s, fit_within, make_plan, place
@@ -53,11 +54,12 @@ def test_wrong_options(build: Build, command: ModuleType, line: str, part: str) 
 
 
 def test_output_files_are_checked_before_and_replaced_after_the_runs(tmp_path: pathlib.Path) -> None:
-    path = output_file(str(tmp_path / "new/file.json"))
+    path = output_file(str(tmp_path / "file.json"))
     for text in ("first", "second"):
         write_output(path, text)
-    assert [file.read_text() for file in (tmp_path / "new").iterdir()] == ["second"] and output_file("-") == "-"
-    for wrong, why in (("", "empty"), (str(tmp_path), "directory"), (f"{path}/x", "cannot")):
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["second"] and output_file("-") == "-"
+    for wrong, why in (("", "empty"), (str(tmp_path), "directory"), (f"{path}/x", "cannot"),
+                       (str(tmp_path / "new/file.json"), "is not a directory; make it first")):
         with pytest.raises(UsageError, match=why):
             output_file(wrong)
 

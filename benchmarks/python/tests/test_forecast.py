@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("simpy", reason="Python has no module simpy; apt-get install python3-simpy3")
+
 from conftest import made_up
 from quintet_bench.commands.forecast import parse_assumption
 from quintet_bench.errors import UsageError
@@ -150,3 +152,15 @@ def test_assumptions_are_parsed() -> None:
     for text, why in (("line=3", f"one of: {names}"), ("spread=2", "from 0 to 1")):
         with pytest.raises(UsageError, match=why):
             parse_assumption(text)
+
+
+def test_after_ctrl_c_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(*arguments: object) -> None:
+        raise AssertionError("half a minute more")
+    for name in ("fit", "simulate", "look_ahead"):
+        monkeypatch.setattr(f"quintet_bench.forecast.findings.{name}", too_long)
+    row = {"model": "single_reactor", "workload": "echo", "connections": 100, "handler_us": 0.0, "cpus_shared": False,
+           "disturbed": False, "spread": 0.0, "requests_per_s": 1.0, "p99_us": 1.0, "cpu_us": 1.0}
+    document = Document("forecast", "1", {}, {}, [made_up(requests_per_s=1.0)], interrupted=True)
+    out = conclude(document, some_costs(), [row], [1], 100, 200.0)
+    assert out["forecast"] == [] and out["settings"]["interrupted"] and "FORECAST" not in table(out)

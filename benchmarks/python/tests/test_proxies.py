@@ -27,7 +27,7 @@ def test_missing_contenders_are_named(programs: Programs, missing: dict[str, str
 @pytest.mark.parametrize("peer", ["haproxy", "nginx"])
 def test_others_take_their_configuration(peer: str, tmp_path: pathlib.Path) -> None:
     path = installed(peer)
-    module = stream_module(path) if path and peer == "nginx" else ""
+    module = "" if peer == "haproxy" else stream_module(path) if path else None
     programs = ALL._replace(haproxy=path, nginx=path, module=module)
     port, command = programs.relay({"peer": peer, "loops": 2}, str(tmp_path), "127.0.0.1:7001")
     text = next(tmp_path.iterdir()).read_text()
@@ -54,7 +54,8 @@ def test_the_ratios_are_ours_over_theirs() -> None:
     figures = compose(Document("proxies", "1", {}, {}, results), {})
     assert [(r["peer"], r["metric"], r["median"]) for r in figures["ratios"]] == [
         ("haproxy", "requests_per_s", 1.5), ("haproxy", "server_cpu_us_per_request", 0.375), ("haproxy", "p99_us", 1)]
+    assert [(r["demand"], r["met"]) for r in figures["ratios"]] == [("at least 1", True), (None, None), (None, None)]
     text = table(results, figures)
-    for part in ("proxy has 1.50 times the connections of haproxy (rounds from 1.50 to 1.50).",
+    for part in ("proxy has 1.50 times the connections of haproxy (rounds from 1.50 to 1.50); demanded: at least 1: met.",
                  "0.38 times the CPU a connection of haproxy (rounds from 0.25 to 0.50)", "within the noise the same"):
         assert part in text, text

@@ -82,13 +82,28 @@ def test_the_comparison_is_readable_without_scripts() -> None:
     document = made_up_document()
     page = comparison_page(document, [])
     text = Reader(page).text
-    sentences = [document["noise"], *(item["reason"] for item in document["advice"])]
+    sentences = [document["noise"].removeprefix("Noise: b"), *(item["reason"] for item in document["advice"])]
     sentences += [verdict[key] for verdict in document["verdicts"] for key in ("sentence", "also", "caution")]
     for part in (*sentences, "was interrupted", "1 of 19 runs failed", "1 of 1 runs failed: the server was ended by signal 9",
                  "100 connections × 8 B", "hand-written epoll", "syscalls", "cpu model Made up 1.0", "[1, 0.5]", "seed 4711"):
         assert " ".join(plain(part).split()) in text, part
     assert 'title="5.67 µs; 2 rounds: 5.61 µs to 5.72 µs; user 1.50 µs, kernel 4.17 µs"' in page.replace("\u00a0", " ")
     assert page.count('class="curves"') == 4 and page.count('class="bars"') == 6 and page.count('type="checkbox"') == 4
+
+
+def test_conclusions_have_headings_and_come_first() -> None:
+    document = made_up_document() | {
+        "suitability": [{"question": "enough cores", "sentence": "enough cores: no (2, of at least 8)."},
+                        {"question": "accept on every loop", "sentence": "accept on every loop: no (it lacks enough cores)."}],
+        "scenarios": [{"scenario": "Short connections", "model": None, "sentence": 'Short connections: not measured.'}]}
+    page = comparison_page(document, [])
+    places = [page.index(part) for part in (
+        'class="cards"', "<h2>Further conclusions</h2>", "<h3>By connection and handler</h3>", "Not measured.",
+        "<h3>Should every loop accept", "No (it lacks enough cores).", "<li>enough cores", "<h3>How far equal runs differ</h3>",
+        "<h2>What each model is</h2>")]
+    assert places == sorted(places)
+    header = page[:page.index("</header>")]
+    assert header.count('class="note"') == 0    # explanations do not come before the conclusions
 
 
 @pytest.mark.parametrize("command, parts", [

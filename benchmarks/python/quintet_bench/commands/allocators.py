@@ -12,10 +12,11 @@ from typing import Any
 from .. import valgrind
 from ..build import Build
 from ..columns import SPREAD, Column, ratio_texts, rows_text
+from ..demands import exit_status
 from ..errors import RunError, UsageError
 from ..foreign import add_example_options
 from ..machine import read_text
-from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_range
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, SET, RedisPrograms, ServerCare, measure_redis_load, run_benchmark, running_server

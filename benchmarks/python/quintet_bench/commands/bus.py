@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..bus_tables import ALL_TO_ALL, FLAT_SIZES, Kind, bus_text, is_range, summary_of
 from ..bus_verdicts import conclude
+from ..demands import status_of
 from ..errors import UsageError
 from ..machine import Environment, allowed_cpus, cpu_text
 from ..measuring import UsualRuns, add_measuring_options, settings_of
@@ -97,7 +98,8 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     complete = perform_all(tasks)
     settings: dict[str, Any] = {"rounds": s.rounds, "duration_s": s.duration_s, "seed": s.seed, "senders": plan.senders,
                                 "nodes": plan.nodes, "placement": placement(plan.senders), "interrupted": not complete}
+    verdicts = conclude(runs, plan.kinds, plan.nodes)
     document = {"quintet": build.version, "command": "bus", "environment": machine.finish(), "settings": settings,
-                "results": summary_of(runs, plan.kinds), "verdicts": conclude(runs, plan.kinds, plan.nodes)}
+                "results": summary_of(runs, plan.kinds), "verdicts": verdicts}
     write_results(bus_text(document), document, s.json_file)
-    return 0 if complete else 130
+    return status_of(verdicts, not complete)

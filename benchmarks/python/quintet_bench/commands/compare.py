@@ -8,8 +8,9 @@ from ..advice import advise, peer_ratios, suitability
 from ..advice_machine import advise_scenarios
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
+from ..demands import exit_status
 from ..errors import UsageError
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser
 from ..plan import contenders_of
 from ..results import Combination, Document, read_document, summarise, workload_names, write_results

@@ -7,10 +7,11 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
+from ..demands import demanded, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender
 from ..published import PUBLISHED
@@ -20,6 +21,7 @@ from ..runner import Measure, measure_load
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import failure_remarks, title_line
 from ..text import grouped, micros, significant
+from ..verdict import SPEED, kept
 
 ABOUT = "Compares threads that share an io_context, or a server, with threads that have one each"
 NAMES = {"asio-shared": "one io_context", "asio-separate": "an io_context each",
@@ -45,15 +47,18 @@ def compose(document: Document) -> dict[str, Any]:
     """The ratios are separate / shared, in each round that has both."""
     results, ratios = document.results, []
     kind = str(results[0]["peer"]).partition("-")[0] if results else "asio"
+    most = max((r["loops"] for r in results), default=0)        # there the threads contend most
     for threads in sorted({r["loops"] for r in results}):
         shared, separate = ((lambda r, peer=f"{kind}-{how}": r["peer"] == peer and r["loops"] == threads)
                             for how in ("shared", "separate"))
         for metric, word in METRICS.items():
             if ratio := paired_ratio(results, results[0]["workload"], metric, separate, shared):
                 told = ratio_text(ratio, word, NAMES[f"{kind}-shared"])
-                ratios.append(ratio_json({"threads": threads}, metric, ratio) |
-                              {"sentence": f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}"})
-    return document.figures() | {"ratios": ratios, "published": PUBLISHED["contention"][kind]}
+                row = ratio_json({"threads": threads}, metric, ratio) | {
+                    "sentence": f"{threads} threads: {NAMES[f'{kind}-separate']} has {told}"}
+                judge = kind == "asio" and metric == SPEED and 1 < threads == most
+                ratios.append(demanded(row, "at least 1" if judge else None, kept(ratio, 1)))
+    return document.figures() | {"ratios": tempered(ratios, results), "published": PUBLISHED["contention"][kind]}
 
 
 def contention_table(results: list[Result], figures: dict[str, Any]) -> str:
@@ -100,4 +105,4 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     document = run_plan("contention", s, build, measure)
     figures = compose(document) | {"forecast": forecast}
     write_results(contention_table(document.results, figures), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document, figures["ratios"])

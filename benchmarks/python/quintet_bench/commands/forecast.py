@@ -5,12 +5,11 @@ import dataclasses
 import sys
 
 from ..build import Build
+from ..demands import exit_status
 from ..errors import RunError, UsageError
 from ..forecast.costs import ASSUMPTIONS, MachineCosts
-from ..forecast.findings import conclude, table
-from ..forecast.runs import Patience, observe
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, exit_status, settings_of
+from ..measuring import UsualRuns, add_measuring_options, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, real_in, run_duration
 from ..probe import probe
 from ..results import write_results
@@ -52,13 +51,16 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     cpus = allowed_cpus()
     if len(cpus) < 2:
         raise RunError("measuring costs takes two CPUs, and this process may use only one")
+    from ..forecast.findings import conclude, table     # before the runs, because they need a package
+    from ..forecast.runs import Patience, observe
     s = settings_of(arguments, build, DEFAULT, QUICK, one_cpu=True, counters=False)
     patience = Patience(arguments.patience)
     patience.wait()
     probes = [probe(s.program, ["costs", "--cpus", f"{cpus[0]},{cpus[1]}"], 0.02 if s.quick else 0.05) for _ in range(3)]
     costs = dataclasses.replace(MachineCosts.of_probes(probes), **dict(arguments.assume))
     document, runs = observe(s, build, patience, costs)
-    print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
+    if not document.interrupted:
+        print("Simulating, which takes about half a minute.", file=sys.stderr, flush=True)
     figures = conclude(document, costs, runs, arguments.cores, arguments.connections, arguments.handler)
     write_results(table(figures), figures, s.json_file)
     return exit_status(document)

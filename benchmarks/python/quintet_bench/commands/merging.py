@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import aligned
+from ..demands import Verdict, judged, status_of
 from ..errors import RunError, UsageError
 from ..machine import Environment, cpu_text, read_text
 from ..measuring import UsualRuns, add_measuring_options, settings_of
@@ -22,7 +23,7 @@ from ..probe import STARTING_S, probe
 from ..progress import perform_all
 from ..results import METRICS, Result, Sample, write_results
 from ..runner import PATIENCE_S, Observer, run_load
-from ..statistics import ratio_json, ratio_text
+from ..statistics import ratio_text
 from ..table import Format
 from ..text import grouped, mebibytes, micros, percent, significant
 from .memlat import size_text
@@ -103,7 +104,7 @@ def paired(results: list[Result], key: str, variant: Variant, reference: Variant
     return Sample(ratios) if ratios else None
 
 
-def flatness(results: list[Result]) -> list[dict[str, Any]]:
+def flatness(results: list[Result]) -> list[Verdict]:
     """MB/s of messages of the smallest size over MB/s of those of the largest. Merging makes the throughput nearly flat."""
     sizes = sorted({int(low) for low, high in (r["sizes"].split("..") for r in results if ".." in r["sizes"]) if low == high})
     out = []
@@ -113,14 +114,9 @@ def flatness(results: list[Result]) -> list[dict[str, Any]]:
         if not (ratios := tuple(small / large for small, large in zip(*runs))):
             continue
         ratio = Sample(ratios)
-        met = True if low <= ratio.low and ratio.high <= high else False if ratio.high < low or ratio.low > high else None
-        demand = f"at least {low:g}" if low else f"at most {high:g}"
-        verdict = {True: "passes", False: "FAILS", None: "too noisy to say"}[met]
-        middle, least, most = map(significant, (ratio.median, ratio.low, ratio.high))
-        sentence = (f"{variant.label}: {size_text(sizes[0])} carry {middle} of the MB/s of {size_text(sizes[-1])} "
-                    f"(rounds from {least} to {most}; {demand}: {verdict})")
-        out.append(ratio_json(variant.about | {"from": sizes[0], "to": sizes[-1], "met": met}, "bytes_per_s", ratio) |
-                   {"sentence": sentence})
+        text = (f"{variant.label}: {size_text(sizes[0])} carry {significant(ratio.median)} of the MB/s of "
+                f"{size_text(sizes[-1])}")
+        out.append(judged(variant.about | {"from": sizes[0], "to": sizes[-1]}, "bytes_per_s", ratio, text, low, high))
     return out
 
 
@@ -191,4 +187,4 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     table = merging_table(results, f"{a.model} (sender on CPU {cpus[0]}, receiver on CPU {cpus[1]})", columns)
     write_results(table, {"quintet": build.version, "command": "merging", "environment": machine.finish(),
                           "settings": settings, "results": results, "flatness": flat}, s.json_file)
-    return 130 if not complete else int(any(one["met"] is False for one in flat))
+    return status_of(flat, not complete)

@@ -10,8 +10,9 @@ from .. import valgrind
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, aligned, ratio_texts, rows_text
+from ..demands import exit_status
 from ..errors import UsageError
-from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..redis_load import PING, PIPELINE, RedisPrograms, measure_redis_load

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from ..build import Build
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
+from ..demands import demanded, exit_status, tempered
 from ..foreign import add_example_options, example_program, free_port, pinned, raise_file_limit, require_files
 from ..machine import allowed_cpus
-from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, number_in, one_of
 from ..plan import Contender, Run, Settings
 from ..published import PUBLISHED
@@ -20,7 +21,7 @@ from ..results import Document, Result, label_of, summarise, write_results
 from ..statistics import paired_ratio, ratio_json, ratio_text
 from ..table import title_line
 from ..text import grouped, micros
-from ..verdict import CPU, SPEED
+from ..verdict import CPU, SPEED, kept
 from ..web import (NGINX_RELAY, await_accepting, example_command, installed, load_short, nginx_command, serving_hello,
                    stream_module)
 
@@ -96,8 +97,9 @@ def compose(document: Document, missing: dict[str, str]) -> dict[str, Any]:
         for metric, word in WORDS.items():
             if ratio := paired_ratio(results, "short", metric, lambda r: not r["peer"], lambda r: r["peer"] == peer):
                 sentence = f"proxy has {ratio_text(ratio, word, peer)}"
-                found.append(ratio_json({"peer": peer}, metric, ratio) | {"sentence": sentence})
-    return document.figures() | {"ratios": found, "missing": missing, "published": PUBLISHED["proxies"]}
+                row = ratio_json({"peer": peer}, metric, ratio) | {"sentence": sentence}
+                found.append(demanded(row, "at least 1" if metric == SPEED else None, kept(ratio, 1)))
+    return document.figures() | {"ratios": tempered(found, results), "missing": missing, "published": PUBLISHED["proxies"]}
 
 
 def table(results: list[Result], figures: dict[str, Any]) -> str:
@@ -139,4 +141,4 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     document = run_plan("proxies", s, build, functools.partial(measure_relay, programs))
     figures = compose(document, missing)
     write_results(table(document.results, figures), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document, figures["ratios"])

@@ -7,10 +7,11 @@ from typing import Any
 
 from ..build import Build
 from ..columns import SPREAD, Column, rows_text
+from ..demands import Verdict, demanded, exit_status, tempered
 from ..errors import UsageError
 from ..foreign import add_example_options, example_program
 from ..machine import allowed_cpus, cpu_text
-from ..measuring import UsualRuns, add_measuring_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of
 from ..plan import Contender, Run, Settings, place
 from ..published import PUBLISHED
@@ -19,7 +20,7 @@ from ..results import Combination, Result, Sample, summarise, write_results
 from ..runner import Measure, Observer, load_command, measure_load, run_load
 from ..statistics import paired_ratio, ratio_json
 from ..text import grouped, joined, micros, percent
-from ..verdict import CPU, SPEED
+from ..verdict import CPU, SPEED, kept
 from ..web import serving_hello
 
 ABOUT = "Measures how efficient more loops are: echo, http_hello and kv"
@@ -46,7 +47,7 @@ def measure_hello(program: str, result: Result, s: Settings, run: Run) -> None:
         run_load(result, [*load_command(s, run, result, address), "--http"], server, run.expected_s(s), Observer())
 
 
-def efficiencies(results: Sequence[Result], apart: bool) -> list[dict[str, Any]]:
+def efficiencies(results: Sequence[Result], apart: bool) -> list[Verdict]:
     """From the first number of loops to each other one, by requests/s if the client has CPUs of its own and is fast enough,
     else by CPU for a request."""
     out, bound = [], {row.workload for row in summarise(results) if row.client_bound}
@@ -60,11 +61,11 @@ def efficiencies(results: Sequence[Result], apart: bool) -> list[dict[str, Any]]
             share = Sample(tuple(value * few / many for value in ratio.values)) if metric == SPEED else ratio
             how = ("requests/s" if metric == SPEED else "CPU for a request, since the client "
                    + ("was the bottleneck" if apart else "has no CPUs of its own"))
-            open_ = ", too noisy to say whether it is linear" if share.low <= 1 <= share.high else ""
-            rounds = f" (rounds from {percent(share.low)} to {percent(share.high)}{open_})" if len(share.values) > 1 else ""
+            rounds = f" (rounds from {percent(share.low)} to {percent(share.high)})" if len(share.values) > 1 else ""
             server = server_of({"workload": workload})
-            out.append(ratio_json({"server": server, "from": few, "to": many}, metric, share) | {
-                "sentence": f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}"})
+            out.append(demanded(ratio_json({"server": server, "from": few, "to": many}, metric, share) | {
+                "sentence": f"{server}, from {few} to {many} loops: efficiency {percent(share.median)}{rounds}, by {how}"},
+                "linear, at least 100 %", kept(share, 1)))
     return out
 
 
@@ -111,6 +112,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
                     contenders=[Contender(model=build.model(arguments.model))])
     document = run_plan("scaling", s, build, functools.partial(measure_on_cpus, others))
     document.settings["client_apart"] = apart
-    figures = document.figures() | {"efficiency": efficiencies(document.results, apart), "published": published()}
+    found = tempered(efficiencies(document.results, apart), document.results)
+    figures = document.figures() | {"efficiency": found, "published": published()}
     write_results(table(summarise(document.results), figures), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document, found)

@@ -5,22 +5,22 @@ import dataclasses
 import os
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 from ..build import Build, Workload
 from ..child import Child
 from ..columns import SPREAD, Column, rows_text
+from ..demands import Verdict, exit_status, judged, tempered
 from ..errors import UsageError
 from ..foreign import raise_file_limit, require_files
 from ..idle import idle_figures
 from ..machine import cpu_text
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration
 from ..plan import Contender, Run, Settings, place
 from ..probe import probe
 from ..results import Combination, Result, Sample, summarise, write_results
 from ..runner import Observer, await_listening, load_command, load_or_count, server_command
-from ..statistics import Filter, paired_ratio, ratio_json
+from ..statistics import Filter, paired_ratio
 from ..table import remarks, title_line
 from ..text import grouped, micros, significant
 from ..verdict import CPU, SPEED, noise_sentence
@@ -36,7 +36,6 @@ MEMORY: tuple[Column, ...] = (
     ("user space", 12, "bytes_per_connection", grouped), ("segment", 10, "segment_bytes_per_connection", grouped),
     ("page tables", 13, "page_table_bytes_per_connection", grouped),
     ("kernel objects", 16, "slab_bytes_per_connection", grouped))
-Verdict = dict[str, Any]                # about whom, metric, figures, "met" and "sentence"
 
 
 class Way(Contender):
@@ -94,28 +93,20 @@ def is_doorbell(result: Result) -> bool:
     return bool(result["peer"] == DOORBELL)
 
 
-def verdict(about: dict[str, Any], metric: str, figure: Sample, met: bool, text: str, demand: str) -> Verdict:
-    low, high = significant(figure.low), significant(figure.high)
-    sentence = f"{text} (rounds from {low} to {high}; demanded: {demand}): {'met' if met else 'not met'}"
-    return ratio_json(about, metric, figure) | {"met": met, "sentence": sentence}
-
-
 def latency_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
     out = []
     awake = [r["p50_us"] for r in results if r["workload"] == work and not r["error"] and over("shm", True)(r)]
     if awake:
         p50 = Sample(tuple(awake))
-        out.append(verdict({"transport": "shm", "spinning": True}, "p50_us", p50, p50.median <= MOST_P50_US,
-                           f"shm, spinning: p50 of {significant(p50.median)} us", f"at most {MOST_P50_US:g} us"))
+        out.append(judged({"transport": "shm", "spinning": True}, "p50_us", p50,
+                          f"shm, spinning: p50 of {significant(p50.median)} us", high=MOST_P50_US))
     if lead := paired_ratio(results, work, "p50_us", over("tcp"), over("shm", True)):
-        out.append(verdict({"transport": "tcp", "reference": "shm, spinning"}, "p50_us", lead, lead.median >= LEAST_LEAD,
-                           f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning",
-                           f"at least {LEAST_LEAD:g}"))
+        out.append(judged({"transport": "tcp", "reference": "shm, spinning"}, "p50_us", lead,
+                          f"tcp, asleep: {significant(lead.median)} times the p50 of shm, spinning", low=LEAST_LEAD))
     if asleep := paired_ratio(results, work, "p50_us", over("shm"), is_doorbell):
-        out.append(verdict({"transport": "shm", "reference": DOORBELL}, "p50_us", asleep,
-                           asleep.median <= MOST_OVER_DOORBELL,
-                           f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds",
-                           f"at most {MOST_OVER_DOORBELL:g}"))
+        out.append(judged({"transport": "shm", "reference": DOORBELL}, "p50_us", asleep,
+                          f"shm, asleep: {significant(asleep.median)} times the p50 of two threads with eventfds",
+                          high=MOST_OVER_DOORBELL))
     return out
 
 
@@ -129,11 +120,7 @@ def speed_verdicts(results: Sequence[Result], work: str) -> list[Verdict]:
         how = ", spinning" if spinning else ", asleep"
         text = f"{transport}{how}: {significant(ratio.median)} times the requests/s of tcp{how}"
         about = {"transport": transport, "spinning": spinning, "reference": "tcp"}
-        if transport == "shm":
-            out.append(verdict(about, SPEED, ratio, ratio.median >= LEAST_SPEED, text, f"at least {LEAST_SPEED:g}"))
-        else:
-            low, high = significant(ratio.low), significant(ratio.high)
-            out.append(ratio_json(about, SPEED, ratio) | {"met": None, "sentence": f"{text} (rounds from {low} to {high})"})
+        out.append(judged(about, SPEED, ratio, text, low=LEAST_SPEED if transport == "shm" else 0))
     return out
 
 
@@ -142,9 +129,9 @@ def memory_verdicts(results: Sequence[Result]) -> list[Verdict]:
     if not found:
         return []
     each = Sample(tuple(found))
-    return [verdict({"transport": "shm"}, "bytes_per_connection", each, each.median <= MOST_IDLE_BYTES,
-                    f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment",
-                    f"at most {MOST_IDLE_BYTES}")]
+    return [judged({"transport": "shm"}, "bytes_per_connection", each,
+                   f"shm, idle: {grouped(each.median)} bytes of user space a connection, without its segment",
+                   high=MOST_IDLE_BYTES)]
 
 
 def conclude(results: Sequence[Result]) -> dict[str, list[Verdict]]:
@@ -206,7 +193,7 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
             for spin in (None, a.spin) for transport in a.transports]
     s = settings_of(a, build, DEFAULT, QUICK, workloads=works, contenders=[Doorbell(peer=DOORBELL), *ways])
     document = run_plan("shm", s, build, measure)
-    verdicts = conclude(document.results)
+    verdicts = {work: tempered(some, document.results) for work, some in conclude(document.results).items()}
     figures = document.figures() | {"verdicts": [{"workload": work} | one for work, some in verdicts.items() for one in some]}
     write_results(shm_table(document.results, verdicts), figures, s.json_file)
-    return exit_status(document)
+    return exit_status(document, figures["verdicts"])

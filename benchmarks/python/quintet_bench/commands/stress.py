@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..build import Build
+from ..demands import status_of
 from ..errors import UsageError
 from ..foreign import raise_file_limit, require_files
 from ..machine import Environment
@@ -27,7 +28,7 @@ TEXT = """
 With --server no server is started: the attacks go to a running server of any kind. Meanwhile a well-behaved
 client sends 50 requests a second. The server passes an attack if it answers each of them within --bound, and
 answers a new client at most 5 s after the attack.
-Exit status: 0 if the server fails no test (noise may leave one open), 1 if it fails one, 130 after Ctrl-C.
+Exit status: 0 if the server passes all tests, 1 if it fails one, 3 if noise leaves one open, 130 after Ctrl-C.
 """
 
 
@@ -139,4 +140,6 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     if arguments.json:
         write_output(arguments.json, pretty({"command": "stress", "environment": machine.finish(), "interrupted": interrupted,
                                              "results": results}) + "\n")
-    return 130 if interrupted else 0 if all(result["passed"] for result in results) else 1
+    verdicts = [demand for result in results for demand in result["demands"].values()]
+    verdicts += [{"demand": "no failure", "met": False} for result in results if result["failure"]]
+    return status_of(verdicts, interrupted)

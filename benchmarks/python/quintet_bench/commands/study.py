@@ -7,10 +7,11 @@ import os
 from typing import Any
 
 from ..build import Build, Workload
+from ..demands import exit_status
 from ..errors import UsageError
 from ..foreign import add_example_options, example_program
 from ..machine import Environment, allowed_cpus, parse_cpus
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, number_in, one_of
 from ..plan import contenders_of
 from ..results import Document, write_results
@@ -70,11 +71,12 @@ def _study(arguments: argparse.Namespace, build: Build) -> int:
         study.run_passes(document)
     subjects = list(study.subjects.values())
     sources: dict[str, Any] = {"source": "machine" if machine else "fixed"}
+    found = changes(subjects)
     out = document.figures() | {
         "cache_sizes": sources | sizes, "published": PUBLISHED,
-        "change": changes(subjects), "study": list(map(subject_json, subjects)), "not_measured": study.not_measured}
+        "change": found, "study": list(map(subject_json, subjects)), "not_measured": study.not_measured}
     write_results(study_table(document, subjects, study.not_measured, earlier), out, s.json_file)
-    return exit_status(document)
+    return exit_status(document, found)
 
 
 def _false_sharing(arguments: argparse.Namespace, build: Build) -> int:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from ..build import Build, Workload
 from ..columns import SPREAD, Column, rows_text
 from ..curves import NEAR_PEAK, PUBLISHED, crossings, curves_of, leads, near_peak, peak, shape
+from ..demands import exit_status, tempered
 from ..errors import UsageError
 from ..foreign import require_files
-from ..measuring import UsualRuns, add_measuring_options, add_server_options, exit_status, run_plan, settings_of
+from ..measuring import UsualRuns, add_measuring_options, add_server_options, run_plan, settings_of
 from ..options import Parser, list_of, number_in, one_of, parse_duration, size_in
 from ..plan import Run, Settings, contenders_of
 from ..results import Combination, Result, Sample, combination_key, number, summarise, write_results
@@ -171,11 +172,10 @@ def conclude(axis: Axis, summary: Sequence[Combination], results: Sequence[Resul
                            "crossings": [crossing | {"at": number(crossing["at"])} for crossing in crossed]}
     said: list[str] = []
     if has_published(axis, summary):
-        shapes = {label: shape(curve) for label, curve in curves.items()}
+        shapes = [{"server": label} | part for label, curve in curves.items() for part in shape(curve)]
         out["published"] = [{"connections": count, "requests_per_s": speed} for count, speed in PUBLISHED.items()]
-        out["shape"] = [{"server": label} | {part: verdict for part, (verdict, _) in parts.items()}
-                        for label, parts in shapes.items()]
-        said += [f"{label}, {sentence}" for label, parts in shapes.items() for _, sentence in parts.values()]
+        out["shape"] = shapes = tempered(shapes, results)
+        said += [f"{part['server']}, {part['sentence']}" for part in shapes]
     elif axis.name != "handler-us":     # throughput is expected to rise with the values, up to a peak
         form, unit = (significant, "MB/s") if axis.figure == MEGABYTES else (grouped, "requests/s")
         said += [f"{label} has {percent(NEAR_PEAK)} of its peak ({form(curve[peak(curve)].median)} {unit}) from "
@@ -277,4 +277,4 @@ def run(arguments: argparse.Namespace, build: Build) -> int:
     figures = document.figures() | conclude(axis, summary, document.results)
     page = sweep_page(figures) if s.html_file else None
     write_results(table(axis, summary, document.results), figures, s.json_file, s.html_file, page)
-    return exit_status(document)
+    return exit_status(document, figures.get("shape", ()))

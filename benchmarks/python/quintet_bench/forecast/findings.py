@@ -49,12 +49,12 @@ def errors(rows: list[Row], key: str) -> dict[str, Any] | None:
 
 
 def conclude(document: Document, costs: MachineCosts, runs: list[Row], *question: Any) -> dict[str, Any]:
-    """`question`: that of look_ahead(). Ends early after Ctrl-C."""
+    """`question`: that of look_ahead(). After Ctrl-C nothing is simulated."""
     f: dict[str, Any] = {"forecast": [], "shapes": []}
     try:
-        for model in MODELS:            # reactor_pool uses the resume cost of single_reactor
+        for model in () if document.interrupted else MODELS:    # reactor_pool uses the resume cost of single_reactor
             fit(costs, model, runs)
-        for run in runs:
+        for run in () if document.interrupted else runs:
             run["simulated"] = simulate(costs, scenario_of(run)) if run["model"] in costs.models else None
         if not document.interrupted:
             look_ahead(f, costs, *question)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..columns import aligned
+from ..demands import Verdict, demanded
 from ..results import Document, Sample, number, read_json
 from ..statistics import ratio_interval
 from ..table import Format, placement_text, shape_text
@@ -59,7 +60,7 @@ def _moves(what: str, ends: Sequence[float], form: Format) -> str:
     return f"{what} {verb} from {form(ends[0])} to {form(ends[1])}"
 
 
-def changes(subjects: list[Subject]) -> list[dict[str, Any]]:
+def changes(subjects: list[Subject]) -> list[Verdict]:
     """The change from the published "before" to each published "after", with its sign, whatever it is."""
     known = {s["server"].partition(" ")[0]: s for s in subjects if s["caches"]}
     out = []
@@ -69,10 +70,11 @@ def changes(subjects: list[Subject]) -> list[dict[str, Any]]:
         one, two = (Sample(tuple(each["rate"] for each in s["caches"])) for s in pair)
         doubt = (" (too few misses for a rate)" if min(m["misses"] for m in middles) < FEW_MISSES else
                  " (within the noise)" if len(one.values) > 1 and one.overlaps(two) else "")
-        out.append({"from": pair[0]["server"], "to": pair[1]["server"], "rate": list(map(number, rates)),
-                    "misses_per_request": list(map(number, misses)), "sentence":
-                    f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, rate_text)}{doubt}; "
-                    f"{_moves('the number of misses for a request', misses, significant)}."})
+        row = {"from": pair[0]["server"], "to": pair[1]["server"], "rate": list(map(number, rates)),
+               "misses_per_request": list(map(number, misses)), "sentence":
+               f"From {pair[0]['server']} to {pair[1]['server']} {_moves('the miss rate', rates, rate_text)}{doubt}; "
+               f"{_moves('the number of misses for a request', misses, significant)}."}
+        out.append(demanded(row, "the rate falls, as published", None if doubt else rates[1] < rates[0]))
     return out
 
 
