@@ -5,10 +5,12 @@
 #include "../bytes.hpp"
 #include "../error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
 namespace quintet {
@@ -31,6 +33,15 @@ class envelope {
     if (more.size() > begin_) throw std::length_error("envelope: the headers do not fit into header_room");
     begin_ -= more.size();
     std::memcpy(header_.data() + begin_, more.data(), more.size());
+  }
+  /// Moves the first bytes of header and payload to `to`. Returns false, without effect, if they are fewer.
+  [[nodiscard]] bool take_front(std::span<char> to) noexcept {
+    const std::size_t own = std::min(to.size(), header().size()), others = to.size() - own;
+    if (payload_.size() < others) return false;
+    std::copy_n(payload_.begin(), others, std::copy_n(header().begin(), own, to.begin()));
+    begin_ += own;
+    payload_.remove_prefix(others);
+    return true;
   }
   /// Adds bytes at the end without copying: the caller must keep them. A second call throws std::length_error.
   void append(bytes more) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace quintet {
@@ -61,6 +62,13 @@ class message_buffer {
     if (begin_ < more.size()) old = move_to(more.size() + headroom_, size());
     begin_ -= more.size();
     std::memcpy(storage_.get() + begin_, more.data(), more.size());
+  }
+  /// Moves the first bytes of the message to `to`. Returns false, without effect, if it has fewer.
+  [[nodiscard]] bool take_front(std::span<char> to) noexcept {
+    if (size() < to.size()) return false;
+    std::copy_n(data().begin(), to.size(), to.begin());
+    begin_ += to.size();
+    return true;
   }
   /// Empties the buffer and restores its headroom. Keeps the memory.
   void clear() noexcept { begin_ = end_ = std::min(headroom_, capacity_); }

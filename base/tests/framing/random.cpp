@@ -94,6 +94,18 @@ BOOST_AUTO_TEST_CASE(messages_come_out_of_prefixes) {
   check_random_messages(2, length_prefix<2, std::endian::little>(), any_message);
   check_random_messages(3, varint_prefix(), any_message);
 }
+BOOST_AUTO_TEST_CASE(messages_come_out_of_frames_with_a_length_inside) {
+  const length_prefix<4, std::endian::big, 1, -4> typed;
+  const length_prefix<2, std::endian::little, 5, -7> whole;
+  const auto frame_of = [](const auto& wire, std::size_t header) {
+    return [wire, header](dice& d) { return framed_as(wire, d.noise(header + d.length())); };
+  };
+  check_random_messages(21, typed, frame_of(typed, 5));
+  check_random_messages(22, whole, frame_of(whole, 7));
+  check_random_messages(23, length_prefix<3, std::endian::little, 0, 1>(),
+                        [](dice& d) { return d.noise(1 + d.length()); });
+  check_random_messages(24, length_prefix<4, std::endian::little, 0, -4>(), any_message);
+}
 BOOST_AUTO_TEST_CASE(messages_come_out_of_fixed_lengths) {
   check_random_messages(4, fixed_length<16>(), [](dice& d) { return d.noise(16); });
 }
@@ -125,6 +137,8 @@ BOOST_AUTO_TEST_CASE(noise_ends_in_an_error_or_in_small_messages) {
   feed_noise(12, length_prefix<2>(max), 2 + max);
   feed_noise(13, length_prefix<8, std::endian::little>(max), 8 + max);
   feed_noise(14, varint_prefix(max), 2 + max);
+  feed_noise(19, length_prefix<1, std::endian::big, 1, -2>(max), 255);
+  feed_noise(20, length_prefix<2, std::endian::little, 0, 1>(max), 2 + max);
   feed_noise(15, fixed_length<100>(), 100);
   feed_noise(16, delimiter("\r\n", max), max + 2);
   feed_noise(17, checked(varint_prefix(max)), 2 + 4 + max);
