@@ -56,11 +56,11 @@ bool connection_input::keep_lent(context& c) noexcept try {
 
 // ---- Pending --------------------------------------------------------------------------------------------------------
 
-void connection_input::append_pending(context& c, bytes arrived) {
+end_reason connection_input::append_pending(context& c, bytes arrived) {
   c.loop_.buffers().allocate(pending_);
   pending_.append(arrived);
   c.loop_flags_.input.has_pending = true;
-  if (pending_.size() >= pending_limit) set_reading(c, false);
+  return pending_.size() >= pending_limit ? set_reading(c, false) : end_reason();
 }
 
 void connection_input::drop_pending(context& c) noexcept {
@@ -68,7 +68,7 @@ void connection_input::drop_pending(context& c) noexcept {
   c.loop_flags_.input.has_pending = false;
 }
 
-void connection_input::absorb_pending(context& c) {
+end_reason connection_input::absorb_pending(context& c) {
   c.loop_flags_.input.has_pending = false;
   if (unread_.empty()) {
     unread_.swap(pending_);
@@ -77,7 +77,7 @@ void connection_input::absorb_pending(context& c) {
     pending_.clear();
   }
   c.loop_.buffers().recycle(pending_);
-  update_reading(c, c.baton_flags_.input.paused);
+  return update_reading(c, c.baton_flags_.input.paused);
 }
 
 void connection_input::make_pending(context& c) noexcept {
@@ -92,10 +92,10 @@ bool connection_input::wants_reading(const context& c, bool paused) const noexce
   return c.is_lingering() || (!c.loop_flags_.input.throttled && pending_.size() < pending_limit && !paused);
 }
 
-void connection_input::set_reading(context& c, bool on) noexcept {
-  if (c.loop_flags_.input.stopped != on || c.loop_flags_.input.peer_ended || c.has_ended()) return;
+end_reason connection_input::set_reading(context& c, bool on) noexcept {
+  if (c.loop_flags_.input.stopped != on || c.loop_flags_.input.peer_ended || c.has_ended()) return {};
   c.loop_flags_.input.stopped = !on;
-  c.loop_.io().set_reading(c, on);
+  return c.loop_.io().set_reading(c, on);
 }
 
 void connection_input::throttle(context& c, int change) noexcept {
