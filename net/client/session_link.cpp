@@ -20,28 +20,32 @@ void session_link::place(int handle) {
 bool session_link::runs_here(const event_loop& /*loop*/) const noexcept { return model_.runs_inline(); }
 
 void session_link::open_session(event_loop& on, int handle) noexcept {
+  error_code why;
   try {
-    detail::connection_core* const session = make_session(on, client_.host_, handle).release();
-    session->begin(
-        handle);  // from here on it owns itself and the handle, and lives at least until the end of this turn
-    opened(session->id_);
+    session_ptr made = make_session(on, client_.host_, handle);
+    why = made->begin(handle);
+    // From here on it owns itself and the handle, and lives at least until the end of this turn.
+    if (!why) return opened(made.release()->id_);
+    keep_handler(on, *made);
   } catch (...) {  // the handler's copy constructor threw, or there is no memory
-    const error_code why = detail::reason_of_unmade_session();
-    if (why == errc::handler_threw) on.counters().handler_errors.add();
-    on.io().close(handle);
-    model_.release(on);
-    refused(why);
+    why = detail::reason_of_unmade_session();
   }
+  if (why == errc::handler_threw) on.counters().handler_errors.add();
+  on.io().close(handle);
+  model_.release(on);
+  refused(why);
+}
+
+void session_link::keep_handler(event_loop& loop, detail::connection_core& of) noexcept try {
+  if (client_.keeps_handlers()) keep_handler_of(of);
+} catch (...) {  // the next connection gets a new handler
+  loop.counters().handler_errors.add();
 }
 
 void session_link::retire(detail::connection_core& ended_session, destroy_function destroy) noexcept {
   event_loop& loop = ended_session.loop_;
   const bool closed_here = ended_session.closed_here();
-  try {
-    if (client_.keeps_handlers() && ended_session.reason() != errc::handler_threw) keep_handler_of(ended_session);
-  } catch (...) {  // the next connection gets a new handler
-    loop.counters().handler_errors.add();
-  }
+  if (ended_session.reason() != errc::handler_threw) keep_handler(loop, ended_session);
   destroy(ended_session);
   model_.release(loop);
   ended(closed_here);

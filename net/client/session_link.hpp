@@ -21,6 +21,7 @@ class session_link : public client_link, protected detail::session_owner {
  private:
   void place(int handle) final;
   void open_session(event_loop& on, int handle) noexcept;
+  void keep_handler(event_loop& loop, detail::connection_core& of) noexcept;
   [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;
   void retire(detail::connection_core& ended, destroy_function destroy) noexcept final;
 

@@ -33,25 +33,25 @@ connection_core::~connection_core() {
 
 connection& connection_core::as_connection() noexcept { return static_cast<connection&>(*this); }
 
-void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
-  loop_.counters().opened.add();
-  handle_ = handle;
-  enabled_ = enabled;
-  enabled_.classify &= host_.priority_loop && can_detach_connections(loop_) && host_.priority_loop != &loop_;
-  loop_flags_.handoff.slow_path = needs_slow_path();
-  if (const error_code ec = loop_.io().add(*this, handle)) return fail(ec);
-  if (loop_.stopping()) return fail(errc::stopped);
+error_code connection_core::open(int handle, enabled_callbacks enabled) noexcept {
+  if (loop_.stopping()) return errc::stopped;
+  if (!use_limits()) return no_memory();
+  if (const error_code refused = loop_.io().add(*this, handle)) return refused;
   bool draining = false;
   try {
     const auto added = host_.registry.add(as_connection());
     id_ = added.id;
     draining = added.draining;
   } catch (const std::exception&) {
-    return out_of_memory();
+    loop_.io().remove(*this);
+    return no_memory();
   }
+  loop_.counters().opened.add();
+  handle_ = handle;
+  enabled_ = enabled;
+  enabled_.classify &= host_.priority_loop && can_detach_connections(loop_) && host_.priority_loop != &loop_;
+  loop_flags_.handoff.slow_path = needs_slow_path();
   if (constants_.is_watched) host_.watchdog->watch_this_thread();
-  use_limits();
-  if (has_ended()) return;
   is_open_ = true;
   if (enabled_.open) {
     enabled_.open = false;
@@ -59,6 +59,7 @@ void connection_core::open(int handle, enabled_callbacks enabled) noexcept {
   }
   watch_time();
   if (draining) drain();
+  return {};
 }
 
 // ---- Input ----------------------------------------------------------------------------------------------------------
@@ -73,7 +74,7 @@ void connection_core::on_received(bytes arrived) noexcept {
   try {
     if (!is_idle_but_for_slow_path()) [[unlikely]] {
       if (queues_input()) {
-        input_.append_pending(*this, arrived);
+        fail_if(input_.append_pending(*this, arrived));
         if (!baton_is_out() && !holds_input()) run_steps();
         return;
       }
@@ -156,7 +157,9 @@ void connection_core::on_receive_end(error_code reason) noexcept {
   if (!baton_is_out()) run_steps();
 }
 
-void connection_core::absorb_pending() noexcept try { input_.absorb_pending(*this); } catch (const std::bad_alloc&) {
+void connection_core::absorb_pending() noexcept try {
+  fail_if(input_.absorb_pending(*this));
+} catch (const std::bad_alloc&) {
   out_of_memory();
 }
 
@@ -294,7 +297,7 @@ void connection_core::throttle(int change) noexcept {
   if (!make_extras()) return out_of_memory();
   connection_input::throttle(*this, change);
   if (!baton_is_out()) return run_steps();
-  input_.update_reading(*this, false);  // only the baton's holder may read `paused`
+  fail_if(input_.update_reading(*this, false));  // only the baton's holder may read `paused`
 }
 
 // An overloaded loop has not received what arrived meanwhile. A peer that waits for an answer may be silent.
@@ -327,25 +330,26 @@ void connection_core::apply_changes() noexcept {
   own_ = std::move(baton_extras_->changed);
   if (was_above && !output_.notify_watermark(*this, true)) return out_of_memory();
   const bool checks = baton_flags_.checks_writes;  // output already written keeps its slow path
-  use_limits();
+  if (!use_limits()) out_of_memory();
   baton_flags_.checks_writes |= checks;
   if (!has_ended()) fail_if(output_.watch_watermarks(*this));  // they may have changed
 }
 
-void connection_core::use_limits() noexcept {
+bool connection_core::use_limits() noexcept {
   const connection_limits& l = applied_limits();
   output_.classify_writes(*this);
   baton_flags_.handoff.timed = l.timed();
   if (!l.timed()) {
     if (extras_) extras_->deadlines.reset();
-    return;
+    return true;
   }
-  if (!make_extras()) return out_of_memory();
-  if (extras_->deadlines) return;
+  if (!make_extras()) return false;
+  if (extras_->deadlines) return true;
   extras_->deadlines.reset(
       new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
-  if (!extras_->deadlines) return out_of_memory();
+  if (!extras_->deadlines) return false;
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
+  return true;
 }
 
 // A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has

@@ -38,8 +38,9 @@ class connection_core : public session_interface, public loop_member, public wor
  public:
   // ---- For sessions ----
 
-  /// [loop] Opens: takes ownership of the handle, watches it, and calls run_open() where the model says.
-  void open(int handle, enabled_callbacks enabled) noexcept;
+  /// [loop] Opens: takes ownership of the handle, watches it, and calls run_open() where the model says. On an error
+  /// nothing has begun: the caller keeps the handle and the session, and tells its owner. No callback will do so.
+  [[nodiscard]] error_code open(int handle, enabled_callbacks enabled) noexcept;
   /// [loop] After the end: return the reason, and whether this side closed before the peer had finished sending.
   [[nodiscard]] error_code reason() const noexcept { return {reason_, *reason_category_}; }
   [[nodiscard]] bool closed_here() const noexcept { return closed_here_; }
@@ -120,9 +121,9 @@ class connection_core : public session_interface, public loop_member, public wor
   void end_if_silent(std::uint32_t looks) noexcept;
   /// Starts draining: input that the kernel has received by now is still answered.
   void drain() noexcept;
-  /// Put into force: settings that the handler changed, and the current limits.
+  /// Put into force: settings that the handler changed, and the current limits (false: without memory).
   void apply_changes() noexcept;
-  void use_limits() noexcept;
+  [[nodiscard]] bool use_limits() noexcept;
   void expired() noexcept final;
   void turn_ends() noexcept final;
   void continue_writing() noexcept final;

@@ -152,7 +152,7 @@ void connection_core::perform_on_input(step next) noexcept {
     case deliver_input:
       return deliver_unseen();
     case set_reading:
-      return input_.update_reading(*this, baton_flags_.input.paused);
+      return fail_if(input_.update_reading(*this, baton_flags_.input.paused));
     case deliver_end:
       drained_ = drained_ || is_draining();
       return connection_handoff::deliver(*this);
@@ -216,7 +216,7 @@ void connection_core::begin_to_linger() noexcept {
   input_.drop_pending(*this);
   if (!loop_flags_.output.send_shut) loop_.io().shutdown_send(handle_);
   loop_.start(*extras_, patience);
-  input_.update_reading(*this, baton_flags_.input.paused);
+  fail_if(input_.update_reading(*this, baton_flags_.input.paused));
 }
 
 // ---- The end --------------------------------------------------------------------------------------------------------

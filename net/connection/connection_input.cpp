@@ -56,11 +56,11 @@ bool connection_input::keep_lent(context& c) noexcept try {
 
 // ---- Pending --------------------------------------------------------------------------------------------------------
 
-void connection_input::append_pending(context& c, bytes arrived) {
+end_reason connection_input::append_pending(context& c, bytes arrived) {
   c.loop_.buffers().allocate(pending_);
   pending_.append(arrived);
   c.loop_flags_.input.has_pending = true;
-  if (pending_.size() + withheld(c) >= waiting_limit) set_reading(c, false);
+  return pending_.size() + withheld(c) >= waiting_limit ? set_reading(c, false) : end_reason();
 }
 
 void connection_input::drop_pending(context& c) noexcept {
@@ -70,7 +70,7 @@ void connection_input::drop_pending(context& c) noexcept {
 
 // A callback gets all input at once, so only input that it has left before keeps the engine from reading. A coroutine
 // may use one message of it, and then wait for something else.
-void connection_input::absorb_pending(context& c) {
+end_reason connection_input::absorb_pending(context& c) {
   const std::size_t left = withheld(c);
   c.loop_flags_.input.has_pending = false;
   if (unread_.empty()) {
@@ -80,7 +80,7 @@ void connection_input::absorb_pending(context& c) {
     pending_.clear();
   }
   c.loop_.buffers().recycle(pending_);
-  set_reading(c, wants_reading(c, c.baton_flags_.input.paused, c.constants_.keeps_baton ? unread_.size() : left));
+  return set_reading(c, wants_reading(c, c.baton_flags_.input.paused, c.constants_.keeps_baton ? unread_.size() : left));
 }
 
 void connection_input::make_pending(context& c) noexcept {
@@ -105,10 +105,10 @@ bool connection_input::wants_reading(const context& c, bool paused, std::size_t 
   return !c.loop_flags_.input.throttled && !paused && pending_.size() + unseen < limit;
 }
 
-void connection_input::set_reading(context& c, bool on) noexcept {
-  if (c.loop_flags_.input.stopped != on || c.loop_flags_.input.peer_ended || c.has_ended()) return;
+end_reason connection_input::set_reading(context& c, bool on) noexcept {
+  if (c.loop_flags_.input.stopped != on || c.loop_flags_.input.peer_ended || c.has_ended()) return {};
   c.loop_flags_.input.stopped = !on;
-  c.loop_.io().set_reading(c, on);
+  return c.loop_.io().set_reading(c, on);
 }
 
 void connection_input::throttle(context& c, int change) noexcept {

@@ -66,13 +66,15 @@ class connection_input {
 
   // ---- [loop] ----
 
+  // Return why the engine could not be told: the connection must end.
+
   /// Appends behind all other input. Throws std::bad_alloc.
-  void append_pending(context& c, bytes arrived);
+  end_reason append_pending(context& c, bytes arrived);
   void drop_pending(context& c) noexcept;
   /// Counts one more (1) or one fewer (-1) full connection that this one feeds.
   static void throttle(context& c, int change) noexcept;
   /// Tells the engine whether to read. `paused`: by the handler, if the caller may read that.
-  void update_reading(context& c, bool paused) const noexcept { set_reading(c, wants_reading(c, paused)); }
+  end_reason update_reading(context& c, bool paused) const noexcept { return set_reading(c, wants_reading(c, paused)); }
   [[nodiscard]] bool wants_reading(const context& c, bool paused) const noexcept {
     return wants_reading(c, paused, withheld(c));
   }
@@ -86,8 +88,8 @@ class connection_input {
 
   // ---- Both [loop, baton] ----
 
-  /// Turns pending input into unread input. Throws std::bad_alloc.
-  void absorb_pending(context& c);
+  /// Turns pending input into unread input. Throws std::bad_alloc. Returns as append_pending().
+  end_reason absorb_pending(context& c);
   /// Returns unread input, which the handler sees next.
   bytes peek(context& c) const noexcept {
     c.baton_flags_.input.has_unread = !unread_.empty();
@@ -113,7 +115,7 @@ class connection_input {
   [[nodiscard]] static std::size_t required_of_extras(const context& c) noexcept;
   [[nodiscard]] bool wants_reading(const context& c, bool paused, std::size_t unseen) const noexcept;
   void keep_rest(context& c, bytes unused);
-  static void set_reading(context& c, bool on) noexcept;
+  static end_reason set_reading(context& c, bool on) noexcept;
 
   cached_buffer unread_;   // baton
   cached_buffer pending_;  // loop

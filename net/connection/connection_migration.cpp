@@ -87,8 +87,7 @@ void connection_migration::attach(work_item& item) noexcept {
   if (const error_code ec = c.loop_.io().add(c, c.handle_)) return c.fail(ec);
   if (c.loop_.stopping()) return c.fail(errc::stopped);
   if (c.constants_.is_watched) c.host_.watchdog->watch_this_thread();
-  c.use_limits();
-  if (c.has_ended()) return;
+  if (!c.use_limits()) return c.out_of_memory();
   c.watch_time();
   c.run_steps();
 }

@@ -80,7 +80,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
     return watch_it(c, handle, kind_of(c) == kind::connect ? sends : reads);
   }
   void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override;
+  error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
@@ -105,7 +105,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
   template <wait_type What>
   void dispatch(watch& w, const error_code& ec);
   void readable(channel& c, const error_code& ec);
-  void writable(channel& c);
+  void writable(channel& c, const error_code& ec);
   void failing(channel& c);
   void receive(stream_channel& c);
   bool received_in_place(stream_channel& c);
@@ -203,6 +203,7 @@ void asio_engine::wake() noexcept {
 }
 
 error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) try {
+  if (const error_code refused = check_watchable(c, handle)) return refused;
   by_handle_.reserve_for(handle);
   watch& w = fresh_watch();
   error_code ec;
@@ -271,7 +272,7 @@ void asio_engine::dispatch(watch& w, const error_code& ec) {
   if constexpr (What == wait_type::wait_read) {
     if (interest(c) & reads) readable(c, ec);
   } else if constexpr (What == wait_type::wait_write) {
-    writable(c);
+    writable(c, ec);
   } else {
     failing(c);
   }
@@ -327,12 +328,16 @@ void asio_engine::end_of_input(stream_channel& c, error_code reason) {
   c.on_receive_end(reason);
 }
 
-void asio_engine::writable(channel& c) {
+// `ec`: the kernel has refused to watch for it.
+void asio_engine::writable(channel& c, const error_code& ec) {
   interest(c) &= ~sends;
-  if (is_stream(c)) return static_cast<stream_channel&>(c).on_sendable();
+  if (is_stream(c)) {
+    auto& s = static_cast<stream_channel&>(c);
+    return ec ? end_of_input(s, ec) : s.on_sendable();
+  }
   const int handle = c.handle();
   remove(c);
-  static_cast<connect_channel&>(c).on_connected(kernel_sockets::finish_connect(handle));
+  static_cast<connect_channel&>(c).on_connected(ec ? ec : kernel_sockets::finish_connect(handle));
 }
 
 // Reports the error of a paused stream. Asio also completes the wait for urgent data, and when both sides have finished
@@ -345,10 +350,11 @@ void asio_engine::failing(channel& c) {
   static_cast<stream_channel&>(c).on_receive_end(kernel_sockets::pending_error(c.handle()));
 }
 
-void asio_engine::set_reading(channel& c, bool on) noexcept {
-  if (c.handle() < 0) return;
+error_code asio_engine::set_reading(channel& c, bool on) noexcept {
+  if (c.handle() < 0) return {};
   interest(c) = on ? (interest(c) | reads) & ~failed : interest(c) & ~reads;
   wait_for_more(*by_handle_.find(c.handle()));
+  return {};
 }
 
 engine::send_result asio_engine::send(stream_channel& c, output_pieces pieces) noexcept {

@@ -53,6 +53,7 @@ blocking_engine::blocking_engine()
 error_code blocking_engine::add(channel& c, int handle) {
   if (!is_stream(c)) return system_error_code(EOPNOTSUPP);
   if (stream_) return system_error_code(EBUSY);
+  if (const error_code refused = kernel_sockets::set_blocking(handle)) return refused;
   bind(c, handle);
   stream_ = static_cast<stream_channel*>(&c);
   here.known = false;  // a handler of the previous stream may have blocked the signal

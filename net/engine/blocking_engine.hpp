@@ -38,7 +38,10 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   /// Accepts streams only: a connector waits in the loop's guest.
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
-  void set_reading(channel&, bool on) noexcept override { slow_path_.paused = !on; }
+  error_code set_reading(channel&, bool on) noexcept override {
+    slow_path_.paused = !on;
+    return {};
+  }
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
 

@@ -75,13 +75,22 @@ class accept_channel : public channel {
   virtual void on_accept_error(error_code reason) noexcept = 0;
   /// [any thread] Returns whether other engines watch the same socket. Then the system should wake only one of them.
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
+  /// [any thread] Returns whether on_accepted() may stop the channel because a limit is reached. Then an engine must
+  /// not accept ahead: each connection that it has accepted holds a descriptor.
+  [[nodiscard]] bool is_limited() const noexcept { return is_limited_; }
 
  protected:
-  explicit accept_channel(bool shared = false) noexcept : channel(kind::accept), is_shared_(shared) {}
+  /// What the engine has to know of a listener.
+  struct properties {
+    bool shared = false, limited = false;
+  };
+  accept_channel() noexcept : accept_channel(properties()) {}
+  explicit accept_channel(properties p) noexcept
+      : channel(kind::accept), is_shared_(p.shared), is_limited_(p.limited) {}
   ~accept_channel() = default;
 
  private:
-  const bool is_shared_;
+  const bool is_shared_, is_limited_;
 };
 
 /// A handle that is being connected.

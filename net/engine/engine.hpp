@@ -72,8 +72,9 @@ class engine {
   /// [loop] Stops watching; the handle stays open.
   virtual void remove(channel& c) noexcept = 0;
   /// [loop] Stops or resumes reading (a stream) or accepting (a listener). A stopped stream may still deliver bytes
-  /// received before; a stopped listener delivers no connection.
-  virtual void set_reading(channel& c, bool on) noexcept = 0;
+  /// received before; a stopped listener delivers no connection. Returns the reason of a failure, after which nothing
+  /// has changed: the owner must end the channel, or try again. Stopping a listener never fails.
+  virtual error_code set_reading(channel& c, bool on) noexcept = 0;
 
   struct send_result {
     std::size_t bytes;  ///< accepted

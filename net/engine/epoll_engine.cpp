@@ -99,7 +99,8 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
     blocked_ = false;
     c.on_sendable();
     if (c.handle() < 0) return;
-    if (!blocked_) set_interest(c, EPOLLOUT, false);  // now, so that a send that blocks again costs no epoll_ctl
+    // Now, so that a send that blocks again costs no epoll_ctl. After a failure, the event repeats.
+    if (!blocked_) (void)set_interest(c, EPOLLOUT, false);
   }
   // epoll reports EPOLLHUP and EPOLLERR always. recv returns the error, pending_error() that of a paused stream.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
@@ -107,7 +108,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
     if (events & EPOLLERR) return c.on_receive_end(kernel_sockets::pending_error(c.handle()));
     // Both sides have finished sending, and the paused stream will read its input later. Edge-triggered until then, or
     // epoll would repeat the event in each turn.
-    if (events & EPOLLHUP) set_interest(c, EPOLLET, true);
+    if (events & EPOLLHUP) (void)set_interest(c, EPOLLET, true);
     return;
   }
   receive(c);
@@ -123,7 +124,7 @@ inline void epoll_engine::receive(stream_channel& c) {
 inline void epoll_engine::nothing_received(stream_channel& c, ssize_t result) {
   if (system_call::is_for_now(result)) return;
   c.on_receive_end(system_call::error_of(result));
-  set_interest(c, EPOLLIN, false);  // a no-op if the callback has removed the stream
+  (void)set_interest(c, EPOLLIN, false);  // a no-op if the callback has removed the stream; else the event repeats
 }
 
 // Separate, so that ordinary streams need no check for receiving in place. On other events, or without space, the
@@ -161,9 +162,9 @@ engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) 
 // Converts the result of a system call.
 [[gnu::noinline]] engine::send_result epoll_engine::end_of_send(stream_channel& c, std::size_t offered,
                                                                 ssize_t n) noexcept {
-  const send_result sent = result_of_send(n);
+  send_result sent = result_of_send(n);
   if (sent.error == 0 && sent.bytes < offered) {  // another attempt would return EAGAIN
-    set_interest(c, EPOLLOUT, true);
+    sent.error = set_interest(c, EPOLLOUT, true).value();
     blocked_ = true;
   }
   return sent;
@@ -174,7 +175,7 @@ std::uint32_t epoll_engine::first_interest(const channel& c) noexcept {
   return is_shared_listener(c) ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN;
 }
 
-error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) {
+error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) noexcept {
   epoll_event event{};
   event.events = events;
   event.data.ptr = &c;
@@ -190,30 +191,30 @@ void epoll_engine::remove(channel& c) noexcept {
   bind(c, -1);
 }
 
-void epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexcept {
+// After a failure the interest is unchanged, as the kernel's is.
+error_code epoll_engine::set_interest(channel& c, std::uint32_t events, bool on) noexcept {
   std::uint32_t wanted = on ? interest(c) | events : interest(c) & ~events;
   if (wanted & EPOLLIN) wanted &= ~static_cast<std::uint32_t>(EPOLLET);
-  if (wanted == interest(c) || c.handle() < 0) return;
+  if (wanted == interest(c) || c.handle() < 0) return {};
+  if (kind_of(c) == kind::accept) return hold_listener(c, !on);
   epoll_event event{};
   event.events = wanted;
   event.data.ptr = &c;
-  if (is_shared_listener(c)) return change_shared(event, c);
-  (void)::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event);
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event) != 0) return system_error_code(errno);
   interest(c) = wanted;
+  return {};
 }
 
 bool epoll_engine::is_shared_listener(const channel& c) noexcept {
   return kind_of(c) == kind::accept && static_cast<const accept_channel&>(c).is_shared();
 }
 
-// The kernel cannot modify an exclusive watch, so delete and add it again.
-void epoll_engine::change_shared(epoll_event event, channel& c) noexcept {
+// The kernel cannot modify an exclusive watch. To delete a watch needs no resources, so holding never fails.
+error_code epoll_engine::hold_listener(channel& c, bool on) noexcept {
+  if (!on) return watch(c, c.handle(), first_interest(c));
   (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
-  if (event.events & EPOLLIN) {
-    event.events |= EPOLLEXCLUSIVE;
-    (void)::epoll_ctl(set_.get(), EPOLL_CTL_ADD, c.handle(), &event);
-  }
-  interest(c) = event.events & EPOLLIN;
+  interest(c) = 0;
+  return {};
 }
 
 }  // namespace quintet

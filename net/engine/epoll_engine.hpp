@@ -25,7 +25,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   void wake() noexcept override;
   error_code add(channel& c, int handle) override { return watch(c, handle, first_interest(c)); }
   void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override { set_interest(c, EPOLLIN, on); }
+  error_code set_reading(channel& c, bool on) noexcept override { return set_interest(c, EPOLLIN, on); }
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 
@@ -34,11 +34,11 @@ class epoll_engine final : public socket_engine, private engine_embedding {
 
   [[nodiscard]] int descriptor() noexcept override { return set_.get(); }
   static std::uint32_t first_interest(const channel& c) noexcept;
-  error_code watch(channel& c, int handle, std::uint32_t events);
+  error_code watch(channel& c, int handle, std::uint32_t events) noexcept;
   send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
-  void set_interest(channel& c, std::uint32_t events, bool on) noexcept;
+  error_code set_interest(channel& c, std::uint32_t events, bool on) noexcept;
   static bool is_shared_listener(const channel& c) noexcept;
-  void change_shared(epoll_event event, channel& c) noexcept;
+  error_code hold_listener(channel& c, bool on) noexcept;
   int wait(duration longest) noexcept;
   bool dispatch(const epoll_event& event, std::size_t in_turn);
   void stream_ready(stream_channel& c, std::uint32_t events);

@@ -163,9 +163,29 @@ error_code kernel_sockets::finish_connect(int handle) noexcept {
   // is then connected to itself, and keeps a server from listening there.
   if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle))
     return system_error_code(ECONNREFUSED);
+  return set_blocking(handle);
+}
+
+error_code kernel_sockets::set_blocking(int handle) noexcept {
   const int flags = ::fcntl(handle, F_GETFL);
-  if (flags < 0 || ::fcntl(handle, F_SETFL, flags & ~O_NONBLOCK) != 0) return last_error();
-  return {};
+  if (flags < 0) return last_error();
+  if ((flags & O_NONBLOCK) == 0 || ::fcntl(handle, F_SETFL, flags & ~O_NONBLOCK) == 0) return {};
+  return last_error();
+}
+
+error_code kernel_sockets::adopt_stream(int handle) noexcept {
+  if (::fcntl(handle, F_GETFD) < 0) return last_error();
+  const int type = get_option(handle, SO_TYPE);
+  if (type < 0) return system_error_code(ENOTSOCK);
+  if (type != SOCK_STREAM) return system_error_code(EPROTOTYPE);
+  if (get_option(handle, SO_ACCEPTCONN) != 0) return system_error_code(EINVAL);
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(handle, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
+    const int pending = get_option(handle, SO_ERROR);
+    return system_error_code(pending > 0 ? pending : ENOTCONN);
+  }
+  return set_blocking(handle);
 }
 
 error_code kernel_sockets::pending_error(int handle) noexcept {

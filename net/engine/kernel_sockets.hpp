@@ -23,6 +23,7 @@ class kernel_sockets final : public socket_services {
   void stop_listening(int handle) noexcept override;
   int accept(int listening, error_code& failed) noexcept override;
   int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
+  error_code adopt_stream(int handle) noexcept override;
   [[nodiscard]] address local_address(int handle) const override;
   [[nodiscard]] address remote_address(int handle) const override;
   void limit_buffers(int handle, const socket_options& how) noexcept override;
@@ -36,6 +37,8 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] static bool is_peer(int handle, const std::function<bool(const peer_credentials&)>& test);
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
+  /// [loop] Clears O_NONBLOCK. The flag belongs to the socket, so a descriptor that comes from Asio may have it.
+  [[nodiscard]] static error_code set_blocking(int handle) noexcept;
   /// [loop] Returns and clears a socket's error after POLLERR. For a paused stream; a read would return the same error.
   /// Returns ECONNRESET if the socket has no error or EPIPE, the kernel's error for a reset after FIN.
   [[nodiscard]] static error_code pending_error(int handle) noexcept;

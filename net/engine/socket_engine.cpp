@@ -2,7 +2,10 @@
 // socket_engine: limits how many connections one turn accepts.
 #include "socket_engine.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 
 namespace quintet {
 namespace {
@@ -14,6 +17,15 @@ constexpr int accept_batch = 8;
 constexpr int accept_share = 4;
 
 }  // namespace
+
+error_code socket_engine::check_watchable(const channel& c, int handle) noexcept {
+  if (handle < 0) return system_error_code(EBADF);
+  if (is_stream(c)) return {};
+  struct stat about{};
+  if (::fstat(handle, &about) != 0) return system_error_code(errno);
+  const bool has_no_events = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode);
+  return has_no_events ? system_error_code(EPERM) : error_code();
+}
 
 void socket_engine::accept_ready(accept_channel& c, std::size_t events) noexcept {
   const int listening = c.handle();

@@ -26,6 +26,10 @@ class socket_engine : private detail::own_kernel_sockets, public engine {
     if (n >= 0) return {static_cast<std::size_t>(n)};
     return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
   }
+  /// [loop] Returns why a handle cannot be watched: bad_file_descriptor, or operation_not_permitted (a file or a
+  /// directory, as for epoll). For engines whose system calls report neither. Tests only the number of a stream's
+  /// handle: receiving reports the rest, and each connection would cost a system call more.
+  static error_code check_watchable(const channel& c, int handle) noexcept;
   /// [loop] Accepts a batch of waiting connections while the channel's interest is not 0. Skips errors of single
   /// connections and reports all others to the channel. `events`: the approximate number of events in this turn.
   void accept_ready(accept_channel& c, std::size_t events) noexcept;

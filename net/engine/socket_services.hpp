@@ -37,6 +37,10 @@ class socket_services {
   /// Starts connecting; returns a handle for engine::add(), which the caller owns, or -1 and sets `failed`. Once
   /// connected, any engine of this network can watch the handle as a stream. The options must be valid.
   virtual int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept = 0;
+  /// Takes over a handle that the program has connected: sets what engines assume of a stream. Returns an error if the
+  /// handle is no connected stream: bad_file_descriptor, not_a_socket, wrong_protocol_type, invalid_argument (it
+  /// listens), or why it is not connected.
+  virtual error_code adopt_stream(int) noexcept { return {}; }
   /// Returns the address that a handle listens on or is connected from. An IP port is never 0.
   [[nodiscard]] virtual address local_address(int handle) const = 0;
   /// Returns the peer's address, of kind none if the peer has disconnected.

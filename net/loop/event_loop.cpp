@@ -115,7 +115,9 @@ void event_loop::run() {
   run_deferred();
 }
 
+// The engine dispatches a list of events, and channels that it names must live until the turn's end.
 bool event_loop::poll() {
+  if (current_loop == this) return false;
   const scoped_current here(*this);
   if (sleep_.load(std::memory_order_relaxed) != sleep::awake) sleep_.store(sleep::awake, std::memory_order_relaxed);
   return turn(false);

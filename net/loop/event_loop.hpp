@@ -101,7 +101,8 @@ class event_loop {
   /// [any thread] Runs the loop on the calling thread. Returns after stop(), once the last member has left.
   void run();
   /// [loop] Runs one turn without waiting: dispatches ready events, expired timers and posted items. Returns whether
-  /// there was work. With a manual_clock and a memory engine, a program drives its loops by hand and reproducibly.
+  /// there was work. With a manual_clock and a memory engine, a program drives its loops by hand and reproducibly. A
+  /// call within a turn of this loop, from a callback, does nothing and returns false.
   bool poll();
   /// The event and the time limit for the wait of an outer loop.
   struct outside_wait {

@@ -29,8 +29,10 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory);
   const auto from =
       std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect});
-  return *listeners_.emplace_back(
-      std::make_unique<listener>(loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_, shared));
+  const bool limited = limits_.max_connections > 0 || limits_.accept_rate > 0;
+  return *listeners_.emplace_back(std::make_unique<listener>(
+      loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
+      listener::properties{.shared = shared, .limited = limited}));
 }
 
 void acceptor::start() {

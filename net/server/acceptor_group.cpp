@@ -2,6 +2,7 @@
 // acceptor_group: makes listeners for the accept strategy, or for the nearest one that is available.
 #include "acceptor_group.hpp"
 
+#include "../engine/file_descriptor.hpp"
 #include "../engine/shm/offer.hpp"
 #include "../engine/socket_services.hpp"
 
@@ -106,9 +107,11 @@ address acceptor_group::listen_on_all_at_once(const listen_options& options) {
   const listener& first = listen_on(*loops_.front(), options, true);
   for (event_loop* const loop : std::span(loops_).subspan(1)) {
     listen_options same = options;
-    same.descriptor = ::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0);
-    if (same.descriptor < 0) throw_system_error(errno, "cannot listen on " + options.at);
+    file_descriptor copy(::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0));
+    if (!copy) throw_system_error(errno, "cannot listen on " + options.at);
+    same.descriptor = copy.get();
     listen_on(*loop, same, true);
+    (void)copy.release();
   }
   return first.at();
 }

@@ -3,6 +3,7 @@
 #include "attached_owner.hpp"
 
 #include "../connection/connection_core.hpp"
+#include "../engine/socket_services.hpp"
 #include "../loop/drain_tracker.hpp"
 #include "../loop/placing.hpp"
 
@@ -38,14 +39,22 @@ void attached_owner::place_by_model(server_core& server, int handle, const std::
   }
 }
 
+error_code attached_owner::try_begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) {
+  std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
+  session_ptr session = what.make(*owner, on, server.host_);
+  if (const error_code failed = session->begin(handle)) return failed;
+  (void)owner.release();  // from here on the session owns itself, its owner and the handle
+  (void)session.release();
+  return {};
+}
+
 void attached_owner::begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept {
   error_code failed = errc::stopped;
   try {
     if (!on.stopping()) {
-      std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
-      session_ptr session = what.make(*owner, on, server.host_);
-      (void)owner.release();
-      return session.release()->begin(handle);  // from here on the session owns itself, its owner and the handle
+      failed = on.io().sockets().adopt_stream(handle);
+      if (!failed) failed = try_begin(server, on, placed, handle, what);
+      if (!failed) return;
     }
   } catch (...) {
     failed = reason_of_unmade_session();
@@ -56,7 +65,9 @@ void attached_owner::begin(server_core& server, event_loop& on, bool placed, int
 
 void attached_owner::refuse(server_core& server, event_loop& on, int handle, error_code why,
                             attachment& what) noexcept {
-  on.io().close(handle);
+  // Such a number may be another thread's new descriptor, or that of a connection of this loop.
+  const bool is_foreign = why == boost::system::errc::bad_file_descriptor || why == boost::system::errc::file_exists;
+  if (!is_foreign) on.io().close(handle);
   server.drain_tracker_->left();
   what.refuse(why);
 }

@@ -19,6 +19,8 @@ class attached_owner final : public session_owner {
   /// `placed`: the model has placed the session; its place is released when the session ends.
   attached_owner(server_core& server, bool placed) noexcept;
 
+  /// Returns an error if the session has not begun. May throw.
+  static error_code try_begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what);
   static void begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept;
   static void place_by_model(server_core& server, int handle, const std::shared_ptr<attachment>& what) noexcept;
   static void refuse(server_core& server, event_loop& on, int handle, error_code why, attachment& what) noexcept;

@@ -22,8 +22,8 @@ constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherit
 }  // namespace
 
 listener::listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log,
-                   bool shared)
-    : accept_channel(shared),
+                   properties how)
+    : accept_channel(how),
       loop_(loop),
       on_accept_(std::move(on_accept)),
       socket_(options.socket),
@@ -63,7 +63,9 @@ void listener::hold(bool on) noexcept {
 }
 
 void listener::update() noexcept {
-  if (started_) loop_.io().set_reading(*this, !held_ && !pending());
+  if (!started_) return;
+  const bool accepts = !held_ && !pending();
+  if (const error_code refused = loop_.io().set_reading(*this, accepts)) pause_after(refused);
 }
 
 // A TCP connection inherits the buffers of its listening socket. A Unix connection does not: the peer's connect makes
@@ -80,10 +82,14 @@ void listener::on_accepted(int handle) noexcept {
   }
 }
 
-// Logs the first of several errors in a row.
 void listener::on_accept_error(error_code reason) noexcept {
+  if (error_handler_ && error_handler_(reason)) return errors_.add();
+  pause_after(reason);
+}
+
+// Tries again after the pause. Logs the first of several errors in a row.
+void listener::pause_after(error_code reason) noexcept {
   errors_.add();
-  if (error_handler_ && error_handler_(reason)) return;
   if (!std::exchange(is_failing_, true)) report(log_, {severity::error, "cannot accept", reason, name_});
   loop_.start(*this, pause_after_error);
   update();

@@ -15,12 +15,14 @@ namespace quintet {
 /// `on_accept` owns the handle that it gets. If it throws, the listener closes the handle and continues to accept.
 class listener final : private loop_member, private accept_channel, private timer {
  public:
+  using accept_channel::properties;
   using accept_function = std::function<void(int handle)>;
 
   /// Binds and listens at once. Throws as socket_services::listen(), for example if the port is in use. The loop and
   /// the hook must outlive the listener. `shared`: listeners on other loops have descriptors of the same socket.
+  /// `limited`: on_accept may call hold().
   listener(event_loop& loop, const listen_options& options, accept_function on_accept, const log_hook& log = no_log,
-           bool shared = false);
+           properties how = {});
   ~listener();
 
   /// [before run] Sets SO_BUSY_POLL for accepted IP connections, unless it is 0. Logs a refusal.
@@ -53,6 +55,7 @@ class listener final : private loop_member, private accept_channel, private time
   void expired() noexcept override;
   void abort() noexcept override;
   void update() noexcept;
+  void pause_after(error_code reason) noexcept;
   bool accept_one() noexcept;
   [[nodiscard]] bool is_accepting() const noexcept { return started_ && !held_ && !pending(); }
 

@@ -181,7 +181,7 @@ server_statistics server_core::statistics() const {
   detail::add_counters(sum, model_, main_);
   if (watchdog_) sum.stalls = watchdog_->stalls();
   if (rebalancer_) sum.rebalanced = rebalancer_->rounds();
-  sum.accept_errors = without_memory_.load(std::memory_order_relaxed);
+  sum.accept_errors = not_opened_.load(std::memory_order_relaxed);
   for (const auto& a : acceptors_->acceptors()) {
     sum.accepted += a->accepted();
     sum.accept_errors += a->errors();

@@ -109,6 +109,7 @@ class server_core : protected detail::session_owner {
   // Accepting.
   void accepted(event_loop& at, int fd, connection_permit permit);
   void open_session(event_loop& on, int fd, connection_permit permit) noexcept;
+  error_code try_open_session(event_loop& on, int fd, connection_permit permit) noexcept;
   session_ptr make_session_on(event_loop& on, int fd);
   [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
   bool transfer_to_priority_loop(int fd);
@@ -127,8 +128,8 @@ class server_core : protected detail::session_owner {
   bool run_left_over() noexcept;
 
   server_options options_;
-  connection_host host_;                          // declared before the loops, so that it outlives their connections
-  std::atomic<std::uint64_t> without_memory_{0};  // accepted connections for which there was no memory, on any loop
+  connection_host host_;                      // declared before the loops, so that it outlives their connections
+  std::atomic<std::uint64_t> not_opened_{0};  // accepted connections that the system had no resources to serve
   std::unique_ptr<stall_watchdog> watchdog_;
   const std::unique_ptr<connection_limiter> limiter_;
   const std::unique_ptr<model_interface> owned_model_;

@@ -63,23 +63,30 @@ server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 
+error_code server_core::try_open_session(event_loop& on, int fd, connection_permit permit) noexcept try {
+  session_ptr session = make_session_on(on, fd);
+  limiter_of(on).commit(std::move(permit), session.get());
+  const error_code failed = session->begin(fd);
+  if (failed)
+    (void)limiter_of(on).release(session.get());
+  else
+    (void)session.release();  // owns itself and the handle from here on
+  return failed;
+} catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection ends
+  return detail::reason_of_unmade_session();
+}
+
 void server_core::open_session(event_loop& on, int fd, connection_permit permit) noexcept {
-  error_code failed;
-  try {
-    session_ptr session = make_session_on(on, fd);
-    limiter_of(on).commit(std::move(permit), session.get());
-    session.release()->begin(fd);  // owns itself and the handle from here on
-    return;
-  } catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection ends
-    failed = detail::reason_of_unmade_session();
-  }
+  const error_code failed = try_open_session(on, fd, std::move(permit));
+  if (!failed) return;
   // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
-  detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
-                         [&] { return on.io().sockets().peer_address(fd); });
+  if (failed != errc::stopped)
+    detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
+                           [&] { return on.io().sockets().peer_address(fd); });
   if (failed == errc::handler_threw)
     on.counters().handler_errors.add();
-  else
-    without_memory_.fetch_add(1, std::memory_order_relaxed);
+  else if (failed != errc::stopped)
+    not_opened_.fetch_add(1, std::memory_order_relaxed);
   on.io().close(fd);
   release(on);
   drain_tracker_->left();

@@ -29,11 +29,12 @@ void memory_engine::remove(channel& c) noexcept {
   bind(c, -1);
 }
 
-void memory_engine::set_reading(channel& c, bool on) noexcept {
+error_code memory_engine::set_reading(channel& c, bool on) noexcept {
   if (on)
     interest(c) |= reads;
   else
     interest(c) &= ~reads;
+  return {};
 }
 
 bool memory_engine::poll(duration) {

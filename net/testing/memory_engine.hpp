@@ -20,7 +20,7 @@ class memory_engine final : public engine {
   void wake() noexcept override {}
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override;
+  error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
 

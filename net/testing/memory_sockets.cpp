@@ -36,6 +36,10 @@ int memory_sockets::connect(const address& to, error_code& failed, const socket_
 }
 
 // Every client has the address 127.0.0.1, and its own port while fewer than 50,000 handles have been used.
+error_code memory_sockets::adopt_stream(int handle) noexcept {
+  return net_.streams_.contains(handle) ? error_code() : system_error_code(EBADF);
+}
+
 address memory_sockets::local_address(int handle) const {
   if (const auto l = net_.listeners_.find(handle); l != net_.listeners_.end()) return l->second.at;
   const auto s = net_.streams_.find(handle);

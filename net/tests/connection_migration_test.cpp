@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
   w.turn([&] {
     BOOST_TEST(c.make_extras());
     c.input_.append(c, "abc");
-    c.input_.append_pending(c, "def");
+    BOOST_TEST(!c.input_.append_pending(c, "def"));
     c.extras_->migrates_to = &other.loop;
     connection_migration::run(c);
     BOOST_TEST(c.has_ended());

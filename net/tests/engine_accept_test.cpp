@@ -9,6 +9,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -74,6 +76,48 @@ QUINTET_ENGINE_TEST(connections_are_accepted_in_turn_and_not_while_they_are_held
   f.io->set_reading(f.l, true);
   BOOST_TEST(accepted(101));
   for (const file_descriptor& fd : f.l.accepted) BOOST_TEST((::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) == 0);
+}
+
+/// Stops at a limit, as the listener of a server with max_connections does.
+struct limited_listening final : accept_channel {
+  explicit limited_listening(engine& e) : accept_channel(properties{.limited = true}), io(e) {}
+  void on_accepted(int handle) noexcept override {
+    accepted.emplace_back(handle);
+    if (accepted.size() % most == 0) BOOST_TEST(!io.set_reading(*this, false));
+  }
+  void on_accept_error(error_code) noexcept override { ++errors; }
+  static constexpr std::size_t most = 4;
+  engine& io;
+  std::vector<file_descriptor> accepted;
+  int errors = 0;
+};
+
+std::ptrdiff_t count_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+// Connections beyond the limit wait in the backlog, where they hold no descriptor of this process.
+QUINTET_ENGINE_TEST(a_limited_listener_accepts_no_connection_ahead) {
+  const auto io = make_engine(kind);
+  const int handle = io->sockets().listen("127.0.0.1:0");
+  limited_listening l(*io);
+  BOOST_REQUIRE(!io->add(l, handle));
+  std::vector<file_descriptor> clients;
+  for (int i = 0; i < 100; ++i) clients.push_back(connected_to(io->sockets().local_address(handle)));
+  for (int i = 0; i < 3; ++i) io->poll(0ms);
+  const auto before = count_descriptors() - std::ssize(l.accepted);
+  for (std::size_t round = 1; round <= 25; ++round) {
+    BOOST_TEST(until(*io, [&] { return l.accepted.size() == round * l.most; }));
+    for (int i = 0; i < 5; ++i) io->poll(0ms);
+    BOOST_TEST(l.accepted.size() == round * l.most);
+    BOOST_TEST(count_descriptors() == before + std::ssize(l.accepted));
+    BOOST_TEST(!io->set_reading(l, true));
+  }
+  BOOST_TEST(l.errors == 0);
+  io->remove(l);
+  io->close(handle);
+  while (io->poll(0ms)) {
+  }
 }
 
 QUINTET_ENGINE_TEST(accepting_without_descriptors_says_so_and_goes_on_later) {

@@ -300,3 +300,19 @@ BOOST_AUTO_TEST_CASE(a_service_is_made_once_for_each_loop_and_dies_on_it) {
   BOOST_TEST(&a.use<service>() != &b.use<service>());
   BOOST_TEST(&b.use<service>().loop == &b);
 }
+
+// Else the inner turn would replace the events that the outer one dispatches, and destroy their channels.
+BOOST_AUTO_TEST_CASE(a_turn_within_a_turn_does_nothing) {
+  event_loop loop;
+  int runs = 0;
+  bool worked_inside = true;
+  loop.post([&]() noexcept {
+    loop.post([&]() noexcept { ++runs; });
+    worked_inside = loop.poll();
+    BOOST_TEST(runs == 0);
+  });
+  while (loop.poll()) {
+  }
+  BOOST_TEST(!worked_inside);
+  BOOST_TEST(runs == 1);
+}

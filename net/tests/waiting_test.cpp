@@ -49,7 +49,7 @@ class recording_engine final : public engine {
   void wake() noexcept override { ++record_.wakes; }
   error_code add(channel& c, int h) override { return rest_->add(c, h); }
   void remove(channel& c) noexcept override { rest_->remove(c); }
-  void set_reading(channel&, bool) noexcept override {}
+  error_code set_reading(channel&, bool) noexcept override { return {}; }
   using engine::send;
   send_result send(stream_channel& c, output_pieces p) noexcept override { return rest_->send(c, p); }
 

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <system_error>
 
@@ -45,8 +46,8 @@ void shared_signal::unblock() const noexcept {
 
 void shared_signal::install(int signal) {
   signal_ = signal;
-  if (const int failed = ::pthread_key_create(&targets_, nullptr); failed != 0)
-    throw std::system_error(failed, std::generic_category(), "pthread_key_create");
+  if (const int no_key = ::pthread_key_create(&targets_, nullptr); no_key != 0)
+    throw std::system_error(no_key, std::generic_category(), "pthread_key_create");
   keep_loaded(reinterpret_cast<const void*>(&shared_signal::on_signal));
   uses[static_cast<std::size_t>(signal)].store(this, std::memory_order_release);
   struct sigaction action{};
@@ -57,9 +58,10 @@ void shared_signal::install(int signal) {
   sigemptyset(&just_this);
   sigaddset(&just_this, signal);
   ::pthread_sigmask(SIG_BLOCK, &just_this, &before);
-  ::sigaction(signal, &action, &previous_);
-  ready_.store(true, std::memory_order_release);
+  const int failed = ::sigaction(signal, &action, &previous_) == 0 ? 0 : errno;
+  if (failed == 0) ready_.store(true, std::memory_order_release);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) throw std::system_error(failed, std::generic_category(), "sigaction");
 }
 
 }  // namespace quintet

@@ -215,11 +215,12 @@ void engine::remove(channel& c) noexcept {
   use_substitute(false);
 }
 
-void engine::set_reading(channel& c, bool on) noexcept {
+error_code engine::set_reading(channel& c, bool on) noexcept {
   port* const p = port_of(c.handle());
   if (!p) return inner_->set_reading(c, on);
   p->set_reading(on);
   if (on) look_at(*p);
+  return {};
 }
 
 quintet::engine::send_result engine::send(stream_channel& c, bytes data) noexcept {

@@ -36,7 +36,7 @@ class engine final : public quintet::engine, private engine_embedding {
   void wake() noexcept override { waiter().wake(); }
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override;
+  error_code set_reading(channel& c, bool on) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   void flush(flush_extent extent) noexcept override { inner_->flush(extent); }

@@ -24,6 +24,7 @@ class forwarding_sockets final : public socket_services {
   int connect(const address& to, error_code& failed, const socket_options& how) noexcept override {
     return inner_.connect(to, failed, how);
   }
+  error_code adopt_stream(int handle) noexcept override { return inner_.adopt_stream(handle); }
   [[nodiscard]] address local_address(int handle) const override { return inner_.local_address(handle); }
   [[nodiscard]] address remote_address(int handle) const override { return inner_.remote_address(handle); }
   void limit_buffers(int handle, const socket_options& how) noexcept override { inner_.limit_buffers(handle, how); }

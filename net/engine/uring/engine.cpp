@@ -5,6 +5,7 @@
 #include "../socket_services.hpp"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -21,6 +22,8 @@ namespace {
 
 constexpr int most_flushes = 1000;
 constexpr duration longest_end = std::chrono::seconds(1);  // time for peers to accept queued bytes when the loop ends
+constexpr std::uint32_t accepting = 1;                     // a channel's interest, for accept_ready()
+constexpr unsigned wakes_one = POLLIN | EPOLLEXCLUSIVE;
 constexpr __kernel_timespec close_timeout{.tv_sec = 60, .tv_nsec = 0};
 
 }  // namespace
@@ -138,6 +141,8 @@ void uring_engine::finish_closing() noexcept {
 }
 
 error_code uring_engine::add(channel& c, int handle) try {
+  if (const error_code refused = check_watchable(c, handle)) return refused;
+  if (const watched* const before = find(handle); before && before->target) return system_error_code(EEXIST);
   by_handle_.reserve_for(handle);
   auto* const w = new watched;
   all_.push_back(*w);
@@ -145,6 +150,8 @@ error_code uring_engine::add(channel& c, int handle) try {
   w->handle = handle;
   w->reading = true;
   w->blocked = kind_of(c) == kind::connect;
+  w->limited = kind_of(c) == kind::accept && static_cast<accept_channel&>(c).is_limited();
+  interest(c) = accepting;
   by_handle_.set(handle, w);  // only completions refer to a previous, removed entry
   bind(c, handle);
   start_needed_requests(*w);
@@ -176,13 +183,15 @@ void uring_engine::close(int handle) noexcept {
   resume_or_forget(*w);
 }
 
-void uring_engine::set_reading(channel& c, bool on) noexcept {
+error_code uring_engine::set_reading(channel& c, bool on) noexcept {
   watched* const w = find(c.handle());
-  if (!w || w->reading == on) return;
+  if (!w || w->reading == on) return {};
   w->reading = on;
+  interest(c) = on ? accepting : 0;
   if (!on)
     for (const request r : {request::receive, request::accept}) cancel(*w, r);
   if (!w->busy) start_needed_requests(*w);
+  return {};
 }
 
 // Starts a request that is not in progress. A cancelled request can start again only after its completion.
@@ -229,6 +238,12 @@ bool uring_engine::prepare_deferred(watched& w) noexcept {
   return prepare_each(w.deferred, false) && prepare_each(w.deferred_cancel, true);
 }
 
+void uring_engine::prepare_accept(io_uring_sqe& s, const watched& w) noexcept {
+  if (!w.limited) return io_uring_prep_multishot_accept(&s, w.handle, nullptr, nullptr, SOCK_CLOEXEC);
+  const bool is_shared = static_cast<const accept_channel&>(*w.target).is_shared();
+  io_uring_prep_poll_add(&s, w.handle, is_shared ? wakes_one : POLLIN);
+}
+
 bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
   io_uring_sqe* const s = ring_ ? ring_->next() : nullptr;
   if (!s) return false;
@@ -252,7 +267,7 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
       io_uring_prep_poll_add(s, w.handle, POLLOUT);
       break;
     case request::accept:
-      io_uring_prep_multishot_accept(s, w.handle, nullptr, nullptr, SOCK_CLOEXEC);
+      prepare_accept(*s, w);
       break;
     case request::event:
       io_uring_prep_poll_add(s, w.handle, POLLIN);
@@ -287,7 +302,7 @@ void uring_engine::start_needed_requests(watched& w) noexcept {
   else if (is_one && !w.has(request::receive_retry))
     begin(request::receive);
   if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
-  if (k == kind::event) begin(request::event);
+  if (k == kind::event && !w.ended) begin(request::event);
   if (w.blocked && !w.has(request::send)) begin(request::writable);
 }
 

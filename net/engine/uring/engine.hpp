@@ -29,7 +29,7 @@ class uring_engine final : public socket_engine {
   void wake() noexcept override;
   error_code add(channel& c, int handle) override;
   void remove(channel& c) noexcept override;
-  void set_reading(channel& c, bool on) noexcept override;
+  error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   void flush(flush_extent how) noexcept override;
@@ -46,6 +46,7 @@ class uring_engine final : public socket_engine {
   void listen_for_wakes() noexcept;
   void start(watched& w, request r) noexcept;
   void cancel(watched& w, request r) noexcept;
+  static void prepare_accept(io_uring_sqe& s, const watched& w) noexcept;
   bool prepare(watched& w, request r, bool cancels_it) noexcept;
   void defer(watched& w) noexcept;
   void prepare_all_deferred() noexcept;
@@ -64,6 +65,7 @@ class uring_engine final : public socket_engine {
   bool hung_up(watched& w, const completion& c);
   bool writable(watched& w);
   bool accepted(watched& w, const completion& c) noexcept;
+  bool acceptable(watched& w, const completion& c) noexcept;
   bool dispatch_accepted(watched& w) noexcept;
   void keep_accepted(watched& w, int handle) noexcept;
   void restart_starved() noexcept;

@@ -220,6 +220,7 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
 }
 
 bool uring_engine::dispatch_event(watched& w, const completion& c) {
+  w.ended = c.result == -EBADF;  // the owner has closed the descriptor: epoll would report nothing either
   if (!w.target || c.result < 0) return false;
   static_cast<event_channel&>(*w.target).on_event();
   return true;
@@ -286,7 +287,19 @@ bool uring_engine::writable(watched& w) {
   return true;
 }
 
+// A multishot accept would take the whole backlog before the first connection is counted.
+bool uring_engine::acceptable(watched& w, const completion& c) noexcept {
+  if (!w.target || !w.reading || c.result == -ECANCELED) return false;
+  auto& channel = static_cast<accept_channel&>(*w.target);
+  if (c.result < 0)
+    channel.on_accept_error(system_call::error_of(c.result));
+  else
+    accept_ready(channel, ring_->ready());
+  return true;
+}
+
 bool uring_engine::accepted(watched& w, const completion& c) noexcept {
+  if (w.limited) return acceptable(w, c);
   if (c.result >= 0 && (!w.target || !w.reading || !w.accepted.empty())) {
     keep_accepted(w, c.result);
     return false;

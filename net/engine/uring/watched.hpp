@@ -20,7 +20,7 @@ enum class request : std::uint8_t {
   send,           ///< one at a time
   hangup,         ///< multishot: polls a paused stream for errors
   writable,       ///< a send() has found no room, or a connect() is in progress
-  accept,         ///< multishot
+  accept,         ///< multishot; of a limited listener: a connection waits
   event,          ///< a descriptor is readable
   held,           ///< reports the connections that were accepted while accepting was stopped
   lost,           ///< reports a send whose result is unknown
@@ -47,6 +47,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   bool shuts = false;                 // shut down the sending side after the send
   bool closes = false;                // close the handle after the last completion
   bool drops = false;                 // closing: drop bytes that the peer has no room for
+  bool limited = false;               // a listener that must not accept ahead
   bool silent = false;                // the send completes only if the kernel does not accept all at once
   int slot = send_slots::none;        // holds the copy that is being sent
   std::uint32_t sent = 0, size = 0;

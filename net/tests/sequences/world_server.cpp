@@ -128,7 +128,11 @@ void sequence_world::accepted(int handle) {
 
 template <class Program>
 void sequence_world::open_session(event_loop& on, int handle, life& l) noexcept {
-  detail::session_for<Program>::make(*this, on, host_, Program(*this, l)).release()->begin(handle);
+  auto session = detail::session_for<Program>::make(*this, on, host_, Program(*this, l));
+  if (!session->begin(handle)) return void(session.release());  // owns itself from here on
+  on.io().close(handle);
+  session.reset();
+  left();
 }
 
 void sequence_world::left() noexcept {

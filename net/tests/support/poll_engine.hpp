@@ -12,6 +12,7 @@
 #include <new>
 #include <vector>
 
+#include <fcntl.h>
 #include <poll.h>
 
 namespace quintet::testing {
@@ -42,6 +43,7 @@ class poll_engine final : public socket_engine {
   void wake() noexcept override { wake_.raise(); }
 
   error_code add(channel& c, int handle) override try {
+    if (::fcntl(handle, F_GETFD) < 0) return system_error_code(errno);  // poll(2) would ignore it, or report it always
     watched_.push_back(&c);
     bind(c, handle);
     interest(c) = kind_of(c) == kind::connect ? sends : reads;
@@ -55,8 +57,9 @@ class poll_engine final : public socket_engine {
     bind(c, -1);
   }
 
-  void set_reading(channel& c, bool on) noexcept override {
+  error_code set_reading(channel& c, bool on) noexcept override {
     interest(c) = on ? (interest(c) | reads) & ~quiet : interest(c) & ~reads;
+    return {};
   }
 
   using engine::send;

@@ -47,7 +47,10 @@ class scripted_engine final : public engine {
     journal_.calls.emplace_back("remove");
     bind(c, -1);
   }
-  void set_reading(channel&, bool on) noexcept override { journal_.reading.push_back(on); }
+  error_code set_reading(channel&, bool on) noexcept override {
+    journal_.reading.push_back(on);
+    return {};
+  }
   using engine::send;
   send_result send(stream_channel&, output_pieces pieces) noexcept override {
     std::string all;

@@ -41,7 +41,7 @@ class scripted_session final : public connection {
   connection_class chosen = connection_class::ordinary;  ///< result of classify()
 
  private:
-  void begin(int handle) noexcept override { open(handle, {}); }
+  error_code begin(int handle) noexcept override { return open(handle, {}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (runs_here_) return item();
     item.hand_off();

@@ -25,7 +25,7 @@ class watched_engine final : public engine {
   void wake() noexcept override { of_->wake(); }
   error_code add(channel& c, int handle) override { return of_->add(c, handle); }
   void remove(channel& c) noexcept override { of_->remove(c); }
-  void set_reading(channel& c, bool on) noexcept override { of_->set_reading(c, on); }
+  error_code set_reading(channel& c, bool on) noexcept override { return of_->set_reading(c, on); }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override {
     for (const iovec& p : pieces) offered_->emplace_back(static_cast<const char*>(p.iov_base), p.iov_len);

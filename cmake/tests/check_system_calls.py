@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""check_system_calls [--list] [FOLDER]: the library looks at the result of each system call.
+
+A result that is not used must be in REASONS with the reason why nobody needs it, as often as it occurs. `--list` prints
+each call site, with "used" or the reason.
+"""
+import glob
+import re
+import sys
+
+LAYERS = 'base', 'net', 'threadmodels'
+NOT_THE_LIBRARY = '/tests/', '/testing/'
+# Functions of the system that return nothing, or no error.
+NO_RESULT = {'_exit', 'freeaddrinfo', 'pthread_self', 'sched_yield', 'secure_getenv', 'getpid', 'pthread_equal'}
+CALL = re.compile(r'(?<![\w>:])::([a-z_]\w*)\(|\b(io_uring_(?:submit|register|queue_init)\w*|system_call::\w+)\(')
+
+HEAD = re.compile(r'\s*(?:else\b|case [^:]+(?<!:):(?!:)|default:|(?:if|for|while|switch)(?: constexpr)?\s*(?=\())')
+
+CLOSED = 'closed in any case; errors are those of file systems, which these descriptors do not have'
+VALID = 'fails for invalid arguments only, and these are constant'
+OPTION = 'costs speed or convenience, never correctness'
+OWN = 'fails for a wrong number only, and the caller owns the descriptor'
+SHUT = 'fails if the peer has ended the connection already'
+# How often a file ignores the result of a call, and why nobody needs it.
+REASONS = {
+    ('net/engine/blocking_engine.cpp', 'pthread_kill'): (1, 'the thread exists, and the signal is not queued'),
+    ('net/engine/blocking_engine.cpp', 'setsockopt'): (1, 'a time-out of a socket: needs no memory, and the value is valid'),
+    ('net/engine/epoll_engine.cpp', 'epoll_ctl'): (2, 'EPOLL_CTL_DEL needs no resources'),
+    ('net/engine/file_descriptor.hpp', 'close'): (1, CLOSED),
+    ('net/engine/kernel_sockets.cpp', 'close'): (1, CLOSED),
+    ('net/engine/kernel_sockets.cpp', 'setsockopt'): (3, OPTION + '; SO_LINGER needs no resources'),
+    ('net/engine/kernel_sockets.cpp', 'shutdown'): (1, SHUT),
+    ('net/engine/kernel_sockets_sharing.cpp', 'setsockopt'): (1, OPTION),
+    ('net/engine/kernel_sockets_sharing.cpp', 'shutdown'): (1, OWN),
+    ('net/engine/shm/client.cpp', 'setsockopt'): (1, 'a time-out of a socket: needs no memory, and the value is valid'),
+    ('net/engine/shm/endpoint.cpp', 'send'): (1, 'fails if a wake-up waits already, or if the peer has ended'),
+    ('net/engine/shm/segment.cpp', 'munmap'): (1, OWN),
+    ('net/engine/shm/segment_pool.cpp', 'munmap'): (1, OWN),
+    ('net/engine/shm/segment_pool.cpp', 'shutdown'): (1, SHUT),
+    ('net/engine/unix_path.cpp', 'unlink'): (1, 'in a destructor; the next server finds the file, and replaces it'),
+    ('net/engine/uring/engine_transfers.cpp', 'shutdown'): (1, SHUT),
+    ('net/engine/uring/ring.cpp', 'io_uring_submit'): (1, 'refused requests stay queued: all_told() asks for them'),
+    ('net/engine/wake_event.hpp', 'read'): (1, 'fails if the counter is 0'),
+    ('net/engine/wake_event.hpp', 'write'): (1, 'fails if the counter is full, hence readable'),
+    ('net/loop/child_process.cpp', 'kill'): (1, OWN),
+    ('net/loop/child_process.cpp', 'posix_spawnattr_destroy'): (1, VALID),
+    ('net/loop/child_process.cpp', 'posix_spawnattr_setflags'): (1, VALID),
+    ('net/loop/child_process.cpp', 'posix_spawnattr_setsigdefault'): (1, VALID),
+    ('net/loop/child_process.cpp', 'posix_spawnattr_setsigmask'): (1, VALID),
+    ('net/loop/child_process.cpp', 'waitpid'): (1, OWN),
+    ('net/loop/stop_on_signals.cpp', 'read'): (1, 'fails if the counter is 0'),
+    ('net/loop/stop_on_signals.cpp', 'sigaction'): (1, 'restores what the same call has returned'),
+    ('net/loop/stop_on_signals.cpp', 'write'): (1, 'fails if the counter is full, hence readable'),
+    ('net/server/thread_scheduling.cpp', 'clock_gettime'): (1, VALID),
+    ('net/watch/activity.cpp', 'backtrace'): (1, 'called for its side effect'),
+    ('net/watch/shared_signal.cpp', 'dlopen'): (1, 'fails for the program itself, which is never unloaded'),
+    ('net/watch/shared_signal.cpp', 'pthread_sigmask'): (3, VALID),
+    ('net/watch/thread_name.hpp', 'pthread_setname_np'): (1, OPTION),
+}
+
+
+def without_comments(text):
+    """The same length, with comments and the insides of texts blanked."""
+    return re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda m: re.sub(r'[^\n]', ' ', m[0]), text)
+
+
+def without_condition(statement):
+    """What follows if (...), for (...), while (...), else, case x:, a label."""
+    while True:
+        head = HEAD.match(statement)
+        if not head:
+            return statement.strip()
+        rest = statement[head.end():]
+        if rest.startswith('('):
+            depth = 0
+            for at, c in enumerate(rest):
+                depth += (c == '(') - (c == ')')
+                if depth == 0:
+                    break
+            else:
+                return statement.strip()  # the call is inside of the condition
+            rest = rest[at + 1:]
+        statement = rest
+
+
+def start_of_statement(code, at):
+    depth = 0
+    while at > 0:
+        c = code[at - 1]
+        depth += (c == ')') - (c == '(')
+        if c in '{}':
+            break
+        if c == ';' and depth == 0:
+            block = code[max(code.rfind('{', 0, at), code.rfind('}', 0, at)) + 1:at]
+            if block.count('(') <= block.count(')'):  # else within for (a; b; c)
+                break
+        at -= 1
+    return at
+
+
+def calls(text):
+    """Yields the line, the name, and whether the result is used, for each system call of a source."""
+    code = without_comments(text)
+    for m in CALL.finditer(code):
+        name = m[1] or m[2]
+        if name in NO_RESULT:
+            continue
+        before = without_condition(code[start_of_statement(code, m.start()):m.start()])
+        yield code.count('\n', 0, m.start()) + 1, name, before not in ('', '(void)', '(void)!')
+
+
+def sources(folder):
+    for layer in LAYERS:
+        for path in sorted(glob.glob(f'{folder}/{layer}/**/*.[ch]pp', recursive=True)):
+            if not any(part in path for part in NOT_THE_LIBRARY):
+                yield path[len(folder) + 1:], path
+
+
+def complaints(files, reasons):
+    """`files`: pairs of a path and a text."""
+    ignored = {}
+    for path, text in files:
+        for line, name, used in calls(text):
+            if not used:
+                ignored.setdefault((path, name), []).append(line)
+    for (path, name), lines in ignored.items():
+        allowed = reasons.get((path, name), (0, ''))[0]
+        for line in lines[allowed:]:
+            yield (f'{path}:{line}: the result of {name}() is ignored; look at it, or add the reason to REASONS of '
+                   'check_system_calls.py')
+    for (path, name), (count, _) in reasons.items():
+        if (found := len(ignored.get((path, name), []))) < count:
+            yield f'check_system_calls.py: REASONS has {count} of {name}() in {path}, which ignores {found}'
+
+
+def main():
+    arguments = [a for a in sys.argv[1:] if a != '--list']
+    files = [(name, open(path).read()) for name, path in sources(arguments[0] if arguments else '.')]
+    if '--list' in sys.argv:
+        for path, text in files:
+            for line, name, used in calls(text):
+                print(f'{path}:{line}: {name}: ' + ('used' if used else REASONS.get((path, name), (0, 'IGNORED'))[1]))
+    found = list(complaints(files, REASONS))
+    print(*found, sep='\n')
+    return bool(found)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
