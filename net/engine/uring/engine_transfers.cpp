@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // uring_engine: sends, and dispatches completions to channels.
+#include "../passed_descriptors.hpp"
 #include "../socket_services.hpp"
 #include "../system_call.hpp"
 #include "engine.hpp"
@@ -9,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <new>
 
@@ -225,9 +228,21 @@ bool uring_engine::dispatch_event(watched& w, const completion& c) {
   return true;
 }
 
+// The kernel has reported input. A request to receive it would drop descriptors in this thread.
+bool uring_engine::receive_guarded(watched& w) {
+  std::array<char, receive_buffers::size> place;
+  const std::size_t most = std::min(place.size(), receive_limit());
+  const ssize_t n = passed_descriptors::receive(w.handle, place.data(), most, MSG_DONTWAIT);
+  if (system_call::is_for_now(n)) return false;
+  if (n <= 0) return end_of_input(w, system_call::error_of(n));
+  static_cast<stream_channel&>(*w.target).on_received({place.data(), static_cast<std::size_t>(n)});
+  return true;
+}
+
 // Delivers bytes even if reading has been stopped since: the kernel no longer holds them.
 bool uring_engine::received(watched& w, const completion& c) {
   if (!w.target || w.ended) return false;
+  if (w.guarded && c.result > 0) return w.reading && receive_guarded(w);
   auto& s = static_cast<stream_channel&>(*w.target);
   switch (c.result) {
     case 0:
