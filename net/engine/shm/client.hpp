@@ -39,8 +39,7 @@ class shared_memory_client {
   };
   /// Connects to `at`, the Unix address of the server's listener, without ".shm". Throws config_error if `at` is no
   /// Unix address, and boost::system::system_error: EACCES or ECONNRESET if the server refuses, EACCES
-  /// also if it may not be the server, EPROTO if its version
-  /// differs, ETIMEDOUT.
+  /// also if it may not be the server, EPROTO if its version differs, ETIMEDOUT.
   explicit shared_memory_client(std::string_view at) : shared_memory_client(at, options()) {}
   shared_memory_client(std::string_view at, const options& how);
   /// Closes the connection. The server reads what was sent before. In a child of fork() this ends nothing: the

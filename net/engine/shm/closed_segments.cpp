@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 
@@ -17,7 +16,7 @@ bool has_left(int socket) noexcept {
   pollfd about{.fd = socket, .events = 0, .revents = 0};
   int unreceived = 0;
   return ::poll(&about, 1, 0) == 1 && (about.revents & POLLHUP) != 0 &&
-         (::ioctl(socket, SIOCOUTQ, &unreceived) != 0 || unreceived == 0);
+         (::ioctl(socket, TIOCOUTQ, &unreceived) != 0 || unreceived == 0);
 }
 
 // One by one: the destructors of a long list would recurse.

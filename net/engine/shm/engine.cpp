@@ -43,16 +43,18 @@ void engine::prepare() { inner_->prepare(); }
 
 bool engine::poll(duration longest) {
   removed_.clear();
-  bool worked = false;
-  if (!looked_at_.empty()) {
-    wake_ports();
-    worked = look();
-    if (next_ == 0) drop_idle();
-    if (worked || (longest == duration::zero() && !looked_at_.empty()))
-      return ((++turns_ >= turns_between_sockets || sockets_are_due()) && look_at_sockets(duration::zero())) || worked;
-    if (longest > duration::zero() && !sleep_ports()) longest = duration::zero();
-  }
-  worked = look_at_sockets(longest) || worked;
+  if (looked_at_.empty()) return wait(longest);
+  wake_ports();
+  const bool worked = look();
+  if (next_ == 0) drop_idle();
+  if (worked || (longest == duration::zero() && !looked_at_.empty()))
+    return (sockets_are_due() && look_at_sockets(duration::zero())) || worked;
+  if (longest > duration::zero() && !sleep_ports()) longest = duration::zero();
+  return wait(longest);
+}
+
+bool engine::wait(duration longest) {
+  bool worked = look_at_sockets(longest);
   wake_ports();
   if (!looked_at_.empty()) worked = look() || worked;
   return worked;
@@ -66,7 +68,9 @@ bool engine::look_at_sockets(duration longest) {
   return worked;
 }
 
-bool engine::sockets_are_due() noexcept {
+bool engine::sockets_are_due() noexcept { return ++turns_ >= turns_between_sockets || has_done_much(); }
+
+bool engine::has_done_much() noexcept {
   if (served_ >= served_between_sockets || bytes_ >= bytes_between_sockets) return true;
   return served_ >= served_per_clock && clock::system().now() - looked_ >= time_between_sockets;
 }
@@ -84,7 +88,7 @@ bool engine::look() {
     if (!served) continue;
     worked = true;
     const bool asks = ++served_ % served_per_clock == 0 || bytes_ >= bytes_between_sockets;
-    if (asks && i + 1 < count && sockets_are_due()) {
+    if (asks && i + 1 < count && has_done_much()) {
       next_ = i + 1;
       break;
     }

@@ -61,8 +61,10 @@ class engine final : public quintet::engine, private engine_embedding {
   void reserve_for_port(int handle);
   void use_substitute(bool on) noexcept;
   bool look();
+  bool wait(duration longest);
   bool look_at_sockets(duration longest);
   [[nodiscard]] bool sockets_are_due() noexcept;
+  [[nodiscard]] bool has_done_much() noexcept;
   bool serve(port& p);
   void receive(port& p);
   void drop_idle() noexcept;

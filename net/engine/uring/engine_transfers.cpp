@@ -196,7 +196,7 @@ bool uring_engine::completed(const completion& c) {
 bool uring_engine::dispatch(watched& w, const completion& c) {
   switch (request_of(c)) {
     case request::receive: {
-      const bool told = received(w, c);
+      const bool told = w.guarded && c.result > 0 ? receive_guarded(w) : received(w, c);
       buffers_.give_back(c);
       return told;
     }
@@ -230,6 +230,7 @@ bool uring_engine::dispatch_event(watched& w, const completion& c) {
 
 // The kernel has reported input. A request to receive it would drop descriptors in this thread.
 bool uring_engine::receive_guarded(watched& w) {
+  if (!w.target || !w.wants_input()) return false;
   std::array<char, receive_buffers::size> place;
   const std::size_t most = std::min(place.size(), receive_limit());
   const ssize_t n = passed_descriptors::receive(w.handle, place.data(), most, MSG_DONTWAIT);
@@ -242,7 +243,6 @@ bool uring_engine::receive_guarded(watched& w) {
 // Delivers bytes even if reading has been stopped since: the kernel no longer holds them.
 bool uring_engine::received(watched& w, const completion& c) {
   if (!w.target || w.ended) return false;
-  if (w.guarded && c.result > 0) return w.reading && receive_guarded(w);
   auto& s = static_cast<stream_channel&>(*w.target);
   switch (c.result) {
     case 0:
