@@ -94,6 +94,8 @@ bool dialer::try_one(const candidate& c) {
   }
   connect_options how = node_.options().connecting;
   how.upgrade = c.route == bus_route::shm ? connection_upgrade::shared_memory : connection_upgrade::none;
+  if (c.route != bus_route::tcp && !how.may_be_server)
+    how.may_be_server = is_own_user;  // as the node demands of those that connect
   connector_.emplace(node_.loop(), how,
                      [this, route = c.route](error_code failed, int handle) { connected(route, failed, handle); });
   connector_->start(c.to);

@@ -11,6 +11,7 @@
 #include "resolver.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <string>
 #include <utility>
@@ -23,12 +24,9 @@ namespace quintet {
 /// An attempt with one address. Owns the handle.
 class connector::attempt final : private connect_channel, private event_channel, private work_item {
  public:
-  attempt(connector& owner, int handle, bool expects_offer) noexcept
-      : work_item(&attempt::destroy_deferred),
-        owner_(owner),
-        loop_(owner.loop_),
-        handle_(handle),
-        expects_offer_(expects_offer) {}
+  /// `to` belongs to the owner.
+  attempt(connector& owner, int handle, const candidate& to) noexcept
+      : work_item(&attempt::destroy_deferred), owner_(owner), loop_(owner.loop_), handle_(handle), to_(to) {}
   error_code watch() noexcept try {
     const error_code ec = loop_.io().add(static_cast<connect_channel&>(*this), handle_);
     return ec == boost::system::errc::operation_not_supported ? watch_in_guest() : ec;
@@ -46,9 +44,12 @@ class connector::attempt final : private connect_channel, private event_channel,
 
  private:
   void on_connected(error_code result) noexcept override {
-    if (!result && expects_offer_) result = loop_.io().add(static_cast<event_channel&>(*this), handle_);
-    if (result || !expects_offer_) owner_.attempt_ended(*this, result);
+    if (!result) result = check_server();
+    if (!result && expects_offer()) result = loop_.io().add(static_cast<event_channel&>(*this), handle_);
+    if (result || !expects_offer()) owner_.attempt_ended(*this, result);
   }
+  [[nodiscard]] bool expects_offer() const noexcept { return to_.plain.has_value(); }
+  [[nodiscard]] error_code check_server() const noexcept;
   void on_event() noexcept override;
   void stop_watching() noexcept {
     if (connect_channel::handle() >= 0) loop_.io().remove(static_cast<connect_channel&>(*this));
@@ -60,7 +61,7 @@ class connector::attempt final : private connect_channel, private event_channel,
   connector& owner_;
   event_loop& loop_;
   int handle_;
-  const bool expects_offer_;
+  const candidate& to_;
   using descriptor = boost::asio::posix::basic_stream_descriptor<loop_executor>;
   std::shared_ptr<descriptor> in_guest_;  // shared with a wait that may end later than this
 };
@@ -76,6 +77,17 @@ error_code connector::attempt::watch_in_guest() noexcept try {
     on_connected(kernel_sockets::finish_connect(handle_));
   });
   return {};
+} catch (...) {
+  return detail::reason_of_exception();
+}
+
+// Before any byte: the kernel knows who listens as soon as the connection exists.
+error_code connector::attempt::check_server() const noexcept try {
+  const auto& may_be_server = owner_.options_.may_be_server;
+  const bool may_be = to_.plain       ? shm::is_expected_server(handle_, *to_.plain, may_be_server)
+                      : may_be_server ? kernel_sockets::is_peer(handle_, may_be_server)
+                                      : true;
+  return may_be ? error_code() : system_error_code(EACCES);
 } catch (...) {
   return detail::reason_of_exception();
 }
@@ -136,19 +148,28 @@ std::vector<connector::candidate> connector::to_try(const std::vector<address>& 
   std::vector<candidate> result;
   for (const address& at : all) {
     if (options_.upgrade != connection_upgrade::none && at.is_unix())
-      result.push_back({address(shm::offer_address(at.to_string())), true});
-    result.push_back({at, false});
+      result.push_back({address(shm::offer_address(at.to_string())), at});
+    result.push_back({at, std::nullopt});
   }
   return result;
+}
+
+// Returns -1 and sets the reason, or the handle of a socket that connects.
+int connector::open(const candidate& to) noexcept {
+  if (to.plain) return shm::connect_for_offer(to.at, last_failure_);
+  if (!options_.may_be_server || to.at.is_unix())
+    return loop_.io().sockets().connect(to.at, last_failure_, options_.socket);
+  last_failure_ = make_error_code(boost::system::errc::operation_not_supported);
+  return -1;
 }
 
 void connector::try_next() noexcept {
   if (loop_.stopping()) return finish(errc::stopped, -1);
   while (tried_ < candidates_.size()) {
-    const auto& [at, offers] = candidates_[tried_++];
-    const int handle = loop_.io().sockets().connect(at, last_failure_, options_.socket);
+    const candidate& to = candidates_[tried_++];
+    const int handle = open(to);
     if (handle < 0) continue;
-    auto* const a = new (std::nothrow) attempt(*this, handle, offers);
+    auto* const a = new (std::nothrow) attempt(*this, handle, to);
     if (!a) {
       loop_.io().close(handle);
       return finish(make_error_code(boost::system::errc::not_enough_memory), -1);

@@ -45,10 +45,11 @@ class connector final : private loop_member {
 
   struct candidate {
     address at;
-    bool offers;  // shared memory
+    std::optional<address> plain;  // `at` offers shared memory, for this address
   };
   std::vector<candidate> to_try(const std::vector<address>& all) const;
   void found(error_code failed, const std::vector<address>& candidates) noexcept;
+  [[nodiscard]] int open(const candidate& to) noexcept;
   void try_next() noexcept;
   void attempt_ended(attempt& which, error_code failed) noexcept;
   void abort() noexcept override;

@@ -3,6 +3,7 @@
 #include "embedding.hpp"
 #include "handle_table.hpp"
 #include "operation_memory.hpp"
+#include "passed_descriptors.hpp"
 #include "socket_engine.hpp"
 #include "system_call.hpp"
 
@@ -39,6 +40,7 @@ using wait_type = asio::posix::descriptor_base::wait_type;
 
 constexpr std::uint32_t reads = 1, sends = 2;  // a channel's interest
 constexpr std::uint32_t failed = 4;            // a paused stream's error wait has completed: do not wait again
+constexpr std::uint32_t guarded = 8;           // descriptors can arrive, see passed_descriptors
 constexpr std::size_t spare_watches = 64;
 constexpr std::size_t longest_batch = 256, worth_a_look = 4;  // handlers per turn
 
@@ -77,7 +79,8 @@ class asio_engine final : public socket_engine, private engine_embedding {
   bool poll(duration longest) override;
   void wake() noexcept override;
   error_code add(channel& c, int handle) override {
-    return watch_it(c, handle, kind_of(c) == kind::connect ? sends : reads);
+    if (kind_of(c) == kind::connect) return watch_it(c, handle, sends);
+    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle) ? reads | guarded : reads);
   }
   void remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
@@ -303,8 +306,11 @@ void asio_engine::readable(channel& c, const error_code& ec) {
 }
 
 void asio_engine::receive(stream_channel& c) {
+  if (kind_of(c) == kind::in_place_stream && (interest(c) & guarded)) end_in_place(c);
   if (kind_of(c) == kind::in_place_stream && received_in_place(c)) return;
-  const ssize_t n = system_call::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
+  const bool passes = (interest(c) & guarded) != 0;
+  const ssize_t n = passes ? passed_descriptors::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT)
+                           : system_call::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
   if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
   if (!system_call::is_for_now(n)) end_of_input(c, system_call::error_of(n));
 }

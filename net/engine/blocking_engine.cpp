@@ -4,6 +4,7 @@
 
 #include "../../base/build/sanitizers.hpp"
 #include "../watch/shared_signal.hpp"
+#include "passed_descriptors.hpp"
 #include "system_call.hpp"
 
 #include <sys/socket.h>
@@ -58,7 +59,7 @@ error_code blocking_engine::add(channel& c, int handle) {
   stream_ = static_cast<stream_channel*>(&c);
   here.known = false;  // a handler of the previous stream may have blocked the signal
   handle_.store(handle, std::memory_order_relaxed);
-  slow_path_ = {};
+  slow_path_ = {.guarded = passed_descriptors::must_guard(handle)};
   receive_timeout_ = send_timeout_ = forever;
   if constexpr (longest_call != forever) {
     set_timeout(SO_RCVTIMEO, forever);
@@ -77,7 +78,7 @@ void blocking_engine::remove(channel& c) noexcept {
 bool blocking_engine::poll(duration longest) {
   if (!stream_) return park(longest);
   if (slow_path_.none() && kind_of(*stream_) == kind::stream) [[likely]]
-    return receive(longest);
+    return receive(longest, false);
   return take_slow_path(longest);
 }
 
@@ -87,17 +88,19 @@ bool blocking_engine::timeout_fits(duration longest) const noexcept {
   return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
 }
 
-inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest) noexcept {
+inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest, bool guarded) noexcept {
   const bool waits = longest > duration::zero();
   if (waits && !timeout_fits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
   if (waits && !enter_call()) return -EINTR;
-  const ssize_t n = system_call::receive(stream_->handle(), place.data(), place.size(), waits ? 0 : MSG_DONTWAIT);
+  const int flags = waits ? 0 : MSG_DONTWAIT;
+  const ssize_t n = guarded ? passed_descriptors::receive(stream_->handle(), place.data(), place.size(), flags)
+                            : system_call::receive(stream_->handle(), place.data(), place.size(), flags);
   if (waits) (void)leave_call();
   return n;
 }
 
-bool blocking_engine::receive(duration longest) {
-  const ssize_t n = receive_into({received_.get(), receive_limit()}, longest);
+inline bool blocking_engine::receive(duration longest, bool guarded) {
+  const ssize_t n = receive_into({received_.get(), receive_limit()}, longest, guarded);
   if (n <= 0) return nothing_received(n);
   stream_->on_received({received_.get(), static_cast<std::size_t>(n)});
   return true;
@@ -110,20 +113,21 @@ bool blocking_engine::nothing_received(ssize_t result) {
   return true;
 }
 
-// Handles the rare cases: more to send, reading stopped, or a stream that receives in place.
+// Handles the rare cases: more to send, reading stopped, descriptors can arrive, or a stream that receives in place.
 [[gnu::noinline]] bool blocking_engine::take_slow_path(duration longest) {
   if (std::exchange(slow_path_.send_again, false)) {
     stream_->on_sendable();
     return true;
   }
   if (slow_path_.paused) return park(longest);
+  if (kind_of(*stream_) == kind::stream) return receive(longest, slow_path_.guarded);
   const std::span<char> place = stream_->receive_space();
   if (!stream_) return true;
   if (place.empty()) {
     end_in_place(*stream_);
     return poll(longest);
   }
-  const ssize_t n = receive_into(place, longest);
+  const ssize_t n = receive_into(place, longest, slow_path_.guarded);
   if (n <= 0) return nothing_received(n);
   stream_->on_received_in_place(static_cast<std::size_t>(n));
   return true;

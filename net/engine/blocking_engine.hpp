@@ -56,8 +56,8 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   bool enter_call() noexcept;
   bool leave_call() noexcept;
   bool take_slow_path(duration longest);
-  bool receive(duration longest);
-  ssize_t receive_into(std::span<char> place, duration longest) noexcept;
+  bool receive(duration longest, bool guarded);
+  ssize_t receive_into(std::span<char> place, duration longest, bool guarded) noexcept;
   bool nothing_received(ssize_t result);
   [[nodiscard]] bool timeout_fits(duration longest) const noexcept;
   bool park(duration longest) noexcept;
@@ -67,7 +67,9 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   /// The reasons for poll() to do more than receive, tested by one comparison.
   struct slow_path_reasons {
     bool send_again = false, paused = false;
-    [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint16_t>(*this) == 0; }
+    bool guarded = false;  ///< descriptors can arrive, see passed_descriptors
+    bool unused = false;
+    [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint32_t>(*this) == 0; }
   };
 
   static shared_signal wakes;

@@ -2,6 +2,7 @@
 // epoll_engine: waits, receives and sends on a level-triggered epoll set.
 #include "epoll_engine.hpp"
 
+#include "passed_descriptors.hpp"
 #include "system_call.hpp"
 
 #include <sys/socket.h>
@@ -18,6 +19,13 @@ namespace quintet {
 namespace {
 
 constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+// Marks the interest of a stream at which descriptors can arrive (passed_descriptors). No file has this event. Input is
+// then reported with EPOLLRDNORM, so that it is never EPOLLIN alone: other streams need no check.
+constexpr std::uint32_t guarded = EPOLLMSG;
+
+constexpr std::uint32_t events_for(std::uint32_t interest) noexcept {
+  return (interest & guarded) && (interest & EPOLLIN) ? interest | EPOLLRDNORM : interest;
+}
 
 /// Waits as epoll_wait does, without a cancellation point. A failure is negative.
 int wait_for_events(int set, epoll_event* ready, int size, int milliseconds) noexcept {
@@ -111,7 +119,14 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
     if (events & EPOLLHUP) (void)set_interest(c, EPOLLET, true);
     return;
   }
+  if (interest(c) & guarded) return receive_guarded(c);
   receive(c);
+}
+
+void epoll_engine::receive_guarded(stream_channel& c) {
+  const ssize_t n = passed_descriptors::receive(c.handle(), received_.get(), receive_limit(), MSG_DONTWAIT);
+  if (n > 0) return c.on_received({received_.get(), static_cast<std::size_t>(n)});
+  nothing_received(c, n);
 }
 
 inline void epoll_engine::receive(stream_channel& c) {
@@ -170,14 +185,15 @@ engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) 
   return sent;
 }
 
-std::uint32_t epoll_engine::first_interest(const channel& c) noexcept {
+std::uint32_t epoll_engine::first_interest(const channel& c, int handle) noexcept {
   if (kind_of(c) == kind::connect) return EPOLLOUT;
+  if (is_stream(c) && passed_descriptors::must_guard(handle)) return EPOLLIN | guarded;
   return is_shared_listener(c) ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN;
 }
 
 error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) noexcept {
   epoll_event event{};
-  event.events = events;
+  event.events = events_for(events);
   event.data.ptr = &c;
   if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, handle, &event) != 0) return system_error_code(errno);
   bind(c, handle);
@@ -198,7 +214,7 @@ error_code epoll_engine::set_interest(channel& c, std::uint32_t events, bool on)
   if (wanted == interest(c) || c.handle() < 0) return {};
   if (kind_of(c) == kind::accept) return hold_listener(c, !on);
   epoll_event event{};
-  event.events = wanted;
+  event.events = events_for(wanted);
   event.data.ptr = &c;
   if (::epoll_ctl(set_.get(), EPOLL_CTL_MOD, c.handle(), &event) != 0) return system_error_code(errno);
   interest(c) = wanted;

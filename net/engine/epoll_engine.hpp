@@ -23,7 +23,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
 
   bool poll(duration longest) override;
   void wake() noexcept override;
-  error_code add(channel& c, int handle) override { return watch(c, handle, first_interest(c)); }
+  error_code add(channel& c, int handle) override { return watch(c, handle, first_interest(c, handle)); }
   void remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override { return set_interest(c, EPOLLIN, on); }
   send_result send(stream_channel& c, bytes data) noexcept override;
@@ -33,7 +33,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   static constexpr int batch = 256;
 
   [[nodiscard]] int descriptor() noexcept override { return set_.get(); }
-  static std::uint32_t first_interest(const channel& c) noexcept;
+  static std::uint32_t first_interest(const channel& c, int handle) noexcept;
   error_code watch(channel& c, int handle, std::uint32_t events) noexcept;
   send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
   error_code set_interest(channel& c, std::uint32_t events, bool on) noexcept;
@@ -44,6 +44,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   void stream_ready(stream_channel& c, std::uint32_t events);
   void more_than_input(stream_channel& c, std::uint32_t events);
   void receive(stream_channel& c);
+  void receive_guarded(stream_channel& c);
   void in_place_stream_ready(stream_channel& c, std::uint32_t events);
   void nothing_received(stream_channel& c, ssize_t result);
   void connect_ready(connect_channel& c) noexcept;

@@ -3,6 +3,7 @@
 #include "kernel_sockets.hpp"
 
 #include "file_descriptor.hpp"
+#include "passed_descriptors.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -92,6 +93,7 @@ int adopt(const listen_options& o) {
   if (::fcntl(o.descriptor, F_SETFD, FD_CLOEXEC) != 0) throw_system_error(errno, what);
   enable(o.descriptor, IPPROTO_TCP, TCP_NODELAY);  // fails for a Unix socket, without harm
   set_buffers(o.descriptor, o.socket);
+  passed_descriptors::refuse(o.descriptor);
   if (ask(::getsockname, o.descriptor).is_ip())
     require(set_keep_alive(o.descriptor, o.socket), "descriptor " + std::to_string(o.descriptor),
             "socket.keep_alive or socket.user_timeout");
@@ -122,6 +124,7 @@ int kernel_sockets::listen(const listen_options& options) {
   if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
   // Before listen(), since the handshake negotiates the window scale. TCP connections inherit both sizes.
   set_buffers(fd.get(), options.socket);
+  if (at.is_unix()) passed_descriptors::refuse(fd.get());
   if (at.type() == address::kind::unix_path) {
     unix_path path(fd.get(), at, options);
     paths_.emplace(fd.get(), std::move(path));
@@ -148,6 +151,7 @@ int kernel_sockets::listen(const listen_options& options) {
 int kernel_sockets::connect(const address& to, error_code& failed, const socket_options& how) noexcept {
   file_descriptor fd(::socket(to.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd && to.is_ip()) enable(fd.get(), IPPROTO_TCP, TCP_NODELAY);  // as for accepted sockets
+  if (fd && to.is_unix()) passed_descriptors::refuse(fd.get());
   if (fd) set_buffers(fd.get(), how);
   const bool set = fd && (!to.is_ip() || set_keep_alive(fd.get(), how));
   if (set && (::connect(fd.get(), to.data(), to.size()) == 0 || errno == EINPROGRESS || errno == EINTR))
@@ -205,7 +209,7 @@ error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept 
 
 void kernel_sockets::close(int handle) noexcept {
   if (!paths_.empty()) paths_.erase(handle);
-  ::close(handle);
+  passed_descriptors::close_socket(handle);
 }
 void kernel_sockets::reset_when_closed(int handle) noexcept {
   const linger at_once{.l_onoff = 1, .l_linger = 0};

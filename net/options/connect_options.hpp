@@ -7,6 +7,7 @@
 #include "listen_options.hpp"
 
 #include <chrono>
+#include <functional>
 
 namespace quintet {
 
@@ -18,6 +19,11 @@ struct connect_options {
   /// shared_memory: for a Unix destination, asks its server for shared memory first. Without it, the connection uses
   /// the Unix socket.
   connection_upgrade upgrade = connection_upgrade::none;
+  /// [loop] Unix destinations only: decides on the server by its process, user and group (SO_PEERCRED), before a byte
+  /// is sent or received. Attempts to reach others fail with EACCES, attempts at IP addresses with EOPNOTSUPP; for
+  /// example is_own_user. Empty: any server. But memory is taken only from this user, from root, or from the user that
+  /// has the destination's own name.
+  std::function<bool(const peer_credentials&)> may_be_server = {};
 };
 /// Throws config_error.
 void validate(const connect_options& options);

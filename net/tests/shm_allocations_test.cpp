@@ -6,6 +6,7 @@
 #include <quintet/net/engine/shm/offer.hpp>
 
 #include "counted_new.hpp"
+#include "segment_access.hpp"
 #include "shm_peer.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -54,11 +55,12 @@ BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) 
   std::deque<connected_stream> all;
   for (int i = 0; i < 200; ++i) {
     all.emplace_back(io);
-    for (int turn = 0; turn < 80; ++turn) (void)io.poll(duration::zero());
+    const auto& sleeps = shm::segment_access(all.back().peer.memory).control(false).consumer_sleeps;
+    while (sleeps.load() == 0) (void)io.poll(duration::zero());
   }
   for (auto& c : all) c.peer_sends();
   allocations = 0;
-  for (int turn = 0; turn < 16; ++turn) (void)io.poll(duration::zero());
+  for (int turn = 0; turn < 400; ++turn) (void)io.poll(duration::zero());  // the sockets have their turns too
   BOOST_TEST(allocations.load() == 0U);
   for (auto& c : all) BOOST_TEST(c.stream.received == 1U);
   allocations = 0;

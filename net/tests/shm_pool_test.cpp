@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace quintet::test {
 namespace {
@@ -36,7 +37,7 @@ struct connection_over_pool : testing::socket_pair {
     BOOST_REQUIRE(!from.take(own, file, offset));
     const file_descriptor sent(::fcntl(file, F_DUPFD_CLOEXEC, 0));  // as if it had arrived by a socket
     BOOST_REQUIRE(!shm::segment::attach(sent, ring_size, offset, mapped));
-    own.note_offer();
+    own.note_offer(::getpid());
     server = shm::endpoint(std::move(own));
     client = shm::endpoint(std::move(mapped));
   }
@@ -147,8 +148,8 @@ BOOST_AUTO_TEST_CASE(a_burst_leaves_one_file_and_no_sockets) {
   }
   BOOST_TEST(open_descriptors() == before + 10 + 40);
   connection_over_pool next(pool);  // the pool looks
-  BOOST_TEST(pool.files() == 2U);   // its own, and one that is unused
-  BOOST_TEST(open_descriptors() == before + 2 + 2);
+  BOOST_TEST(pool.files() == 1U);
+  BOOST_TEST(open_descriptors() == before + 1 + 2);
   next.close_client();
   next.close_server();
   BOOST_TEST(pool.files() == 1U);

@@ -7,6 +7,7 @@
 #include "client.hpp"
 #include "combination.hpp"
 #include "running.hpp"
+#include "shared_memory.hpp"
 #include "waiting.hpp"
 
 #include <quintet/base/framing/checked.hpp>
@@ -137,12 +138,17 @@ void check_place(model kind, engine_kind io, const Handler& handler) {
 
 /// The codec tolerates one wrong checksum. The other connection has a count of its own.
 template <class Handler>
-void check_checksums(model kind, const Handler& handler, const ends& seen) {
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+void check_checksums(model kind, bool over_memory, const Handler& handler, const ends& seen) {
+  const std::string at = fresh_unix_address();
+  running<server<Handler>> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}, "127.0.0.1:0"},
+                                      .model = kind,
+                                      .threads = {.loops = 2, .workers = {2, 2}}},
+                               handler);
+  const auto connected = [&] { return over_memory ? client_over_shared_memory(at) : client(srv->port()); };
   const std::string good = framed_as("good");
   std::string bad = framed_as("bad");
   bad.back() ^= 4;
-  client first(srv->port()), second(srv->port());
+  client first = connected(), second = connected();
   for (client* c : {&first, &second}) {
     c->send(good + bad + good);
     BOOST_TEST(c->receive(2 * good.size()) == good + good);
@@ -166,14 +172,15 @@ BOOST_DATA_TEST_CASE(messages_arrive_and_ends_are_told_apart, boost::unit_test::
     check(under.kind, framed(wire, echo{&seen}), seen);
 }
 
-BOOST_DATA_TEST_CASE(wrong_checksums_are_counted_and_close_at_the_limit, boost::unit_test::data::make(all_combinations),
-                     under) {
+BOOST_DATA_TEST_CASE(wrong_checksums_are_counted_and_close_at_the_limit,
+                     boost::unit_test::data::make(all_combinations) * boost::unit_test::data::make({false, true}),
+                     under, over_memory) {
   ends seen;
   const wire_format tolerant(varint_prefix(1U << 20U), 2);
   if (under.is_coroutine())
-    check_checksums(under.kind, echo_coroutine{&seen, tolerant}, seen);
+    check_checksums(under.kind, over_memory, echo_coroutine{&seen, tolerant}, seen);
   else
-    check_checksums(under.kind, framed(tolerant, echo{&seen}), seen);
+    check_checksums(under.kind, over_memory, framed(tolerant, echo{&seen}), seen);
 }
 
 // These engines need not copy from the loop's buffer. io_uring must.

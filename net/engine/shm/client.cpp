@@ -35,10 +35,10 @@ void limit_sending(int socket, duration longest) noexcept {
   (void)::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-file_descriptor connect(const std::string& at, time_point until) {
+passed_descriptors::owned_socket connect(const std::string& at, time_point until) {
   if (!address(at).is_unix()) throw config_error(at + ": shared memory needs unix:/path or unix:@name");
   const address to(shm::offer_address(at));
-  file_descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  passed_descriptors::owned_socket s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   int error = s ? EAGAIN : errno;
   while (error == EAGAIN || error == EINTR) {
     const duration left = time_left(until);
@@ -68,6 +68,8 @@ shared_memory_client::shared_memory_client(std::string_view at, const options& h
   const time_point until = later(std::chrono::steady_clock::now(), how.timeout);
   const std::string where(at);
   socket_ = connect(where, until);
+  if (!shm::is_expected_server(socket_.get(), address(where), how_.may_be_server))
+    throw_system_error(EACCES, "no shared memory from " + where + ": another user has taken its name");
   endpoint_ = shm::endpoint(attach(socket_.get(), where, until));
 }
 
@@ -111,11 +113,15 @@ bool shared_memory_client::wait(duration longest) {
   return wait_until([this] { return endpoint_.in.available() > 0; }, [this] { return endpoint_.in.sleep(); }, longest);
 }
 
-bool shared_memory_client::wait_for_room() {
+bool shared_memory_client::wait_for_room(duration longest) {
   // A server that has finished sending may still read.
+  if (endpoint_.out.room(1) > 0 && !peer_ended_) return true;
+  const time_point until = later(std::chrono::steady_clock::now(), longest);
   while (!peer_ended_ && !endpoint_.out.is_corrupt()) {
     if (endpoint_.out.room(1) > 0) return true;
-    if (endpoint_.out.wait_for_room()) (void)wait_for_wake(duration::max());
+    const duration left = longest == duration::max() ? longest : time_left(until);
+    if (left <= duration::zero()) return false;
+    if (endpoint_.out.wait_for_room()) (void)wait_for_wake(left);
   }
   return false;
 }
@@ -132,7 +138,7 @@ error_code shared_memory_client::end_reason() noexcept {
 
 bool shared_memory_client::send(bytes data) {
   while (!data.empty()) {
-    if (!wait_for_room()) return false;
+    if (!wait_for_room(how_.send_timeout)) return false;
     const std::size_t count = endpoint_.out.copy_in(0, data);
     commit(count);
     data.remove_prefix(count);

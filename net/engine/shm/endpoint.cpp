@@ -2,6 +2,8 @@
 // endpoint: wakes a peer, and the process's table of endpoints.
 #include "endpoint.hpp"
 
+#include "../passed_descriptors.hpp"
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -15,7 +17,7 @@ namespace {
 
 struct table {
   std::mutex mutex;
-  std::map<ino_t, endpoint> all;
+  std::map<std::uint64_t, endpoint> all;
   std::atomic<std::size_t> size{0};  // of all, for a look without the lock
 
   void count() noexcept { size.store(all.size(), std::memory_order_release); }
@@ -27,10 +29,14 @@ table& parked() {
   return t;
 }
 
-// Returns 0, which is no inode, if the socket is not open.
-ino_t inode_of(int socket) noexcept {
+// The kernel numbers sockets from 1, and uses no number again; inodes wrap around after 32 bits. What is no socket has
+// its inode, above all numbers. Returns 0 if the descriptor is not open.
+std::uint64_t cookie_of(int socket) noexcept {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (::getsockopt(socket, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0) return cookie;
   struct stat found{};
-  return ::fstat(socket, &found) == 0 ? found.st_ino : 0;
+  return ::fstat(socket, &found) == 0 ? found.st_ino | std::uint64_t{1} << 63U : 0;
 }
 
 }  // namespace
@@ -42,14 +48,14 @@ void wake_peer(int socket) noexcept {
 
 bool take_wakes(int socket) noexcept {
   std::array<char, 256> ignored{};
-  const ssize_t n = ::recv(socket, ignored.data(), ignored.size(), MSG_DONTWAIT);
-  return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+  const ssize_t n = passed_descriptors::receive(socket, ignored.data(), ignored.size(), MSG_DONTWAIT);
+  return n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR);
 }
 
 parked_endpoints::entry parked_endpoints::make(int socket, segment&& memory) {
-  const ino_t key = inode_of(socket);
+  const std::uint64_t key = cookie_of(socket);
   if (key == 0) throw_system_error(errno, "shared memory needs an open socket");
-  std::map<ino_t, endpoint> one;
+  std::map<std::uint64_t, endpoint> one;
   one.emplace(key, endpoint(std::move(memory)));
   return one.extract(key);
 }
@@ -66,7 +72,7 @@ void parked_endpoints::put_back(entry&& made) noexcept {
 parked_endpoints::entry parked_endpoints::take(int socket) noexcept {
   table& t = parked();
   if (t.size.load(std::memory_order_acquire) == 0) return {};
-  const ino_t key = inode_of(socket);
+  const std::uint64_t key = cookie_of(socket);
   if (key == 0) return {};
   const std::lock_guard lock(t.mutex);
   entry taken = t.all.extract(key);

@@ -4,6 +4,7 @@
 
 #include "segment.hpp"
 
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -40,12 +41,12 @@ void wake_peer(int socket) noexcept;
 [[nodiscard]] bool take_wakes(int socket) noexcept;
 
 /// A connection's handle is its socket. On its way from an acceptor or a connector to a loop, or between two loops, the
-/// endpoint waits here. The key is the socket's inode, so it holds in all tables of descriptors. Functions: [any
-/// thread].
+/// endpoint waits here. The key is the kernel's number of the socket (SO_COOKIE), so it holds in all tables of
+/// descriptors. Functions: [any thread].
 class parked_endpoints {
  public:
   /// An endpoint outside the table. Empty, or it can be put back without an allocation.
-  using entry = std::map<ino_t, endpoint>::node_type;
+  using entry = std::map<std::uint64_t, endpoint>::node_type;
 
   /// Makes an entry for put_back(). Throws boost::system::system_error if `socket` is not open, and std::bad_alloc.
   [[nodiscard]] static entry make(int socket, segment&& memory);

@@ -12,10 +12,18 @@
 namespace quintet::shm {
 namespace {
 
-// A look at a port costs a few nanoseconds, a look at the sockets a system call.
+// A look at a port costs a few nanoseconds, a look at the sockets a system call. A served port may cost microseconds,
+// for its handler and for waking its peer. So sockets wait for at most this many turns without work, and with work for
+// this time, this many ports and this many bytes, whichever is first.
 constexpr unsigned turns_between_sockets = 8;
-// A port that a busy loop finds empty so often goes to sleep, so that turns do not cost more with each idle port.
+constexpr duration time_between_sockets = std::chrono::microseconds(16);
+constexpr unsigned served_between_sockets = 64;
+constexpr std::size_t bytes_between_sockets = 256 * 1024;
+constexpr unsigned served_per_clock = 4;  // reading the clock costs some 25 ns
+// A port that a loop finds empty so often, for so long, goes to sleep, so that turns do not cost more with each idle
+// port. The time is longer than most peers need for their next request: waking a loop that spins would cost them more.
 constexpr unsigned looks_before_sleep = 64;
+constexpr duration idle_before_sleep = std::chrono::microseconds(250);
 
 }  // namespace
 
@@ -35,31 +43,55 @@ void engine::prepare() { inner_->prepare(); }
 
 bool engine::poll(duration longest) {
   removed_.clear();
-  bool worked = false;
-  if (!looked_at_.empty()) {
-    wake_ports();
-    worked = look();
-    drop_idle();
-    if (worked || (longest == duration::zero() && !looked_at_.empty()))
-      return (++turns_ % turns_between_sockets == 0 && waiter().poll(duration::zero())) || worked;
-    if (longest > duration::zero() && !sleep_ports()) longest = duration::zero();
-  }
-  worked = waiter().poll(longest) || worked;
+  if (looked_at_.empty()) return wait(longest);
+  wake_ports();
+  const bool worked = look();
+  if (next_ == 0) drop_idle();
+  if (worked || (longest == duration::zero() && !looked_at_.empty()))
+    return (sockets_are_due() && look_at_sockets(duration::zero())) || worked;
+  if (longest > duration::zero() && !sleep_ports()) longest = duration::zero();
+  return wait(longest);
+}
+
+bool engine::wait(duration longest) {
+  bool worked = look_at_sockets(longest);
   wake_ports();
   if (!looked_at_.empty()) worked = look() || worked;
   return worked;
 }
 
-// Ports that a handler adds meanwhile have their turn next time.
+bool engine::look_at_sockets(duration longest) {
+  const bool worked = waiter().poll(longest);
+  turns_ = served_ = 0;
+  bytes_ = 0;
+  looked_ = clock::system().now();
+  return worked;
+}
+
+bool engine::sockets_are_due() noexcept { return ++turns_ >= turns_between_sockets || has_done_much(); }
+
+bool engine::has_done_much() noexcept {
+  if (served_ >= served_between_sockets || bytes_ >= bytes_between_sockets) return true;
+  return served_ >= served_per_clock && clock::system().now() - looked_ >= time_between_sockets;
+}
+
+// Ends early when the sockets are due; the next call goes on behind the last port. Ports that a handler adds meanwhile
+// have their turn next time.
 bool engine::look() {
   bool worked = false;
   const std::size_t count = looked_at_.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = std::exchange(next_, 0); i < count; ++i) {
     port* const p = looked_at_[i];
     if (!p) continue;
     const bool served = serve(*p);
     p->note_look(served);
-    worked |= served;
+    if (!served) continue;
+    worked = true;
+    const bool asks = ++served_ % served_per_clock == 0 || bytes_ >= bytes_between_sockets;
+    if (asks && i + 1 < count && has_done_much()) {
+      next_ = i + 1;
+      break;
+    }
   }
   return worked;
 }
@@ -91,12 +123,15 @@ void engine::receive(port& p) {
     const std::span<char> place = c.receive_space();
     if (!p.served()) return;
     if (!place.empty()) {
-      if (const std::size_t count = p.receive(place); count > 0) c.on_received_in_place(count);
+      const std::size_t count = p.receive(place);
+      bytes_ += count;
+      if (count > 0) c.on_received_in_place(count);
       return;
     }
     end_in_place(c);
   }
   const std::size_t count = p.receive({received_.get(), receive_limit()});
+  bytes_ += count;
   if (count > 0) c.on_received({received_.get(), count});
 }
 
@@ -105,7 +140,7 @@ void engine::drop_idle() noexcept {
   std::size_t kept = 0;
   for (port* const p : looked_at_) {
     if (!p) continue;
-    if (p->looks_in_vain() > looks_before_sleep) {
+    if (p->looks_in_vain() >= looks_before_sleep && p->has_been_idle(idle_before_sleep)) {
       p->announce_sleep();
       std::atomic_thread_fence(std::memory_order_seq_cst);
       if (!p->has_work()) {

@@ -61,6 +61,10 @@ class engine final : public quintet::engine, private engine_embedding {
   void reserve_for_port(int handle);
   void use_substitute(bool on) noexcept;
   bool look();
+  bool wait(duration longest);
+  bool look_at_sockets(duration longest);
+  [[nodiscard]] bool sockets_are_due() noexcept;
+  [[nodiscard]] bool has_done_much() noexcept;
   bool serve(port& p);
   void receive(port& p);
   void drop_idle() noexcept;
@@ -78,7 +82,11 @@ class engine final : public quintet::engine, private engine_embedding {
   bool ports_sleep_ = false;                    // the peers of looked_at_ send wake-ups
   std::vector<std::unique_ptr<port>> removed_;  // until poll() ends
   std::unique_ptr<char[]> received_;            // shared by all ports
-  unsigned turns_ = 0;
+  std::size_t next_ = 0;                        // the port in looked_at_ at which the next turn begins
+  // Since the last look at the sockets.
+  unsigned turns_ = 0, served_ = 0;
+  std::size_t bytes_ = 0;  // received from rings
+  time_point looked_ = time_point::min();
 };
 
 /// [any thread] Makes an engine that also serves shared memory.

@@ -6,6 +6,7 @@
 
 #include "../../options/listen_options.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -27,19 +28,35 @@ struct segment_offer {
 /// EAGAIN if the offer has not arrived, EPROTO if it is not one of this version, ECONNRESET if the server has closed.
 [[nodiscard]] error_code receive_offer(int socket, segment& made) noexcept;
 
+/// Starts connecting to offer_address() without waiting. Its socket takes descriptors until receive_offer() succeeds.
+/// Returns -1 and sets `failed`, or a handle that the caller owns.
+[[nodiscard]] int connect_for_offer(const address& to, error_code& failed) noexcept;
+/// Returns whether the server at the other end of `socket` may be used. Without `may_be_server`: its user is this
+/// process's, root, or the one that has the name `plain`, at which the client would use an ordinary socket. Anybody can
+/// take that name with ".shm" appended, if it is free.
+[[nodiscard]] bool is_expected_server(int socket, const address& plain,
+                                      const std::function<bool(const peer_credentials&)>& may_be_server);
+
 /// Offers shared memory to the clients of a listener.
 class segment_offerer {
  public:
-  explicit segment_offerer(const shared_memory_options& how)
-      : how_(how), pool_(how.ring_size, how.connections_per_file) {}
+  /// `max_connections`: of the listener's server; see closed_segments.
+  explicit segment_offerer(const shared_memory_options& how, std::size_t max_connections = 0)
+      : how_(how),
+        closed_(std::make_shared<closed_segments>(max_connections)),
+        pool_(how.ring_size, how.connections_per_file, closed_) {}
 
   /// Offers a segment on an accepted socket if the peer may attach, and parks its endpoint for the loop that will serve
-  /// the socket. Throws boost::system::system_error: EACCES if the peer may not attach. Throws std::bad_alloc and the
-  /// exceptions of `may_attach`. After an exception the caller closes the socket by its engine.
+  /// the socket. Throws boost::system::system_error: EACCES if the peer may not attach, EBUSY if it has not left too
+  /// many closed connections. Throws std::bad_alloc and the exceptions of `may_attach`. After an exception the caller
+  /// closes the socket by its engine.
   void offer_to(int socket);
+  /// [any thread] Returns how many closed connections have clients that have not left.
+  [[nodiscard]] std::size_t closed() const noexcept { return closed_->size(); }
 
  private:
   const shared_memory_options how_;
+  const std::shared_ptr<closed_segments> closed_;
   segment_pool pool_;  // if connections share a file
 };
 

@@ -16,7 +16,6 @@ void port::publish(std::size_t count) noexcept {
 quintet::engine::send_result port::result(std::size_t sent, std::size_t offered) noexcept {
   if (local_end().out.is_corrupt()) return {sent, EPROTO};
   if (sent < offered) {
-    blocked_ = true;
     if (!local_end().out.wait_for_room()) owner_.look_at(*this);  // room or corrupt since
   }
   return {sent};
@@ -60,9 +59,7 @@ std::size_t port::receive(std::span<char> place) noexcept {
 }
 
 bool port::take_sendable() noexcept {
-  if (!blocked_ || (!local_end().out.has_news() && !peer_ended_)) return false;
-  blocked_ = false;
-  return true;
+  return local_end().out.end_wait() || (peer_ended_ && local_end().out.cancel_wait());
 }
 
 // A paused stream learns of a reset, not of an orderly end: with sockets it is the same.
@@ -82,7 +79,16 @@ bool port::take_end(error_code& reason) noexcept {
 }
 
 bool port::has_work() noexcept {
-  return (reading_ && (peer_ended_ || local_end().in.has_news())) || (blocked_ && local_end().out.has_news());
+  return (reading_ && (peer_ended_ || local_end().in.has_news())) ||
+         (local_end().out.waits() && local_end().out.has_news());
+}
+
+bool port::has_been_idle(duration longest) noexcept {
+  const time_point now = clock::system().now();
+  if (idle_since_ == time_point::min()) idle_since_ = now;
+  if (now - idle_since_ >= longest) return true;
+  looks_in_vain_ = 0;  // so that the clock is read once in so many looks
+  return false;
 }
 
 void port::on_event() {

@@ -46,6 +46,7 @@ class port final : public event_channel {
   /// Asks the peer for a wake-up. The caller then makes a fence (std::memory_order_seq_cst), and does not wait if
   /// has_work() is true.
   void announce_sleep() noexcept {
+    local_end().out.announce_wait();
     if (reading_) local_end().in.announce_sleep();
   }
   void stay_awake() noexcept {
@@ -53,8 +54,14 @@ class port final : public event_channel {
   }
   [[nodiscard]] bool has_work() noexcept;
   /// Counts consecutive looks in vain.
-  void note_look(bool worked) noexcept { looks_in_vain_ = worked ? 0 : looks_in_vain_ + 1; }
+  void note_look(bool worked) noexcept {
+    if (worked) idle_since_ = time_point::min();
+    looks_in_vain_ = worked ? 0 : looks_in_vain_ + 1;
+  }
   [[nodiscard]] unsigned looks_in_vain() const noexcept { return looks_in_vain_; }
+  /// Whether all looks were in vain since a call that was so long ago. The first call after another look begins the
+  /// time. Ask after many looks: most calls read the clock.
+  [[nodiscard]] bool has_been_idle(duration longest) noexcept;
 
   /// The place in the engine's list of ports to look at; not_listed if the port is not in it.
   static constexpr std::size_t not_listed = ~std::size_t{0};
@@ -72,10 +79,10 @@ class port final : public event_channel {
   const int socket_;
   parked_endpoints::entry entry_;
   bool reading_ = true;
-  bool blocked_ = false;       // the last send was partial
   bool peer_ended_ = false;    // its process has ended, or closed the connection
   bool end_reported_ = false;  // by on_receive_end()
   unsigned looks_in_vain_ = 0;
+  time_point idle_since_ = time_point::min();
 };
 
 }  // namespace quintet::shm

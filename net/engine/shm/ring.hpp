@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: a stream of bytes from one process to another through shared memory, without system calls.
+// ring: a stream of bytes from one process to another through shared memory, without system calls (basic_ring_producer,
+// basic_ring_consumer).
 #pragma once
 
 #include "../../../base/encoding/integers.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 namespace quintet::shm {
 
@@ -21,31 +23,45 @@ enum class stream_end : std::uint32_t {
   reset,     ///< output was dropped
 };
 
+/// The atomics of a ring. The ring is a template of them so that a model checker can run this code with its own
+/// (net/tests/model_checking).
+struct ring_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+  static void fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+};
+
 /// The shared positions of a ring, in bytes since its beginning. Each line of 128 bytes has one writer, since a CPU
 /// fetches lines in pairs. Zeroed memory is an empty ring.
-struct ring_control {
+template <class Atomics>
+struct basic_ring_control {
   static constexpr std::size_t line = 128;
-  alignas(line) std::atomic<std::uint64_t> produced;  // by the producer
-  std::atomic<stream_end> end;
-  alignas(line) std::atomic<std::uint64_t> consumed;         // by the consumer
-  alignas(line) std::atomic<std::uint32_t> consumer_sleeps;  // set by the consumer, cleared by the producer
-  alignas(line) std::atomic<std::uint32_t> producer_waits;   // set by the producer, cleared by the consumer
+  template <class T>
+  using atomic = typename Atomics::template atomic<T>;
+  alignas(line) atomic<std::uint64_t> produced;  // by the producer
+  atomic<stream_end> end;
+  alignas(line) atomic<std::uint64_t> consumed;         // by the consumer
+  alignas(line) atomic<std::uint32_t> consumer_sleeps;  // set by the consumer, cleared by the producer
+  alignas(line) atomic<std::uint32_t> producer_waits;   // set by the producer, cleared by the consumer
 };
+using ring_control = basic_ring_control<ring_atomics>;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<stream_end>::is_always_lock_free);
 
 /// The part that a producer and a consumer share: their own position, and the peer's as last read. The peer may write
 /// anything to the ring at any time. So a position of the peer is read once and compared before it is used, and nothing
 /// else of the shared memory is an index or a size.
-class ring_side {
+template <class Atomics>
+class basic_ring_side {
  public:
+  using control = basic_ring_control<Atomics>;
   /// Whether the peer has written an impossible position. Then nothing more moves.
   [[nodiscard]] bool is_corrupt() const noexcept { return corrupt_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return memory_.size(); }
 
  protected:
-  ring_side() noexcept = default;
+  basic_ring_side() noexcept = default;
   /// `memory` has a size that is a power of two. Both must outlive this object.
-  ring_side(ring_control& shared, std::span<char> memory) noexcept : shared_(&shared), memory_(memory) {}
+  basic_ring_side(control& shared, std::span<char> memory) noexcept : shared_(&shared), memory_(memory) {}
   /// Copies `count` bytes at `position` in at most two pieces.
   template <class Copy>
   void copy_at(std::uint64_t position, std::size_t count, Copy copy) const noexcept {
@@ -58,17 +74,19 @@ class ring_side {
   }
   /// Sets a flag for the peer, before the caller checks the ring a last time. The peer works in the opposite order:
   /// it moves its position, then takes the flag. So at least one of the two sees the other (Dekker).
-  static void raise(std::atomic<std::uint32_t>& flag) noexcept {
+  template <class Flag>
+  static void raise(Flag& flag) noexcept {
     flag.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    Atomics::fence();
   }
   /// Takes the peer's flag after a position has moved. Returns whether it was set: then the peer must be woken.
-  [[nodiscard]] static bool take(std::atomic<std::uint32_t>& flag) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+  template <class Flag>
+  [[nodiscard]] static bool take(Flag& flag) noexcept {
+    Atomics::fence();
     return flag.load(std::memory_order_relaxed) != 0 && flag.exchange(0, std::memory_order_relaxed) != 0;
   }
 
-  ring_control* shared_ = nullptr;
+  control* shared_ = nullptr;
   std::span<char> memory_;
   std::uint64_t own_ = 0, peer_ = 0;
   bool corrupt_ = false;
@@ -76,10 +94,16 @@ class ring_side {
 
 /// The only producer of a ring. Bytes become visible to the consumer when they are committed: what a dead process had
 /// not committed never existed.
-class ring_producer : public ring_side {
+template <class Atomics>
+class basic_ring_producer : public basic_ring_side<Atomics> {
+  using side = basic_ring_side<Atomics>;
+  using side::copy_at, side::index, side::raise, side::take;
+  using side::corrupt_, side::memory_, side::own_, side::peer_, side::shared_;
+
  public:
-  ring_producer() noexcept = default;
-  ring_producer(ring_control& shared, std::span<char> memory) noexcept : ring_side(shared, memory) {}
+  using side::capacity, side::is_corrupt;
+  basic_ring_producer() noexcept = default;
+  basic_ring_producer(typename side::control& shared, std::span<char> memory) noexcept : side(shared, memory) {}
 
   /// Returns how many bytes fit. Reads the consumer's position only if fewer than `wanted` are known to fit.
   [[nodiscard]] std::size_t room(std::size_t wanted) noexcept {
@@ -113,9 +137,25 @@ class ring_producer : public ring_side {
   /// Asks the consumer to wake this side when it has made room. Returns false if there is room already, or never will
   /// be: the ring is corrupt.
   [[nodiscard]] bool wait_for_room() noexcept {
+    waits_ = true;
     raise(shared_->producer_waits);
     return room(capacity()) == 0 && !is_corrupt();
   }
+  /// Repeats the request of a caller that waits and was woken: the consumer may have taken the request when it made
+  /// room that this side had seen before, or without making any. The caller then makes a fence, and does not sleep if
+  /// has_news() is true.
+  void announce_wait() noexcept {
+    if (waits_) shared_->producer_waits.store(1, std::memory_order_relaxed);
+  }
+  /// Ends the wait for room if there is some, or never will be. Returns whether it has ended now.
+  [[nodiscard]] bool end_wait() noexcept {
+    if (!waits_ || !has_news()) return false;
+    waits_ = false;
+    return true;
+  }
+  /// Ends the wait for a consumer that has ended.
+  [[nodiscard]] bool cancel_wait() noexcept { return std::exchange(waits_, false); }
+  [[nodiscard]] bool waits() const noexcept { return waits_; }
   /// Whether a caller that waits for room must try again: there is room, or the ring is corrupt.
   [[nodiscard]] bool has_news() noexcept { return room(1) > 0 || is_corrupt(); }
 
@@ -130,13 +170,22 @@ class ring_producer : public ring_side {
     else
       peer_ = consumed;
   }
+
+  bool waits_ = false;
 };
+using ring_producer = basic_ring_producer<ring_atomics>;
 
 /// The only consumer of a ring.
-class ring_consumer : public ring_side {
+template <class Atomics>
+class basic_ring_consumer : public basic_ring_side<Atomics> {
+  using side = basic_ring_side<Atomics>;
+  using side::copy_at, side::index, side::raise, side::take;
+  using side::corrupt_, side::memory_, side::own_, side::peer_, side::shared_;
+
  public:
-  ring_consumer() noexcept = default;
-  ring_consumer(ring_control& shared, std::span<char> memory) noexcept : ring_side(shared, memory) {}
+  using side::capacity, side::is_corrupt;
+  basic_ring_consumer() noexcept = default;
+  basic_ring_consumer(typename side::control& shared, std::span<char> memory) noexcept : side(shared, memory) {}
 
   /// Returns how many bytes wait. Reads the producer's position only if fewer than `wanted` are known to wait.
   [[nodiscard]] std::size_t available(std::size_t wanted = 1) noexcept {
@@ -159,6 +208,7 @@ class ring_consumer : public ring_side {
   }
   /// Frees the first `count` waiting bytes. Returns whether the producer must be woken.
   [[nodiscard]] bool release(std::size_t count) noexcept {
+    if (count == 0) return false;  // no room was made
     own_ += count;
     shared_->consumed.store(own_, std::memory_order_release);
     return take(shared_->producer_waits);
@@ -171,7 +221,7 @@ class ring_consumer : public ring_side {
   /// Asks the producer to wake this side. Returns false if there is something to see already.
   [[nodiscard]] bool sleep() noexcept {
     announce_sleep();
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    Atomics::fence();
     if (!has_news()) return true;
     stay_awake();
     return false;
@@ -191,5 +241,6 @@ class ring_consumer : public ring_side {
       peer_ = produced;
   }
 };
+using ring_consumer = basic_ring_consumer<ring_atomics>;
 
 }  // namespace quintet::shm

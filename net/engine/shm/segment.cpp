@@ -5,6 +5,7 @@
 #include "segment_pool.hpp"
 
 #include <cerrno>
+#include <new>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -69,10 +70,19 @@ segment::~segment() {
   if (base_ && !lease_) (void)::munmap(base_, segment_size(ring_size_));
 }
 
-error_code segment::create(std::size_t ring_size, segment& made, file_descriptor& file) noexcept {
+error_code segment::create(std::size_t ring_size, std::shared_ptr<closed_segments> closed, segment& made,
+                           file_descriptor& file) {
   char* mapped = nullptr;
-  if (const error_code failed = make_sealed_file(segment_size(ring_size), file, mapped)) return failed;
-  made = segment(mapped, ring_size, nullptr);
+  const std::size_t size = segment_size(ring_size);
+  if (const error_code failed = make_sealed_file(size, file, mapped)) return failed;
+  std::unique_ptr<segment_lease> lease;
+  try {
+    lease = std::make_unique<segment_lease>(mapped, size, std::move(closed));
+  } catch (const std::bad_alloc&) {
+    (void)::munmap(mapped, size);
+    throw;
+  }
+  made = segment(mapped, ring_size, std::move(lease));
   return {};
 }
 
@@ -87,11 +97,15 @@ error_code segment::attach(const file_descriptor& file, std::size_t ring_size, s
   return {};
 }
 
-void segment::note_offer() noexcept {
-  if (lease_) lease_->note_offer();
+void segment::note_offer(pid_t process) noexcept {
+  if (lease_) lease_->note_offer(process);
 }
 
-bool segment::leave(int socket) noexcept { return lease_ && lease_->leave(socket); }
+bool segment::leave(int socket) noexcept {
+  if (!lease_ || !segment_lease::leave(lease_, socket)) return false;
+  base_ = nullptr;
+  return true;
+}
 
 // Zeroed memory is an empty ring. Its objects live in both processes at once.
 ring_control& segment::control(bool of_creator) const noexcept {

@@ -11,8 +11,11 @@
 #include <memory>
 #include <utility>
 
+#include <sys/types.h>
+
 namespace quintet::shm {
 
+class closed_segments;
 class segment_access;
 class segment_lease;
 
@@ -39,8 +42,9 @@ class segment {
   segment& operator=(segment&& other) noexcept;
   ~segment();
 
-  /// Makes a file for one segment. Returns the reason of a failure.
-  [[nodiscard]] static error_code create(std::size_t ring_size, segment& made, file_descriptor& file) noexcept;
+  /// Makes a file for one segment. Returns the reason of a failure. Throws std::bad_alloc.
+  [[nodiscard]] static error_code create(std::size_t ring_size, std::shared_ptr<closed_segments> closed, segment& made,
+                                         file_descriptor& file);
   /// Makes a segment of zeroed memory that is mapped already, and that `lease` gives back.
   segment(char* mapped, std::size_t ring_size, std::unique_ptr<segment_lease> lease) noexcept;
   /// Maps a segment that another process has created. Checks the size and the seals first. Returns the reason of a
@@ -54,8 +58,9 @@ class segment {
   [[nodiscard]] ring_producer producer() const noexcept { return {control(is_creator_), ring(is_creator_)}; }
   /// Returns the ring that this process reads from. Only one consumer of it may exist.
   [[nodiscard]] ring_consumer consumer() const noexcept { return {control(!is_creator_), ring(!is_creator_)}; }
-  /// Call before the segment is offered, and before the socket of the connection is closed; see segment_lease.
-  void note_offer() noexcept;
+  /// Call before the segment is offered to a process, and before the socket of the connection is closed; see
+  /// segment_lease.
+  void note_offer(pid_t process) noexcept;
   [[nodiscard]] bool leave(int socket) noexcept;
 
  private:
@@ -64,7 +69,7 @@ class segment {
   [[nodiscard]] std::span<char> ring(bool of_creator) const noexcept;
 
   char* base_ = nullptr;
-  std::unique_ptr<segment_lease> lease_;  // null: this object has mapped the memory
+  std::unique_ptr<segment_lease> lease_;  // null: this object has mapped the memory of another process
   std::uint32_t ring_size_ = 0;
   bool is_creator_ = false;
 };

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,12 +15,9 @@
 namespace quintet::shm {
 namespace {
 
-bool has_hung_up(const pollfd& about) noexcept { return (about.revents & POLLHUP) != 0; }
-
 enum class place_state : std::uint8_t {
   free,
   taken,
-  left,  // by this process, perhaps not by the peer
   lost,  // nobody knows whether the peer has left
 };
 
@@ -36,9 +32,7 @@ std::size_t place_size(std::size_t ring_size) noexcept {
 class segment_file {
  public:
   segment_file(std::size_t ring_size, std::size_t places)
-      : ring_size_(ring_size), stride_(place_size(ring_size)), all_(places) {
-    asked_.reserve(places);
-  }
+      : ring_size_(ring_size), stride_(place_size(ring_size)), all_(places) {}
   segment_file(const segment_file&) = delete;
   segment_file& operator=(const segment_file&) = delete;
   ~segment_file() {
@@ -48,45 +42,28 @@ class segment_file {
 
   /// The first free place, or the number of places. Low places first: their pages have been touched before.
   [[nodiscard]] std::size_t first_free() const noexcept {
-    return static_cast<std::size_t>(std::ranges::find(all_, place_state::free, &place::now) - all_.begin());
+    return static_cast<std::size_t>(std::ranges::find(all_, place_state::free) - all_.begin());
   }
   [[nodiscard]] bool is_full() const noexcept { return first_free() == all_.size(); }
   [[nodiscard]] bool is_unused() const noexcept {
-    return std::ranges::all_of(all_, [](const place& p) { return p.now == place_state::free; });
+    return std::ranges::all_of(all_, [](place_state p) { return p == place_state::free; });
   }
   /// Makes a segment of a free place.
   void take(std::size_t index, std::unique_ptr<segment_lease> lease, segment& made, int& in_file,
             std::uint64_t& offset) noexcept {
-    all_[index].now = place_state::taken;
+    all_[index] = place_state::taken;
     offset = index * stride_;
     std::memset(base_ + offset, 0, segment_size(0));  // empties the rings
     made = segment(base_ + offset, ring_size_, std::move(lease));
     in_file = memory_.get();
   }
-  void give_back(std::size_t index, place_state now, file_descriptor socket) noexcept {
-    all_[index] = {.now = now, .socket = std::move(socket)};
-  }
-  /// Frees the places whose peers have left by now, and closes their sockets.
-  void free_left_places() noexcept {
-    asked_.clear();
-    for (const place& p : all_)
-      if (p.now == place_state::left) asked_.push_back({.fd = p.socket.get(), .events = 0, .revents = 0});
-    if (asked_.empty() || ::poll(asked_.data(), asked_.size(), 0) <= 0) return;
-    auto answer = asked_.begin();
-    for (place& p : all_)
-      if (p.now == place_state::left && has_hung_up(*answer++)) p = {};
-  }
+  void give_back(std::size_t index, place_state now) noexcept { all_[index] = now; }
 
  private:
-  struct place {
-    place_state now = place_state::free;
-    file_descriptor socket = {};  // of a place that is left
-  };
   const std::size_t ring_size_, stride_;
   file_descriptor memory_;
   char* base_ = nullptr;
-  std::vector<place> all_;
-  std::vector<pollfd> asked_;  // has room for all places, so that no question needs memory
+  std::vector<place_state> all_;
 };
 
 /// The files, which outlive the pool while a lease exists. A lease's file stays: its place is in use.
@@ -94,9 +71,9 @@ class segment_pool::state : public std::enable_shared_from_this<state> {
  public:
   state(std::size_t ring_size, std::size_t places) noexcept : ring_size_(ring_size), places_(places) {}
 
-  [[nodiscard]] error_code take(segment& made, int& in_file, std::uint64_t& offset) {
+  [[nodiscard]] error_code take(segment& made, int& in_file, std::uint64_t& offset,
+                                const std::shared_ptr<closed_segments>& closed) {
     const std::lock_guard lock(mutex_);
-    for (const auto& f : files_) f->free_left_places();
     auto found = std::ranges::find(files_, false, &segment_file::is_full);
     if (found == files_.end()) {
       auto fresh = std::make_unique<segment_file>(ring_size_, places_);
@@ -105,14 +82,13 @@ class segment_pool::state : public std::enable_shared_from_this<state> {
     }
     segment_file& f = **found;
     const std::size_t index = f.first_free();
-    f.take(index, std::make_unique<segment_lease>(shared_from_this(), f, index), made, in_file, offset);
+    f.take(index, std::make_unique<segment_lease>(shared_from_this(), f, index, closed), made, in_file, offset);
     drop_unused();
     return {};
   }
-  void give_back(segment_file& to, std::size_t index, place_state now, file_descriptor socket) noexcept {
+  void give_back(segment_file& to, std::size_t index, place_state now) noexcept {
     const std::lock_guard lock(mutex_);
-    to.give_back(index, now, std::move(socket));
-    to.free_left_places();
+    to.give_back(index, now);
     drop_unused();
   }
   [[nodiscard]] std::size_t files() const {
@@ -133,28 +109,34 @@ class segment_pool::state : public std::enable_shared_from_this<state> {
   std::vector<std::unique_ptr<segment_file>> files_;
 };
 
-segment_pool::segment_pool(std::size_t ring_size, std::size_t places)
-    : state_(std::make_shared<state>(ring_size, places)) {}
+segment_pool::segment_pool(std::size_t ring_size, std::size_t places, std::shared_ptr<closed_segments> closed)
+    : state_(std::make_shared<state>(ring_size, places)), closed_(std::move(closed)) {}
 
 error_code segment_pool::take(segment& made, int& in_file, std::uint64_t& offset) {
-  return state_->take(made, in_file, offset);
+  closed_->sweep();
+  return state_->take(made, in_file, offset, closed_);
 }
 
 std::size_t segment_pool::files() const { return state_->files(); }
 
+// The peer may still read what it was sent, and in a child of fork() the memory is the parent's.
 segment_lease::~segment_lease() {
-  place_state now = is_offered_ ? place_state::lost : place_state::free;
-  if (is_left_) now = socket_ ? place_state::left : place_state::free;
-  pool_->give_back(file_, place_, now, std::move(socket_));
+  if (!pool_) {
+    if (peer_left_) (void)::madvise(mapped_, size_, MADV_REMOVE);
+    (void)::munmap(mapped_, size_);
+    return;
+  }
+  pool_->give_back(*file_, place_, peer_left_ || !is_offered_ ? place_state::free : place_state::lost);
 }
 
 // The peer sees the end of the stream although the socket stays open here.
-bool segment_lease::leave(int socket) noexcept {
-  is_left_ = true;
-  pollfd about{.fd = socket, .events = 0, .revents = 0};
-  if (::poll(&about, 1, 0) == 1 && has_hung_up(about)) return false;
-  socket_ = file_descriptor(socket);
+bool segment_lease::leave(std::unique_ptr<segment_lease>& self, int socket) noexcept {
+  self->peer_left_ = has_left(socket);
+  if (self->peer_left_) return false;
+  self->socket_ = passed_descriptors::owned_socket(socket);
   (void)::shutdown(socket, SHUT_WR);
+  const auto closed = std::move(self->closed_);  // which must not own itself
+  closed->keep(std::move(self));
   return true;
 }
 

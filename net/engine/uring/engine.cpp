@@ -2,6 +2,7 @@
 // uring_engine: runs the turn; watches channels by requests.
 #include "engine.hpp"
 
+#include "../passed_descriptors.hpp"
 #include "../socket_services.hpp"
 
 #include <poll.h>
@@ -152,6 +153,7 @@ error_code uring_engine::add(channel& c, int handle) try {
   w->blocked = kind_of(c) == kind::connect;
   w->limited = kind_of(c) == kind::accept && static_cast<accept_channel&>(c).is_limited();
   interest(c) = accepting;
+  w->guarded = is_stream(c) && passed_descriptors::must_guard(handle);
   by_handle_.set(handle, w);  // only completions refer to a previous, removed entry
   bind(c, handle);
   start_needed_requests(*w);
@@ -255,7 +257,10 @@ bool uring_engine::prepare(watched& w, request r, bool cancels_it) noexcept {
   }
   switch (r) {
     case request::receive:
-      receive_buffers::receive(*s, w.handle);
+      if (w.guarded)
+        io_uring_prep_poll_add(s, w.handle, POLLIN);
+      else
+        receive_buffers::receive(*s, w.handle);
       break;
     case request::send:
       prepare_send(*s, w);

@@ -60,6 +60,7 @@ class uring_engine final : public socket_engine {
   bool completed(const completion& c);
   bool dispatch(watched& w, const completion& c);
   bool received(watched& w, const completion& c);
+  bool receive_guarded(watched& w);
   bool end_of_input(watched& w, error_code reason);
   bool dispatch_event(watched& w, const completion& c);
   bool hung_up(watched& w, const completion& c);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // uring_engine: sends, and dispatches completions to channels.
+#include "../passed_descriptors.hpp"
 #include "../socket_services.hpp"
 #include "../system_call.hpp"
 #include "engine.hpp"
@@ -9,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <new>
 
@@ -193,7 +196,7 @@ bool uring_engine::completed(const completion& c) {
 bool uring_engine::dispatch(watched& w, const completion& c) {
   switch (request_of(c)) {
     case request::receive: {
-      const bool told = received(w, c);
+      const bool told = w.guarded && c.result > 0 ? receive_guarded(w) : received(w, c);
       buffers_.give_back(c);
       return told;
     }
@@ -223,6 +226,18 @@ bool uring_engine::dispatch_event(watched& w, const completion& c) {
   w.ended = c.result == -EBADF;  // the owner has closed the descriptor: epoll would report nothing either
   if (!w.target || c.result < 0) return false;
   static_cast<event_channel&>(*w.target).on_event();
+  return true;
+}
+
+// The kernel has reported input. A request to receive it would drop descriptors in this thread.
+bool uring_engine::receive_guarded(watched& w) {
+  if (!w.target || !w.wants_input()) return false;
+  std::array<char, receive_buffers::size> place;
+  const std::size_t most = std::min(place.size(), receive_limit());
+  const ssize_t n = passed_descriptors::receive(w.handle, place.data(), most, MSG_DONTWAIT);
+  if (system_call::is_for_now(n)) return false;
+  if (n <= 0) return end_of_input(w, system_call::error_of(n));
+  static_cast<stream_channel&>(*w.target).on_received({place.data(), static_cast<std::size_t>(n)});
   return true;
 }
 

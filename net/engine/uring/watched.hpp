@@ -48,6 +48,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   bool closes = false;                // close the handle after the last completion
   bool drops = false;                 // closing: drop bytes that the peer has no room for
   bool limited = false;               // a listener that must not accept ahead
+  bool guarded = false;               // descriptors can arrive: polls and receives by passed_descriptors
   bool silent = false;                // the send completes only if the kernel does not accept all at once
   int slot = send_slots::none;        // holds the copy that is being sent
   std::uint32_t sent = 0, size = 0;
