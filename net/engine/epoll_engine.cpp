@@ -104,7 +104,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // epoll reports EPOLLHUP and EPOLLERR always. recv returns the error, pending_error() that of a paused stream.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
-    if (events & EPOLLERR) return c.on_receive_end(kernel_sockets::pending_error(c.handle()));
+    if (events & EPOLLERR) return (void)report_error(c);
     // Both sides have finished sending, and the paused stream will read its input later. Edge-triggered until then, or
     // epoll would repeat the event in each turn.
     if (events & EPOLLHUP) set_interest(c, EPOLLET, true);

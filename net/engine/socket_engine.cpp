@@ -3,6 +3,7 @@
 #include "socket_engine.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace quintet {
 namespace {
@@ -14,6 +15,17 @@ constexpr int accept_batch = 8;
 constexpr int accept_share = 4;
 
 }  // namespace
+
+bool socket_engine::report_error(stream_channel& c) noexcept {
+  const int handle = c.handle();
+  const error_code reason = kernel_sockets::pending_error(handle);
+  if (kernel_sockets::unread_bytes(handle) > 0) {
+    c.on_send_failed(reason);
+    return false;
+  }
+  c.on_receive_end(reason == system_error_code(EPIPE) ? system_error_code(ECONNRESET) : reason);
+  return true;
+}
 
 void socket_engine::accept_ready(accept_channel& c, std::size_t events) noexcept {
   const int listening = c.handle();

@@ -26,6 +26,9 @@ class socket_engine : private detail::own_kernel_sockets, public engine {
     if (n >= 0) return {static_cast<std::size_t>(n)};
     return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
   }
+  /// [loop] Reports the error of a stream that is not read. Returns whether nothing more can be received. Received
+  /// bytes stay in the kernel until reading resumes.
+  static bool report_error(stream_channel& c) noexcept;
   /// [loop] Accepts a batch of waiting connections while the channel's interest is not 0. Skips errors of single
   /// connections and reports all others to the channel. `events`: the approximate number of events in this turn.
   void accept_ready(accept_channel& c, std::size_t events) noexcept;

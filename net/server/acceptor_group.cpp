@@ -108,7 +108,7 @@ address acceptor_group::listen_on_all_at_once(const listen_options& options) {
     listen_options same = options;
     same.descriptor = ::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0);
     if (same.descriptor < 0) throw_system_error(errno, "cannot listen on " + options.at);
-    listen_on(*loop, same, true);
+    listen_on(*loop, same, true).share_socket_of(first);
   }
   return first.at();
 }

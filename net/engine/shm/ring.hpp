@@ -85,6 +85,8 @@ class ring_producer : public ring_side {
     if (known_room() < wanted) refresh();
     return known_room();
   }
+  /// Returns how many published bytes the consumer has not released.
+  [[nodiscard]] std::size_t unread() noexcept { return capacity() - room(capacity()); }
   /// Returns the free space up to the end of the ring's memory, for the caller to fill from its front.
   [[nodiscard]] std::span<char> reserve(std::size_t wanted) noexcept {
     const std::size_t at = index(own_);
