@@ -67,7 +67,7 @@ constexpr step decide_at_end(const connection_facts& now) noexcept {
     if (now.undecided && !now.holds_input) return step::deliver_undecided;
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
   }
-  if (!now.peer_ended) return step::wait;
+  if (!now.peer_ended || now.peer_was_reset) return step::wait;  // a reset: until held input can be delivered
   if (now.keeps_baton) return step::deliver_end;
   if (now.undecided) return now.holds_input ? step::wait : step::deliver_undecided;
   if (now.on_read_eof_is_due) return step::dispatch_read_eof;

@@ -75,6 +75,18 @@ address ask(Ask name, int fd) noexcept {
   return {reinterpret_cast<const sockaddr*>(&from), size};
 }
 
+/// Returns the peer of an IP socket that a reset has disconnected. getpeername() fails then. The kernel still knows the
+/// address, and tells this option, which refuses a longer size than the address has.
+address former_peer(int fd) noexcept {
+  sockaddr_storage at{};
+  for (const socklen_t size : {socklen_t{sizeof(sockaddr_in6)}, socklen_t{sizeof(sockaddr_in)}}) {
+    socklen_t told = size;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &at, &told) == 0)
+      return {reinterpret_cast<const sockaddr*>(&at), told};
+  }
+  return {};
+}
+
 int get_option(int fd, int option) noexcept {
   int value = 0;
   socklen_t size = sizeof value;
@@ -182,10 +194,9 @@ error_code kernel_sockets::pending_error(int handle) noexcept {
 
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
 
-// getpeername() fails once a reset has arrived. The kernel still knows the address, and tells this option.
 address kernel_sockets::remote_address(int handle) const {
-  return ask([](int fd, sockaddr* at, socklen_t* size) { return ::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, at, size); },
-             handle);
+  const address at = ask(::getpeername, handle);
+  return at.type() == address::kind::none ? former_peer(handle) : at;
 }
 
 void kernel_sockets::limit_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }

@@ -94,7 +94,10 @@ BOOST_DATA_TEST_CASE(the_peer_learns_of_the_end,
   running<server<ending_handler>> srv(config{.listen = {over_unix ? unix_name() : "127.0.0.1:0"},
                                              .model = kind,
                                              .threads = {.loops = 1, .workers = {1, 1}},
-                                             .limits = {.max_output = 100'000, .idle_timeout = times_out ? 50ms : 0ms}},
+                                             .limits = {.max_output = 100'000,
+                                                        .high_watermark = 100'000,
+                                                        .low_watermark = 50'000,
+                                                        .idle_timeout = times_out ? 50ms : 0ms}},
                                       ending_handler{&registry});
   client c = client::over(connected(srv->addresses().front()));
   if (!times_out) {
