@@ -25,7 +25,8 @@ class connection : protected detail::connection_core {
   /// [baton] Copies `data` to the batch's output, which normally leaves in one send. Returns false if the write is
   /// rejected: after shutdown_send(), when full under overflow_policy::error, or if more than `max_output` would wait.
   /// The last case closes the connection (errc::output_overflow). Returns true for data that overflow_policy::drop
-  /// drops and counts. All overloads throw std::bad_alloc.
+  /// drops and counts, and for data to a peer that has closed: its input is still delivered before on_close. All
+  /// overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
@@ -129,7 +130,7 @@ class connection : protected detail::connection_core {
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
   /// [any thread] Returns an executor for Asio clients on this loop; include <quintet/net/asio.hpp> for the type.
   [[nodiscard]] loop_executor get_executor() const;
-  /// [baton] Returns the peer as `127.0.0.1:80` or `[::1]:80`; empty once the connection has failed.
+  /// [baton] Returns the peer as `127.0.0.1:80` or `[::1]:80`, also in on_close.
   [[nodiscard]] std::string peer_address() const;
   /// [baton] Moves the connection to the server's priority loop, after this batch or once its output has been sent. Its
   /// handler then runs on that loop's thread, never on a pool. Handler, input and id move along. The object is

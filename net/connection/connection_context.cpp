@@ -14,7 +14,14 @@ connection_context::connection_context(event_loop& loop, connection_host& host, 
 connection_context::~connection_context() = default;
 
 std::string connection_context::peer() const {
-  return handle_ < 0 ? std::string() : loop_.io().sockets().peer_address(handle_);
+  if (handle_ >= 0) return loop_.io().sockets().peer_address(handle_);
+  return baton_extras_ && baton_extras_->peer ? baton_extras_->peer->to_string() : std::string();
+}
+
+void connection_context::remember_peer() noexcept {
+  if (!make_baton_extras()) return;
+  const address at = loop_.io().sockets().remote_address(handle_);
+  baton_extras_->peer.reset(new (std::nothrow) address(at));
 }
 
 connection_deadlines* connection_context::deadlines_of_extras() const noexcept { return extras_->deadlines.get(); }
@@ -43,9 +50,9 @@ connection_baton_extras& connection_context::extras_of_baton() {
 void connection_context::watch_time() noexcept {
   const connection_deadlines* const d = deadlines();
   if (!d || has_ended() || is_lingering()) return;
-  const auto due = d->next(applied_limits(), !baton_is_out());
-  if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
-  loop_.start(*extras_, due.when - loop_.now());
+  const time_point due = d->next_look(applied_limits(), !baton_is_out());
+  if (due == time_point::max() || (extras_->pending() && extras_->deadline() <= due)) return;
+  loop_.start(*extras_, due - loop_.now());
 }
 
 // A drain does not wait for a paused handler, which may never resume. A throttle ends by itself.

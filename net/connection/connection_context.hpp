@@ -61,8 +61,10 @@ class connection_context : public stream_channel {
     check_held(by);
     return baton_flags_;
   }
-  /// [loop, or baton] Returns the peer's address; empty after the handle was closed.
+  /// [loop, or baton] Returns the peer's address, after the handle was closed as remember_peer() has found it.
   [[nodiscard]] std::string peer() const;
+  /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
+  void remember_peer() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [loop, baton] Returns null if no time limit applies.
@@ -126,9 +128,13 @@ class connection_context : public stream_channel {
   connection_host& host_;
   connection_id id_;
   connection_silence silence_;
+  int throttle_change_ = 0;  // sum that has not arrived; this and the next four: the registry's, under its lock
+  bool refuses_sends_ = false;
+  bool close_is_posted_ = false;
+  bool abort_is_posted_ = false;
+  bool throttle_is_posted_ = false;
   batch_flags batch_;                               // baton
   enabled_callbacks enabled_;                       // loop
-  bool refuses_sends_ = false;                      // the registry's, under its lock
   bool is_open_ = false;                            // loop, before the first batch: on_close will be called
   bool has_unseen_ = false;                         // loop: the handler returned the baton before it saw all input
   std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
@@ -151,13 +157,21 @@ class connection_context : public stream_channel {
 class [[nodiscard]] end_reason {
  public:
   constexpr end_reason() noexcept = default;
+  /// A send has failed: the connection ends after the input that its peer has sent.
+  static end_reason of_send(int error) noexcept {
+    end_reason why(system_error_code(error));
+    why.is_of_send_ = true;
+    return why;
+  }
   end_reason(const error_code& why) noexcept : value_(why.value()), category_(why ? &why.category() : nullptr) {}
   end_reason(errc why) noexcept : end_reason(error_code(why)) {}
   explicit operator bool() const noexcept { return category_ != nullptr; }
+  [[nodiscard]] bool is_of_send() const noexcept { return is_of_send_; }
   [[nodiscard]] error_code code() const noexcept { return category_ ? error_code(value_, *category_) : error_code(); }
 
  private:
   int value_ = 0;
+  bool is_of_send_ = false;
   const boost::system::error_category* category_ = nullptr;
 };
 

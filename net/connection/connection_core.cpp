@@ -13,6 +13,7 @@
 #include "urgent_frames.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <string>
@@ -143,13 +144,15 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 }
 
 void connection_core::on_receive_end(error_code reason) noexcept {
-  // The handler gets what had arrived before the end, in every model.
-  if (reason && loop_flags_.input.has_pending && make_extras()) {
-    extras_->end_of_input = reason;
-  } else if (reason) {
-    return fail(reason);
+  // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
+  if (!reason && loop_flags_.output.send_failed && reason_ != EPIPE) reason = this->reason();
+  if (reason) {
+    // The handler gets all that had arrived before the end, in every model.
+    if (is_closing() || !(baton_is_out() || has_unseen_input())) return fail(reason);
+    loop_flags_.input.was_reset = true;
+    stop_sending(reason);
   }
-  if (enabled_.urgent && !is_lingering() && !reason)
+  if (enabled_.urgent && !is_lingering() && !reason && !has_ended())
     if (const bytes last = filter_urgent({}, true); !last.empty()) take_in(last);
   if (has_ended()) return;
   loop_flags_.input.peer_ended = true;
@@ -226,7 +229,18 @@ void connection_core::has_written() noexcept {
 
 void connection_core::keep_sending(engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); }
 
+// A send that waits for the peer ends when the loop must look at the peer's progress.
+duration connection_core::longest_send() const noexcept {
+  return connection_deadlines::pause_between_looks(applied_limits());
+}
+
+void connection_core::look_at_output() noexcept {
+  if (connection_deadlines* const d = deadlines(); d && d->output_waits())
+    d->look(loop_.io().sockets().unsent(handle_), loop_.now());
+}
+
 void connection_core::on_sendable() noexcept {
+  look_at_output();
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
   if (planted(bug::on_writable_is_lost) && baton_flags_.handoff.wants_writable && !loop_flags_.output.is_queued) return;
   if (!has_ended() && !baton_is_out()) run_steps();
@@ -234,7 +248,8 @@ void connection_core::on_sendable() noexcept {
 
 void connection_core::turn_ends() noexcept {
   extras_->end.is_scheduled = false;
-  connection_output::call_notices(*this, has_ended() ? why_not_sent() : error_code());
+  const bool failed = has_ended() || loop_flags_.output.send_failed;
+  connection_output::call_notices(*this, failed ? why_not_sent() : error_code());
   const bool sends = std::exchange(extras_->end.sends, false);
   if (has_ended() || !(sends || extras_->migrates_to)) return;
   if (sends) fail_if(output_.send_queue(*this, loop_.counters().sends_outside));
@@ -340,16 +355,21 @@ bool connection_core::use_limits() noexcept {
   output_.classify_writes(*this);
   baton_flags_.handoff.timed = l.timed();
   if (!l.timed()) {
-    if (extras_) extras_->deadlines.reset();
+    if (extras_ && !loop_flags_.output.send_failed) extras_->deadlines.reset();
     return true;
   }
-  if (!make_extras()) return false;
-  if (extras_->deadlines) return true;
-  extras_->deadlines.reset(
-      new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
-  if (!extras_->deadlines) return false;
+  if (deadlines()) return true;
+  if (!make_deadlines()) return false;
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
   return true;
+}
+
+bool connection_core::make_deadlines() noexcept {
+  if (!make_extras()) return false;
+  if (!extras_->deadlines)
+    extras_->deadlines.reset(
+        new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
+  return extras_->deadlines != nullptr;
 }
 
 // A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has
@@ -358,13 +378,13 @@ void connection_core::expired() noexcept {
   if (is_lingering()) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
+  look_at_output();
   const time_point now = loop_.now();
   const auto output = d->of_output(applied_limits(), !baton_is_out());
   const auto input = d->of_input(applied_limits(), !baton_is_out());
   if (std::min(output, input).when > now) return watch_time();
   const bool output_is_due = output.when <= now;
-  if (output_is_due && (d->confirm_output(output, now) || loop_.io().capabilities().blocking_send))
-    return fail(output.why);
+  if (output_is_due && d->confirm_output(output, now)) return fail(output.why);
   if (input.when <= now &&
       d->confirm_input(input, loop_flags_.input.stopped ? 0 : loop_.io().sockets().unread(handle_), now))
     return fail(input.why);

@@ -42,7 +42,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// nothing has begun: the caller keeps the handle and the session, and tells its owner. No callback will do so.
   [[nodiscard]] error_code open(int handle, enabled_callbacks enabled) noexcept;
   /// [loop] After the end: return the reason, and whether this side closed before the peer had finished sending.
-  [[nodiscard]] error_code reason() const noexcept { return {reason_, *reason_category_}; }
+  [[nodiscard]] error_code reason() const noexcept;
   [[nodiscard]] bool closed_here() const noexcept { return closed_here_; }
   /// Returns the error for send notices; never none, which would mean "sent".
   [[nodiscard]] error_code why_not_sent() const noexcept { return reason() ? reason() : errc::end_of_stream; }
@@ -102,9 +102,11 @@ class connection_core : public session_interface, public loop_member, public wor
 
   /// Ends the connection; the first reason counts. While the baton is out, on_close waits for its return.
   void fail(error_code why) noexcept;
+  /// The same for the reason that a part has returned. After a failed send the connection ends only once the handler
+  /// has had all input.
   void fail_if(end_reason why) noexcept {
     if (why) [[unlikely]]
-      fail(why.code());
+      handle_failure(why);
   }
   void out_of_memory() noexcept { fail(no_memory()); }
   /// Starts on_close, once the connection has ended and the baton was returned for the last time.
@@ -158,7 +160,8 @@ class connection_core : public session_interface, public loop_member, public wor
   std::span<char> receive_space() noexcept override;
   void on_received_in_place(std::size_t count) noexcept override;
   void on_sendable() noexcept override;
-  [[nodiscard]] duration longest_send() const noexcept override { return applied_limits().longest_send(); }
+  void on_send_failed(error_code reason) noexcept override;
+  [[nodiscard]] duration longest_send() const noexcept override;
   void abort() noexcept override;
 
   void note_received(std::size_t count) noexcept {
@@ -169,6 +172,11 @@ class connection_core : public session_interface, public loop_member, public wor
   void absorb_pending() noexcept;
   bytes filter_urgent(bytes arrived, bool at_end) noexcept;
   void keep_sending(engine::send_result sent) noexcept;
+  void note_reason(const error_code& why) noexcept;
+  void handle_failure(end_reason why) noexcept;
+  void stop_sending(error_code why) noexcept;
+  [[nodiscard]] bool make_deadlines() noexcept;
+  void look_at_output() noexcept;
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;
@@ -181,7 +189,7 @@ class connection_core : public session_interface, public loop_member, public wor
 
   bool is_stepping_ : 1 = false;  // loop: run_steps() is on the stack
   bool closed_here_ : 1 = false;
-  int reason_ = 0;  // loop: of the end
+  int reason_ = 0;  // loop: of the end, or why send_failed or was_reset is set
   const boost::system::error_category* reason_category_ = &boost::system::system_category();
 };
 

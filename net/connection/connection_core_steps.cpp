@@ -9,6 +9,7 @@
 #include "connection_migration.hpp"
 #include "next_step.hpp"
 
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -43,7 +44,7 @@ constexpr duration long_turn = std::chrono::milliseconds(10);  // a longer turn 
 void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   const time_point before = c.loop_.now();
   c.loop_.invalidate_now();
-  if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(c.loop_.now());
+  if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(0, c.loop_.now());
 }
 
 void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
@@ -90,7 +91,6 @@ void connection_core::rest() noexcept {
 connection_facts connection_core::facts() const noexcept {
   const connection_loop_flags& loop = loop_flags_;
   const connection_baton_flags& baton = baton_flags_;
-  const bool was_reset = extras_ && extras_->end_of_input;
   return {
       .close_asked = (loop.handoff.close_asked && !loop.handoff.has_messages && !baton.handoff.has_calls) ||
                      (baton.handoff.close_requested && !is_closing()),
@@ -110,9 +110,9 @@ connection_facts connection_core::facts() const noexcept {
       .reading_differs = input_.must_change_reading(*this, baton.input.paused),
       .undecided = is_undecided(),
       .drain_is_over = is_drain_finished(),
-      .peer_ended = loop.input.peer_ended && (!loop.input.has_pending || was_reset),
-      .peer_was_reset = was_reset,
-      .may_end = loop.output.send_shut || !stays_half_open_,
+      .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
+      .peer_was_reset = loop.input.was_reset,
+      .may_end = loop.output.send_shut || loop.output.send_failed || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,
       .on_drain_is_due = enabled_.drain,
       .on_read_eof_is_due = enabled_.read_eof,
@@ -210,7 +210,7 @@ void connection_core::deliver_unseen() noexcept {
 // Closing now would reset the connection if the peer has sent more. A reset may destroy output that is not read yet.
 void connection_core::begin_to_linger() noexcept {
   const duration patience = applied_limits().linger_timeout;
-  if (loop_flags_.input.peer_ended || patience == duration::zero()) return fail({});
+  if (loop_flags_.input.peer_ended || loop_flags_.output.send_failed || patience == duration::zero()) return fail({});
   if (!make_extras()) return out_of_memory();
   loop_flags_.phase = connection_phase::lingering;
   input_.drop_pending(*this);
@@ -221,20 +221,52 @@ void connection_core::begin_to_linger() noexcept {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
+void connection_core::note_reason(const error_code& why) noexcept {
+  reason_ = why.value();
+  reason_category_ = &why.category();
+}
+
+// For the user, EPIPE of a send is the reset that it tells of.
+error_code connection_core::reason() const noexcept {
+  const bool is_pipe = loop_flags_.output.send_failed && reason_ == EPIPE;
+  return {is_pipe ? ECONNRESET : reason_, *reason_category_};
+}
+
+void connection_core::handle_failure(end_reason why) noexcept {
+  if (why.is_of_send()) return stop_sending(why.code());
+  fail(why.code());
+}
+
+// The peer receives nothing more, and may have sent much before: it is delivered. Then the peer has the time of a
+// lingering connection to send the rest and its end.
+void connection_core::stop_sending(error_code why) noexcept {
+  if (has_ended()) return;
+  if (reason_ == 0) note_reason(why);
+  if (is_closing()) return fail(why);  // only output mattered
+  if (const end_reason more = output_.discard(*this)) return fail(more.code());
+  if (!make_deadlines()) return out_of_memory();
+  extras_->deadlines->sending_failed(loop_.now());
+  watch_time();
+}
+
+void connection_core::on_send_failed(error_code reason) noexcept {
+  stop_sending(reason);
+  if (!has_ended() && !baton_is_out()) run_steps();
+}
+
 void connection_core::fail(error_code why) noexcept {
   if (has_ended()) return;
-  if (extras_ && extras_->end_of_input) why = extras_->end_of_input;
+  if (reason_ != 0) why = reason();  // of a send or a reset that left input to deliver
   why = chosen_reason(*this, why);
   closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
   loop_flags_.phase = connection_phase::ended;
-  reason_ = why.value();
-  reason_category_ = &why.category();
+  note_reason(why);
   host_.registry.remove(id_);
   if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
   const bool is_cut = output_.drop_queue(*this);
   connection_input::release_charge(*this);
   loop_.io().remove(*this);
-  if (is_cut) loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply must not look complete
+  if (is_cut) loop_flags_.output.partial_message = true;  // a truncated reply must not look complete
   if (extras_) extras_->cancel();
   if (baton_is_out())
     connection_output::schedule_notices(*this);
@@ -244,8 +276,8 @@ void connection_core::fail(error_code why) noexcept {
 
 // The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
-  if (requires_reset(reason()) || loop_flags_.output.partial_message)
-    loop_.io().sockets().reset_when_closed(handle_);  // a truncated reply, as in fail()
+  if (is_open_ && enabled_.close) remember_peer();
+  if (requires_reset(reason()) || loop_flags_.output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
   loop_.io().close(std::exchange(handle_, -1));
   connection_output::call_all_notices(*this, why_not_sent());

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace quintet {
 namespace {
@@ -21,18 +22,42 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
 }
 
+constexpr int looks_per_limit = 8;
+constexpr duration shortest_pause = std::chrono::milliseconds(1);
+
 }  // namespace
 
-void connection_deadlines::sent(time_point now) noexcept {
-  send_progress_ = now;
+void connection_deadlines::sent(std::size_t count, time_point now) noexcept {
+  given_ += static_cast<std::int64_t>(count);
   if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
 }
 
 bool connection_deadlines::output(bool waits, time_point now) noexcept {
   const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
-  if (begins) send_progress_ = now;
+  if (begins) {
+    send_progress_ = now;
+    taken_ = std::numeric_limits<std::int64_t>::max();
+  }
   output_waits_ = waits;
   return begins;
+}
+
+void connection_deadlines::look(std::size_t unsent, time_point now) noexcept {
+  const std::int64_t taken = given_ - static_cast<std::int64_t>(unsent);
+  if (taken > taken_ || unsent == 0) send_progress_ = now;
+  taken_ = taken_ == std::numeric_limits<std::int64_t>::max() ? taken : std::max(taken, taken_);
+  looked_at_ = now;
+}
+
+time_point connection_deadlines::next_look(const connection_limits& limits, bool at_rest) const noexcept {
+  const time_point output = of_output(limits, at_rest).when, next = std::min(output, of_input(limits, at_rest).when);
+  if (output == time_point::max()) return next;
+  return std::min(next, later(looked_at_, pause_between_looks(limits)));
+}
+
+duration connection_deadlines::pause_between_looks(const connection_limits& limits) noexcept {
+  const duration longest = limits.longest_send();
+  return longest == duration::max() ? longest : std::max(longest / looks_per_limit, shortest_pause);
 }
 
 void connection_deadlines::catch_up(time_point since, time_point now) noexcept {
@@ -64,6 +89,9 @@ connection_deadlines::deadline connection_deadlines::of_input(const connection_l
     earlier(best, begins, limits.message_timeout, errc::message_timeout);
   }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
+  if (send_failed_ && held_since_ == never)
+    earlier(best, std::max(last_active_, last_received_), std::max(limits.linger_timeout, duration{1}),
+            errc::idle_timeout);
   return best;
 }
 

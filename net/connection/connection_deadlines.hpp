@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace quintet {
@@ -33,10 +34,21 @@ class connection_deadlines {
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
-  /// Records that the kernel has taken bytes for the peer, whoever wrote them.
-  void sent(time_point now) noexcept;
+  /// Records that the kernel has taken bytes for the peer, whoever wrote them. That is activity. It is no progress of
+  /// the peer's: the kernel may have had room.
+  void sent(std::size_t count, time_point now) noexcept;
+  /// Records how many of these bytes the peer has not taken. What it took since the last look is its progress. If it
+  /// has taken all, it waits for the server.
+  void look(std::size_t unsent, time_point now) noexcept;
+  [[nodiscard]] bool output_waits() const noexcept { return output_waits_; }
   /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.
   bool output(bool waits, time_point now) noexcept;
+
+  /// Records that a send has failed: from now on linger_timeout limits the peer's silence.
+  void sending_failed(time_point now) noexcept {
+    send_failed_ = true;
+    last_active_ = now;
+  }
 
   struct batch {
     bool progressed;      ///< input was used (coroutine: a message was read or something written)
@@ -85,9 +97,10 @@ class connection_deadlines {
   /// handler is running.
   [[nodiscard]] deadline of_output(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline of_input(const connection_limits& limits, bool at_rest) const noexcept;
-  [[nodiscard]] deadline next(const connection_limits& limits, bool at_rest) const noexcept {
-    return std::min(of_output(limits, at_rest), of_input(limits, at_rest));
-  }
+  /// Returns when to look again: at the earliest deadline, and several times before one of output, so that the peer's
+  /// progress has about the right time.
+  [[nodiscard]] static duration pause_between_looks(const connection_limits& limits) noexcept;
+  [[nodiscard]] time_point next_look(const connection_limits& limits, bool at_rest) const noexcept;
   /// Records that the deadline has expired. Returns true if it had already expired at the previous call; in between,
   /// the loop has received what had arrived. (Before, another connection's handler may have kept the loop from
   /// receiving.) `unread`: number of bytes that have arrived and that the loop has not received yet.
@@ -107,10 +120,13 @@ class connection_deadlines {
   time_point message_since_ = never;
   time_point held_since_ = never;
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
+  time_point looked_at_ = time_point::min();
   std::size_t message_bytes_ = 0;
-  std::size_t unread_ = 0;  // bytes that had arrived at input_doubted_at_, not received yet
+  std::int64_t given_ = 0, taken_ = 0;  // bytes: by the kernel, by the peer; only their differences matter
+  std::size_t unread_ = 0;              // bytes that had arrived at input_doubted_at_, not received yet
   bool any_received_;
   bool output_waits_;
+  bool send_failed_ = false;
 };
 
 }  // namespace quintet

@@ -5,6 +5,7 @@
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
+#include "../names/address.hpp"
 #include "../names/connection_id.hpp"
 #include "../options/limits.hpp"
 #include "connection_context.hpp"
@@ -42,8 +43,8 @@ struct connection_loop_extras final : timer, fair_task {
   // Input.
   std::size_t input_charged = 0;  // bytes of input charged to it
   std::size_t drain_left = 0;     // bytes in the kernel when draining began, not received by us yet
-  error_code end_of_input;        // why the peer's stream broke after input that is not delivered yet
   int throttles = 0;              // connections fed by this one whose output is full
+  unsigned futile_quanta = 0;     // in a row, without input between them, after a send has failed
   // Time.
   std::unique_ptr<connection_deadlines> deadlines;
   // Migration.
@@ -57,6 +58,7 @@ struct connection_baton_extras {
   std::unique_ptr<connection_settings> changed;
   error_code close_reason = make_error_code(boost::system::errc::not_enough_memory);  // default: storing it failed
   event_loop* migrates_to = nullptr;                                                  // requested in this batch
+  std::unique_ptr<const address> peer;  // after the handle was closed, for on_close
   // Input.
   std::size_t required = 0;
   std::size_t kept = 0;  // input that the handler stores itself, if worth counting

@@ -51,14 +51,16 @@ struct input_loop_flags {
   bool has_pending : 1 = false;  ///< input arrived that could not be delivered at once
   bool throttled : 1 = false;    ///< connections fed by this one are full
   bool peer_ended : 1 = false;   ///< nothing more will arrive
-  std::uint8_t unused : 4 = 0;
+  bool was_reset : 1 = false;    ///< with peer_ended: the stream broke; connection_core has noted why
+  std::uint8_t unused : 3 = 0;
 };
 struct output_loop_flags {
   bool is_queued : 1 = false;  ///< the kernel has not taken all output
   bool above_watermark : 1 = false;
   bool partial_message : 1 = false;  ///< part of the handler's current output was sent, the rest not
   bool send_shut : 1 = false;        ///< the peer was told that no more follows
-  std::uint8_t unused : 4 = 0;
+  bool send_failed : 1 = false;      ///< a send has failed: output is discarded, input is still delivered
+  std::uint8_t unused : 3 = 0;
 
   [[nodiscard]] bool none() const noexcept { return std::bit_cast<std::uint8_t>(*this) == 0; }
 };
@@ -137,6 +139,7 @@ struct handoff_constants {
 struct enabled_callbacks {
   bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
   bool classify : 1 = false;
+  bool close : 1 = false;   ///< it may ask for the peer after the end
   bool urgent : 1 = false;  ///< it answers some messages urgently
 };
 

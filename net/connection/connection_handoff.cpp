@@ -43,6 +43,17 @@ end_reason find_failure(const connection_core& c, bool threw) noexcept {
   return {};
 }
 
+// After a failed send a handler may finish a long reply, so that it comes to the next input. One that writes on, batch
+// after batch without input between them, ends here.
+constexpr unsigned most_futile_quanta = 1024;
+
+bool writes_in_vain(const connection_core& c) noexcept {
+  if (!c.loop_flags_.output.send_failed) return false;
+  unsigned& count = c.extras_->futile_quanta;
+  count = c.baton_flags_.handoff.wants_writable ? count + 1 : 0;
+  return count > most_futile_quanta;
+}
+
 }  // namespace
 
 // ---- Out ------------------------------------------------------------------------------------------------------------
@@ -146,11 +157,12 @@ void connection_handoff::calls(work_item& item) noexcept {
   c.baton_flags_.handoff.has_calls = false;
   std::size_t done = 0;
   while (const std::unique_ptr<connection_message> message = c.baton_extras_->calls.pop()) {
+    done += message->cost_;
+    if (c.baton_flags_.handoff.handler_failed) continue;  // an earlier one has thrown, which closes the connection
     c.guarded([&] {
       const callback_scope scope = c.calling(callback::message);
       message->run(c.as_connection());
     });
-    done += message->cost_;
   }
   c.host_.registry.release(c.id_, done);
   c.batch_.progressed = false;  // a call is no progress of the peer's messages
@@ -225,6 +237,7 @@ void run_slow_return(connection_core& c) noexcept {
   if (threw) c.loop_.counters().handler_errors.add();
   if (c.has_ended()) return c.begin_to_close();
   if (const end_reason why = find_failure(c, threw)) return c.fail(why.code());
+  if (writes_in_vain(c)) return c.fail(c.reason());
   c.loop_flags_.output.partial_message = false;
   const bool may_keep_more = c.baton_flags_.handoff.has_changes;
   connection_handoff::end_of_batch(c);

@@ -99,7 +99,10 @@ void connection_output::drop_builder(context& c) noexcept {
 // ---- To the kernel --------------------------------------------------------------------------------------------------
 
 end_reason connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
-  if (const end_reason why = account(c, sent)) return why;
+  if (const end_reason why = account(c, sent)) {
+    c.loop_.chunks().recycle(builder_);
+    return why;
+  }
   builder_.consume(sent.bytes, c.loop_.chunks());
   return join_queue(c, true);
 }
@@ -115,8 +118,10 @@ end_reason connection_output::account(context& c, engine::send_result sent) noex
   c.loop_.counters().sent(sent.bytes);
   count_sent_for_notices(c, sent.bytes);
   if (c.loop_.io().capabilities().blocking_send) c.loop_.invalidate_now();
-  if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(c.loop_.now());
-  return sent.error == 0 ? end_reason() : system_error_code(sent.error);
+  if (connection_deadlines* const d = c.deadlines(); d && sent.bytes > 0) d->sent(sent.bytes, c.loop_.now());
+  if (sent.error == 0) return {};
+  c.loop_flags_.output.send_failed = true;
+  return end_reason::of_send(sent.error);
 }
 
 end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
@@ -145,6 +150,7 @@ end_reason connection_output::send_queue(context& c, counter& reason) noexcept {
 
 // Sends until the kernel takes less than it is offered.
 end_reason connection_output::send_all(context& c) noexcept {
+  if (c.loop_flags_.output.send_failed) return discard(c);
   for (bool goes_on = true; goes_on && !queue_.empty();) {
     std::array<iovec, most_pieces> pieces;
     const output_pieces gathered(pieces.data(), queue_.gather(pieces));
@@ -159,10 +165,20 @@ end_reason connection_output::send_all(context& c) noexcept {
   return queue_changed(c);
 }
 
+// Frees the memory and lifts the watermarks, so that output holds no input any more.
+end_reason connection_output::discard(context& c) noexcept {
+  c.loop_flags_.output.send_failed = true;
+  c.loop_.chunks().recycle(queue_);
+  note_queue(c);
+  schedule_notices(c);
+  return queue_changed(c);
+}
+
 // ---- From outside ---------------------------------------------------------------------------------------------------
 
 bool connection_output::takes_from_outside(const context& c) noexcept {
-  if (c.has_ended() || c.loop_flags_.output.send_shut || c.is_lingering()) return false;
+  const output_loop_flags& flags = c.loop_flags_.output;
+  if (c.has_ended() || flags.send_shut || flags.send_failed || c.is_lingering()) return false;
   return c.baton_is_out() || !(c.is_closing() || c.baton_flags_.output.shutdown_requested);
 }
 
@@ -251,7 +267,7 @@ bool connection_output::drop_queue(context& c) noexcept {
   if (c.extras_) c.host_.output.released(std::exchange(c.extras_->output_charged, 0));
   if (c.loop_flags_.output.above_watermark) (void)notify_source(c, false);
   c.loop_flags_.output.above_watermark = false;
-  const bool is_cut = c.loop_flags_.output.is_queued;
+  const bool is_cut = c.loop_flags_.output.is_queued || c.loop_flags_.output.send_failed;
   c.loop_flags_.output.is_queued = false;
   return is_cut;
 }
@@ -263,8 +279,8 @@ void connection_output::release(context& c) noexcept {
 
 bool connection_output::is_quiescent(const context& c) const noexcept {
   const output_loop_flags& flags = c.loop_flags_.output;
-  if (flags.is_queued || flags.above_watermark || flags.send_shut || c.baton_flags_.output.shutdown_requested)
-    return false;
+  if (flags.is_queued || flags.above_watermark || flags.send_shut || flags.send_failed) return false;
+  if (c.baton_flags_.output.shutdown_requested) return false;
   return !(c.extras_ && (c.extras_->end.is_scheduled || !c.extras_->notices.empty()));
 }
 

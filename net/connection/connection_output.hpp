@@ -96,6 +96,8 @@ class connection_output {
   end_reason watch_watermarks(context& c) noexcept;
   /// Tells senders (where the policy refuses their data) and the connection that feeds this one. False: no memory.
   [[nodiscard]] bool notify_watermark(context& c, bool above) noexcept;
+  /// A send has failed: drops the queue. From now on, output is discarded where it would be sent.
+  end_reason discard(context& c) noexcept;
   /// The connection has ended: drops the queue. Returns whether that truncates output.
   [[nodiscard]] bool drop_queue(context& c) noexcept;
 
@@ -131,7 +133,8 @@ class connection_output {
   end_reason keep_sending(context& c, engine::send_result sent) noexcept;
   /// Sends the written output, or appends it to the queue.
   end_reason send_built(context& c) noexcept {
-    if (c.loop_flags_.output.is_queued || c.baton_flags_.checks_writes || !builder_.is_one_piece()) [[unlikely]]
+    const output_loop_flags& flags = c.loop_flags_.output;
+    if (flags.is_queued || flags.send_failed || c.baton_flags_.checks_writes || !builder_.is_one_piece()) [[unlikely]]
       return join_queue(c, false);
     return send_piece(c, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
   }

@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace quintet::detail {
+namespace {
+
+constexpr std::uint64_t out_of_reach = std::uint64_t{1} << 63U;
+
+}  // namespace
 
 // A notice waits on the baton's side while its bytes are in the builder, then on the loop's side. There it is
 // scheduled, or the queue holds bytes before it. So the fast path, which counts nothing, is not taken meanwhile.
@@ -17,11 +22,14 @@ void connection_output::add_notice(context& c, std::unique_ptr<send_notice> noti
   if (c.loop_.in_this_thread() && builder_.empty()) (void)take_notices(c);
 }
 
-// [loop, baton] Runs before the builder joins the queue. Returns false without memory.
+// [loop, baton] Runs before the builder joins the queue. Returns false without memory. After a failed send, the bytes
+// before a notice are never sent: its position is out of reach.
 bool connection_output::take_notices(context& c) noexcept {
   if (!c.baton_extras_ || c.baton_extras_->notices.empty() || c.has_ended()) return true;
   if (!c.make_extras()) return false;
-  c.extras_->notices.take(c.baton_extras_->notices, c.extras_->taken + queue_.size());
+  const bool failed = c.loop_flags_.output.send_failed;
+  c.extras_->notices.take(c.baton_extras_->notices, failed ? out_of_reach : c.extras_->taken + queue_.size());
+  if (failed) schedule_notices(c);
   count_sent_for_notices(c, 0);
   return true;
 }

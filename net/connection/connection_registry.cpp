@@ -80,16 +80,18 @@ class connection_registry::connection_task final : public work_item {
 };
 
 template <class F>
-error_code connection_registry::run_task(connection_id to, F f) {
-  return post_task(std::make_unique<connection_task<F>>(*this, to, f));
+error_code connection_registry::run_task(connection_id to, F f, bool connection::* once) {
+  return post_task(std::make_unique<connection_task<F>>(*this, to, f), once);
 }
 
 template <class F>
-error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message) noexcept {
+error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message,
+                                          bool connection::* once) noexcept {
   shard& s = shard_of(message->to_);
   const std::lock_guard lock(s.mutex);
   const slot* const found = living(s, message->to_);
   if (!found) return errc::no_such_connection;
+  if (once && std::exchange(found->holder->*once, true)) return {};
   found->holder->loop().post(static_cast<work_item&>(*message.release()));
   return {};
 }
@@ -99,7 +101,7 @@ error_code connection_registry::evict(connection_id which, std::uint32_t silent_
 }
 
 error_code connection_registry::abort(connection_id which) {
-  return run_task(which, [](connection& c) { c.abort_from_outside(); });
+  return run_task(which, [](connection& c) { c.abort_from_outside(); }, &connection::abort_is_posted_);
 }
 
 template <class F>
@@ -144,12 +146,25 @@ error_code connection_registry::send(connection_id to, shared_bytes data) {
 }
 
 error_code connection_registry::close(connection_id which) {
-  return deliver(which, kind::control, [](connection& c) { c.close_from_outside(); });
+  return deliver(which, kind::close, [](connection& c) { c.close_from_outside(); });
 }
 
+// One message at a time stands for all changes until it has run. A closed connection has nothing to throttle.
 void connection_registry::throttle(connection_id source, int change) {
-  // A closed connection has nothing to throttle.
-  (void)deliver(source, kind::control, [change](connection& c) { c.throttle(change); });
+  auto apply = [this](connection& c) { c.throttle(take_throttle_change(c)); };
+  auto message = std::make_unique<call_message<decltype(apply)>>(*this, source, false, std::move(apply), 0);
+  shard& s = shard_of(source);
+  const std::lock_guard lock(s.mutex);
+  slot* const found = living(s, source);
+  if (!found) return;
+  found->holder->throttle_change_ += change;
+  if (!std::exchange(found->holder->throttle_is_posted_, true)) post_under_lock(*found, std::move(message));
+}
+
+int connection_registry::take_throttle_change(connection& c) noexcept {
+  const std::lock_guard lock(shard_of(c.id_).mutex);
+  c.throttle_is_posted_ = false;
+  return std::exchange(c.throttle_change_, 0);
 }
 
 // Posts under the lock: a loop ends only after its connections have left, and they leave under the same lock.
@@ -159,11 +174,18 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, to);
   if (!found) return errc::no_such_connection;
-  if ((what == kind::data && found->holder->refuses_sends_) || (what != kind::control && !has_room(*found)))
+  const bool is_bounded = what == kind::data || what == kind::call;
+  if ((what == kind::data && found->holder->refuses_sends_) || (is_bounded && !has_room(*found)))
     return errc::output_full;
-  found->pending_bytes += message->cost_;
-  found->holder->loop().post(*message.release());
+  // The first close counts: later ones would only queue behind it.
+  if (what != kind::close || !std::exchange(found->holder->close_is_posted_, true))
+    post_under_lock(*found, std::move(message));
   return {};
+}
+
+void connection_registry::post_under_lock(slot& to, std::unique_ptr<connection_message> message) noexcept {
+  to.pending_bytes += message->cost_;
+  to.holder->loop().post(*message.release());
 }
 
 std::size_t connection_registry::broadcast(std::span<const connection_id> to, const shared_bytes& data) {

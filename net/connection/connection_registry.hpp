@@ -87,7 +87,7 @@ class connection_registry {
   /// [any thread] Sends the same bytes to each; returns to how many. Posts once for each loop.
   std::size_t broadcast(std::span<const connection_id> to, const shared_bytes& data);
   /// [any thread] Closes as connection::close() after the handler's batch, and after what was sent and posted before:
-  /// waits until the peer has read queued output.
+  /// waits until the peer has read queued output. The first call counts; others change nothing.
   error_code close(connection_id which);
   /// [any thread] Ends the connection at once with errc::aborted: drops its output and resets it. Cancels what a
   /// coroutine awaits; a running handler ends its batch.
@@ -166,10 +166,11 @@ class connection_registry {
   class broadcast_message;
   template <class F>
   class connection_task;
+  /// `once`: the flag of the connection that says that such a task is posted already; null: there is none.
   template <class F>
-  error_code run_task(connection_id to, F f);
+  error_code run_task(connection_id to, F f, bool connection::* once = nullptr);
   template <class F>
-  error_code post_task(std::unique_ptr<connection_task<F>> message) noexcept;
+  error_code post_task(std::unique_ptr<connection_task<F>> message, bool connection::* once = nullptr) noexcept;
   template <class F>
   class call_message;
 
@@ -195,17 +196,20 @@ class connection_registry {
   void set_full(connection_id id, bool full) noexcept;
   /// [loop] Counts one more (1) or one fewer (-1) full connection that `source` feeds.
   void throttle(connection_id source, int change);
+  /// [loop] Returns the sum of the changes that the arrived message stands for.
+  int take_throttle_change(connection& c) noexcept;
   /// [loop] A message has arrived: returns its connection, if that lives on this thread's loop. Releases the message's
   /// cost if it can run at once; otherwise the cost counts until release().
   connection* arrived(connection_id id, std::size_t cost, bool needs_baton = false) noexcept;
   /// [any thread] Releases the cost of messages that have run.
   void release(connection_id id, std::size_t cost) noexcept;
   [[nodiscard]] bool has_room(const slot& s) const noexcept { return s.pending_bytes <= max_pending_bytes_; }
-  enum class kind { data, call, control };  // control is never refused
+  enum class kind { data, call, control, close };  // the last two are never refused
   /// Runs f(connection&) on the connection's loop; a call holds the baton. `size`: the bytes that f carries.
   template <class F>
   error_code deliver(connection_id to, kind what, F f, std::size_t size = 0);
   error_code deliver_message(connection_id to, kind what, std::unique_ptr<connection_message> message);
+  static void post_under_lock(slot& to, std::unique_ptr<connection_message> message) noexcept;
   std::size_t broadcast_in(shard& s, std::span<const connection_id> ids, const shared_bytes& data);
   /// Calls f(id, connection&) for each connection in these slots.
   template <class F>

@@ -32,7 +32,7 @@ struct connection_facts {
   // The end of input.
   bool drain_is_over : 1 = false;   ///< everything received before draining began was delivered, or the handler pauses
   bool peer_ended : 1 = false;      ///< the peer has finished sending, and everything was delivered
-  bool peer_was_reset : 1 = false;  ///< with peer_ended: there is nobody to reply to
+  bool peer_was_reset : 1 = false;  ///< nothing more will arrive, and there is nobody to reply to
   bool may_end : 1 = false;         ///< this side is not half-open, or has shut down sending
   // The handler.
   bool keeps_baton : 1 = false;      ///< a coroutine: its reads return the end
@@ -67,8 +67,7 @@ constexpr step decide_at_end(const connection_facts& now) noexcept {
     if (now.undecided && !now.holds_input) return step::deliver_undecided;
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
   }
-  if (!now.peer_ended) return step::wait;
-  if (now.peer_was_reset) return step::end;
+  if (!now.peer_ended || now.peer_was_reset) return step::wait;  // a reset: until held input can be delivered
   if (now.keeps_baton) return step::deliver_end;
   if (now.undecided) return now.holds_input ? step::wait : step::deliver_undecided;
   if (now.on_read_eof_is_due) return step::dispatch_read_eof;
@@ -98,6 +97,7 @@ constexpr step next_step(const connection_facts& now) noexcept {
   if (now.closing) return decide_while_closing(now);
   if (now.has_messages) return step::sort_messages;
   if (now.has_calls) return step::dispatch_calls;
+  if (now.peer_was_reset && !now.has_unseen_input) return step::end;
   if (now.must_shut_down && !now.output_waits) return step::shut_down_send;
   if (now.wants_writable) return decide_before_writable(now);
   if (now.is_stuck) return step::wait;

@@ -79,6 +79,7 @@ class message_session final : public connection {
                          .writable = has_on_writable<Handler>,
                          .overload = has_on_overload<Handler>,
                          .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
+                         .close = has_on_close<Handler>,
                          .urgent = has_filter_urgent<Handler>});
   }
   void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }

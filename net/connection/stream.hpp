@@ -157,7 +157,8 @@ class stream : public connection, private coroutine_host {
   // [baton], on the loop.
   /// Returns whether no more input will arrive.
   [[nodiscard]] bool is_input_finished() const noexcept {
-    return has_ended() || ((loop_flags_.input.peer_ended || drained_) && !loop_flags_.input.has_pending);
+    const detail::input_loop_flags& in = loop_flags_.input;
+    return has_ended() || (((in.peer_ended && !in.was_reset) || drained_) && !in.has_pending);
   }
   [[nodiscard]] bool at_end() const noexcept { return has_ended() || (is_input_finished() && input_.nothing_unread()); }
   /// Returns whether a message was read to its end, or something was written.

@@ -353,7 +353,7 @@ void asio_engine::failing(channel& c) {
   interest(c) |= failed;
   pollfd state{c.handle(), 0, 0};
   if (::poll(&state, 1, 0) != 1 || !(state.revents & POLLERR)) return;
-  static_cast<stream_channel&>(c).on_receive_end(kernel_sockets::pending_error(c.handle()));
+  (void)report_error(static_cast<stream_channel&>(c));
 }
 
 error_code asio_engine::set_reading(channel& c, bool on) noexcept {

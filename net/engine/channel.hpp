@@ -48,6 +48,9 @@ class stream_channel : public channel {
   virtual void on_receive_end(error_code reason) = 0;
   /// [loop] Called after a partial send(), once the stream may send() again.
   virtual void on_sendable() = 0;
+  /// [loop] Called when accepted bytes cannot be delivered, or the stream broke while reading was stopped and received
+  /// bytes wait for it. send() would fail from now on. Bytes and on_receive_end() still follow, if reading is on.
+  virtual void on_send_failed(error_code) {}
   /// [loop] Returns the space for the next bytes; called after receive_in_place(). An empty span ends receiving in
   /// place, and bytes go to on_received() again. The call may remove the stream.
   virtual std::span<char> receive_space() noexcept { return {}; }

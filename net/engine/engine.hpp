@@ -81,7 +81,7 @@ class engine {
     int error = 0;      ///< errno: the stream is broken
   };
   /// [loop] Accepts as many bytes as possible now. A partial send has an error, or on_sendable() follows. If accepted
-  /// bytes cannot be delivered later, the engine calls on_receive_end().
+  /// bytes cannot be delivered later, the engine calls on_send_failed(). Received bytes outlive a failed send.
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
   /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;

@@ -113,7 +113,7 @@ inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) 
   // epoll reports EPOLLHUP and EPOLLERR always. recv returns the error, pending_error() that of a paused stream.
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (!(interest(c) & EPOLLIN)) {
-    if (events & EPOLLERR) return c.on_receive_end(kernel_sockets::pending_error(c.handle()));
+    if (events & EPOLLERR) return (void)report_error(c);
     // Both sides have finished sending, and the paused stream will read its input later. Edge-triggered until then, or
     // epoll would repeat the event in each turn.
     if (events & EPOLLHUP) (void)set_interest(c, EPOLLET, true);
@@ -227,7 +227,7 @@ bool epoll_engine::is_shared_listener(const channel& c) noexcept {
 
 // The kernel cannot modify an exclusive watch. To delete a watch needs no resources, so holding never fails.
 error_code epoll_engine::hold_listener(channel& c, bool on) noexcept {
-  if (!on) return watch(c, c.handle(), first_interest(c));
+  if (!on) return watch(c, c.handle(), first_interest(c, c.handle()));
   (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
   interest(c) = 0;
   return {};

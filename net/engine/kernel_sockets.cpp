@@ -6,6 +6,7 @@
 #include "passed_descriptors.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -75,6 +76,18 @@ address ask(Ask name, int fd) noexcept {
   return {reinterpret_cast<const sockaddr*>(&from), size};
 }
 
+/// Returns the peer of an IP socket that a reset has disconnected. getpeername() fails then. The kernel still knows the
+/// address, and tells this option, which refuses a longer size than the address has.
+address former_peer(int fd) noexcept {
+  sockaddr_storage at{};
+  for (const socklen_t size : {socklen_t{sizeof(sockaddr_in6)}, socklen_t{sizeof(sockaddr_in)}}) {
+    socklen_t told = size;
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &at, &told) == 0)
+      return {reinterpret_cast<const sockaddr*>(&at), told};
+  }
+  return {};
+}
+
 int get_option(int fd, int option) noexcept {
   int value = 0;
   socklen_t size = sizeof value;
@@ -118,7 +131,11 @@ void bind_and_listen(int fd, const address& at, const listener_settings& how) {
 }  // namespace
 
 int kernel_sockets::listen(const listen_options& options) {
-  if (options.descriptor >= 0) return adopt(options);
+  listening_.reserve(listening_.size() + 1);
+  return listening_.emplace_back(options.descriptor >= 0 ? adopt(options) : make_listening(options));
+}
+
+int kernel_sockets::make_listening(const listen_options& options) {
   const address at(options.at);
   file_descriptor fd(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) throw_system_error(errno, "cannot listen on " + at.to_string());
@@ -165,8 +182,10 @@ error_code kernel_sockets::finish_connect(int handle) noexcept {
     return error < 0 ? last_error() : system_error_code(error);
   // If nobody listens on an ephemeral port of this machine, the kernel may pick the same port for this end. The socket
   // is then connected to itself, and keeps a server from listening there.
-  if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle))
+  if (const address here = ask(::getsockname, handle); here.is_ip() && here == ask(::getpeername, handle)) {
+    reset(handle);  // an orderly end would keep the port in TIME_WAIT for a minute
     return system_error_code(ECONNREFUSED);
+  }
   return set_blocking(handle);
 }
 
@@ -194,11 +213,15 @@ error_code kernel_sockets::adopt_stream(int handle) noexcept {
 
 error_code kernel_sockets::pending_error(int handle) noexcept {
   const int error = get_option(handle, SO_ERROR);
-  return system_error_code(error > 0 && error != EPIPE ? error : ECONNRESET);
+  return system_error_code(error > 0 ? error : ECONNRESET);
 }
 
 address kernel_sockets::local_address(int handle) const { return ask(::getsockname, handle); }
-address kernel_sockets::remote_address(int handle) const { return ask(::getpeername, handle); }
+
+address kernel_sockets::remote_address(int handle) const {
+  const address at = ask(::getpeername, handle);
+  return at.type() == address::kind::none ? former_peer(handle) : at;
+}
 
 void kernel_sockets::limit_buffers(int handle, const socket_options& how) noexcept { set_buffers(handle, how); }
 
@@ -207,13 +230,22 @@ error_code kernel_sockets::set_busy_poll(int handle, int microseconds) noexcept 
   return last_error();
 }
 
+// shutdown() ends the socket, whatever processes have it; close() alone ends it with the last descriptor.
 void kernel_sockets::close(int handle) noexcept {
   if (!paths_.empty()) paths_.erase(handle);
+  if (listening_.empty() || std::erase(listening_, handle) == 0) (void)::shutdown(handle, SHUT_RDWR);
   passed_descriptors::close_socket(handle);
 }
-void kernel_sockets::reset_when_closed(int handle) noexcept {
+
+void kernel_sockets::reset_when_closed(int handle) noexcept { reset(handle); }
+
+// SO_LINGER resets with the last descriptor, which a child of fork() may keep. For TCP, connect(AF_UNSPEC) resets at
+// once; it fails for a Unix socket, whose peer learns of the end by the shutdown of close().
+void kernel_sockets::reset(int handle) noexcept {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   (void)::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+  (void)::connect(handle, &nobody, sizeof nobody);
 }
 
 bool kernel_sockets::resets_when_closed(int handle) noexcept {
@@ -230,9 +262,14 @@ bool kernel_sockets::is_peer(int handle, const std::function<bool(const peer_cre
 
 void kernel_sockets::shutdown_send(int handle) noexcept { ::shutdown(handle, SHUT_WR); }
 
-std::size_t kernel_sockets::unread(int handle) const noexcept {
+std::size_t kernel_sockets::unread_bytes(int handle) noexcept {
   int count = 0;
   return ::ioctl(handle, FIONREAD, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+}
+
+std::size_t kernel_sockets::unsent(int handle) const noexcept {
+  int count = 0;
+  return ::ioctl(handle, SIOCOUTQ, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 // The listening socket is non-blocking. Linux allocates a descriptor before it looks for a connection, so accept4 can

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <vector>
 
 namespace quintet {
 
@@ -28,19 +29,24 @@ class kernel_sockets final : public socket_services {
   [[nodiscard]] address remote_address(int handle) const override;
   void limit_buffers(int handle, const socket_options& how) noexcept override;
   error_code set_busy_poll(int handle, int microseconds) noexcept override;
-  [[nodiscard]] std::size_t unread(int handle) const noexcept override;
+  [[nodiscard]] std::size_t unread(int handle) const noexcept override { return unread_bytes(handle); }
+  [[nodiscard]] std::size_t unsent(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override;
 
   /// [loop] Returns whether reset_when_closed() was called for the handle.
   [[nodiscard]] static bool resets_when_closed(int handle) noexcept;
   /// [any thread] Returns whether a Unix socket's peer passes the test. False if the system does not name it.
   [[nodiscard]] static bool is_peer(int handle, const std::function<bool(const peer_credentials&)>& test);
+  /// [loop] Returns what unread() returns.
+  [[nodiscard]] static std::size_t unread_bytes(int handle) noexcept;
+  /// [loop] As reset_when_closed().
+  static void reset(int handle) noexcept;
   /// [loop] Returns the result of connecting once the handle is writable. On success, the handle is in blocking mode.
   [[nodiscard]] static error_code finish_connect(int handle) noexcept;
   /// [loop] Clears O_NONBLOCK. The flag belongs to the socket, so a descriptor that comes from Asio may have it.
   [[nodiscard]] static error_code set_blocking(int handle) noexcept;
-  /// [loop] Returns and clears a socket's error after POLLERR. For a paused stream; a read would return the same error.
-  /// Returns ECONNRESET if the socket has no error or EPIPE, the kernel's error for a reset after FIN.
+  /// [loop] Returns and clears a socket's error after POLLERR, ECONNRESET if a send has taken it already. EPIPE is the
+  /// kernel's error for a reset after FIN.
   [[nodiscard]] static error_code pending_error(int handle) noexcept;
   /// [any thread] Returns whether an error of accept concerns one connection, not the listener. Some causes concern the
   /// listener all the same, such as a refusing security module. Such errors repeat without a success between them.
@@ -48,10 +54,12 @@ class kernel_sockets final : public socket_services {
   static constexpr int max_consecutive_failures = 8;  ///< so many of these errors in a row concern the listener
 
  private:
+  int make_listening(const listen_options& options);
   void shutdown_send(int handle) noexcept override;
   void close(int handle) noexcept override;
 
   std::map<int, unix_path> paths_;  // socket files, by listening handle
+  std::vector<int> listening_;      // close() must not shut these down: other processes may accept from them
 };
 
 }  // namespace quintet

@@ -27,6 +27,17 @@ error_code socket_engine::check_watchable(const channel& c, int handle) noexcept
   return has_no_events ? system_error_code(EPERM) : error_code();
 }
 
+bool socket_engine::report_error(stream_channel& c) noexcept {
+  const int handle = c.handle();
+  const error_code reason = kernel_sockets::pending_error(handle);
+  if (kernel_sockets::unread_bytes(handle) > 0) {
+    c.on_send_failed(reason);
+    return false;
+  }
+  c.on_receive_end(reason == system_error_code(EPIPE) ? system_error_code(ECONNRESET) : reason);
+  return true;
+}
+
 void socket_engine::accept_ready(accept_channel& c, std::size_t events) noexcept {
   const int listening = c.handle();
   const int most = std::max(accept_batch, static_cast<int>(events));

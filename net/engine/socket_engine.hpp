@@ -30,6 +30,9 @@ class socket_engine : private detail::own_kernel_sockets, public engine {
   /// directory, as for epoll). For engines whose system calls report neither. Tests only the number of a stream's
   /// handle: receiving reports the rest, and each connection would cost a system call more.
   static error_code check_watchable(const channel& c, int handle) noexcept;
+  /// [loop] Reports the error of a stream that is not read. Returns whether nothing more can be received. Received
+  /// bytes stay in the kernel until reading resumes.
+  static bool report_error(stream_channel& c) noexcept;
   /// [loop] Accepts a batch of waiting connections while the channel's interest is not 0. Skips errors of single
   /// connections and reports all others to the channel. `events`: the approximate number of events in this turn.
   void accept_ready(accept_channel& c, std::size_t events) noexcept;

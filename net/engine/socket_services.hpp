@@ -43,7 +43,7 @@ class socket_services {
   virtual error_code adopt_stream(int) noexcept { return {}; }
   /// Returns the address that a handle listens on or is connected from. An IP port is never 0.
   [[nodiscard]] virtual address local_address(int handle) const = 0;
-  /// Returns the peer's address, of kind none if the peer has disconnected.
+  /// Returns the peer's address, also after the peer has disconnected; of kind none after reset_when_closed().
   [[nodiscard]] virtual address remote_address(int handle) const = 0;
   [[nodiscard]] std::string peer_address(int handle) const { return remote_address(handle).to_string(); }
   /// Limits the bytes in flight in each direction to `send_buffer` and `receive_buffer`; 0 keeps the system's value.
@@ -52,7 +52,10 @@ class socket_services {
   virtual error_code set_busy_poll(int, int) noexcept { return {}; }
   /// Returns how many bytes have arrived and have not been received yet.
   [[nodiscard]] virtual std::size_t unread(int handle) const noexcept = 0;
-  /// Makes engine::close() drop unsent bytes and send a reset to the peer.
+  /// Returns how many accepted bytes the peer has not taken yet: its kernel's acknowledgements are the measure.
+  [[nodiscard]] virtual std::size_t unsent(int) const noexcept { return 0; }
+  /// Drops unsent bytes and resets the peer: at once where the network can, also if other processes have the socket;
+  /// else when engine::close() is called, which must follow.
   virtual void reset_when_closed(int handle) noexcept = 0;
 
  protected:

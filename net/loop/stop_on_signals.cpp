@@ -6,9 +6,13 @@
 
 #include <sys/eventfd.h>
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -19,8 +23,19 @@
 namespace quintet {
 namespace {
 
-// For each signal: the eventfd to write to, plus one; 0: none. The signal handler reads nothing else.
-constinit std::array<std::atomic<int>, 65> targets{};
+// For each signal: the eventfd to write to, plus one, and the process that has made it; 0: none. The signal handler
+// reads nothing else.
+constinit std::array<std::atomic<std::uint64_t>, 65> targets{};
+
+constexpr unsigned bits_of_process = 32;
+std::uint64_t target_of_this_process(int descriptor) noexcept {
+  return static_cast<std::uint64_t>(::getpid()) << bits_of_process | static_cast<std::uint32_t>(descriptor + 1);
+}
+bool is_of_this_process(std::uint64_t target) noexcept {
+  return target >> bits_of_process == static_cast<std::uint64_t>(::getpid());
+}
+int descriptor_of(std::uint64_t target) noexcept { return static_cast<int>(target & 0xffff'ffffU) - 1; }
+
 // Threads inside the handler. An eventfd must not be closed while one of them may write to it.
 constinit std::atomic<int> inside{0};
 
@@ -28,8 +43,10 @@ extern "C" void quintet_on_signal(int signal) {
   const int saved = errno;
   const std::uint64_t one = 1;
   inside.fetch_add(1);
-  if (const int target = targets[static_cast<std::size_t>(signal)].load(); target != 0)
-    (void)!::write(target - 1, &one, sizeof one);
+  if (const std::uint64_t target = targets[static_cast<std::size_t>(signal)].load(); is_of_this_process(target))
+    (void)!::write(descriptor_of(target), &one, sizeof one);
+  else if (target != 0)
+    (void)::raise(signal);  // a child of fork() shares the eventfd of its parent; the usual effect is its own
   inside.fetch_sub(1);
   errno = saved;
 }
@@ -73,7 +90,9 @@ signal_guard::signal_guard(event_loop& on, std::initializer_list<int> signals, s
     action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
     sigemptyset(&action.sa_mask);
     const bool exists = signal > 0 && static_cast<std::size_t>(signal) < targets.size();
-    if (exists) before.target = targets[static_cast<std::size_t>(signal)].exchange(watcher_->descriptor() + 1);
+    if (exists)
+      before.target =
+          targets[static_cast<std::size_t>(signal)].exchange(target_of_this_process(watcher_->descriptor()));
     if (!exists || ::sigaction(signal, &action, &before.action) != 0) {
       if (exists) targets[static_cast<std::size_t>(signal)].store(before.target);
       restore();
@@ -81,11 +100,26 @@ signal_guard::signal_guard(event_loop& on, std::initializer_list<int> signals, s
     }
     saved_.push_back(before);
   }
+  unblock(signals);
+}
+
+// A parent may have blocked them for all that it starts. Later threads inherit the mask of this one.
+void signal_guard::unblock(std::initializer_list<int> signals) noexcept {
+  sigset_t these{};
+  sigemptyset(&these);
+  for (const int signal : signals) sigaddset(&these, signal);
+  sigemptyset(&blocked_before_);
+  sigset_t before{};
+  ::pthread_sigmask(SIG_UNBLOCK, &these, &before);
+  for (const int signal : signals)
+    if (sigismember(&before, signal) == 1) sigaddset(&blocked_before_, signal);
+  unblocked_on_ = ::pthread_self();
 }
 
 signal_guard::~signal_guard() { restore(); }
 
 void signal_guard::restore() noexcept {
+  if (::pthread_equal(unblocked_on_, ::pthread_self())) ::pthread_sigmask(SIG_BLOCK, &blocked_before_, nullptr);
   for (; !saved_.empty(); saved_.pop_back()) {
     const saved_action& before = saved_.back();
     ::sigaction(before.signal, &before.action, nullptr);

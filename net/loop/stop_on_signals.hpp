@@ -5,15 +5,21 @@
 #include "event_loop.hpp"
 
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <vector>
 
+#include <pthread.h>
+
 namespace quintet {
 
 /// [before run] Calls a function on the loop's thread when one of the signals arrives. Each signal does so once. A
 /// second one has its usual effect.
+///
+/// The constructor unblocks the signals on its thread; a parent process may have blocked them. In a child of fork()
+/// they have their usual effect, and none on the parent.
 ///
 /// The destructor restores the previous actions. It must run after the loop has run, and before the loop is destroyed.
 /// Among several guards for one signal the newest is called. Destroy guards in the reverse order of construction. A
@@ -32,11 +38,14 @@ class signal_guard {
   struct saved_action {
     int signal;
     struct sigaction action;
-    int target;
+    std::uint64_t target;
   };
+  void unblock(std::initializer_list<int> signals) noexcept;
   void restore() noexcept;
   std::unique_ptr<watcher> watcher_;
   std::vector<saved_action> saved_;
+  sigset_t blocked_before_{};
+  pthread_t unblocked_on_{};
 };
 
 /// [before run] Stops the server: `stop_on_signals stopper(server);`. A second signal during the stop ends the process.

@@ -39,9 +39,10 @@ struct connection_limits {
 
   duration first_byte_timeout{};  ///< from opening to the first byte; then errc::first_byte_timeout
   /// No byte received, no byte accepted by the kernel, and no running handler; then errc::idle_timeout. While output
-  /// waits, only bytes accepted by the kernel count; a send_timeout, if set, applies instead.
+  /// waits, only bytes that the peer has acknowledged count; a send_timeout, if set, applies instead.
   duration idle_timeout{};
-  duration send_timeout{};  ///< output waits and the kernel accepts none; then errc::send_timeout
+  /// Output waits and the peer acknowledges none of it; then errc::send_timeout, at most an eighth later.
+  duration send_timeout{};
   /// From the first byte of a message to its last, plus the time of its bytes at `min_receive_rate`; then
   /// errc::message_timeout. The wait between two bytes never exceeds this time. A callback's message continues while it
   /// leaves input unused or calls connection::mark_incomplete(). A coroutine's message ends when read_message(),
@@ -50,7 +51,8 @@ struct connection_limits {
   duration message_timeout{};
   std::size_t min_receive_rate = 0;  ///< bytes per second, added to message_timeout; 0: adds no time
 
-  /// After close(), once all output has been sent: the time for the peer to read it and to close. Zero closes at once,
+  /// After close(), once all output has been sent: the time for the peer to read it and to close. Also the longest
+  /// silence of a peer to which no more can be sent, and whose input is still executed. Zero closes at once,
   /// which saves two system calls. Any later byte from the peer then resets the connection and may destroy data the
   /// peer has not read. Use zero only if the peer sends nothing more.
   duration linger_timeout = std::chrono::seconds(1);

@@ -110,7 +110,7 @@ address acceptor_group::listen_on_all_at_once(const listen_options& options) {
     file_descriptor copy(::fcntl(first.handle(), F_DUPFD_CLOEXEC, 0));
     if (!copy) throw_system_error(errno, "cannot listen on " + options.at);
     same.descriptor = copy.get();
-    listen_on(*loop, same, true);
+    listen_on(*loop, same, true).share_socket_of(first);
     (void)copy.release();
   }
   return first.at();

@@ -27,6 +27,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       loop_(loop),
       on_accept_(std::move(on_accept)),
       socket_(options.socket),
+      holders_(options.descriptor < 0 ? std::make_shared<std::atomic<int>>(1) : nullptr),
       listening_(loop.io().sockets().listen(options)),
       caller_copy_(loop.options().own_descriptors ? listening_ : -1),
       max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
@@ -40,8 +41,19 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
 }
 
 listener::~listener() {
+  if (!started_ && listening_ >= 0) stop_listening();
   abort();
   if (listening_ >= 0 || caller_copy_ >= 0) loop_.io().close(std::max(listening_, caller_copy_));
+}
+
+void listener::share_socket_of(const listener& other) noexcept {
+  holders_ = other.holders_;
+  if (holders_) holders_->fetch_add(1);
+}
+
+// close() would leave a socket listening that a child of fork(), or another descriptor table, holds too.
+void listener::stop_listening() noexcept {
+  if (holders_ && holders_->fetch_sub(1) == 1) loop_.io().sockets().stop_listening(listening_);
 }
 
 // Accepted connections inherit the option.
@@ -113,14 +125,13 @@ bool listener::accept_one() noexcept {
 
 void listener::expired() noexcept { update(); }
 
-// Closes the socket at once, so that the system refuses clients that connect while the last handlers finish. With
-// own_descriptors other tables also hold the socket, so it must stop listening first.
+// Closes the socket at once, so that the system refuses clients that connect while the last handlers finish.
 void listener::abort() noexcept {
   if (!std::exchange(started_, false)) return;
   cancel();
   loop_.io().remove(*this);
   loop_.leave(*this);
-  if (caller_copy_ >= 0) loop_.io().sockets().stop_listening(listening_);
+  stop_listening();
   loop_.io().close(std::exchange(listening_, -1));
 }
 

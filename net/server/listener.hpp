@@ -5,8 +5,10 @@
 #include "../../base/log.hpp"
 #include "../loop/event_loop.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,6 +27,8 @@ class listener final : private loop_member, private accept_channel, private time
            properties how = {});
   ~listener();
 
+  /// [before run] Says that this listener has a descriptor of another one's socket, which the last of them shuts down.
+  void share_socket_of(const listener& other) noexcept;
   /// [before run] Sets SO_BUSY_POLL for accepted IP connections, unless it is 0. Logs a refusal.
   void set_busy_poll(std::chrono::microseconds longest) noexcept;
   /// [before run] Sets a function that the loop calls when accepting fails. It returns true to try again at once,
@@ -56,6 +60,7 @@ class listener final : private loop_member, private accept_channel, private time
   void abort() noexcept override;
   void update() noexcept;
   void pause_after(error_code reason) noexcept;
+  void stop_listening() noexcept;
   bool accept_one() noexcept;
   [[nodiscard]] bool is_accepting() const noexcept { return started_ && !held_ && !pending(); }
 
@@ -63,9 +68,11 @@ class listener final : private loop_member, private accept_channel, private time
   accept_function on_accept_;
   std::function<bool(error_code)> error_handler_;
   const socket_options socket_;  // of each connection
-  int listening_;                // -1: closed
-  const int caller_copy_;        // listening_ in the creator's descriptor table, with own_descriptors; else -1
-  const int max_waiting_;        // maximum length of the backlog
+  // Number of listeners with descriptors of the socket. Null: another process has made it, and may accept from it.
+  std::shared_ptr<std::atomic<int>> holders_;
+  int listening_;          // -1: closed
+  const int caller_copy_;  // listening_ in the creator's descriptor table, with own_descriptors; else -1
+  const int max_waiting_;  // maximum length of the backlog
   const address at_;
   const std::string name_;  // for the log
   const log_hook& log_;

@@ -75,9 +75,10 @@ bool memory_engine::connect_ready(connect_channel& c) {
 
 bool memory_engine::stream_ready(stream_channel& c) {
   auto& s = net_.streams_.at(c.handle());
-  if (s.reset && !(interest(c) & knows_reset)) {
+  const bool is_read = (interest(c) & reads) != 0;
+  if (s.reset && !(interest(c) & knows_reset) && (s.arrived.empty() || !is_read)) {
     interest(c) |= knows_reset;
-    c.on_receive_end(system_error_code(ECONNRESET));
+    tell_reset(c, s.arrived.empty());
     return true;
   }
   if ((interest(c) & sends) && (s.reset || room(c.handle()) > 0)) {
@@ -85,15 +86,23 @@ bool memory_engine::stream_ready(stream_channel& c) {
     c.on_sendable();
     return true;
   }
-  if (!(interest(c) & reads) || s.reset) return false;
+  if (!is_read) return false;
   if (!s.arrived.empty()) {
     receive(c);
     return true;
   }
-  if (!s.ended) return false;
+  if (!s.ended && !s.reset) return false;
   interest(c) &= ~reads;
   c.on_receive_end({});
   return true;
+}
+
+// As sockets do: received bytes outlive the reset, and its error is told once.
+void memory_engine::tell_reset(stream_channel& c, bool nothing_waits) {
+  const error_code reason = system_error_code(ECONNRESET);
+  if (!nothing_waits) return c.on_send_failed(reason);
+  interest(c) &= ~reads;
+  c.on_receive_end(reason);
 }
 
 void memory_engine::receive(stream_channel& c) {
@@ -118,7 +127,7 @@ std::size_t memory_engine::room(int handle) const {
 
 engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces) noexcept {
   const auto& s = net_.streams_.at(c.handle());
-  if (s.reset || s.peer < 0) return {0, EPIPE};
+  if (s.reset || s.peer < 0) return {0, s.reset ? ECONNRESET : EPIPE};
   const std::size_t offered = size_of(pieces), most = std::min(offered, room(c.handle()));
   const std::size_t taken = net_.takes_all ? most : net_.portion(most);
   for (std::size_t left = taken; left > 0;) {

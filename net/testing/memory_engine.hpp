@@ -30,6 +30,7 @@ class memory_engine final : public engine {
   bool connect_ready(connect_channel& c);
   bool stream_ready(stream_channel& c);
   void receive(stream_channel& c);
+  static void tell_reset(stream_channel& c, bool nothing_waits);
   std::size_t room(int handle) const;
 
   memory_network& net_;

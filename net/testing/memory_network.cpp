@@ -92,6 +92,7 @@ void memory_network::close(int handle) {
   if (s->second.peer >= 0) {
     stream& other = streams_.at(s->second.peer);
     other.ended = true;
+    other.former_peer = sockets_.local_address(handle);
     other.peer = -1;
     // As TCP does if a socket with unread bytes is closed.
     if (s->second.resets || !s->second.arrived.empty()) other.reset = true;

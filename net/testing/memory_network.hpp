@@ -75,6 +75,7 @@ class memory_network {
     bool reset = false;        // by the other side
     bool resets = false;       // closing this side resets the other one
     address connecting = {};   // of kind none: not being connected
+    address former_peer = {};  // of the closed other side
     address accepted_at = {};  // of the listener; of kind none: this side is the client
   };
   struct listening {

@@ -50,10 +50,13 @@ address memory_sockets::local_address(int handle) const {
 
 address memory_sockets::remote_address(int handle) const {
   const auto s = net_.streams_.find(handle);
-  return s != net_.streams_.end() && s->second.peer >= 0 ? local_address(s->second.peer) : address();
+  if (s == net_.streams_.end()) return {};
+  return s->second.peer >= 0 ? local_address(s->second.peer) : s->second.former_peer;
 }
 
 std::size_t memory_sockets::unread(int handle) const noexcept { return net_.streams_.at(handle).arrived.size(); }
+
+std::size_t memory_sockets::unsent(int handle) const noexcept { return net_.unread(handle); }
 
 void memory_sockets::reset_when_closed(int handle) noexcept { net_.streams_.at(handle).resets = true; }
 

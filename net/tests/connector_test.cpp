@@ -318,7 +318,7 @@ struct recording_channel : connect_channel {
 
 // The kernel does this for a port of the ephemeral range that nobody listens on, once in some ten thousand attempts.
 BOOST_AUTO_TEST_CASE(a_socket_that_is_connected_to_itself_is_refused) {
-  const file_descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  file_descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in self{};
   self.sin_family = AF_INET;
   self.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -332,6 +332,10 @@ BOOST_AUTO_TEST_CASE(a_socket_that_is_connected_to_itself_is_refused) {
   while (!c.result) io->poll(engine::forever);
   BOOST_TEST(*c.result == system_error(ECONNREFUSED));
   BOOST_TEST(c.handle() == -1);
+  // Nor does it keep the port from a server, in TIME_WAIT.
+  fd.reset();
+  const file_descriptor server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  BOOST_TEST(::bind(server.get(), reinterpret_cast<sockaddr*>(&self), size) == 0);
 }
 
 }  // namespace quintet

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -218,6 +219,40 @@ BOOST_DATA_TEST_CASE(a_timer_fires_while_the_peer_is_silent, data::make(all_mode
   BOOST_TEST(result.get() == 3);
   f.peer.send("2");
   BOOST_TEST(f.peer.receive(2) == "xx");
+}
+
+/// Waits at the gate, so that posted functions queue up behind it.
+struct waiting_handler {
+  gate* until;
+  std::atomic<connection_registry*>* registry;
+  connection_id* id;
+  void operator()(connection& c, bytes) const {
+    *id = c.id();
+    *registry = &c.registry();
+    until->wait();
+  }
+};
+
+BOOST_DATA_TEST_CASE(nothing_runs_after_a_posted_function_has_thrown, data::make(all_models), kind) {
+  gate until;
+  std::atomic<connection_registry*> registry{nullptr};
+  connection_id id;
+  std::atomic<int> ran{0};
+  running<server<waiting_handler>> srv(config{.model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
+                                       waiting_handler{&until, &registry, &id});
+  client c(srv->port());
+  c.send("x");
+  BOOST_REQUIRE(until.await_waiting(1));
+  const auto alive = std::make_shared<int>();
+  BOOST_TEST(!registry.load()->post(id, [&ran](connection&) { ++ran; }));
+  BOOST_TEST(!registry.load()->post(id, [](connection&) { throw std::runtime_error("as requested"); }));
+  for (int i = 0; i < 3; ++i) BOOST_TEST(!registry.load()->post(id, [&ran, alive](connection&) { ++ran; }));
+  until.open();
+  BOOST_TEST(c.receive_rest().empty());
+  BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
+  BOOST_TEST(ran == 1);
+  BOOST_TEST(eventually([&] { return alive.use_count() == 1; }));
+  BOOST_TEST(srv->statistics().handler_errors == 1U);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace quintet::shm {
 
 class engine;
 
-/// Passes all calls on, except the count of unread bytes: those of a port lie in its ring, not in its socket.
+/// Passes all calls on, except the counts of bytes: those of a port lie in its rings, not in its socket.
 class forwarding_sockets final : public socket_services {
  public:
   forwarding_sockets(engine& owner, socket_services& inner) noexcept : owner_(owner), inner_(inner) {}
@@ -32,6 +32,7 @@ class forwarding_sockets final : public socket_services {
     return inner_.set_busy_poll(handle, microseconds);
   }
   [[nodiscard]] std::size_t unread(int handle) const noexcept override;
+  [[nodiscard]] std::size_t unsent(int handle) const noexcept override;
   void reset_when_closed(int handle) noexcept override { inner_.reset_when_closed(handle); }
 
  private:

@@ -32,6 +32,8 @@ class port final : public event_channel {
   void finish() noexcept;
   /// Copies received bytes to `place` and makes room for more.
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
+  /// Returns how many sent bytes the peer has not taken.
+  [[nodiscard]] std::size_t unsent() noexcept { return local_end().out.unread(); }
   [[nodiscard]] std::size_t unread() noexcept { return local_end().in.available(local_end().in.capacity()); }
 
   /// Nothing is received after the end.

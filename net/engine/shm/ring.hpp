@@ -110,6 +110,8 @@ class basic_ring_producer : public basic_ring_side<Atomics> {
     if (known_room() < wanted) refresh();
     return known_room();
   }
+  /// Returns how many published bytes the consumer has not released.
+  [[nodiscard]] std::size_t unread() noexcept { return capacity() - room(capacity()); }
   /// Returns the free space up to the end of the ring's memory, for the caller to fill from its front.
   [[nodiscard]] std::span<char> reserve(std::size_t wanted) noexcept {
     const std::size_t at = index(own_);

@@ -124,7 +124,7 @@ engine::send_result uring_engine::send_now(watched& w, output_pieces pieces) noe
   return sent;
 }
 
-// The caller already counts a failed send as sent, so report the failure as a receive error.
+// The caller already counts a failed send as sent. Receiving goes on, since bytes may have arrived before.
 bool uring_engine::sent(watched& w, const completion& c) {
   w.unsent = nullptr;
   if (std::exchange(w.silent, false))
@@ -139,10 +139,13 @@ bool uring_engine::sent(watched& w, const completion& c) {
   release_slot(w);
   after_send(w);
   if (!w.target) return false;
-  if (fails) return end_of_input(w, system_call::error_of(c.result));
-  if (!std::exchange(w.blocked, false)) return false;
-  static_cast<stream_channel&>(*w.target).on_sendable();
-  return true;
+  const bool was_blocked = std::exchange(w.blocked, false);
+  auto& s = static_cast<stream_channel&>(*w.target);
+  if (fails)
+    s.on_send_failed(system_call::error_of(c.result));
+  else if (was_blocked)
+    s.on_sendable();
+  return fails || was_blocked;
 }
 
 void uring_engine::release_slot(watched& w) noexcept {
@@ -285,7 +288,8 @@ void uring_engine::restart_starved() noexcept {
 // queued input and then the end.
 bool uring_engine::hung_up(watched& w, const completion& c) {
   if (!w.target || c.result <= 0 || (c.result & POLLERR) == 0 || w.wants_input()) return false;
-  return end_of_input(w, kernel_sockets::pending_error(w.handle));
+  w.ended = report_error(static_cast<stream_channel&>(*w.target));
+  return true;
 }
 
 bool uring_engine::writable(watched& w) {

@@ -96,7 +96,7 @@ class poll_engine final : public socket_engine {
     if (!(events & (POLLIN | POLLHUP | POLLERR))) return;
     if (interest(c) & reads) return receive(c);
     interest(c) |= quiet;
-    if (events & POLLERR) c.on_receive_end(kernel_sockets::pending_error(c.handle()));
+    if (events & POLLERR) (void)report_error(c);
   }
 
   void receive(stream_channel& c) {

@@ -143,6 +143,7 @@ std::size_t callback_service::operator()(connection& c, bytes in) {
 }
 
 void callback_service::on_close(connection& c, error_code why) {
+  if (c.peer_address().empty()) session_.seen().fault("on_close without the peer's address");
   session_.close(why, c.loop().in_this_thread());
   if (session_.options().throw_at_close) throw std::runtime_error("close");
 }
@@ -155,7 +156,10 @@ namespace {
 struct at_end {
   session& what;
   stream& on;
-  ~at_end() { what.close({}, on.loop().in_this_thread()); }
+  ~at_end() {
+    if (on.peer_address().empty()) what.seen().fault("a coroutine ends without the peer's address");
+    what.close({}, on.loop().in_this_thread());
+  }
 };
 
 awaitable<answer> reply(stream& s, session& session, bytes request) {
