@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus: a node and peers that send any frames and any bytes, with right and with wrong checksums, in any order.
+// bus: a node, peers that send any frames and any bytes, with right and with wrong checksums, in any order, and one
+// honest peer in whose name they speak. Whatever happened, the link with the honest peer works in the end.
+#include "bus_peer.hpp"
 #include "fuzz.hpp"
 
 #include <quintet/net/bus.hpp>
@@ -7,6 +9,7 @@
 #include <quintet/net/simulation.hpp>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +31,13 @@ std::string sealed(const bus::frame_header& h, bytes body) {
 }
 
 struct world {
-  world() {
+  explicit world(std::uint8_t settings)
+      : is_larger((settings & 1U) != 0),
+        on_restart((settings & 2U) != 0 ? bus_restart_policy::fail : bus_restart_policy::send_again) {
     node.start();
     sim.drive(node.loop());
+    node.connect(fuzz::honest_peer::id, {"tcp:127.0.0.1:9"});
+    run();
   }
   ~world() {
     node.stop();
@@ -42,22 +49,29 @@ struct world {
     for (const int c : peers) sim.network().close(c);
   }
   bus_options options() {
-    return {.id = 1,
+    return {.id = is_larger ? 20U : 1U,  // than the honest peer's
             .listen = {"tcp:127.0.0.1:7"},
             .parent = 8,
             .on_messages =
                 [this](std::span<const bus_message> all) {
                   for (const bus_message& m : all) {
                     require(m.payload.size() <= max_message, "no message is larger than max_message");
-                    delivered += m.payload.size();
+                    heard_oracle |= m.source == fuzz::honest_peer::id && m.payload == oracle;
                   }
                 },
+            .on_route =
+                [this](std::uint64_t peer, std::optional<bus_route> r) {
+                  if (peer == fuzz::honest_peer::id) route = r;
+                },
+            .on_room = [this](std::uint64_t) { is_refused = false; },
             .max_message = max_message,
             .max_unacknowledged = 2 * max_message,
             .max_posted = 2 * max_message,
             .max_peers = 4,
             .max_receipts = 8,
             .max_checksum_errors = 3,
+            .reconnect = {.base = std::chrono::milliseconds(10), .cap = std::chrono::milliseconds(100)},
+            .on_restart = on_restart,
             .shared_memory = false,
             .make_engine = [this] { return sim.network().make_engine(); },
             .time = &sim.time()};
@@ -68,38 +82,80 @@ struct world {
   }
   void node_sends(std::uint64_t to, std::size_t size) {
     if (taken == most_messages) return;
-    taken += !node.send(to, std::string(size, 'n'), [this](error_code) { ++completed; });
+    const auto send = [this, to, size]() noexcept {
+      const error_code failed = node.send(to, std::string(size, 'n'), [this](error_code) { ++completed; });
+      taken += !failed;
+      return failed;
+    };
+    if (to != fuzz::honest_peer::id) return (void)send();  // as another thread
+    node.loop().post([this, send]() noexcept { is_refused |= send() == errc::output_full; });
   }
 
+  void run() {
+    do sim.run_until_quiet();
+    while (honest.pump());
+  }
+  void advance(std::chrono::milliseconds by) {
+    sim.advance(by, by);
+    run();
+  }
+  /// Both directions of the link with the honest peer, within two minutes. A refused message waits for on_room.
+  void require_link_works() {
+    for (const int c : peers) sim.network().close(c);
+    peers.clear();
+    honest.is_deaf = false;
+    honest.last_payload.clear();
+    bool is_taken = false;
+    for (int s = 0; s < 120 && !(heard_oracle && honest.last_payload == oracle); ++s) {
+      if (s % 10 == 0) honest.send(oracle);
+      node.loop().post([&]() noexcept {
+        if (is_refused || (is_taken && s % 10 != 0)) return;
+        is_taken = !node.send(fuzz::honest_peer::id, oracle);
+        is_refused = !is_taken;
+      });
+      for (int part = 0; part < 4; ++part) advance(std::chrono::milliseconds(250));
+    }
+    require(!is_refused, "on_room follows a refused message");
+    require(heard_oracle, "the node hears the honest peer");
+    require(honest.last_payload == oracle, "the honest peer hears the node");
+    require(node.route_of(fuzz::honest_peer::id) == route, "on_route tells the route");
+  }
+
+  static constexpr bytes oracle = "is anybody there?";
+  const bool is_larger;
+  const bus_restart_policy on_restart;
   simulation sim{1};
-  std::size_t delivered = 0, taken = 0, completed = 0;
+  std::size_t taken = 0, completed = 0;
+  bool heard_oracle = false, is_refused = false;
+  std::optional<bus_route> route;
   std::vector<int> peers;
+  fuzz::honest_peer honest{sim.network(), is_larger ? 20U : 1U, max_message};
   bus_node node{options()};
 };
 
-bus::hello hello_from(fuzz::input& in) {
-  const std::uint8_t what = in.byte();
-  return {.id = 1U + what % 8U,  // may be the node's own
-          .target = what & 0x80U ? 2U : 1U,
-          .epoch = in.byte() % 4U,
-          .known_epoch = in.byte() % 2U,
+bus::hello hello_from(world& w, fuzz::input& in) {
+  const std::uint8_t what = in.byte(), epoch = in.byte(), known = in.byte();
+  return {.id = 1U + what % 16U,  // may be the node's own, and that of the honest peer
+          .target = what & 0x80U ? 2U : w.node.id(),
+          .epoch = epoch & 0x80U ? fuzz::honest_peer::epoch : epoch % 4U,
+          .known_epoch = known & 0x80U ? w.honest.node_epoch() : known % 2U,
           .received = in.byte() % 4U,
           .max_message = what & 0x40U ? 0U : static_cast<std::uint32_t>(max_message),
           .route = static_cast<bus_route>(what & 0x20U ? 9U : 3U),
           .is_pinned = (what & 0x10U) != 0};
 }
 
-std::string frame_from(fuzz::input& in) {
+std::string frame_from(world& w, fuzz::input& in) {
   const std::uint8_t what = in.byte();
   std::string body;
   bus::frame_header h{static_cast<frame_type>(what % 9), in.byte(), in.byte(), in.byte()};
   switch (what % 9) {
     case static_cast<int>(frame_type::hello):
-      return std::string(bus::encode(hello_from(in)).data());
+      return std::string(bus::encode(hello_from(w, in)).data());
     case static_cast<int>(frame_type::start):
     case static_cast<int>(frame_type::acknowledge):
     case static_cast<int>(frame_type::resend):
-      return std::string(bus::encode(h.type, in.byte() % 8U).data());
+      return std::string(bus::encode(h.type, in.byte() % 8U, h.flags).data());
     case static_cast<int>(frame_type::routed): {
       std::array<char, bus::routing_size> place{};
       bus::encode(place.data(), bus::routing{in.byte() % 8U, in.byte() % 8U, in.byte() % 4U});
@@ -114,8 +170,24 @@ std::string frame_from(fuzz::input& in) {
   return sealed(h, body);
 }
 
+void honest_step(world& w, std::uint8_t what, fuzz::input& in) {
+  switch (what & 7U) {
+    case 0:
+      return w.honest.send(in.take(in.byte()));
+    case 1:
+      return w.honest.inject(frame_from(w, in));
+    case 2:
+      return w.honest.connect();
+    case 3:
+      return w.honest.drop_connections();
+    default:
+      w.honest.is_deaf = (what & 1U) == 0;
+  }
+}
+
 void step(world& w, fuzz::input& in) {
   const std::uint8_t what = in.byte();
+  if ((what & 0x80U) != 0) return honest_step(w, what, in), w.run();
   const int peer = w.peers.empty() ? -1 : w.peers[what / 8U % w.peers.size()];
   memory_network& net = w.sim.network();
   switch (what % 8) {
@@ -124,10 +196,10 @@ void step(world& w, fuzz::input& in) {
       break;
     case 1:
     case 2:
-      if (peer >= 0) net.send(peer, frame_from(in));
+      if (peer >= 0) net.send(peer, frame_from(w, in));
       break;
     case 3: {
-      std::string bad = frame_from(in);
+      std::string bad = frame_from(w, in);
       bad[in.byte() % bad.size()] ^= 1;
       if (peer >= 0) net.send(peer, bad);
       break;
@@ -141,7 +213,7 @@ void step(world& w, fuzz::input& in) {
     case 6:
       if (peer < 0) break;
       std::erase(w.peers, peer);
-      if (what & 0x80U)
+      if (what & 0x40U)
         net.reset(peer);
       else
         net.close(peer);
@@ -149,7 +221,7 @@ void step(world& w, fuzz::input& in) {
     default:
       w.sim.advance(std::chrono::milliseconds(in.byte() * 20));
   }
-  w.sim.run_until_quiet();
+  w.run();
   if (peer >= 0 && what % 8 != 6) (void)net.receive(peer);
 }
 
@@ -157,8 +229,9 @@ void step(world& w, fuzz::input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::input in(data, size);
-  world w;
+  world w(in.byte());
   w.connect();
   for (int steps = 0; steps < 60 && !in.empty(); ++steps) step(w, in);
+  w.require_link_works();
   return 0;
 }

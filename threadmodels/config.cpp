@@ -63,6 +63,7 @@ config config::session_defaults(std::vector<listen_options> listen) {
 }
 
 server_options server_options_of(const config& c) {
+  detail::require(!c.listen.empty(), "listen", "has no address; it must have at least one");
   return {.listen = c.listen,
           .engine = c.engine,
           .limits = c.limits,

@@ -79,7 +79,8 @@ class asking {
   bus_options options(std::uint64_t own) {
     return {.id = own, .on_messages = [this](std::span<const bus_message> all) {
               for (const bus_message& m : all)
-                if (auto* const waits = std::exchange(answer_, nullptr)) waits->set_value(std::string(m.payload));
+                if (auto* const waits = m.source == of_ ? std::exchange(answer_, nullptr) : nullptr)
+                  waits->set_value(std::string(m.payload));
             }};
   }
   // After this the loop does not touch the promise.

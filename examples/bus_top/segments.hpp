@@ -26,7 +26,8 @@ struct file_state {
 };
 
 /// Returns the files in memory that a process of this host has made for its peers. Both processes must have the same
-/// user. Empty if `ring_size` is not the size of a ring.
+/// user. Believes nothing that the process says: skips files that no node makes. Empty if `ring_size` is not the size
+/// of a ring.
 [[nodiscard]] std::vector<file_state> files_of(pid_t process, std::size_t ring_size);
 
 }  // namespace bus_top

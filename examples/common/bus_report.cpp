@@ -2,6 +2,7 @@
 // bus_report: writes and reads the text.
 #include "bus_report.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <stdexcept>
 
@@ -21,6 +22,9 @@ std::string to_text(const quintet::bus_node& node, std::size_t ring_size) {
 
 bus_report bus_report_from(quintet::bytes text) {
   bus_report r;
+  // The report goes to a terminal, which would obey control sequences.
+  const auto is_plain = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };
+  if (!std::ranges::all_of(text, is_plain)) throw std::runtime_error("the answer is not a report");
   std::istringstream in{std::string(text)};
   for (std::string kind, name; in >> kind;) {
     std::uint64_t peer = 0;

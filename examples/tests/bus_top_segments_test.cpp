@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_top_segments_test: bus_top shows the places that are in use, and believes no ring size.
+// bus_top_segments_test: bus_top shows the places that are in use, and believes nothing that a node says.
 #include "bus_top/segments.hpp"
+#include "common/bus_report.hpp"
 
 #include <quintet/net/engine/shm/endpoint.hpp>
 #include <quintet/net/engine/shm/segment_pool.hpp>
@@ -9,7 +10,10 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
+#include <thread>
 
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,6 +56,33 @@ BOOST_AUTO_TEST_CASE(a_number_that_is_no_ring_size_shows_nothing) {
   BOOST_REQUIRE(!pool.take(memory, file, offset));
   for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 63U) - 2048})
     BOOST_TEST(bus_top::files_of(::getpid(), wrong).empty());
+}
+
+file_descriptor unsealed_file() { return file_descriptor(::memfd_create("quintet", MFD_CLOEXEC)); }
+
+BOOST_AUTO_TEST_CASE(a_file_that_its_process_shortens_meanwhile_does_no_harm) {
+  const file_descriptor file = unsealed_file();
+  const auto full = static_cast<off_t>(64 * shm::place_size(ring_size));
+  std::jthread process([&](const std::stop_token& ends) {
+    while (!ends.stop_requested())
+      for (const off_t size : {full, off_t{0}}) BOOST_TEST_REQUIRE(::ftruncate(file.get(), size) == 0);
+  });
+  for (int i = 0; i < 2000; ++i) BOOST_TEST_REQUIRE(bus_top::files_of(::getpid(), ring_size).size() <= 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_no_node_makes_is_skipped) {
+  const file_descriptor file = unsealed_file();
+  BOOST_REQUIRE(::ftruncate(file.get(), off_t{1} << 40U) == 0);
+  BOOST_TEST(bus_top::files_of(::getpid(), ring_size).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_report_with_control_sequences_is_refused) {
+  const std::string usual = "process 7\nring_size 4096\nroute 2 shm\ncounter sent 5\n";
+  BOOST_TEST(example::bus_report_from(usual).counters.at("sent") == 5U);
+  for (const char* const wrong : {"route 2 \x1b[2J\n", "counter \x1b]0;title\x07 5\n",
+                                  "counter \xc2\x9b"
+                                  "2J 5\n"})
+    BOOST_CHECK_THROW((void)example::bus_report_from(usual + wrong), std::runtime_error);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ class bus_node {
   /// [any thread] Sends a message. On the node's loop, its route is the peer's link, or a node that forwards it. The
   /// completion is called once on the loop: without an error when the peer, or the destination of a forwarded message,
   /// has it. See doc/bus.md for the errors. If send() returns an error, the message is not sent and the completion not
-  /// called: errc::message_too_big, errc::stopped, EHOSTUNREACH (on the loop), and errc::output_full: a link's queue is
-  /// full (on the loop; on_room follows), or as much waits as max_posted or max_receipts allows.
+  /// called: errc::message_too_big, errc::stopped, EHOSTUNREACH (on the loop), and errc::output_full: on the loop a
+  /// link's queue is full, or max_receipts is reached, and on_room follows; else as much waits as max_posted allows.
   /// Other threads' messages leave in batches, each thread's in its order. They wait in memory that max_posted bounds
   /// while a link's queue is full. Throws std::bad_alloc without effect.
   error_code send(std::uint64_t to, bytes payload);

@@ -63,8 +63,8 @@ struct bus_options {
   std::function<void(std::span<const bus_message>)> on_messages = {};  ///< messages of one link, in order
   /// A link has another route; none: its connection was lost. Reconnecting goes on if this node called connect().
   std::function<void(std::uint64_t peer, std::optional<bus_route> route)> on_route = {};
-  /// send() has returned errc::output_full because this link's queue was full. Now half of it is free, or its messages
-  /// have failed. For a forwarded message, `peer` is the next node on its way.
+  /// send() has returned errc::output_full on the loop. Now half of the queue is free, or its messages have failed. Not
+  /// called when the node ends. For a forwarded message, `peer` is the next node on its way.
   std::function<void(std::uint64_t peer)> on_room = {};
 
   // Limits.

@@ -138,11 +138,9 @@ void dialer::pending_lost() noexcept {
 }
 
 void dialer::established(bus_route route) noexcept {
+  stop();  // if the peer has connected meanwhile
   current_route_ = route;
   established_at_ = node_.loop().now();
-  connector_.reset();  // if the peer has connected meanwhile
-  waits_for_answer_ = false;
-  timer_.cancel();
   schedule_retry();
 }
 

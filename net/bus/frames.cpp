@@ -21,10 +21,10 @@ control_frame encode(const hello& h) noexcept {
   return f;
 }
 
-control_frame encode(frame_type type, std::uint64_t number) noexcept {
+control_frame encode(frame_type type, std::uint64_t number, std::uint8_t flags) noexcept {
   control_frame f;
   store(f.storage.data() + prefix_size + header_size, number);
-  seal(f.storage.data(), {type}, sizeof number);
+  seal(f.storage.data(), {type, flags}, sizeof number);
   f.size = prefix_size + header_size + sizeof number;
   return f;
 }
@@ -33,10 +33,11 @@ std::optional<hello> decode_hello(bytes body) noexcept {
   if (body.size() != hello_size || load<std::uint32_t>(body) != hello::current_version) return std::nullopt;
   const auto route = static_cast<unsigned char>(body[4]);
   if (route > static_cast<unsigned char>(bus_route::tcp)) return std::nullopt;
-  return hello{load<std::uint64_t>(body.substr(8)),  load<std::uint64_t>(body.substr(16)),
-               load<std::uint64_t>(body.substr(24)), load<std::uint64_t>(body.substr(32)),
-               load<std::uint64_t>(body.substr(40)), load<std::uint32_t>(body.substr(48)),
-               static_cast<bus_route>(route),        body[5] != 0};
+  const hello h{load<std::uint64_t>(body.substr(8)),  load<std::uint64_t>(body.substr(16)),
+                load<std::uint64_t>(body.substr(24)), load<std::uint64_t>(body.substr(32)),
+                load<std::uint64_t>(body.substr(40)), load<std::uint32_t>(body.substr(48)),
+                static_cast<bus_route>(route),        body[5] != 0};
+  return h.id != 0 && h.epoch != 0 ? std::optional(h) : std::nullopt;
 }
 
 std::optional<std::uint64_t> decode_number(bytes body) noexcept {

@@ -33,11 +33,13 @@ enum class frame_type : std::uint8_t {
   message,      ///< from this peer, for this node; the body is the payload
   routed,       ///< the body is `routing` and the payload
   acknowledge,  ///< the sequence number of the last message that was received
-  resend,       ///< the sequence number from which on messages were lost: a checksum was wrong
+  resend,       ///< the sequence number from which on messages were lost: a checksum was wrong; may be is_repeated
 };
 
 /// Flags of a routed frame.
 constexpr std::uint8_t wants_receipt = 1, is_receipt = 2;
+/// A flag of a resend frame: the first request may have been lost. It asks for no repetition in return.
+constexpr std::uint8_t is_repeated = 1;
 
 struct frame_header {
   frame_type type;
@@ -119,8 +121,8 @@ struct control_frame {
 };
 [[nodiscard]] control_frame encode(const hello& h) noexcept;
 /// A frame of the types whose body is one number.
-[[nodiscard]] control_frame encode(frame_type type, std::uint64_t number) noexcept;
-/// Return nothing if the body is malformed.
+[[nodiscard]] control_frame encode(frame_type type, std::uint64_t number, std::uint8_t flags = 0) noexcept;
+/// Return nothing if the body is malformed. A hello's id and epoch are not 0.
 [[nodiscard]] std::optional<hello> decode_hello(bytes body) noexcept;
 [[nodiscard]] std::optional<std::uint64_t> decode_number(bytes body) noexcept;
 

@@ -27,7 +27,7 @@ link::link(node& owner, std::uint64_t id)
 
 link::~link() {
   dialer_.stop();
-  for (wire* w : {std::exchange(current_, nullptr), std::exchange(retiring_, nullptr)})
+  for (wire* w : {current_, retiring_, arriving_})
     if (w) w->abandon();
 }
 
@@ -44,43 +44,59 @@ hello link::make_hello(bus_route route) const {
           .is_pinned = pinned_.has_value()};
 }
 
-bool link::establish(wire& w, const hello& h) {
-  if (pending_ == &w) pending_ = nullptr;
-  if (h.epoch == 0) return false;
-  if (h.epoch != peer_epoch_) note_epoch(h);
-  if (h.known_epoch == epoch_ && h.received > out_.acknowledged() && !acknowledged(h.received)) return false;
-  if (!w.is_dialed()) {
-    peer_has_pinned_ = h.is_pinned;
-    w.answer(make_hello(w.route()));
-  }
+bool link::contradicts(const hello& h) const noexcept { return h.known_epoch == epoch_ && h.received > out_.last(); }
+
+// A hello of another epoch may have waited for longer than its sender has lived. So it changes nothing before the start
+// frame, which the sender writes when it has this side's answer.
+void link::establish(wire& w, const hello& h) {
+  if (w.is_dialed()) return take_over(w, h);
+  if (wire* const earlier = std::exchange(arriving_, &w)) earlier->abandon();
+  arrived_ = h;
+  w.answer(make_hello(w.route()));
+  if (peer_epoch_ == 0 || h.epoch == peer_epoch_) take_over(w, h);
+}
+
+void link::start_at(wire& w, std::uint64_t number) {
+  if (arriving_ == &w) take_over(w, arrived_);
+  received_ = std::max(received_, number - 1);  // beyond the next one: the peer has failed the messages before it
+}
+
+// Only begin_to_send() can throw. It comes before the effects.
+void link::take_over(wire& w, const hello& h) {
+  const bool is_successor = peer_epoch_ != 0 && h.epoch != peer_epoch_;
+  const bool fails = is_successor && node_.options().on_restart == bus_restart_policy::fail;
+  const std::uint64_t known = h.known_epoch == epoch_ ? std::max(h.received, out_.acknowledged()) : out_.acknowledged();
+  const std::uint64_t first = (fails ? out_.last() : known) + 1;
+  w.begin_to_send(out_.find(first), first);
+  if (h.epoch != peer_epoch_) forget_predecessor(h.epoch);
+  if (is_successor) node_.counters().peer_restarts.add();
+  if (last_route_) node_.counters().resent.add(out_.last() + 1 - first);
+  if (!w.is_dialed()) peer_has_pinned_ = h.is_pinned;
   replace_current(w);
-  return true;
+  if (fails) return fail_all(system_error_code(ECONNRESET));
+  (void)acknowledged(known);
+  use_room();
 }
 
 // Messages of the predecessor that have not been read are dropped with its connections: its numbers mean nothing now.
-void link::note_epoch(const hello& h) {
-  const bool is_successor = peer_epoch_ != 0;
-  peer_epoch_ = h.epoch;
+void link::forget_predecessor(std::uint64_t epoch) noexcept {
+  peer_epoch_ = epoch;
   received_ = 0;
   for (wire* w : {std::exchange(current_, nullptr), std::exchange(retiring_, nullptr)})
     if (w) w->abandon();
-  if (!is_successor) return;
-  node_.counters().peer_restarts.add();
-  if (node_.options().on_restart == bus_restart_policy::fail) fail_all(system_error_code(ECONNRESET));
 }
 
 // All that the peer has not acknowledged goes to the new connection, also what is on its way by the old one: the peer
 // drops what it receives twice. So the order of messages never depends on which connection is faster.
-void link::replace_current(wire& w) {
+void link::replace_current(wire& w) noexcept {
+  if (pending_ == &w) pending_ = nullptr;
+  if (arriving_ == &w) arriving_ = nullptr;
   wire* const old = std::exchange(current_, &w);
   node_.counters().connections.add();
   if (last_route_ && !old) node_.counters().reconnects.add();
   if (last_route_ && *last_route_ != w.route()) node_.counters().route_changes.add();
-  if (last_route_) node_.counters().resent.add(out_.last() - out_.acknowledged());
   last_route_ = w.route();
   unreachable_.cancel();
-  const std::uint64_t first = out_.acknowledged() + 1;
-  w.begin_to_send(out_.find(first), first);
   if (wire* const older = std::exchange(retiring_, nullptr)) older->abandon();
   if (old && w.is_dialed())
     old->abandon();
@@ -90,15 +106,9 @@ void link::replace_current(wire& w) {
   node_.report_route(id_, w.route());
 }
 
-// A number beyond the next one: the peer has failed the messages before it.
-bool link::start_at(std::uint64_t number) noexcept {
-  if (number == 0) return false;
-  received_ = std::max(received_, number - 1);
-  return true;
-}
-
 void link::lost(wire& w) noexcept {
   if (retiring_ == &w) retiring_ = nullptr;
+  if (arriving_ == &w) arriving_ = nullptr;
   if (pending_ == &w) {
     pending_ = nullptr;
     return dialer_.pending_lost();
@@ -146,24 +156,27 @@ bool link::acknowledged(std::uint64_t number) {
   if (number <= out_.acknowledged()) return true;
   out_.acknowledge(number);
   if (!awaited_.empty()) complete(number, {});
-  if (was_full_ && out_.is_half_empty()) use_room();
+  use_room();
   return true;
 }
 
-void link::use_room() {
-  if (!was_full_) return;
+void link::use_room() noexcept {
+  if (!was_full_ || !out_.is_half_empty()) return;
   send_parked();
   if (!parked_.empty()) return;
   was_full_ = false;
   node_.report_room(id_);
 }
 
-void link::send_parked() {
-  while (!parked_.empty()) {
+void link::send_parked() noexcept {
+  for (; !parked_.empty(); parked_.pop_front()) {
     parked_message& next = parked_.front();
-    if (node_.send_on(*this, next.payload, next.done)) return;  // full again
+    try {
+      if (node_.send_on(*this, next.payload, next.done)) return;  // full again
+    } catch (const std::bad_alloc&) {
+      node_.refuse_for_memory(next.done);
+    }
     node_.release_posted(posted_cost(next.payload.size()));
-    parked_.pop_front();
   }
 }
 
@@ -185,6 +198,7 @@ void link::fail_all(error_code why) noexcept {
     node_.release_posted(posted_cost(m.payload.size()));
     if (m.done) node_.call(m.done, why);
   }
+  use_room();
 }
 
 }  // namespace quintet::bus

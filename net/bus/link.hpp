@@ -49,10 +49,12 @@ class link {
 
   // For the wires.
   [[nodiscard]] hello make_hello(bus_route route) const;
-  /// The peer's hello has arrived on `w`: it becomes the current wire. Returns false if the hello contradicts the link.
-  [[nodiscard]] bool establish(wire& w, const hello& h);
-  /// The peer's next message on a new wire has this number. Returns false if it cannot.
-  [[nodiscard]] bool start_at(std::uint64_t number) noexcept;
+  /// Returns whether no peer of this link can have sent this hello.
+  [[nodiscard]] bool contradicts(const hello& h) const noexcept;
+  /// The peer's hello has arrived on `w`, which becomes the current wire: at once, or when its start has arrived.
+  void establish(wire& w, const hello& h);
+  /// The peer's next message on a new wire has this number, which is not 0.
+  void start_at(wire& w, std::uint64_t number);
   /// Returns false if there was no such message.
   [[nodiscard]] bool acknowledged(std::uint64_t number);
   void lost(wire& w) noexcept;
@@ -66,10 +68,10 @@ class link {
 
   [[nodiscard]] bool has_pending() const noexcept { return pending_ != nullptr; }
   void pin(std::optional<bus_route> route);
-  /// Drops all messages; their completions get `why`.
+  /// Drops all messages; their completions get `why`. Calls on_room, if a message was refused.
   void fail_all(error_code why) noexcept;
-  /// Sends what is parked, and calls on_room, if a message was refused. Throws std::bad_alloc.
-  void use_room();
+  /// Sends what is parked, and calls on_room, if a message was refused and half of the queue is free.
+  void use_room() noexcept;
 
  private:
   struct awaited_message {
@@ -82,10 +84,11 @@ class link {
   };
   using callback = callback_timer<std::function<void()>>;
 
-  void note_epoch(const hello& h);
-  void replace_current(wire& w);
+  void take_over(wire& w, const hello& h);
+  void forget_predecessor(std::uint64_t epoch) noexcept;
+  void replace_current(wire& w) noexcept;
   void continue_on(wire& w) noexcept;
-  void send_parked();
+  void send_parked() noexcept;
   void complete(std::uint64_t up_to, error_code why) noexcept;
 
   node& node_;
@@ -97,6 +100,8 @@ class link {
   wire* current_ = nullptr;
   wire* retiring_ = nullptr;  // the one before, until the side that has replaced it closes it
   wire* pending_ = nullptr;   // waits for the answer to its hello
+  wire* arriving_ = nullptr;  // accepted, and not current yet
+  hello arrived_{};           // of arriving_
   std::deque<awaited_message> awaited_;
   std::deque<parked_message> parked_;
   std::optional<bus_route> pinned_, last_route_;

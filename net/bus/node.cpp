@@ -18,12 +18,6 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32U | device()) | 1U;  // not 0
 }
 
-/// A server needs a listener. That of a node without addresses has a random name, and refuses everybody.
-listen_options closed_listener() {
-  return {"unix:@quintet-bus-" + std::to_string(random_number()),
-          {.may_connect = [](const peer_credentials&) { return false; }}};
-}
-
 listen_options listener_of(std::string_view at, const bus_options& o) {
   const bool is_unix = at.starts_with("unix:");
   if (at.starts_with("tcp:")) at.remove_prefix(4);
@@ -41,7 +35,6 @@ listen_options listener_of(std::string_view at, const bus_options& o) {
 
 server_options server_options_of(const bus_options& o) {
   server_options s{.listen = {}, .engine = o.engine, .log = o.log};
-  if (o.listen.empty()) s.listen.push_back(closed_listener());
   for (const std::string& at : o.listen) s.listen.push_back(listener_of(at, o));
   s.limits.first_byte_timeout = s.limits.message_timeout = o.connecting.timeout;
   s.limits.min_receive_rate = 4096;
@@ -66,8 +59,12 @@ node::node(bus_options options) : options_(checked(std::move(options))), random_
       [this] { return wire_handler{std::make_unique<socket_wire>(*this, nullptr, bus_route::tcp)}; });
   server_ = std::make_unique<server_type>(server_options_of(options_), one_loop(), std::move(accepted));
   loop_ = &server_->main_loop();
-  receipts_.emplace(loop(), options_.receipt_timeout, options_.max_receipts,
-                    [this](const completion& done, error_code why) { call(done, why); });
+  receipts_.emplace(
+      loop(), options_.receipt_timeout, options_.max_receipts,
+      [this](const completion& done, error_code why) { call(done, why); },
+      [this] {
+        for (auto& [id, l] : links_) l->use_room();
+      });
   in_process::add(*this);
 }
 
@@ -128,22 +125,20 @@ link& node::make_link(std::uint64_t id) {
   return *place;
 }
 
-void node::erase(std::uint64_t id) noexcept {
+// Callbacks may send to this peer: it has no link any more.
+void node::end_link(std::uint64_t id, error_code why) noexcept {
+  const auto ended = links_.extract(id);
+  if (ended.empty()) return;
   last_ = nullptr;
-  links_.erase(id);
+  if (ended.mapped()->current()) report_route(id, std::nullopt);
+  ended.mapped()->fail_all(why);
 }
 
 void node::connect(std::uint64_t peer, std::vector<candidate> how) {
   if (!has_ended_) make_link(peer).dialing().use(std::move(how));
 }
 
-void node::disconnect(std::uint64_t peer) {
-  link* const l = find(peer);
-  if (!l) return;
-  l->fail_all(system_error_code(ECANCELED));
-  if (l->current()) report_route(peer, std::nullopt);
-  erase(peer);
-}
+void node::disconnect(std::uint64_t peer) { end_link(peer, system_error_code(ECANCELED)); }
 
 void node::use_route(std::uint64_t peer, std::optional<bus_route> route) {
   if (link* const l = find(peer)) l->pin(route);
@@ -154,23 +149,15 @@ void node::unreachable(link& l) {
   loop().post([this, id = l.id()]() noexcept {
     link* const found = find(id);
     if (!found || found->current()) return;
-    found->fail_all(system_error_code(ETIMEDOUT));
-    if (!found->dialing().is_on()) return erase(id);
-    found->use_room();  // nothing is parked any more, so this allocates nothing
+    const error_code why = system_error_code(ETIMEDOUT);
+    found->dialing().is_on() ? found->fail_all(why) : end_link(id, why);
   });
 }
 
 // Both sides may connect at the same time. Then the connection of the smaller id stays.
-link* node::link_for_accepted(const hello& h, wire& w) {
-  link* l = find(h.id);
-  if (!l && links_.size() >= options_.max_peers) return nullptr;
-  if (!l) l = &make_link(h.id);
-  if (l->has_pending()) {
-    if (id() < h.id) return nullptr;
-    l->dialing().stop();
-  }
-  w.set_route(h.route);
-  return l;
+link* node::link_for_accepted(const hello& h) {
+  if (link* const l = find(h.id)) return l->has_pending() && id() < h.id ? nullptr : l;
+  return links_.size() < options_.max_peers ? &make_link(h.id) : nullptr;
 }
 
 // ---- Connections ----------------------------------------------------------------------------------------------------
@@ -223,7 +210,7 @@ void node::report_route(std::uint64_t peer, std::optional<bus_route> route) noex
 }
 
 void node::report_room(std::uint64_t peer) noexcept try {
-  if (options_.on_room) options_.on_room(peer);
+  if (options_.on_room && !has_ended_) options_.on_room(peer);
 } catch (...) {
   loop().counters().handler_errors.add();
 }
@@ -234,6 +221,11 @@ void node::report_failure(std::uint64_t peer, const char* what, error_code why) 
   const std::string who = peer != 0 ? "node " + std::to_string(peer) : "an unknown node";
   report(options_.log, {severity::warning, "closed a bus connection with " + who + ": " + what, why});
 } catch (const std::bad_alloc&) {  // the count remains
+}
+
+void node::refuse_for_memory(const completion& done) noexcept {
+  counters_.refused.add();
+  if (done) call(done, make_error_code(boost::system::errc::not_enough_memory));
 }
 
 void node::call(const completion& done, error_code why) noexcept try { done(why); } catch (...) {

@@ -96,7 +96,7 @@ class node {
   void attach(link& to, int handle, bus_route route);
   [[nodiscard]] bool connect_in_process(link& to);
   /// Returns the link of an accepted wire, or nullptr if the peer is refused.
-  [[nodiscard]] link* link_for_accepted(const hello& h, wire& w);
+  [[nodiscard]] link* link_for_accepted(const hello& h);
   void unreachable(link& l);
   void drop(memory_wire& w) noexcept;
   void report_route(std::uint64_t peer, std::optional<bus_route> route) noexcept;
@@ -104,6 +104,8 @@ class node {
   /// Logs that a connection of this peer was closed; 0: it is unknown.
   void report_failure(std::uint64_t peer, const char* what, error_code why) noexcept;
   void call(const completion& done, error_code why) noexcept;
+  /// There was no memory for a message of another thread. `done` may be empty.
+  void refuse_for_memory(const completion& done) noexcept;
   /// Adds a message to the batch for on_messages, which deliver() calls.
   void add(const bus_message& m) {
     batch_[batch_size_++] = m;
@@ -112,15 +114,15 @@ class node {
   }
   /// Exceptions are those of on_messages.
   void deliver();
-  /// Delivers, forwards or drops a routed message. Returns false if it is malformed.
-  [[nodiscard]] bool take_routed(link& from, const frame_header& h, bytes body);
+  /// Delivers, forwards or drops a routed message. `body` has `r` at its front.
+  void take_routed(link& from, const frame_header& h, const routing& r, bytes body);
 
  private:
   using server_type = basic_server<one_loop, handler_factory<std::function<wire_handler()>>>;
 
   [[nodiscard]] link* find(std::uint64_t id) noexcept;
   link& make_link(std::uint64_t id);
-  void erase(std::uint64_t id) noexcept;
+  void end_link(std::uint64_t id, error_code why) noexcept;
   [[nodiscard]] link* next_hop(std::uint64_t to, const link* from) noexcept;
   void learn(std::uint64_t source, const link& by);
   /// Appends a frame to a link's queue: `before` and `payload` are its body.

@@ -79,7 +79,7 @@ error_code node::send_routed(std::uint64_t to, bytes payload, completion done) {
     return system_error_code(EHOSTUNREACH);
   }
   const bool wants = static_cast<bool>(done);
-  if (wants && receipts_->is_full()) return errc::output_full;
+  if (wants && receipts_->is_full()) return by->note_full(), errc::output_full;
   std::array<char, routing_size> encoded{};
   encode(encoded.data(), routing{id(), to, wants ? receipts_->next_tag() : 0});
   const std::uint8_t flags = wants ? wants_receipt : 0;
@@ -185,9 +185,7 @@ bool node::take_one(posted_message& m, bytes payload) noexcept try {
   l->park(payload, m.done);
   return false;
 } catch (const std::bad_alloc&) {
-  counters_.refused.add();
-  if (m.done) call(m.done, make_error_code(boost::system::errc::not_enough_memory));
-  return true;
+  return refuse_for_memory(m.done), true;
 }
 
 // ---- Forwarding -----------------------------------------------------------------------------------------------------
@@ -212,35 +210,26 @@ void node::learn(std::uint64_t source, const link& by) {
   learned_[source] = by.id();
 }
 
-bool node::take_routed(link& from, const frame_header& h, bytes body) {
-  const bytes whole = body;
-  const auto r = bus::take_routing(body);
-  if (!r || body.size() > options_.max_message) return false;
-  learn(r->source, from);
-  if (r->destination == id()) {
+void node::take_routed(link& from, const frame_header& h, const routing& r, bytes body) {
+  const bytes payload = body.substr(routing_size);
+  learn(r.source, from);
+  if (r.destination == id()) {
     if ((h.flags & is_receipt) != 0) {
-      if (body.size() != sizeof(std::uint32_t)) return false;
       deliver();
-      receipts_->take(r->tag, error_of(load<std::uint32_t>(body)));
-      return true;
+      return receipts_->take(r.tag, error_of(load<std::uint32_t>(payload)));
     }
-    add({r->source, body});
-    give_back(*r, h.flags, {});
-    return true;
+    add({r.source, payload});
+    return give_back(r, h.flags, {});
   }
   error_code failed = system_error_code(ELOOP);
   if (h.hops < options_.max_hops) {
-    link* const to = next_hop(r->destination, &from);
+    link* const to = next_hop(r.destination, &from);
     const frame_header passed{frame_type::routed, h.flags, static_cast<std::uint8_t>(h.hops + 1)};
-    failed = to ? append(*to, passed, {}, whole) : system_error_code(EHOSTUNREACH);
+    failed = to ? append(*to, passed, {}, body) : system_error_code(EHOSTUNREACH);
   }
-  if (!failed) {
-    counters_.forwarded.add();
-    return true;
-  }
+  if (!failed) return counters_.forwarded.add();
   (failed == errc::output_full ? counters_.refused : counters_.unroutable).add();
-  give_back(*r, h.flags, failed);
-  return true;
+  give_back(r, h.flags, failed);
 }
 
 // A receipt that cannot be sent is lost: the source's completion then times out.

@@ -23,10 +23,15 @@ class receipts {
   /// Calls a completion, which must not throw.
   using call_function = std::function<void(const completion&, error_code)>;
 
-  receipts(event_loop& loop, duration timeout, std::size_t limit, call_function call)
-      : loop_(loop), timeout_(timeout), limit_(limit), call_(std::move(call)) {}
+  /// `on_room` must not throw. It is called when half of the limit is free again after is_full() was true.
+  receipts(event_loop& loop, duration timeout, std::size_t limit, call_function call, std::function<void()> on_room)
+      : loop_(loop), timeout_(timeout), limit_(limit), call_(std::move(call)), on_room_(std::move(on_room)) {}
 
-  [[nodiscard]] bool is_full() const noexcept { return waiting_.size() >= limit_; }
+  [[nodiscard]] bool is_full() noexcept {
+    const bool full = waiting_.size() >= limit_;
+    was_full_ |= full;
+    return full;
+  }
   /// Returns the tag that the next add() will have.
   [[nodiscard]] std::uint64_t next_tag() const noexcept { return first_ + waiting_.size(); }
   void add(completion done) {
@@ -41,6 +46,7 @@ class receipts {
     const completion done = std::exchange(waiting_[static_cast<std::size_t>(tag - first_)].done, {});
     drop_done();
     if (done) call_(done, result);
+    report_room();
   }
   void fail_all(error_code why) noexcept {
     while (!waiting_.empty()) take_front(why);
@@ -67,12 +73,18 @@ class receipts {
     while (!waiting_.empty() && waiting_.front().deadline <= loop_.now()) take_front(system_error_code(ETIMEDOUT));
     drop_done();
     if (!waiting_.empty()) loop_.start(timer_, waiting_.front().deadline - loop_.now());
+    report_room();
+  }
+  void report_room() noexcept {
+    if (waiting_.size() <= limit_ / 2 && std::exchange(was_full_, false)) on_room_();
   }
 
   event_loop& loop_;
   const duration timeout_;
   const std::size_t limit_;
   const call_function call_;
+  const std::function<void()> on_room_;
+  bool was_full_ = false;
   std::deque<entry> waiting_;
   std::uint64_t first_ = 1;  // tag of the first; 0: no receipt is wanted
   callback timer_{[this] { expire(); }};

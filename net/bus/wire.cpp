@@ -118,26 +118,36 @@ void wire::handle(const frame& f) {
       return fail("a message is larger than max_message");
     if (accept(h->sequence)) node_.add({link_->id(), body});
   } else if (h->type == frame_type::routed) {
-    if (accept(h->sequence) && !node_.take_routed(*link_, *h, body)) fail("a routed message is wrong");
+    handle_routed(*h, body);
   } else {
     node_.deliver();  // what follows may call functions of the program
     handle_control(*h, body);
   }
 }
 
+void wire::handle_routed(const frame_header& h, bytes body) {
+  bytes payload = body;
+  const auto r = take_routing(payload);
+  const bool is_right = (h.flags & is_receipt) != 0 ? payload.size() == sizeof(std::uint32_t)
+                                                    : payload.size() <= node_.options().max_message;
+  if (!r || !is_right) return fail("a routed message is wrong");
+  if (accept(h.sequence)) node_.take_routed(*link_, h, *r, body);
+}
+
 // Not the next message: one that comes again after a change of connections, or behind one that was lost.
 void wire::refuse(std::int32_t ahead) {
   if (ahead < 0)
     node_.counters().duplicates.add();
-  else if (!has_lost_)
+  else if (asked_ == 0)
     fail("a message is missing");
 }
 
 // For each frame with a wrong checksum, at once: no other frame may follow. If it was an acknowledgement, the peer's
-// answer has it.
-void wire::ask_again() {
-  has_lost_ = true;
-  if (is_started_ && link_) (void)write(encode(frame_type::resend, link_->received() + 1).data());
+// answer has it. If it was a request of the peer, the peer repeats that one.
+void wire::ask_again(std::uint8_t flags) {
+  if (!is_started_ || !link_) return;
+  asked_ = link_->received() + 1;
+  (void)write(encode(frame_type::resend, asked_, flags).data());
 }
 
 void wire::handle_control(const frame_header& h, bytes body) {
@@ -147,47 +157,48 @@ void wire::handle_control(const frame_header& h, bytes body) {
   }
   const auto number = decode_number(body);
   if (!number || !link_) return fail("a frame has no number");
+  if (is_started_ == (h.type == frame_type::start)) return fail("a start comes twice, or another frame before it");
   switch (h.type) {
     case frame_type::start:
-      if (is_started_ || !link_->start_at(*number)) return fail("a start comes twice, or at 0");
+      if (*number == 0) return fail("a start is at 0");
       is_started_ = true;
-      return;
+      return link_->start_at(*this, *number);
     case frame_type::acknowledge:
       if (!link_->acknowledged(*number)) fail("a message is acknowledged that was not sent");
       return;
     case frame_type::resend:
-      return rewind(*number);
+      return rewind(*number, (h.flags & is_repeated) != 0);
     default:
       return fail("a frame has an unknown type");
   }
 }
 
+// All checks come before the first effect: a wrong hello must not harm a link that works.
 void wire::greeted(const hello& h) {
   if (h.target != node_.id() || h.id == node_.id()) return fail("the hello is for another node");
   if (h.max_message != node_.options().max_message) return fail("its max_message is another one");
+  if (is_dialed_ && h.id != link_->id()) return fail("the hello is of another node");
+  link* const l = is_dialed_ ? link_ : node_.link_for_accepted(h);
+  if (!l) {  // refused
+    is_closed_ = true;
+    return shut();
+  }
+  if (l->contradicts(h)) return fail("the hello contradicts the link");
   is_greeted_ = true;
   codec_ = codec(length_prefix<4>(node_.options().max_message + largest_overhead), node_.options().max_checksum_errors);
-  if (is_dialed_) {
-    if (!link_ || h.id != link_->id()) return fail("the hello is of another node");
-  } else {
-    link_ = node_.link_for_accepted(h, *this);
-    if (!link_) {  // refused
-      is_closed_ = true;
-      return shut();
-    }
-  }
-  if (link_->establish(*this, h)) return;
-  fail("the hello contradicts the link");
-  link* const l = std::exchange(link_, nullptr);  // it does not know this wire any more
-  if (is_dialed_) l->dialing().pending_lost();
+  if (!is_dialed_) route_ = h.route;
+  link_ = l;
+  l->establish(*this, h);
 }
 
-void wire::rewind(std::uint64_t number) {
+void wire::rewind(std::uint64_t number, bool is_repetition) {
   const send_queue& out = link_->out();
   if (number <= out.acknowledged() || number > out.last() + 1) return fail("a message is asked for that is not there");
   ack_due_ = true;  // the lost frame may have been an acknowledgement
   node_.counters().resent.add(out.last() + 1 - number);
   cursor_ = out.find(number);
+  // The frame that the peer has lost may have been this side's own request.
+  if (!is_repetition && asked_ == link_->received() + 1) ask_again(is_repeated);
 }
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
@@ -251,10 +262,8 @@ void socket_wire::on_open(connection& c) {
 void socket_wire::on_input(connection& c, bytes in) {
   const at_hand scope(*this, c);
   received(in);
-  if (kept_bytes() > 0) {
-    c.count_kept_input(kept_bytes());
-    c.mark_incomplete();
-  }
+  if (kept_bytes() > 0) c.count_kept_input(kept_bytes());
+  if (is_within_message()) c.mark_incomplete();
 }
 
 bool socket_wire::write(bytes data) {

@@ -28,8 +28,6 @@ class wire {
 
   [[nodiscard]] bus_route route() const noexcept { return route_; }
   [[nodiscard]] bool is_dialed() const noexcept { return is_dialed_; }
-  /// For an accepted wire: the hello says the route.
-  void set_route(bus_route route) noexcept { route_ = route; }
 
   /// Has the link's queue and acknowledgements written, soon and once for all requests until then.
   void request_flush() {
@@ -65,6 +63,8 @@ class wire {
   virtual void shut() noexcept = 0;
 
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return partial_.size(); }
+  /// Returns whether the peer still owes its hello, its start, or the rest of a frame.
+  [[nodiscard]] bool is_within_message() const noexcept { return !is_started_ || !partial_.empty(); }
   [[nodiscard]] node& owner() const noexcept { return node_; }
 
  private:
@@ -74,11 +74,12 @@ class wire {
   void greeted(const hello& h);
   [[nodiscard]] bool accept(std::uint32_t sequence);
   void refuse(std::int32_t ahead);
-  void rewind(std::uint64_t number);
+  void handle_routed(const frame_header& h, bytes body);
+  void rewind(std::uint64_t number, bool is_repetition);
   [[nodiscard]] bool write_rest(bytes rest);
   /// Closes the connection because of what the peer has sent.
   void fail(const char* what, error_code why = errc::malformed_message);
-  void ask_again();
+  void ask_again(std::uint8_t flags = 0);
 
   node& node_;
   link* link_;
@@ -92,8 +93,8 @@ class wire {
   bool is_started_ = false;  // its start frame as well
   bool sends_ = false;       // begin_to_send() was called
   bool ack_due_ = false;
-  bool has_lost_ = false;  // a frame with a wrong checksum was dropped
   bool is_closed_ = false;
+  std::uint64_t asked_ = 0;  // the number of the last resend frame; 0: no frame with a wrong checksum was dropped
 };
 
 /// A wire over a connection, owned by the connection's handler. It never pauses its input for its output: two nodes

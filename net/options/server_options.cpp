@@ -20,7 +20,7 @@ bool same_place(const listen_options& a, const listen_options& b) {
 void validate(const server_options& options) {
   const auto& all = options.listen;
   for (const listen_options& l : all) validate(l);
-  if (std::ranges::all_of(all, &listen_options::priority))
+  if (!all.empty() && std::ranges::all_of(all, &listen_options::priority))
     throw config_error("listen has no address for ordinary connections; it must have at least one");
   for (auto a = all.begin(); a != all.end(); ++a)
     if (std::any_of(a + 1, all.end(), [&](const listen_options& b) { return same_place(*a, b); }))

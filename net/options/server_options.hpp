@@ -19,7 +19,8 @@ class engine;
 
 /// The options of a basic_server.
 struct server_options {
-  std::vector<listen_options> listen = default_listeners();  ///< at least one without `priority`
+  /// At least one without `priority`. Empty: the server has only connections of attach().
+  std::vector<listen_options> listen = default_listeners();
   engine_kind engine = engine_kind::automatic;  ///< of the main loop and the priority loop; a model has its own
   connection_limits limits = {};                ///< of each connection, unless the connection sets its own
   accept_limits accepting = {};                 ///< how many connections, from whom, how fast

@@ -2,42 +2,18 @@
 // bus_frames_test: frames and queues by themselves, and peers that send wrong ones.
 #include <boost/test/unit_test.hpp>
 
-#include "bus_world.hpp"
-#include "sockets.hpp"
+#include "raw_bus_peer.hpp"
 
 #include <quintet/base/framing/message_buffer.hpp>
-#include <quintet/net/bus/frames.hpp>
 #include <quintet/net/bus/send_queue.hpp>
-#include <quintet/net/file_descriptor.hpp>
 
 #include <array>
 #include <random>
-
-#include <sys/socket.h>
 
 namespace quintet::test {
 namespace {
 
 using bus::frame_type;
-
-std::string message_frame(std::uint32_t sequence, bytes payload) {
-  std::string f(bus::prefix_size + bus::header_size, '\0');
-  f += payload;
-  bus::seal(f.data(), {frame_type::message, 0, 0, sequence}, payload.size());
-  return f;
-}
-std::string control(frame_type type, std::uint64_t number) { return std::string(bus::encode(type, number).data()); }
-std::string hello_frame(std::uint64_t id, std::uint64_t target, std::uint64_t epoch = 7) {
-  return std::string(bus::encode(bus::hello{.id = id,
-                                            .target = target,
-                                            .epoch = epoch,
-                                            .known_epoch = 0,
-                                            .received = 0,
-                                            .max_message = 64 * 1024,
-                                            .route = bus_route::tcp,
-                                            .is_pinned = false})
-                         .data());
-}
 
 // ---- Encoding -------------------------------------------------------------------------------------------------------
 
@@ -131,45 +107,6 @@ BOOST_AUTO_TEST_CASE(each_cursor_reads_the_queue_without_a_gap) {
 
 // ---- Wrong peers ----------------------------------------------------------------------------------------------------
 
-/// A node at a TCP port, and a peer without one: a socket.
-struct raw_world {
-  explicit raw_world(bus_options o = {}) : node(with_address(std::move(o))) {}
-  static bus_options with_address(bus_options o) {
-    o.id = 1;
-    o.listen = {"tcp:127.0.0.1:0"};
-    return o;
-  }
-  void connect() {
-    peer = testing::connected_to(address(node.node.addresses().at(0).substr(4)));
-    received.clear();
-    is_closed = false;
-  }
-  void send(bytes data) const { (void)::send(peer.get(), data.data(), data.size(), MSG_NOSIGNAL); }
-  void receive() {
-    std::array<char, 4096> place{};
-    const ssize_t n = ::recv(peer.get(), place.data(), place.size(), MSG_DONTWAIT);
-    if (n > 0) received.append(place.data(), static_cast<std::size_t>(n));
-    if (n == 0 || (n < 0 && errno != EAGAIN)) is_closed = true;
-  }
-  template <class Condition>
-  bool until(Condition holds) {
-    return drive_until({&node}, [&] {
-      receive();
-      return holds();
-    });
-  }
-  bool until_closed() {
-    return until([&] { return is_closed; });
-  }
-
-  noting_node node;
-  file_descriptor peer;
-  std::string received;
-  bool is_closed = false;
-};
-
-const std::string greeting = hello_frame(9, 1) + control(frame_type::start, 1);
-
 BOOST_AUTO_TEST_CASE(a_flipped_bit_is_counted_and_closes_the_connection) {
   raw_world w;
   w.connect();
@@ -207,11 +144,7 @@ BOOST_AUTO_TEST_CASE(each_lost_frame_is_asked_for_again_at_once) {
   std::string bad = message_frame(1, "one");
   bad.back() = 'x';
   const std::string ask = control(frame_type::resend, 1);
-  const auto asked = [&] {
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = w.received.find(ask, at)) != std::string::npos; at += ask.size()) ++count;
-    return count;
-  };
+  const auto asked = [&] { return w.count(ask); };
   w.send(greeting + bad);
   BOOST_TEST(w.until([&] { return asked() == 1; }));
   w.send(bad);
@@ -242,14 +175,14 @@ BOOST_AUTO_TEST_CASE(a_connection_that_its_peer_gives_up_again_leaves_the_one_be
   BOOST_TEST(w.until([&] { return w.node.routes.size() == 1; }));
   BOOST_TEST(!w.node.node.send(9, "one"));
   BOOST_TEST(w.until([&] { return w.received.find("one") != std::string::npos; }));
-  file_descriptor first = std::move(w.peer);
+  file_descriptor first = std::move(w.fd);
   w.connect();
   w.send(greeting);
   BOOST_TEST(w.until([&] { return w.node.routes.size() == 2; }));
   {
-    const file_descriptor second(std::move(w.peer));
+    const file_descriptor second(std::move(w.fd));
   }
-  w.peer = std::move(first);
+  w.fd = std::move(first);
   w.received.clear();
   BOOST_TEST(w.until([&] { return w.node.routes.size() == 3; }));
   BOOST_TEST(!w.node.node.send(9, "two"));
@@ -314,7 +247,7 @@ BOOST_AUTO_TEST_CASE(random_bytes_and_random_frames_do_no_harm) {
       all += random() % 4 == 0 ? body : f;
     }
     w.send(all);
-    ::shutdown(w.peer.get(), SHUT_WR);
+    ::shutdown(w.fd.get(), SHUT_WR);
     BOOST_TEST_REQUIRE(w.until_closed());
   }
   w.connect();

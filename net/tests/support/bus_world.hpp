@@ -25,6 +25,9 @@
 namespace quintet {
 
 inline std::ostream& operator<<(std::ostream& out, bus_route r) { return out << to_string(r); }
+inline std::ostream& operator<<(std::ostream& out, bus_restart_policy p) {
+  return out << (p == bus_restart_policy::fail ? "fail" : "send_again");
+}
 
 }  // namespace quintet
 
