@@ -48,7 +48,8 @@ bool is_host(bytes text) {
   std::size_t end = text.find_first_not_of(of_names.substr(1));
   if (text.starts_with('[')) {
     end = text.find_first_not_of(of_names, 1);
-    if (end == text.npos || text[end++] != ']') return false;
+    if (end == text.npos || text[end] != ']') return false;
+    ++end;
   }
   const bytes port = text.substr(std::min(end, text.size()));
   return port.empty() || (port.front() == ':' && port.find_first_not_of("0123456789", 1) == port.npos);
