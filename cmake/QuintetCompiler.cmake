@@ -27,6 +27,10 @@ target_compile_options(quintet_warnings INTERFACE -Wall -Wextra -Wpedantic -Wsha
 add_library(quintet_build INTERFACE)
 target_compile_definitions(quintet_build INTERFACE BOOST_ASIO_NO_DEPRECATED)
 
+if(QUINTET_LIBC_CALLS)
+  target_compile_definitions(quintet_build INTERFACE QUINTET_LIBC_CALLS)
+endif()
+
 if(QUINTET_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # A precompiled header from ccache is valid although it is older than the sources of a fresh checkout.
   target_compile_options(quintet_build INTERFACE "SHELL:-Xclang -fno-pch-timestamp")

@@ -8,6 +8,15 @@ function(quintet_set_library_properties target)
   else()
     set(soversion ${PROJECT_VERSION_MAJOR})
   endif()
+  # A parent project may hide symbols by default. The libraries export everything all the same: their headers have no
+  # attributes for single classes.
+  get_directory_property(options COMPILE_OPTIONS)
+  if(NOT QUINTET_IS_TOP_LEVEL OR "${CMAKE_CXX_VISIBILITY_PRESET};${CMAKE_CXX_FLAGS};${options}" MATCHES "hidden|protected|internal")
+    target_compile_options(${target} PRIVATE -fvisibility=default -fno-visibility-inlines-hidden)
+  endif()
+  if(NOT QUINTET_IS_TOP_LEVEL)  # the parent's warnings, perhaps as errors, are for its own sources
+    target_compile_options(${target} PRIVATE -w)
+  endif()
   set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
     INSTALL_RPATH "$ORIGIN"  # the libraries are installed in one folder
     DEFINE_SYMBOL "")  # not needed; without it, shared and static libraries use the same objects
@@ -38,7 +47,13 @@ function(quintet_add_layer name)
 
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/quintet)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include/quintet/${name} SYMBOLIC)
-  target_include_directories(${target} ${scope}
+  # As a part of another project the headers are system headers there, without warnings, as those of installed libraries.
+  if(QUINTET_IS_TOP_LEVEL)
+    set(system "")
+  else()
+    set(system SYSTEM)
+  endif()
+  target_include_directories(${target} ${system} ${scope}
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_LIBS} $<BUILD_INTERFACE:quintet_build>)

@@ -7,12 +7,22 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
 
 namespace quintet {
+
+/// Returns the number as a size. Not a cast where the types are the same, because -Wuseless-cast would report it.
+template <std::integral Number>
+constexpr std::size_t as_size(Number n) noexcept {
+  if constexpr (std::same_as<Number, std::size_t>)
+    return n;
+  else
+    return static_cast<std::size_t>(n);
+}
 
 /// Returns the largest number of `width` bytes, 1 to 8.
 constexpr std::uint64_t largest_number(std::size_t width) noexcept { return ~std::uint64_t{0} >> (64 - 8 * width); }

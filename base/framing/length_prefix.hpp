@@ -18,9 +18,9 @@ namespace detail {
 /// Returns the frame of a message of known length. Rejects a length above `max` before any byte of it arrives.
 inline frame frame_of(bytes in, std::size_t header, std::uint64_t length, std::size_t max) noexcept {
   if (length > max) return frame::failed(errc::message_too_big);
-  const std::size_t total = header + static_cast<std::size_t>(length);
+  const std::size_t total = header + as_size(length);
   if (in.size() < total) return frame::incomplete(total);
-  return frame::complete(in.substr(header, static_cast<std::size_t>(length)), total);
+  return frame::complete(in.substr(header, as_size(length)), total);
 }
 
 }  // namespace detail
@@ -52,8 +52,7 @@ class length_prefix {
 
   /// Returns the requested limit, or less if the length cannot express it.
   [[nodiscard]] constexpr std::size_t max_size() const noexcept {
-    return static_cast<std::size_t>(
-        std::min({std::uint64_t{max_}, std::uint64_t{largest_max_message}, largest_message}));
+    return as_size(std::min({std::uint64_t{max_}, std::uint64_t{largest_max_message}, largest_message}));
   }
   [[nodiscard]] constexpr length_prefix widened(std::size_t by) const noexcept
     requires(Offset == 0 && Adjustment <= 0)  // else the frame limits what a message may be

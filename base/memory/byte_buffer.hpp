@@ -66,7 +66,8 @@ class byte_buffer {
   explicit byte_buffer(std::size_t capacity) : storage_(allocate(capacity)), capacity_(capacity) {}
   byte_buffer(byte_buffer&& other) noexcept { swap(other); }
   byte_buffer& operator=(byte_buffer&& other) noexcept {
-    byte_buffer(std::move(other)).swap(*this);
+    byte_buffer taken(std::move(other));
+    swap(taken);
     return *this;
   }
 

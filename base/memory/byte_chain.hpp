@@ -33,7 +33,8 @@ class byte_chain {
   byte_chain() noexcept = default;
   byte_chain(byte_chain&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
   byte_chain& operator=(byte_chain&& other) noexcept {
-    byte_chain(std::move(other)).swap(*this);
+    byte_chain taken(std::move(other));
+    swap(taken);
     return *this;
   }
   ~byte_chain() {

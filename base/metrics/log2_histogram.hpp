@@ -42,7 +42,7 @@ class log2_histogram {
 
   /// Adds a value. Only one thread may call this.
   void add(std::uint64_t value) noexcept {
-    counts_[static_cast<std::size_t>(std::bit_width(value))].add();
+    counts_[64 - static_cast<std::size_t>(std::countl_zero(value))].add();
     if (value > max_.load(std::memory_order_relaxed)) max_.store(value, std::memory_order_relaxed);
   }
   [[nodiscard]] snapshot now() const noexcept {

@@ -141,7 +141,7 @@ class connection : protected detail::connection_core {
   /// `migrated`: this object takes over from an object on another loop.
   connection(event_loop& loop, connection_host& host, detail::handoff_constants constants, bool migrated = false)
       : connection_core(loop, host, constants, migrated) {}
-  ~connection() = default;
+  virtual ~connection() = default;
 
  private:
   friend detail::connection_core;

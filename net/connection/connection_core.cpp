@@ -165,9 +165,9 @@ void connection_core::keep_unread(bytes unused) noexcept try {
   out_of_memory();
 }
 
-callback_scope connection_core::calling(callback what, const std::type_info* type) const noexcept {
+callback_scope connection_core::calling(callback what, const char* type) const noexcept {
   if (constants_.is_watched) host_.watchdog->watch_this_thread();
-  return callback_scope(what, &id_, type ? type : &handler_type());
+  return callback_scope(what, &id_, type ? type : handler_type());
 }
 
 void connection_core::report_exception() const noexcept {

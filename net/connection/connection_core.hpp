@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <typeinfo>
 
 namespace quintet {
 
@@ -82,7 +81,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// [baton] In a catch block: logs the current exception.
   void report_exception() const noexcept;
   /// [baton] Shows the watchdog, if there is one, which callback this thread runs, until the result is destroyed.
-  [[nodiscard]] callback_scope calling(callback what, const std::type_info* type = nullptr) const noexcept;
+  [[nodiscard]] callback_scope calling(callback what, const char* type = nullptr) const noexcept;
   /// [baton] After run_close(): schedules destruction. connection_handoff calls it unless the session keeps the baton.
   void close_is_done() noexcept;
   /// [baton, loop] Returns all input, unread and pending. Without memory the connection ends.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
+#include "../watch/type_text.hpp"
 #include "connection_context.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -22,8 +23,8 @@ class send_notice : public boost::intrusive::list_base_hook<> {
  private:
   friend class send_notices;
   virtual void call(error_code why) = 0;
-  [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // type of the function
-  std::uint64_t position_ = 0;                                            // number of bytes that must be sent first
+  [[nodiscard]] virtual const char* type() const noexcept = 0;  // type of the function
+  std::uint64_t position_ = 0;                                  // number of bytes that must be sent first
 };
 
 template <class F>
@@ -33,7 +34,7 @@ class send_notice_of final : public send_notice {
 
  private:
   void call(error_code why) override { function_(why); }
-  [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(F); }
+  [[nodiscard]] const char* type() const noexcept override { return detail::type_text<F>(); }
   F function_;
 };
 

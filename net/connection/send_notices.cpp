@@ -38,7 +38,7 @@ unsigned send_notices::call_first(error_code why) noexcept {
   const std::unique_ptr<send_notice> first(&waiting_.front());
   waiting_.pop_front();
   try {
-    const callback_scope scope(callback::when_sent, nullptr, &first->type());
+    const callback_scope scope(callback::when_sent, nullptr, first->type());
     first->call(why);
     return 0;
   } catch (...) {

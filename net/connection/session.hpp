@@ -2,6 +2,7 @@
 // session: a connection with its handler. message_session has callbacks; stream_session.hpp has coroutines.
 #pragma once
 
+#include "../watch/type_text.hpp"
 #include "handler.hpp"
 #include "session_owner.hpp"
 
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <new>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 namespace quintet::detail {
@@ -142,7 +142,7 @@ class message_session final : public connection {
     // The connection is closed already: an exception is only counted.
     if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
-  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
+  [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
 
   session_owner& owner_;

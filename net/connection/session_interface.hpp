@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <typeinfo>
 
 namespace quintet {
 
@@ -46,7 +45,7 @@ class session_interface : public connection_context {
   virtual connection_core* make_migrated(event_loop&) noexcept { return nullptr; }
   /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
-  [[nodiscard]] virtual const std::type_info& handler_type() const noexcept = 0;
+  [[nodiscard]] virtual const char* handler_type() const noexcept = 0;
   /// [loop] Cancels what the baton's holder awaits, because the loop stops or the connection was aborted.
   virtual void interrupt() noexcept {}
 

@@ -7,6 +7,7 @@
 #include "../loop/awaitable.hpp"
 #include "../loop/coroutine_host.hpp"
 #include "../watch/activity.hpp"
+#include "../watch/type_text.hpp"
 #include "connection.hpp"
 
 #include <boost/system/result.hpp>
@@ -17,7 +18,6 @@
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
-#include <typeinfo>
 
 namespace quintet {
 
@@ -109,8 +109,10 @@ class stream : public connection, private coroutine_host {
   /// ...). No error before that, at the end of the stream, or after an orderly close.
   [[nodiscard]] error_code failure() const noexcept { return has_ended() ? reason() : error_code(); }
 
-  /// [baton] Runs f() where the thread model runs handlers: on its pool while this coroutine waits, or here. The
-  /// co_await returns the result of f, or throws its exception.
+  /// [baton] Runs f() where the thread model runs handlers, while this coroutine waits. The co_await returns the result
+  /// of f, or throws its exception. With a pool (reactor_pool, loop_per_thread_pool) that is a thread of the pool.
+  /// Without one (single_reactor, loop_per_thread) it is this loop: f delays all connections of the loop. In
+  /// thread_per_connection it is the connection's own thread.
   template <std::invocable F>
   auto offload(F f) {
     return offloaded<F>(*this, std::move(f));
@@ -138,7 +140,7 @@ class stream : public connection, private coroutine_host {
    protected:
     explicit message_wait(stream& s) noexcept : stream_(s) {}
     message_wait(message_wait&&) = default;
-    ~message_wait() = default;
+    virtual ~message_wait() = default;
 
    private:
     friend stream;
@@ -234,7 +236,7 @@ class stream::offloaded final : private quintet::work_item {
     }
   }
   void call() noexcept try {
-    const callback_scope scope = stream_.calling(callback::offloaded, &typeid(F));
+    const callback_scope scope = stream_.calling(callback::offloaded, detail::type_text<F>());
     if constexpr (std::is_void_v<result_type>)
       function_();
     else

@@ -2,10 +2,10 @@
 // stream_session: a stream with its coroutine handler.
 #pragma once
 
+#include "../watch/type_text.hpp"
 #include "session.hpp"
 #include "stream.hpp"
 
-#include <typeinfo>
 #include <utility>
 
 namespace quintet::detail {
@@ -34,7 +34,7 @@ class stream_session final : public stream {
     owner_.run(item);
   }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
-  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(Handler); }
+  [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
 
   session_owner& owner_;

@@ -21,7 +21,7 @@ constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 
 /// Waits as epoll_wait does, without a cancellation point. A failure is negative.
 int wait_for_events(int set, epoll_event* ready, int size, int milliseconds) noexcept {
-#if QUINTET_PLAIN_SYSTEM_CALLS && defined(SYS_epoll_wait)
+#if QUINTET_DIRECT_SYSTEM_CALLS && defined(SYS_epoll_wait)
   return static_cast<int>(system_call::direct(SYS_epoll_wait, set, system_call::as_word(ready), size, milliseconds));
 #else
   return ::epoll_wait(set, ready, size, milliseconds);

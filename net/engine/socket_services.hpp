@@ -53,7 +53,7 @@ class socket_services {
 
  protected:
   socket_services() = default;
-  ~socket_services() = default;
+  virtual ~socket_services() = default;
 
  private:
   friend class engine;

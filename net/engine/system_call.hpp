@@ -21,18 +21,18 @@
 // each call. This library does not support pthread_cancel, so its calls enter the kernel directly. Sanitizers intercept
 // glibc's functions, so sanitized builds call those. So do builds without Linux. User-space instructions of an echo of
 // 8 bytes at 100 connections (benchmarks/budget/check, glibc 2.36, x86-64): direct 133.7, syscall(2) 172.9, glibc's
-// functions 253.2.
-#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER || !defined(__linux__)
-#define QUINTET_PLAIN_SYSTEM_CALLS 0
+// functions 253.2. Network stacks that are preloaded (LD_PRELOAD) see only calls of the C library: QUINTET_LIBC_CALLS.
+#if QUINTET_ADDRESS_SANITIZER || QUINTET_THREAD_SANITIZER || defined(QUINTET_LIBC_CALLS) || !defined(__linux__)
+#define QUINTET_DIRECT_SYSTEM_CALLS 0
 #elif defined(__has_feature)
 #if __has_feature(memory_sanitizer)
-#define QUINTET_PLAIN_SYSTEM_CALLS 0
+#define QUINTET_DIRECT_SYSTEM_CALLS 0
 #endif
 #endif
-#ifndef QUINTET_PLAIN_SYSTEM_CALLS
-#define QUINTET_PLAIN_SYSTEM_CALLS 1
+#ifndef QUINTET_DIRECT_SYSTEM_CALLS
+#define QUINTET_DIRECT_SYSTEM_CALLS 1
 #endif
-#if QUINTET_PLAIN_SYSTEM_CALLS
+#if QUINTET_DIRECT_SYSTEM_CALLS
 #include <sys/syscall.h>
 #endif
 
@@ -52,7 +52,7 @@ constexpr bool is_for_now(ssize_t result) noexcept { return result == -EAGAIN ||
 /// Converts a result that is not positive. 0 (end of input) is no error.
 inline error_code error_of(ssize_t result) noexcept { return system_error_code(static_cast<int>(-result)); }
 
-#if QUINTET_PLAIN_SYSTEM_CALLS
+#if QUINTET_DIRECT_SYSTEM_CALLS
 /// Enters the kernel as syscall(2) does; on x86-64 by an inline instruction.
 inline long direct(long number, long a, long b, long c, long d) noexcept {
 #if defined(__x86_64__)
@@ -76,7 +76,7 @@ inline long with_errno(long result) noexcept { return result < 0 ? -errno : resu
 #endif
 
 inline ssize_t receive(int socket, void* into, std::size_t size, int flags) noexcept {
-#if QUINTET_PLAIN_SYSTEM_CALLS
+#if QUINTET_DIRECT_SYSTEM_CALLS
   return direct(SYS_recvfrom, socket, as_word(into), static_cast<long>(size), flags);
 #else
   return with_errno(::recv(socket, into, size, flags));
@@ -84,7 +84,7 @@ inline ssize_t receive(int socket, void* into, std::size_t size, int flags) noex
 }
 
 inline ssize_t send(int socket, const void* from, std::size_t size, int flags) noexcept {
-#if QUINTET_PLAIN_SYSTEM_CALLS
+#if QUINTET_DIRECT_SYSTEM_CALLS
   return direct(SYS_sendto, socket, as_word(from), static_cast<long>(size), flags);
 #else
   return with_errno(::send(socket, from, size, flags));
@@ -97,7 +97,7 @@ inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
   msghdr message{};
   message.msg_iov = pieces.data();
   message.msg_iovlen = pieces.size();
-#if QUINTET_PLAIN_SYSTEM_CALLS
+#if QUINTET_DIRECT_SYSTEM_CALLS
   return direct(SYS_sendmsg, socket, as_word(&message), flags, 0);
 #else
   return with_errno(::sendmsg(socket, &message, flags));

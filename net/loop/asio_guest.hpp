@@ -2,6 +2,11 @@
 // asio_guest: the io_context inside an event_loop, for Asio clients of every kind.
 #pragma once
 
+#if !defined(__cpp_rtti) && !defined(QUINTET_NO_RTTI)
+#error \
+    "Asio finds the services of an io_context by RTTI, and Quintet's libraries were compiled with it: compile sources that include <quintet/net/asio.hpp> or <quintet/net/connection_pool.hpp> without -fno-rtti, or build Quintet with -fno-rtti as a part of the project."
+#endif
+
 #include "../../base/clock.hpp"
 #include "../../base/metrics/counter.hpp"
 

@@ -317,7 +317,7 @@ loop_executor event_loop::get_executor() { return {*this, guest().context().get_
 
 void detail::posted_function::run(work_item& item) noexcept {
   const std::unique_ptr<posted_function> self(static_cast<posted_function*>(&item));
-  const callback_scope scope(callback::posted, nullptr, &self->type_);
+  const callback_scope scope(callback::posted, nullptr, self->type_);
   self->call();
 }
 

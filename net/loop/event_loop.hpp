@@ -9,6 +9,7 @@
 #include "../engine/engine.hpp"
 #include "../options/loop_options.hpp"
 #include "../watch/affinity_guard.hpp"
+#include "../watch/type_text.hpp"
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
 #include "loop_timers.hpp"
@@ -20,10 +21,8 @@
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
-#include <typeindex>
-#include <typeinfo>
-#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace quintet {
 
@@ -50,12 +49,12 @@ class posted_function : public work_item {
   virtual ~posted_function() = default;
 
  protected:
-  explicit posted_function(const std::type_info& type) noexcept : work_item(&posted_function::run), type_(type) {}
+  explicit posted_function(const char* type) noexcept : work_item(&posted_function::run), type_(type) {}
 
  private:
   virtual void call() = 0;
   static void run(work_item& item) noexcept;
-  const std::type_info& type_;  // of the function, for the watchdog
+  const char* const type_;  // of the function, for the watchdog
 };
 
 }  // namespace detail
@@ -66,17 +65,23 @@ class loop_services {
   /// [loop] Returns the object of this type; makes it as T(loop) at the first call.
   template <class T>
   T& use(event_loop& loop) {
-    auto& slot = slots_[std::type_index(typeid(T))];
-    if (!slot) slot = std::make_shared<T>(loop);  // shared_ptr<void> remembers how to destroy a T
-    return *static_cast<T*>(slot.get());
+    const auto key = detail::type_key::of<T>();
+    for (const auto& [type, object] : slots_)
+      if (type == key) return *static_cast<T*>(object.get());
+    auto fresh = std::make_shared<T>(loop);
+    slots_.emplace_back(key, fresh);  // shared_ptr<void> remembers how to destroy a T
+    return *fresh;
   }
   /// Destroys all objects, one by one. A destructor may use other services; those already destroyed are made again.
   void clear() noexcept {
-    while (!slots_.empty()) (void)slots_.extract(slots_.begin());
+    while (!slots_.empty()) {
+      const std::shared_ptr<void> last = std::move(slots_.back().second);
+      slots_.pop_back();
+    }
   }
 
  private:
-  std::unordered_map<std::type_index, std::shared_ptr<void>> slots_;
+  std::vector<std::pair<detail::type_key, std::shared_ptr<void>>> slots_;  // few: no hashing
 };
 
 /// One thread's reactor. Only the loop's thread, the one inside run() or poll(), may touch the loop and the objects on
@@ -298,7 +303,7 @@ template <std::invocable F>
   requires(!std::is_base_of_v<work_item, F>)
 void event_loop::post(F f) {
   struct node final : detail::posted_function {
-    explicit node(F fn) : posted_function(typeid(F)), function(std::move(fn)) {}
+    explicit node(F fn) : posted_function(detail::type_text<F>()), function(std::move(fn)) {}
     void call() override { function(); }
     F function;
   };

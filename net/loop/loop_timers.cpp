@@ -45,7 +45,7 @@ void loop_timers::fire(node& n) noexcept {
     if (once) table_.erase(table_.iterator_to(n));
   }
   try {
-    const callback_scope scope(callback::timer, nullptr, &n.type());
+    const callback_scope scope(callback::timer, nullptr, n.type());
     n.call();
   } catch (...) {
     loop_.counters().handler_errors.add();

@@ -4,6 +4,7 @@
 
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
+#include "../watch/type_text.hpp"
 
 #include <boost/intrusive/set.hpp>
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <typeinfo>
 #include <utility>
 
 namespace quintet {
@@ -70,7 +70,7 @@ class loop_timers {
    public:
     node(loop_timers& owner, duration beat) noexcept : work_item(&node::arrive), timers(owner), period(beat) {}
     virtual void call() = 0;
-    [[nodiscard]] virtual const std::type_info& type() const noexcept = 0;  // type of the function object
+    [[nodiscard]] virtual const char* type() const noexcept = 0;  // type of the function object
 
     static void arrive(work_item& item) noexcept;
     void expired() noexcept override { timers.fire(*this); }
@@ -87,7 +87,7 @@ class loop_timers {
    public:
     node_of(loop_timers& owner, duration beat, F f) : node(owner, beat), function_(std::move(f)) {}
     void call() override { function_(); }
-    [[nodiscard]] const std::type_info& type() const noexcept override { return typeid(F); }
+    [[nodiscard]] const char* type() const noexcept override { return detail::type_text<F>(); }
 
    private:
     F function_;

@@ -15,7 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 
 #include <pthread.h>
 #include <signal.h>
@@ -68,7 +67,7 @@ class activity {
   struct snapshot {
     callback what{};
     connection_id id;
-    const std::type_info* type = nullptr;
+    const char* type = nullptr;
     std::array<void*, 64> addresses{};  // return addresses of its stack, innermost first
     int begin = 0, end = 0;             // the part that belongs to the call, not to the signal handler
     [[nodiscard]] std::span<void* const> stack() const noexcept {
@@ -104,7 +103,7 @@ class activity {
     std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
     callback what{};
     const connection_id* id = nullptr;
-    const std::type_info* type = nullptr;
+    const char* type = nullptr;
   };
   enum class request : std::uint8_t { none, made, taken, answered, call_ended };
 
@@ -129,11 +128,11 @@ class activity {
   bool ended_ = false;
 };
 
-/// Marks its thread as being in a callback. Scopes nest. `id` and `type` (of the callable) must outlive the scope.
+/// Marks its thread as being in a callback. Scopes nest. `id` and `type` (type_text() of the callable) must outlive the
+/// scope.
 class callback_scope {
  public:
-  explicit callback_scope(callback what, const connection_id* id = nullptr,
-                          const std::type_info* type = nullptr) noexcept
+  explicit callback_scope(callback what, const connection_id* id = nullptr, const char* type = nullptr) noexcept
       : of_(activity::current_activity) {
     if (of_) [[unlikely]]
       outer_ = of_->begin({0, what, id, type});

@@ -33,12 +33,29 @@ std::string describe(const void* address, bool is_return) {
          hexadecimal(static_cast<std::uintptr_t>(at - static_cast<const char*>(info.dli_fbase)));
 }
 
-}  // namespace
-
-std::string readable_name(const char* mangled) {
-  std::string name = boost::core::demangle(mangled);
+std::string cut(std::string name) {
   if (name.size() > longest_name) name.replace(longest_name - 3, std::string::npos, "...");
   return name;
+}
+
+}  // namespace
+
+std::string readable_name(const char* mangled) { return cut(boost::core::demangle(mangled)); }
+
+// g++ writes "... [with T = type; name = other type]", clang "... [T = type]".
+std::string readable_type(const char* text) {
+  constexpr std::string_view begin = "T = ";
+  const std::string_view all(text);
+  const std::size_t at = all.find(begin);
+  if (at == all.npos) return cut(std::string(all));
+  std::string_view name = all.substr(at + begin.size());
+  int depth = 0;
+  std::size_t end = 0;
+  for (; end < name.size() && (depth > 0 || (name[end] != ';' && name[end] != ']')); ++end) {
+    if (std::string_view("<({[").find(name[end]) != name.npos) ++depth;
+    if (std::string_view(">)}]").find(name[end]) != name.npos) --depth;
+  }
+  return cut(std::string(name.substr(0, end)));
 }
 
 std::vector<std::string> describe_stack(std::span<void* const> addresses) {

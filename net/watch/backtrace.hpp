@@ -8,7 +8,9 @@
 
 namespace quintet {
 
-/// [any thread] Demangles a name of typeid(T).name() or a linker. Very long names are cut.
+/// [any thread] Returns the type of a type_text(). Very long names are cut.
+[[nodiscard]] std::string readable_type(const char* text);
+/// [any thread] Demangles a name of a linker. Very long names are cut.
 [[nodiscard]] std::string readable_name(const char* mangled);
 
 /// [any thread] Describes each address of a stack, innermost first: by the function's name if its object file exports

@@ -98,7 +98,7 @@ void stall_watchdog::report_stall(const suspect& s) noexcept try {
   std::vector<std::string> backtrace;
   if (answer == activity::answer::given) {
     what.call = to_string(found.what);
-    what.function = function = found.type ? readable_name(found.type->name()) : std::string();
+    what.function = function = found.type ? readable_type(found.type) : std::string();
     what.connection = found.id;
     what.peer = peer = peer_of_(found.id);
     what.backtrace = backtrace = describe_stack(found.stack());

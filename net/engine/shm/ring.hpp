@@ -2,6 +2,7 @@
 // ring: a stream of bytes from one process to another through shared memory, without system calls.
 #pragma once
 
+#include "../../../base/encoding/integers.hpp"
 #include "../../../base/memory/byte_buffer.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ class ring_side {
     if (first < count) copy(memory_.data(), first, count - first);
   }
   [[nodiscard]] std::size_t index(std::uint64_t position) const noexcept {
-    return static_cast<std::size_t>(position) & (memory_.size() - 1);
+    return as_size(position) & (memory_.size() - 1);
   }
   /// Sets a flag for the peer, before the caller checks the ring a last time. The peer works in the opposite order:
   /// it moves its position, then takes the flag. So at least one of the two sees the other (Dekker).
@@ -120,7 +121,7 @@ class ring_producer : public ring_side {
 
  private:
   [[nodiscard]] std::size_t known_room() const noexcept {
-    return corrupt_ ? 0 : memory_.size() - static_cast<std::size_t>(own_ - peer_);
+    return corrupt_ ? 0 : memory_.size() - as_size(own_ - peer_);
   }
   void refresh() noexcept {
     const std::uint64_t consumed = shared_->consumed.load(std::memory_order_acquire);
@@ -181,7 +182,7 @@ class ring_consumer : public ring_side {
   void stay_awake() noexcept { shared_->consumer_sleeps.store(0, std::memory_order_relaxed); }
 
  private:
-  [[nodiscard]] std::size_t known() const noexcept { return corrupt_ ? 0 : static_cast<std::size_t>(peer_ - own_); }
+  [[nodiscard]] std::size_t known() const noexcept { return corrupt_ ? 0 : as_size(peer_ - own_); }
   void refresh() noexcept {
     const std::uint64_t produced = shared_->produced.load(std::memory_order_acquire);
     if (produced - own_ > memory_.size())

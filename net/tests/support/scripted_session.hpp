@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <string>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -58,7 +57,7 @@ class scripted_session final : public connection {
   void run_close(error_code why) noexcept override { closed.push_back(why); }
   void destroy() noexcept override { is_destroyed = true; }
   detail::connection_core* make_migrated(event_loop&) noexcept override { return migrated; }
-  [[nodiscard]] const std::type_info& handler_type() const noexcept override { return typeid(scripted_session); }
+  [[nodiscard]] const char* handler_type() const noexcept override { return "scripted"; }
 
   bool runs_here_;
 };
