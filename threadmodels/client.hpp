@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../net/client/basic_client.hpp"
+#include "../net/connection/stream_session.hpp"  // for coroutine handlers
 #include "../net/loop/stop_on_signals.hpp"
 #include "any_model.hpp"
 #include "compute/model_statistics.hpp"
@@ -40,15 +41,17 @@ struct client_config {
 
 /// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
 /// The handler is copied for each connection, so its members are the connection's state; see handler.hpp.
-template <handler_or_factory Handler>
-class client : public basic_client<any_model, Handler> {
+template <class Handler>
+class client : public basic_client<any_model, detail::checked_handler<Handler>> {
+  using base = basic_client<any_model, detail::checked_handler<Handler>>;
+
  public:
   /// Throws config_error.
   client(const client_config& c, Handler h)
-      : basic_client<any_model, Handler>(client_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
+      : base(client_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
   /// [any thread] Returns the statistics of the client, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<client_statistics> statistics() const {
-    return {basic_client<any_model, Handler>::statistics(), this->model().offloads(), this->model().workers()};
+    return {base::statistics(), this->model().offloads(), this->model().workers()};
   }
 };
 

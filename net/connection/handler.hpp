@@ -11,7 +11,7 @@
 
 namespace quintet {
 
-class stream;  // coroutine handlers include <quintet/net/stream.hpp>
+class stream;  // in stream.hpp, which threadmodels/server.hpp includes
 template <class T>
 class awaitable;
 
@@ -112,6 +112,34 @@ struct handler_source<handler_factory<F>> {
 /// A server accepts a copyable handler or a factory.
 template <class S>
 concept handler_or_factory =
-    (handler<S> && std::copy_constructible<S>) || handler<typename detail::handler_source<S>::type>;
+    (handler<S> && std::copy_constructible<S>) || (!handler<S> && handler<typename detail::handler_source<S>::type>);
+
+namespace detail {
+
+/// Stands for a type that is no handler, so that the compiler says only why it is none.
+struct no_handler {
+  template <class H>
+  no_handler(H&&) {}  // NOLINT: takes the place of any handler
+  void operator()(connection&, bytes) const {}
+};
+
+/// A server's or a client's second argument, or an error with a text that says what to change.
+template <class S>
+struct handler_check {
+  static constexpr bool is_accepted = handler_or_factory<S>;
+  using type = std::conditional_t<is_accepted, S, no_handler>;
+  static_assert(
+      is_accepted || handler<S>,
+      "Quintet: this is no handler. A handler takes (quintet::connection&, quintet::bytes) and returns void, "
+      "or the number of bytes that it has used (not bool); or it is a coroutine that takes (quintet::stream&) "
+      "and returns quintet::awaitable<>. See quintet/net/handler.hpp");
+  static_assert(is_accepted || !handler<S>,
+                "Quintet: this handler cannot be copied, and each connection gets a copy. Pass a function that makes a "
+                "handler for each connection: quintet::handler_factory([] { return my_handler(...); })");
+};
+template <class S>
+using checked_handler = typename handler_check<S>::type;
+
+}  // namespace detail
 
 }  // namespace quintet

@@ -13,20 +13,10 @@
 
 namespace quintet {
 
-/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time. This
-/// class adds to server_core the functions that depend on a type.
-template <thread_model Model, handler_or_factory Handler>
-class basic_server : public server_core {
+/// Adds to server_core the functions that depend on the type of the model, and not on that of the handler.
+template <thread_model Model>
+class model_server : public server_core {
  public:
-  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
-  basic_server(server_options options, Model model, Handler handler)
-      : server_core(std::move(options), storage::store(std::move(model)),
-                    {.can_move = session::can_move, .has_classify = detail::has_classify<handler_type>}),
-        source_{std::move(handler)} {}
-  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
-  /// server. First runs the functions that were posted to the main loop.
-  ~basic_server() override { shut_down(); }
-
   /// [any thread] Makes a connection from a handle that the program has connected itself (net/connector.hpp). The
   /// server then owns the handle. The connection lives on the loop `near`. The model picks the loop if `near` is null,
   /// or if a loop serves only one connection (thread_per_connection). The connection has its own handler type. It
@@ -43,9 +33,12 @@ class basic_server : public server_core {
   /// [any thread] Returns the threading model.
   [[nodiscard]] const auto& model() const noexcept { return storage::get(stored_model()); }
 
+ protected:
+  model_server(server_options options, Model model, handler_facts handler)
+      : server_core(std::move(options), storage::store(std::move(model)), handler) {}
+  ~model_server() override = default;
+
  private:
-  using handler_type = typename detail::handler_source<Handler>::type;
-  using session = detail::session_for<handler_type>;
   using storage = detail::model_storage<Model>;
 
   template <class H, class F>
@@ -61,12 +54,46 @@ class basic_server : public server_core {
     H handler_;
     F refused_;
   };
+};
 
-  session_ptr make_session(event_loop& on, int handle) override {
-    return session::make(owner(), on, host(), source_.make(on.io(), handle));
+namespace detail {
+
+/// Makes the sessions of a server. `Base` is a model_server, or derived from one.
+template <class Base, handler_or_factory Handler>
+class handler_server : public Base {
+ public:
+  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
+  /// server. First runs the functions that were posted to the main loop.
+  ~handler_server() override { this->shut_down(); }
+
+ protected:
+  template <class Model>
+  handler_server(server_options options, Model model, Handler handler)
+      : Base(std::move(options), std::move(model),
+             {.can_move = session::can_move, .has_classify = detail::has_classify<handler_type>}),
+        source_{std::move(handler)} {}
+
+ private:
+  using handler_type = typename handler_source<Handler>::type;
+  using session = session_for<handler_type>;
+
+  session_owner::session_ptr make_session(event_loop& on, int handle) override {
+    return session::make(this->owner(), on, this->host(), source_.make(on.io(), handle));
   }
 
-  detail::handler_source<Handler> source_;
+  handler_source<Handler> source_;
+};
+
+}  // namespace detail
+
+/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time.
+template <thread_model Model, class Handler>
+class basic_server : public detail::handler_server<model_server<Model>, detail::checked_handler<Handler>> {
+ public:
+  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
+  basic_server(server_options options, Model model, Handler handler)
+      : detail::handler_server<model_server<Model>, detail::checked_handler<Handler>>(
+            std::move(options), std::move(model), std::move(handler)) {}
 };
 
 }  // namespace quintet
