@@ -46,6 +46,22 @@ config config::public_defaults(std::vector<listen_options> listen) {
   return c;
 }
 
+config config::session_defaults(std::vector<listen_options> listen) {
+  using namespace std::chrono_literals;
+  constexpr std::size_t mib = 1024 * 1024;
+  config c = public_defaults();
+  c.listen = std::move(listen);
+  for (listen_options& l : c.listen)  // user_timeout would end peers that do not read, as send_timeout does
+    if (l.socket.keep_alive == l.socket.keep_alive.zero()) l.socket.keep_alive = 1min;
+  c.limits.max_input = 16 * mib;   // a statement with its values
+  c.limits.max_output = 32 * mib;  // an answer of that size, written at once
+  c.limits.idle_timeout = 0s;
+  c.limits.send_timeout = 0s;
+  c.limits.message_timeout = 0s;  // a client of PostgreSQL sends a long COPY in pieces that end within a message
+  c.limits.min_receive_rate = 0;
+  return c;
+}
+
 server_options server_options_of(const config& c) {
   return {.listen = c.listen,
           .engine = c.engine,

@@ -17,6 +17,12 @@ struct config {
   /// its sizes suit trusted peers.
   [[nodiscard]] static config public_defaults(std::vector<listen_options> listen = default_listeners());
 
+  /// [any thread] Returns the config for sessions, such as those of a database: a client may be silent for hours, read
+  /// a long result at its own pace, or stop in the middle of a message. Memory, the number of connections and the time
+  /// until the first byte are limited, and keep_alive finds clients that have vanished. For strangers set the limits of
+  /// public_defaults() until a client has logged in; see doc/limits.md.
+  [[nodiscard]] static config session_defaults(std::vector<listen_options> listen = default_listeners());
+
   // Where.
   std::vector<listen_options> listen = default_listeners();  ///< see listen_options.hpp
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // configuration_test: an invalid configuration throws one clear exception; names of models.
+// ctest: LIBS quintet_sequences
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include "../../net/tests/support/needs.hpp"
+#include "../../net/tests/support/world.hpp"
 #include "combination.hpp"
 
+#include <quintet/net/framed.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -213,11 +216,49 @@ BOOST_AUTO_TEST_CASE(public_defaults_limit_everything) {
   BOOST_TEST(c.memory.max_input_total < plain.memory.max_input_total);
 }
 
-BOOST_DATA_TEST_CASE(public_defaults_are_valid_in_every_model, boost::unit_test::data::make(all_models), kind) {
+BOOST_DATA_TEST_CASE(defaults_are_valid_in_every_model, boost::unit_test::data::make(all_models), kind) {
+  config sessions = config::session_defaults();
+  sessions.model = kind;
+  BOOST_CHECK_NO_THROW(server(sessions, &ignore));
   config c = config::public_defaults();
   BOOST_TEST(c.listen[0].at == default_listeners()[0].at);
   c.model = kind;
   BOOST_CHECK_NO_THROW(server(c, &ignore));
+}
+
+BOOST_AUTO_TEST_CASE(session_defaults_limit_memory_and_not_time) {
+  const config c = config::session_defaults({"127.0.0.1:0"}), strangers = config::public_defaults(), plain;
+  BOOST_TEST(c.listen.size() == 1U);
+  BOOST_TEST((c.listen[0].socket.keep_alive > 0s && c.listen[0].socket.user_timeout == 0s));
+  const listener_settings own{.socket = {.keep_alive = 7s, .user_timeout = 8s}};
+  const config with_own = config::session_defaults({{"127.0.0.1:0", own}});
+  BOOST_TEST((with_own.listen[0].socket.keep_alive == 7s && with_own.listen[0].socket.user_timeout == 8s));
+  BOOST_TEST((c.accepting.max_connections == strangers.accepting.max_connections));
+  BOOST_TEST((c.limits.first_byte_timeout == strangers.limits.first_byte_timeout));
+  for (const duration d : {c.limits.idle_timeout, c.limits.send_timeout, c.limits.message_timeout})
+    BOOST_TEST((d == duration::zero()));
+  BOOST_TEST((c.limits.max_input > strangers.limits.max_input && c.limits.max_input < plain.limits.max_input));
+  BOOST_TEST(c.limits.max_output > c.limits.max_input);  // so that a message can be sent back
+  BOOST_TEST(c.limits.max_output < plain.limits.max_output);
+  BOOST_TEST(c.limits.high_watermark == strangers.limits.high_watermark);
+  BOOST_TEST(c.memory.max_output_total == strangers.memory.max_output_total);
+  BOOST_TEST(c.memory.max_input_total == strangers.memory.max_input_total);
+}
+
+// A client that thinks for hours between two requests and within one, and one that reads a result slowly.
+BOOST_AUTO_TEST_CASE(a_session_lives_on_where_a_stranger_is_cut_off) {
+  for (const testing::shape& s : testing::shapes) {
+    for (const bool is_session : {true, false}) {
+      const config c = is_session ? config::session_defaults() : config::public_defaults();
+      testing::world w(1, s, framed(delimiter("\n"), [](connection& on, bytes m) { on.write(m); }), c.limits);
+      const int idle = w.connect(), within = w.connect();
+      BOOST_TEST(w.converse(idle, "a\n") == "a");
+      BOOST_TEST(w.converse(within, "a\nb") == "a");
+      w.sim.advance(1h, 10s);
+      BOOST_TEST(w.converse(idle, "c\n") == (is_session ? "c" : ""));
+      BOOST_TEST(w.converse(within, "c\n") == (is_session ? "bc" : ""));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_plain_config_has_no_time_limits_and_large_sizes) {
