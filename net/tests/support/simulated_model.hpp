@@ -1,51 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// simulated_model: the five models without threads: n loops, and handlers inline or on a simulated pool.
+// simulated_model: the installed one, by the name that the tests use.
 #pragma once
 
-#include <quintet/net/loop/thread_model.hpp>
 #include <quintet/net/simulation.hpp>
-
-#include <vector>
 
 namespace quintet::testing {
 
-class simulated_model {
- public:
-  /// `loops` 0: everything runs on the main loop.
-  simulated_model(simulation& sim, std::size_t loops, bool pooled) : sim_(&sim), pooled_(pooled) {
-    for (std::size_t i = 0; i < loops; ++i) loops_.push_back(&sim.make_loop());
-  }
-  void start(event_loop& main) {
-    main_ = &main;
-    if (loops_.empty()) loops_.push_back(&main);
-  }
-  event_loop& place() { return *loops_[next_++ % loops_.size()]; }
-  void run(work_item& item) noexcept {
-    if (!pooled_) return item();
-    item.hand_off();
-    sim_->offload(item);
-  }
-  template <class F>
-  void each_loop(F f) {
-    for (event_loop* loop : loops_) f(*loop);
-  }
-  template <class F>
-  void each_counters(F f) const {
-    for (event_loop* loop : loops_)
-      if (loop != main_) f(loop->counters());
-  }
-  void stop() {
-    for (event_loop* loop : loops_) loop->stop();
-    sim_->run_until_quiet();
-  }
-
- private:
-  simulation* sim_;
-  event_loop* main_ = nullptr;
-  bool pooled_;
-  std::vector<event_loop*> loops_;
-  std::size_t next_ = 0;
-};
-static_assert(thread_model<simulated_model>);
+using quintet::simulated_model;
 
 }  // namespace quintet::testing
