@@ -45,7 +45,7 @@ struct priority_options {
   /// descriptors of their own.
   std::function<bool(const address&)> peers = {};
   /// If the system refuses it, the server logs that and runs without.
-  priority_scheduling scheduling = priority_scheduling::automatic;
+  priority_scheduling scheduling = priority_scheduling::none;
   /// Open connections of the priority loop; ordinary limits do not count them. At the limit the loop stops accepting
   /// until one has closed. 0: no limit.
   std::size_t max_connections = 1024;
