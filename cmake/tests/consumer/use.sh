@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # use.sh [PREFIX]: builds and runs the program in this folder with the Quintet that is installed in PREFIX (default: where
-# the system looks), with find_package and then with pkg-config.
+# the system looks), with find_package and then with pkg-config. THOROUGH=ON: also with unusual options.
 set -euo pipefail
 cd "$(dirname "$0")"
-options=()
+options=(-DTHOROUGH="${THOROUGH:-OFF}")
 if (($#)); then
-  options=(-DCMAKE_PREFIX_PATH="$1")
+  options+=(-DCMAKE_PREFIX_PATH="$1")
   PKG_CONFIG_PATH=$(find "$1" -name pkgconfig -type d)
   export PKG_CONFIG_PATH
 fi
