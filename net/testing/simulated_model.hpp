@@ -30,15 +30,18 @@ class simulated_model {
     item.hand_off();
     sim_->offload(item);
   }
+  /// The optional functions of a thread_model.
   template <class F>
   void each_loop(F f) {
     for (event_loop* loop : loops_) f(*loop);
   }
+  /// Calls f for the counters of each loop but the main one.
   template <class F>
   void each_counters(F f) const {
     for (event_loop* loop : loops_)
       if (loop != main_) f(loop->counters());
   }
+  /// Ends the loops, and runs what waits.
   void stop() {
     for (event_loop* loop : loops_) loop->stop();
     sim_->run_until_quiet();
