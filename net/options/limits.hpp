@@ -10,10 +10,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string_view>
 
 namespace quintet {
+
+namespace detail {
+/// 4 GiB, or all that a 32-bit process can address.
+inline constexpr std::size_t four_gib =
+    static_cast<std::size_t>(std::min<std::uint64_t>(std::uint64_t{4} << 30U, std::numeric_limits<std::size_t>::max()));
+}  // namespace detail
 
 /// Selects the reaction to more queued output than `high_watermark`, because the peer reads too slowly.
 enum class overflow_policy {
@@ -118,9 +126,9 @@ struct memory_limits {
   /// Bytes of output that wait in all connections. A connection that would exceed this sum ends with
   /// errc::output_overflow, unless its own output stays within its share of a reserve. The reserve is a quarter of the
   /// limit; the open connections share it equally.
-  std::size_t max_output_total = std::size_t{4} << 30U;
+  std::size_t max_output_total = detail::four_gib;
   /// The same for unused input. Only connections that keep more than 64 KiB count; then errc::input_overflow.
-  std::size_t max_input_total = std::size_t{4} << 30U;
+  std::size_t max_input_total = detail::four_gib;
   /// A connection that opens while at least this many are open gets bounded socket buffers. Otherwise the kernel grows
   /// the buffers of a peer that never reads to more than 4 MiB. Sizes in socket_options take precedence.
   std::size_t tuned_sockets = 64;

@@ -47,6 +47,8 @@ class passed_file {
     passed_descriptors::close_in_background(std::exchange(fd_, file_descriptor(descriptor)).release());
     ++count_;
   }
+  /// Closes it here. Only for a file in memory, which takes no time.
+  void close() noexcept { fd_.reset(); }
   [[nodiscard]] bool is_one() const noexcept { return count_ == 1; }
   [[nodiscard]] const file_descriptor& get() const noexcept { return fd_; }
 
@@ -121,7 +123,9 @@ error_code receive_offer(int socket, segment& made) noexcept {
       all.version != segment_offer::current_version || !file.is_one())
     return system_error_code(EPROTO);
   if (const error_code failed = expect_nothing_more(socket)) return failed;
-  return segment::attach(file.get(), all.ring_size, all.offset, made);
+  const error_code failed = segment::attach(file.get(), all.ring_size, all.offset, made);
+  if (!failed) file.close();
+  return failed;
 }
 
 int connect_for_offer(const address& to, error_code& failed) noexcept {
