@@ -37,6 +37,14 @@ bool connection_context::make_extras() noexcept {
   return extras_ != nullptr;
 }
 
+bool connection_context::make_deadlines() noexcept {
+  if (!make_extras()) return false;
+  if (!extras_->deadlines)
+    extras_->deadlines.reset(
+        new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
+  return extras_->deadlines != nullptr;
+}
+
 bool connection_context::make_baton_extras() noexcept {
   if (!baton_extras_) baton_extras_.reset(new (std::nothrow) connection_baton_extras);
   return baton_extras_ != nullptr;

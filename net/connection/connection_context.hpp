@@ -101,9 +101,17 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool ignores_input() const noexcept {
     return holds_input() || is_closing() || (loop_flags_.output.is_queued && loop_.io().capabilities().blocking_send);
   }
+  /// [loop] Returns whether bytes from outside may be sent now without splitting a message of the handler.
+  [[nodiscard]] bool takes_bytes_now() const noexcept {
+    return !loop_flags_.output.partial_message && !loop_flags_.handoff.has_messages;
+  }
+  /// [baton] Returns whether the handler runs on the loop's thread.
+  [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
   /// [loop] Starts the timer unless it fires by the next deadline. expired() restarts a timer that fires early.
   void watch_time() noexcept;
 
+  /// [loop] Makes deadlines if they are missing. Returns false without memory.
+  [[nodiscard]] bool make_deadlines() noexcept;
   /// [loop] Makes the loop's extras if they are missing. Returns false without memory.
   [[nodiscard]] bool make_extras() noexcept;
   /// [baton] Makes the baton's extras if they are missing. Returns false without memory.

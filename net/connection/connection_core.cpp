@@ -20,6 +20,16 @@
 #include <utility>
 
 namespace quintet::detail {
+namespace {
+
+void look_at_output(connection_context& c) noexcept {
+  if (connection_deadlines* const d = c.deadlines(); d && d->output_waits())
+    d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());
+}
+
+bool has_undelivered_input(const connection_context& c) noexcept { return c.baton_is_out() || c.has_unseen_input(); }
+
+}  // namespace
 
 connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool migrated)
     : session_interface(loop, host, constants), work_item(&connection_handoff::open, &connection_handoff::on_handoff) {
@@ -145,10 +155,11 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 
 void connection_core::on_receive_end(error_code reason) noexcept {
   // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
-  if (!reason && loop_flags_.output.send_failed && reason_ != EPIPE) reason = this->reason();
+  const bool was_told = loop_flags_.output.send_failed && reason_ != EPIPE;
+  if (!reason && was_told) reason = this->reason();
   if (reason) {
     // The handler gets all that had arrived before the end, in every model.
-    if (is_closing() || !(baton_is_out() || has_unseen_input())) return fail(reason);
+    if (is_closing() || !has_undelivered_input(*this)) return fail(reason);
     loop_flags_.input.was_reset = true;
     stop_sending(reason);
   }
@@ -234,13 +245,8 @@ duration connection_core::longest_send() const noexcept {
   return connection_deadlines::pause_between_looks(applied_limits());
 }
 
-void connection_core::look_at_output() noexcept {
-  if (connection_deadlines* const d = deadlines(); d && d->output_waits())
-    d->look(loop_.io().sockets().unsent(handle_), loop_.now());
-}
-
 void connection_core::on_sendable() noexcept {
-  look_at_output();
+  look_at_output(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
   if (planted(bug::on_writable_is_lost) && baton_flags_.handoff.wants_writable && !loop_flags_.output.is_queued) return;
   if (!has_ended() && !baton_is_out()) run_steps();
@@ -364,21 +370,13 @@ bool connection_core::use_limits() noexcept {
   return true;
 }
 
-bool connection_core::make_deadlines() noexcept {
-  if (!make_extras()) return false;
-  if (!extras_->deadlines)
-    extras_->deadlines.reset(
-        new (std::nothrow) connection_deadlines(loop_.now(), loop_flags_.output.is_queued, !silence_.is_unbroken()));
-  return extras_->deadlines != nullptr;
-}
-
 // A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has
 // received all input that had arrived, and offered output again. A send that waits for the peer is such a look.
 void connection_core::expired() noexcept {
   if (is_lingering()) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
-  look_at_output();
+  look_at_output(*this);
   const time_point now = loop_.now();
   const auto output = d->of_output(applied_limits(), !baton_is_out());
   const auto input = d->of_input(applied_limits(), !baton_is_out());

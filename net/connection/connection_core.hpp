@@ -106,15 +106,11 @@ class connection_core : public session_interface, public loop_member, public wor
   /// has had all input.
   void fail_if(end_reason why) noexcept {
     if (why) [[unlikely]]
-      handle_failure(why);
+      why.is_of_send() ? stop_sending(why.code()) : fail(why.code());
   }
   void out_of_memory() noexcept { fail(no_memory()); }
   /// Starts on_close, once the connection has ended and the baton was returned for the last time.
   void begin_to_close() noexcept;
-  /// Returns whether bytes from outside may be sent now without splitting a message of the handler.
-  [[nodiscard]] bool takes_bytes_now() const noexcept {
-    return !loop_flags_.output.partial_message && !loop_flags_.handoff.has_messages;
-  }
   void take(std::unique_ptr<connection_message> message) noexcept;
   void send_from_outside(const shared_bytes& data) noexcept;
   void close_from_outside() noexcept;
@@ -131,7 +127,6 @@ class connection_core : public session_interface, public loop_member, public wor
   void continue_writing() noexcept final;
   /// Performs steps until none is left. A nested call returns at once.
   void run_steps() noexcept;
-  [[nodiscard]] bool is_on_loop() const noexcept { return constants_.runs_here || loop_.in_this_thread(); }
   [[nodiscard]] bool needs_slow_path() const noexcept {
     return constants_.keeps_baton || !constants_.runs_here || constants_.is_watched || enabled_.urgent ||
            enabled_.classify;
@@ -172,11 +167,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void absorb_pending() noexcept;
   bytes filter_urgent(bytes arrived, bool at_end) noexcept;
   void keep_sending(engine::send_result sent) noexcept;
-  void note_reason(const error_code& why) noexcept;
-  void handle_failure(end_reason why) noexcept;
   void stop_sending(error_code why) noexcept;
-  [[nodiscard]] bool make_deadlines() noexcept;
-  void look_at_output() noexcept;
   // connection_core_steps.cpp
   [[nodiscard]] connection_facts facts() const noexcept;
   void perform(step next) noexcept;

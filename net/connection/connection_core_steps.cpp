@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <new>
+#include <tuple>
 #include <utility>
 
 namespace quintet::detail {
@@ -221,27 +222,17 @@ void connection_core::begin_to_linger() noexcept {
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
-void connection_core::note_reason(const error_code& why) noexcept {
-  reason_ = why.value();
-  reason_category_ = &why.category();
-}
-
 // For the user, EPIPE of a send is the reset that it tells of.
 error_code connection_core::reason() const noexcept {
   const bool is_pipe = loop_flags_.output.send_failed && reason_ == EPIPE;
   return {is_pipe ? ECONNRESET : reason_, *reason_category_};
 }
 
-void connection_core::handle_failure(end_reason why) noexcept {
-  if (why.is_of_send()) return stop_sending(why.code());
-  fail(why.code());
-}
-
 // The peer receives nothing more, and may have sent much before: it is delivered. Then the peer has the time of a
 // lingering connection to send the rest and its end.
 void connection_core::stop_sending(error_code why) noexcept {
   if (has_ended()) return;
-  if (reason_ == 0) note_reason(why);
+  if (reason_ == 0) std::tie(reason_, reason_category_) = std::pair(why.value(), &why.category());
   if (is_closing()) return fail(why);  // only output mattered
   if (const end_reason more = output_.discard(*this)) return fail(more.code());
   if (!make_deadlines()) return out_of_memory();
@@ -260,7 +251,7 @@ void connection_core::fail(error_code why) noexcept {
   why = chosen_reason(*this, why);
   closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
   loop_flags_.phase = connection_phase::ended;
-  note_reason(why);
+  std::tie(reason_, reason_category_) = std::pair(why.value(), &why.category());
   host_.registry.remove(id_);
   if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
   const bool is_cut = output_.drop_queue(*this);

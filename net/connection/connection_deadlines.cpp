@@ -35,7 +35,7 @@ void connection_deadlines::sent(std::size_t count, time_point now) noexcept {
 bool connection_deadlines::output(bool waits, time_point now) noexcept {
   const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
   if (begins) {
-    send_progress_ = now;
+    send_progress_ = looked_at_ = now;
     taken_ = std::numeric_limits<std::int64_t>::max();
   }
   output_waits_ = waits;

@@ -120,7 +120,7 @@ class connection_deadlines {
   time_point message_since_ = never;
   time_point held_since_ = never;
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
-  time_point looked_at_ = time_point::min();
+  time_point looked_at_{};  // set when output begins to wait
   std::size_t message_bytes_ = 0;
   std::int64_t given_ = 0, taken_ = 0;  // bytes: by the kernel, by the peer; only their differences matter
   std::size_t unread_ = 0;              // bytes that had arrived at input_doubted_at_, not received yet
