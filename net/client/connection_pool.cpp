@@ -116,7 +116,7 @@ void connection_pool::dialled(dial_list::iterator which, error_code failed, int 
 
 void connection_pool::watch_time() noexcept {
   if (idle_.empty() || options_.idle_timeout == duration::zero()) return cancel();
-  loop_.start(*this, later(idle_.front().since, options_.idle_timeout) - loop_.now());
+  loop_.start(*this, between(loop_.now(), later(idle_.front().since, options_.idle_timeout)));
 }
 
 void connection_pool::expired() noexcept {

@@ -45,7 +45,7 @@ void connection_context::watch_time() noexcept {
   if (!d || has_ended() || is_lingering()) return;
   const auto due = d->next(applied_limits(), !baton_is_out());
   if (due.when == time_point::max() || (extras_->pending() && extras_->deadline() <= due.when)) return;
-  loop_.start(*extras_, due.when - loop_.now());
+  loop_.start(*extras_, between(loop_.now(), due.when));
 }
 
 // A drain does not wait for a paused handler, which may never resume. A throttle ends by itself.
