@@ -130,7 +130,7 @@ connection_pool::lease::~lease() {
 
 void connection_pool::waiter::await_suspend(std::coroutine_handle<> waiting) {
   waiting_ = waiting;
-  host_.add(*this);
+  if (host_.add(*this)) return complete(error_of(host_.cancelled()));
   (*pool_)->waiting_.push_back(this);
   (*pool_)->serve();
 }
@@ -148,7 +148,7 @@ void connection_pool::waiter::complete(error_code failed) noexcept {
 }
 
 void connection_pool::waiter::cancel() noexcept {
-  if (*pool_ && std::ranges::count((*pool_)->waiting_, this) > 0) complete(errc::stopped);
+  if (*pool_ && std::ranges::count((*pool_)->waiting_, this) > 0) complete(error_of(host_.cancelled()));
 }
 
 }  // namespace quintet
