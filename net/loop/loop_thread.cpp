@@ -3,6 +3,7 @@
 #include "loop_thread.hpp"
 
 #include "../watch/thread_name.hpp"
+#include "start_report.hpp"
 
 #include <linux/close_range.h>
 #include <pthread.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <future>
+#include <exception>
 #include <utility>
 
 #include <boost/system/system_error.hpp>
@@ -57,22 +58,20 @@ loop_thread::loop_thread(event_loop& loop, std::string name, std::function<void(
     });
     return;
   }
-  std::promise<void> prepared;
-  auto ready = prepared.get_future();
-  thread_ =
-      std::thread([&loop, name = std::move(name), first = std::move(first), done = std::move(prepared)]() mutable {
-        name_this_thread(name);
-        try {
-          apply_options(loop.options(), loop.io());
-          if (first) first();
-        } catch (...) {
-          return done.set_exception(std::current_exception());
-        }
-        done.set_value();
-        loop.run();
-      });
+  detail::start_report prepared;
+  thread_ = std::thread([&loop, name = std::move(name), first = std::move(first), &prepared] {
+    name_this_thread(name);
+    try {
+      apply_options(loop.options(), loop.io());
+      if (first) first();
+    } catch (...) {
+      return prepared.done(std::current_exception());
+    }
+    prepared.done();
+    loop.run();
+  });
   try {
-    ready.get();
+    prepared.wait();
   } catch (...) {
     thread_.join();
     throw;
