@@ -192,13 +192,14 @@ class stream : public connection, private coroutine_host {
   void run_close(error_code) noexcept final;
   void interrupt(cancel_reason why) noexcept final { coroutine_host::cancel(why); }
 
+  // First: these lie in the padding behind coroutine_host.
+  bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
+  bool ended_ = false;         // the coroutine has ended
+  bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
   message_wait* wanted_ = nullptr;     // the read in progress, if it waits for a message
   std::size_t lent_ = 0;               // bytes shown to the coroutine; its next read marks them as used
-  bool closing_ = false;               // the connection is closed; it is destroyed after the coroutine has ended
-  bool ended_ = false;                 // the coroutine has ended
-  bool counts_codec_ = false;          // count_kept_input() last reported a codec's memory
 };
 
 /// Awaiter of offload(), and the work item that is handed off. It lives in the coroutine's frame.
