@@ -16,6 +16,14 @@ using duration = std::chrono::steady_clock::duration;
   return from < time_point::min() - by ? time_point::min() : from + by;
 }
 
+/// Returns `to - from`, or the longest (or most negative) duration where that would overflow.
+[[nodiscard]] constexpr duration between(time_point from, time_point to) noexcept {
+  const duration start = from.time_since_epoch(), end = to.time_since_epoch();
+  if (start < duration::zero() && end > duration::max() + start) return duration::max();
+  if (start > duration::zero() && end < duration::min() + start) return duration::min();
+  return end - start;
+}
+
 /// Monotonic time. The default is the system's; a loop keeps a reference, so the clock must outlive the loop.
 class clock {
  public:
@@ -36,7 +44,7 @@ class manual_clock final : public clock {
   /// Returns the time of the last set() or advance(); at first the epoch.
   [[nodiscard]] time_point now() const noexcept override { return now_; }
   /// Moves the time forward.
-  void advance(duration by) noexcept { now_ += by; }
+  void advance(duration by) noexcept { now_ = later(now_, by); }
   /// Sets the time, also back.
   void set(time_point to) noexcept { now_ = to; }
 

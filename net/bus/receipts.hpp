@@ -72,7 +72,7 @@ class receipts {
   void expire() noexcept {
     while (!waiting_.empty() && waiting_.front().deadline <= loop_.now()) take_front(system_error_code(ETIMEDOUT));
     drop_done();
-    if (!waiting_.empty()) loop_.start(timer_, waiting_.front().deadline - loop_.now());
+    if (!waiting_.empty()) loop_.start(timer_, between(loop_.now(), waiting_.front().deadline));
     report_room();
   }
   void report_room() noexcept {

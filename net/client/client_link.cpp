@@ -108,7 +108,7 @@ void client_link::report_failure(error_code why, std::optional<duration> retry_i
 std::optional<duration> client_link::schedule_retry() noexcept {
   event_loop& main = all_.main_;
   if (!backoff_ || cancelled_ || main.stopping() || all_.draining_) return std::nullopt;
-  const duration wait = std::max(duration::zero(), later(began_, backoff_->next(all_.random_)) - main.now());
+  const duration wait = std::max(duration::zero(), between(main.now(), later(began_, backoff_->next(all_.random_))));
   main.start(next_, wait);
   return wait;
 }
@@ -136,7 +136,7 @@ void client_link::handle_outcome(work_item& item) noexcept {
   if (l.outcome_ == outcome::refused) return l.failed(l.refused_why_);
   l.attempts_ = 0;
   if (l.outcome_ == outcome::closed_here) return l.remove_self();
-  if (l.backoff_ && l.all_.main_.now() - l.connected_ >= l.all_.options_.reconnect->lasted) l.backoff_->reset();
+  if (l.backoff_ && between(l.connected_, l.all_.main_.now()) >= l.all_.options_.reconnect->lasted) l.backoff_->reset();
   if (!l.schedule_retry()) l.remove_self();
 }
 

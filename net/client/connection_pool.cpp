@@ -116,7 +116,7 @@ void connection_pool::dialled(dial_list::iterator which, error_code failed, int 
 
 void connection_pool::watch_time() noexcept {
   if (idle_.empty() || options_.idle_timeout == duration::zero()) return cancel();
-  loop_.start(*this, later(idle_.front().since, options_.idle_timeout) - loop_.now());
+  loop_.start(*this, between(loop_.now(), later(idle_.front().since, options_.idle_timeout)));
 }
 
 void connection_pool::expired() noexcept {
@@ -130,7 +130,7 @@ connection_pool::lease::~lease() {
 
 void connection_pool::waiter::await_suspend(std::coroutine_handle<> waiting) {
   waiting_ = waiting;
-  host_.add(*this);
+  if (host_.add(*this)) return complete(error_of(host_.cancelled()));
   (*pool_)->waiting_.push_back(this);
   (*pool_)->serve();
 }
@@ -148,7 +148,7 @@ void connection_pool::waiter::complete(error_code failed) noexcept {
 }
 
 void connection_pool::waiter::cancel() noexcept {
-  if (*pool_ && std::ranges::count((*pool_)->waiting_, this) > 0) complete(errc::stopped);
+  if (*pool_ && std::ranges::count((*pool_)->waiting_, this) > 0) complete(error_of(host_.cancelled()));
 }
 
 }  // namespace quintet

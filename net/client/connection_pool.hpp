@@ -113,7 +113,9 @@ class connection_pool::waiter final : private work_item, private cancellable {
   waiter(connection_pool& pool, coroutine_host& host) noexcept
       : work_item(&waiter::resume), pool_(pool.self_), loop_(pool.loop_), host_(host) {}
 
-  [[nodiscard]] bool await_ready() { return static_cast<bool>(given_ = (*pool_)->take_idle()); }
+  [[nodiscard]] bool await_ready() {
+    return host_.cancelled() == cancel_reason::none && (given_ = (*pool_)->take_idle());
+  }
   void await_suspend(std::coroutine_handle<> waiting);
   lease await_resume();
 

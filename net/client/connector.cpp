@@ -22,7 +22,10 @@
 namespace quintet {
 
 /// An attempt with one address. Owns the handle.
-class connector::attempt final : private connect_channel, private event_channel, private work_item {
+class connector::attempt final : public attempt_entry,
+                                 private connect_channel,
+                                 private event_channel,
+                                 private work_item {
  public:
   /// `to` belongs to the owner.
   attempt(connector& owner, int handle, const candidate& to) noexcept
@@ -135,7 +138,6 @@ void connector::found(error_code failed, const std::vector<address>& candidates)
   if (failed) return finish(failed, -1);
   try {
     candidates_ = to_try(interleaved(candidates));
-    pending_attempts_.reserve(candidates_.size());
   } catch (const std::bad_alloc&) {
     last_failure_ = make_error_code(boost::system::errc::not_enough_memory);
   } catch (const config_error&) {  // the address with ".shm" is too long
@@ -174,7 +176,7 @@ void connector::try_next() noexcept {
       loop_.io().close(handle);
       return finish(make_error_code(boost::system::errc::not_enough_memory), -1);
     }
-    pending_attempts_.push_back(a);
+    pending_attempts_.push_back(*a);
     if (const error_code ec = a->watch()) return attempt_ended(*a, ec);
     if (tried_ < candidates_.size()) loop_.start(next_, options_.attempt_delay);
     return;
@@ -185,7 +187,7 @@ void connector::try_next() noexcept {
 void connector::attempt_ended(attempt& which, error_code failed) noexcept {
   if (!failed) return finish({}, which.take());
   last_failure_ = failed;
-  std::erase(pending_attempts_, &which);
+  pending_attempts_.erase(pending_attempts_.iterator_to(which));
   which.end();
   next_.cancel();
   try_next();  // no delay: the attempt has ended
@@ -210,7 +212,7 @@ void connector::clean_up() noexcept {
   limit_.cancel();
   next_.cancel();
   resolver_.reset();
-  for (attempt* a : std::exchange(pending_attempts_, {})) a->end();
+  pending_attempts_.clear_and_dispose([](attempt_entry* a) { static_cast<attempt*>(a)->end(); });
 }
 
 }  // namespace quintet

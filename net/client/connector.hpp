@@ -6,6 +6,8 @@
 #include "../names/destination.hpp"
 #include "../options/connect_options.hpp"
 
+#include <boost/intrusive/list.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,6 +43,7 @@ class connector final : private loop_member {
 
  private:
   class attempt;
+  struct attempt_entry : boost::intrusive::list_base_hook<> {};
   using callback = callback_timer<std::function<void()>>;
 
   struct candidate {
@@ -64,7 +67,8 @@ class connector final : private loop_member {
   std::unique_ptr<resolver> resolver_;
   std::vector<candidate> candidates_;
   std::size_t tried_ = 0;
-  std::vector<attempt*> pending_attempts_;  // each owns itself: an event for it may be in the current batch
+  // Each owns itself: an event for it may be in the current batch.
+  boost::intrusive::list<attempt_entry> pending_attempts_;
   error_code last_failure_;
 };
 

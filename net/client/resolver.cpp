@@ -1,47 +1,41 @@
 // SPDX-License-Identifier: BSL-1.0
-// resolver: getaddrinfo through Asio.
+// resolver: one request, and its answer on the loop.
 #include "resolver.hpp"
 
-#include "../loop/executor.hpp"
+#include "../loop/event_loop.hpp"
 
-#include <boost/asio/ip/basic_resolver.hpp>
-#include <boost/asio/ip/tcp.hpp>
-
-#include <new>
+#include <memory>
 #include <utility>
 
 namespace quintet {
 
-struct resolver::state {
-  using asio_resolver = boost::asio::ip::basic_resolver<boost::asio::ip::tcp, loop_executor>;
-  state(event_loop& loop, done_function f) : asked(loop.get_executor()), done(std::move(f)) {}
-  asio_resolver asked;
-  done_function done;  // empty: cancelled or called
+struct resolver::request final : detail::name_lookups::request {
+  request(event_loop& on, resolver& r, done_function f) noexcept
+      : detail::name_lookups::request(on, &request::answered), owner(&r), done(std::move(f)) {}
+  static void answered(work_item& item) noexcept {
+    const std::unique_ptr<request> self(static_cast<request*>(&item));
+    if (!self->owner) return;
+    self->owner->request_ = nullptr;  // done() may destroy the owner
+    self->done(self->answer().failed, self->answer().found);
+  }
+  resolver* owner;  // null: cancelled
+  done_function done;
 };
 
-resolver::resolver(event_loop& loop, const std::string& host, const std::string& port, done_function done)
-    : state_(std::make_shared<state>(loop, std::move(done))) {
-  const auto answered = [s = state_](error_code failed, const state::asio_resolver::results_type& results) {
-    const done_function tell = std::exchange(s->done, nullptr);
-    if (!tell) return;
-    std::vector<address> found;
-    error_code result = failed;
-    try {
-      for (const auto& entry : results) {
-        const auto at = entry.endpoint();
-        found.emplace_back(at.data(), static_cast<socklen_t>(at.size()));
-      }
-    } catch (const std::bad_alloc&) {
-      result = make_error_code(boost::system::errc::not_enough_memory);
-    }
-    tell(result, std::move(found));
-  };
-  state_->asked.async_resolve(host, port, answered);
+resolver::resolver(event_loop& loop, const std::string& host, const std::string& port, done_function done,
+                   detail::name_lookups& with)
+    : lookups_(with) {
+  auto fresh = std::make_unique<request>(loop, *this, std::move(done));
+  lookups_.start(*fresh, host, port, loop.options().tuning.max_lookups);
+  request_ = fresh.release();
 }
 
 resolver::~resolver() {
-  state_->done = nullptr;
-  state_->asked.cancel();
+  if (!request_) return;
+  if (lookups_.cancel(*request_))
+    delete request_;
+  else
+    request_->owner = nullptr;  // the loop's inbox has it
 }
 
 }  // namespace quintet

@@ -23,10 +23,10 @@ class cork_guard;
 class connection : protected detail::connection_core {
  public:
   /// [baton] Copies `data` to the batch's output, which normally leaves in one send. Returns false if the write is
-  /// rejected: after shutdown_send(), when full under overflow_policy::error, or if more than `max_output` would wait.
-  /// The last case closes the connection (errc::output_overflow). Returns true for data that overflow_policy::drop
-  /// drops and counts, and for data to a peer that has closed: its input is still delivered before on_close. All
-  /// overloads throw std::bad_alloc.
+  /// rejected: after shutdown_send() or the end, when full under overflow_policy::error, or if more than `max_output`
+  /// would wait. The last case closes the connection (errc::output_overflow). Returns true for data that
+  /// overflow_policy::drop drops and counts, and for data to a peer that has closed: its input is still delivered before
+  /// on_close. All overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
@@ -43,8 +43,8 @@ class connection : protected detail::connection_core {
     if (data.size() < applied_limits().merge_threshold) return write(bytes(data));
     return write(std::make_shared<const std::string>(std::forward<S>(data)));
   }
-  /// [baton] Returns why write() returned false in this batch: EPIPE after shutdown_send(), errc::output_overflow or
-  /// errc::output_full.
+  /// [baton] Returns why write() returned false in this batch: EPIPE after shutdown_send() or the end,
+  /// errc::output_overflow or errc::output_full.
   [[nodiscard]] error_code write_error() const noexcept;
   /// [baton] Sends the output written so far, if the handler runs on the loop's thread. While the kernel takes no more,
   /// the rest follows as soon as it does. On other threads it does nothing: the output leaves when the batch ends.
@@ -142,8 +142,11 @@ class connection : protected detail::connection_core {
   /// [baton] The same between two of server::loops(). Any thread can request it through the registry's post(). Throws
   /// std::bad_alloc.
   bool move_to(event_loop& to);
-  /// [baton] Returns whether the server drains: received input is still to be answered, no more will come.
-  [[nodiscard]] bool draining() const noexcept { return held().handoff.draining; }
+  /// [baton] Returns whether the server drains: received input is still to be answered, no more will come. A coroutine
+  /// learns it also while it awaits something else; a function on a pool learns it with its next batch.
+  [[nodiscard]] bool draining() const noexcept {
+    return held().handoff.draining || (loop_.in_this_thread() && drain_begun_);
+  }
 
  protected:
   /// `migrated`: this object takes over from an object on another loop.

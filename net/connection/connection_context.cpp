@@ -60,7 +60,7 @@ void connection_context::watch_time() noexcept {
   if (!d || has_ended() || is_lingering()) return;
   const time_point due = d->next_look(applied_limits(), !baton_is_out());
   if (due == time_point::max() || (extras_->pending() && extras_->deadline() <= due)) return;
-  loop_.start(*extras_, due - loop_.now());
+  loop_.start(*extras_, between(loop_.now(), due));
 }
 
 // A drain does not wait for a paused handler, which may never resume. A throttle ends by itself.

@@ -4,6 +4,7 @@
 
 #include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
+#include "../loop/cancel_reason.hpp"
 #include "../watch/activity.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
@@ -28,6 +29,15 @@ void look_at_output(connection_context& c) noexcept {
 }
 
 bool has_undelivered_input(const connection_context& c) noexcept { return c.baton_is_out() || c.has_unseen_input(); }
+
+// A coroutine in a read learns of the end within fail(), and may then begin an operation, which must be cancelled. An
+// operation in progress is cancelled after fail(), so that the coroutine learns of the end.
+void interrupt_and_fail(connection_core& c, cancel_reason why) noexcept {
+  const bool was_out = c.baton_is_out();
+  if (!was_out) c.interrupt(why);
+  c.fail(error_of(why));
+  if (was_out) c.interrupt(why);
+}
 
 }  // namespace
 
@@ -302,16 +312,9 @@ void connection_core::close_from_outside() noexcept {
   if (!baton_is_out()) run_steps();
 }
 
-void connection_core::abort_from_outside() noexcept {
-  const bool was_out = baton_is_out();
-  fail(errc::aborted);
-  if (was_out) interrupt();  // not what the handler starts after learning of the end
-}
+void connection_core::abort_from_outside() noexcept { interrupt_and_fail(*this, cancel_reason::aborted); }
 
-void connection_core::abort() noexcept {
-  fail(errc::stopped);
-  if (baton_is_out()) interrupt();
-}
+void connection_core::abort() noexcept { interrupt_and_fail(*this, cancel_reason::stopped); }
 
 void connection_core::throttle(int change) noexcept {
   if (has_ended() || is_lingering()) return;
@@ -333,6 +336,7 @@ void connection_core::end_if_silent(std::uint32_t looks) noexcept {
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
+  drain_begun_ = true;
   extras_->drain_left = loop_.io().sockets().unread(handle_);
   if (!is_closing()) loop_flags_.phase = connection_phase::draining;
   if (baton_is_out()) return;

@@ -142,6 +142,8 @@ class connection_core : public session_interface, public loop_member, public wor
   connection_input input_;
   bool stays_half_open_ : 1 = false;  // loop: on_read_eof was dispatched, and the handler will close
   bool drained_ : 1 = false;          // loop: all input received before draining began was delivered
+  bool drain_begun_ : 1 = false;      // loop: drain() was called, also if the connection has ended since
+  bool baton_lent_ : 1 = false;       // loop: a coroutine waits for a function that holds its baton on another thread
 
  protected:
   /// `migrated`: takes over from another object, see connection_migration.

@@ -259,6 +259,7 @@ void connection_core::fail(error_code why) noexcept {
   loop_.io().remove(*this);
   if (is_cut) loop_flags_.output.partial_message = true;  // a truncated reply must not look complete
   if (extras_) extras_->cancel();
+  if (!baton_is_out() || (constants_.runs_here && !baton_lent_)) baton_flags_.refuse_writes();
   if (baton_is_out())
     connection_output::schedule_notices(*this);
   else

@@ -125,6 +125,8 @@ struct connection_baton_flags {
   bool checks_writes = false;  ///< write() must check before it appends; a byte, because each write tests it
 
   [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
+  /// Makes write() return false. After the end output would be lost.
+  void refuse_writes() noexcept { output.shutdown_requested = checks_writes = true; }
 };
 
 /// Constant: any thread may read it, as the registry does for the rebalancer.

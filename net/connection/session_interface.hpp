@@ -11,6 +11,7 @@
 namespace quintet {
 
 class work_item;
+enum class cancel_reason : std::uint8_t;
 enum class connection_class : std::uint8_t;
 
 }  // namespace quintet
@@ -46,8 +47,8 @@ class session_interface : public connection_context {
   /// [loop] The last call if the connection has migrated.
   virtual void discard() noexcept {}
   [[nodiscard]] virtual const char* handler_type() const noexcept = 0;
-  /// [loop] Cancels what the baton's holder awaits, because the loop stops or the connection was aborted.
-  virtual void interrupt() noexcept {}
+  /// [loop] Cancels what the baton's holder awaits now, and what it begins later.
+  virtual void interrupt(cancel_reason) noexcept {}
 
  protected:
   using connection_context::connection_context;

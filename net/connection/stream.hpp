@@ -165,6 +165,11 @@ class stream : public connection, private coroutine_host {
   [[nodiscard]] bool has_progressed() const noexcept { return batch_.progressed || !output_.nothing_written(); }
   [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
+  /// A function of offload() has returned the baton.
+  void baton_is_back() noexcept {
+    baton_lent_ = false;
+    if (has_ended()) baton_flags_.refuse_writes();
+  }
 
   bool begin_read();
   bool begin_message(message_wait& wanted) noexcept;
@@ -188,15 +193,16 @@ class stream : public connection, private coroutine_host {
   std::size_t run_batch(bytes) noexcept final;
   void run_writable() noexcept final { resume_waiting(); }
   void run_close(error_code) noexcept final;
-  void interrupt() noexcept final { cancel_operations(); }
+  void interrupt(cancel_reason why) noexcept final { coroutine_host::cancel(why); }
 
+  // First: these lie in the padding behind coroutine_host.
+  bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
+  bool ended_ = false;         // the coroutine has ended
+  bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
   message_wait* wanted_ = nullptr;     // the read in progress, if it waits for a message
   std::size_t lent_ = 0;               // bytes shown to the coroutine; its next read marks them as used
-  bool closing_ = false;               // the connection is closed; it is destroyed after the coroutine has ended
-  bool ended_ = false;                 // the coroutine has ended
-  bool counts_codec_ = false;          // count_kept_input() last reported a codec's memory
 };
 
 /// Awaiter of offload(), and the work item that is handed off. It lives in the coroutine's frame.
@@ -213,7 +219,9 @@ class stream::offloaded final : private quintet::work_item {
     waiting_ = waiting;
     bool ran_here = false;  // on this stack: a pool may finish, and destroy this object, before run() returns
     ran_here_ = &ran_here;
+    stream_.baton_lent_ = true;
     stream_.dispatch(*this);
+    if (ran_here) stream_.baton_is_back();
     return !ran_here;
   }
   result_type await_resume() {
@@ -247,6 +255,7 @@ class stream::offloaded final : private quintet::work_item {
   }
   static void resume(quintet::work_item& item) noexcept {
     auto& self = static_cast<offloaded&>(item);
+    self.stream_.baton_is_back();
     self.stream_.resume(self.waiting_);
   }
 

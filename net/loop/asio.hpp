@@ -15,6 +15,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <tuple>
@@ -64,7 +65,7 @@ template <class Operation, class Signature, bool spawned = false>
 class asio_awaiter;
 
 template <class Operation, class... Args, bool spawned>
-class asio_awaiter<Operation, void(Args...), spawned> final : private cancellable, private work_item {
+class asio_awaiter<Operation, void(Args...), spawned> final : private cancellable, private work_item, private timer {
  public:
   asio_awaiter(Operation&& op, coroutine_host& host)
       : work_item(&asio_awaiter::resume_lost), operation_(std::move(op)), host_(host) {}
@@ -75,7 +76,7 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
   static constexpr bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
-    host_.add(*this);
+    const bool is_cancelled = host_.add(*this);
     initiation now;  // on the stack, as is op: the initiation may destroy this object
     now_ = &now;
     Operation op = std::move(operation_);
@@ -83,6 +84,7 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
     if (now.completed) return;
     now_ = nullptr;
     if (now.lost) throw aborted();
+    if (is_cancelled) cancel();
   }
   auto await_resume() {
     if (!result_) throw aborted();
@@ -149,7 +151,11 @@ class asio_awaiter<Operation, void(Args...), spawned> final : private cancellabl
     auto& self = static_cast<asio_awaiter&>(item);
     self.host_.resume(self.waiting_);
   }
-  void cancel() noexcept override { signal_.emit(boost::asio::cancellation_type::terminal); }
+  // An operation may allocate to be cancelled, for instance to pass the signal to another executor.
+  void cancel() noexcept override try { signal_.emit(boost::asio::cancellation_type::terminal); } catch (...) {
+    host_.host_loop().start(static_cast<timer&>(*this), std::chrono::milliseconds(10));
+  }
+  void expired() noexcept override { cancel(); }
 
   Operation operation_;
   coroutine_host& host_;

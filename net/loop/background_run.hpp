@@ -4,11 +4,10 @@
 
 #include "../watch/thread_name.hpp"
 #include "event_loop.hpp"
+#include "start_report.hpp"
 
 #include <exception>
-#include <future>
 #include <thread>
-#include <utility>
 
 namespace quintet::detail {
 
@@ -16,22 +15,21 @@ namespace quintet::detail {
 /// has returned. Exceptions of start() reach the caller.
 template <class Start, class Finish>
 [[nodiscard]] std::thread run_in_background(const char* thread_name, event_loop& loop, Start start, Finish finish) {
-  std::promise<void> started;
-  std::future<void> has_started = started.get_future();
-  auto run = [&loop, start, finish, promise = std::move(started)]() mutable {
+  start_report started;
+  auto run = [&loop, start, finish, &started]() mutable {
     try {
       loop.io().prepare();
       start();
     } catch (...) {
-      return promise.set_exception(std::current_exception());
+      return started.done(std::current_exception());
     }
-    promise.set_value();
+    started.done();
     loop.run();
     finish();
   };
   std::thread background = start_thread(thread_name, std::move(run));
   try {
-    has_started.get();
+    started.wait();
   } catch (...) {
     background.join();
     throw;

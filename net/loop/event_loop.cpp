@@ -197,7 +197,7 @@ duration event_loop::longest_wait(bool may_wait) noexcept {
   const time_point next = timers_.next();
   if (next == time_point::max()) return most;
   is_now_cached_ = false;
-  return std::min(std::clamp(next - now(), duration::zero(), longest_sleep), most);
+  return std::min(std::clamp(between(now(), next), duration::zero(), longest_sleep), most);
 }
 
 bool event_loop::must_not_sleep() const noexcept {

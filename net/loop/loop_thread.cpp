@@ -3,6 +3,7 @@
 #include "loop_thread.hpp"
 
 #include "../watch/thread_name.hpp"
+#include "start_report.hpp"
 
 #include <linux/close_range.h>
 #include <pthread.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <future>
+#include <exception>
 #include <utility>
 
 #include <boost/system/system_error.hpp>
@@ -54,20 +55,19 @@ loop_thread::loop_thread(event_loop& loop, const std::string& name, std::functio
     thread_ = start_thread(name, [&loop] { loop.run(); });
     return;
   }
-  std::promise<void> prepared;
-  auto ready = prepared.get_future();
-  thread_ = start_thread(name, [&loop, first = std::move(first), done = std::move(prepared)]() mutable {
+  detail::start_report prepared;
+  thread_ = start_thread(name, [&loop, first = std::move(first), &prepared]() mutable {
     try {
       apply_options(loop.options(), loop.io());
       if (first) first();
     } catch (...) {
-      return done.set_exception(std::current_exception());
+      return prepared.done(std::current_exception());
     }
-    done.set_value();
+    prepared.done();
     loop.run();
   });
   try {
-    ready.get();
+    prepared.wait();
   } catch (...) {
     thread_.join();
     throw;

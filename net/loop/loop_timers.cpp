@@ -5,6 +5,8 @@
 #include "../watch/activity.hpp"
 #include "event_loop.hpp"
 
+#include <algorithm>
+
 namespace quintet {
 
 timer_id loop_timers::launch(std::unique_ptr<node> fresh, duration first) {
@@ -59,8 +61,11 @@ void loop_timers::fire(node& n) noexcept {
 // Schedules the next call that is still to come. Missed calls are skipped, or a loop that was held up would make all of
 // them at once.
 void loop_timers::rearm(node& n) noexcept {
-  const duration late = clock_.now() - n.due;  // not loop_.now(): the call may have taken long
-  n.due = later(n.due, n.period * (late < duration::zero() ? 1 : late / n.period + 1));
+  const time_point now = clock_.now();  // not loop_.now(): the call may have taken long
+  do {                                  // a second time if the clock has jumped further than a duration can tell
+    const duration late = std::max(between(n.due, now), duration::zero());
+    n.due = later(later(n.due, late - late % n.period), n.period);
+  } while (n.due <= now && n.due != time_point::max());
   std::unique_ptr<node> cancelled;
   const std::lock_guard lock(mutex_);
   if (n.stage == state::cancelled) return cancelled.reset(&n);

@@ -30,6 +30,17 @@ std::uint16_t parse_port(std::string_view text) {
   return value;
 }
 
+/// Returns the zone of a name or a number, RFC 4007, section 11.2. The interface of a number need not exist yet; zone 0
+/// is the default one. Throws config_error.
+std::uint32_t parse_zone(const std::string& text) {
+  if (const unsigned named = ::if_nametoindex(text.c_str()); named != 0) return named;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || (text.size() > 1 && text.front() == '0'))
+    throw config_error("'" + text + "' is neither an interface of this machine nor the number of one");
+  return number;
+}
+
 }  // namespace
 
 address::address(std::string_view text) try { parse(text); } catch (const config_error& why) {
@@ -66,8 +77,7 @@ void address::parse_ipv6(const std::string& host, std::uint16_t port) {
   if (::inet_pton(AF_INET6, host.substr(0, percent).c_str(), &in.sin6_addr) != 1)
     throw config_error("'" + host + "' is not an IPv6 address");
   if (percent != host.npos) {
-    in.sin6_scope_id = ::if_nametoindex(host.c_str() + percent + 1);
-    if (in.sin6_scope_id == 0) throw config_error("this machine has no interface " + host.substr(percent + 1));
+    in.sin6_scope_id = parse_zone(host.substr(percent + 1));
   }
   in.sin6_family = AF_INET6;
   in.sin6_port = htons(port);
@@ -122,7 +132,7 @@ std::string address::host() const {
   std::string host = ::inet_ntop(AF_INET6, &as<sockaddr_in6>().sin6_addr, text.data(), text.size());
   std::array<char, IF_NAMESIZE> name{};
   const std::uint32_t scope = as<sockaddr_in6>().sin6_scope_id;
-  if (scope != 0 && ::if_indextoname(scope, name.data())) host.append("%").append(name.data());
+  if (scope != 0) host.append("%").append(::if_indextoname(scope, name.data()) ? name.data() : std::to_string(scope));
   return host;
 }
 

@@ -27,6 +27,9 @@ void validate(const loop_tuning& tuning, std::size_t max_output_total) {
   constexpr std::size_t most = 64 * 1024;
   detail::require_value(tuning.receive_size >= 1 && tuning.receive_size <= most, "receive_size", tuning.receive_size,
                         "from 1 to " + std::to_string(most));
+  constexpr std::size_t most_lookups = 1024;
+  detail::require_value(tuning.max_lookups >= 1 && tuning.max_lookups <= most_lookups, "max_lookups",
+                        tuning.max_lookups, "from 1 to " + std::to_string(most_lookups));
 }
 
 std::vector<engine_kind> built_engines() {

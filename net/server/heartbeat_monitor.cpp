@@ -40,16 +40,16 @@ heartbeat_monitor::heartbeat_monitor(event_loop& loop, connection_registry& watc
 
 void heartbeat_monitor::start() noexcept {
   due_ = later(loop_.time().now(), interval_);
-  loop_.start(*this, due_ - loop_.now());
+  loop_.start(*this, between(loop_.now(), due_));
 }
 
 // Keeps a fixed period, and skips scans for which the loop was too busy. A scan in progress continues; no second one
 // begins.
 void heartbeat_monitor::expired() noexcept {
-  const duration late = loop_.time().now() - due_;
+  const duration late = between(due_, loop_.time().now());
   measure(late);
-  due_ = later(due_, interval_ * (1 + late / interval_));
-  loop_.start(*this, due_ - loop_.now());
+  due_ = later(later(due_, late - late % interval_), interval_);
+  loop_.start(*this, between(loop_.now(), due_));
   loop_.schedule_fair(*this);
 }
 

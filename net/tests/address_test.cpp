@@ -18,7 +18,7 @@ using kind = address::kind;
 BOOST_AUTO_TEST_CASE(text_survives_the_way_there_and_back) {
   for (const std::string text :
        {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::1]:80", "[::]:0", "[fe80::1%lo]:7",
-        "[2001:db8::7]:443", "unix:/run/kv.sock", "unix:@kv", "unix:/with space", "unix:@@"})
+        "[2001:db8::7]:443", "[fe80::1%4000000000]:7", "unix:/run/kv.sock", "unix:@kv", "unix:/with space", "unix:@@"})
     BOOST_TEST(address(text).to_string() == text);
 }
 
@@ -73,6 +73,11 @@ BOOST_AUTO_TEST_CASE(every_other_text_is_refused_with_what_is_allowed) {
                                   std::string("[::1]80"),
                                   std::string("[127.0.0.1]:80"),
                                   std::string("[::1%nowhere]:80"),
+                                  std::string("[::1%]:80"),
+                                  std::string("[::1%01]:80"),
+                                  std::string("[::1%-1]:80"),
+                                  std::string("[::1%1x]:80"),
+                                  std::string("[::1%4294967296]:80"),
                                   std::string("[]:80"),
                                   std::string("[::1:80"),
                                   std::string("unix:"),
@@ -96,6 +101,13 @@ BOOST_AUTO_TEST_CASE(a_zero_byte_does_not_cut_the_message) {
     return std::string(e.what()).find("unix:/a?b") != std::string::npos &&
            std::string(e.what()).find("unix:@name") != std::string::npos;
   });
+}
+
+BOOST_AUTO_TEST_CASE(zones_are_names_or_numbers) {
+  BOOST_TEST((address("[fe80::1%1]:7") == address("[fe80::1%lo]:7")));  // lo is the first interface of each machine
+  BOOST_TEST((address("[fe80::1%0]:7") == address("[fe80::1]:7")));     // the default zone
+  const address far("[fe80::1%4294967295]:7");
+  BOOST_TEST(reinterpret_cast<const sockaddr_in6*>(far.data())->sin6_scope_id == 4294967295U);
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_unix_names) {

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -78,6 +79,54 @@ BOOST_FIXTURE_TEST_CASE(for_ever_is_not_the_past, fixture) {
   on_loop([&] { loop.after(duration::max(), note()); });
   advance(1'000'000);
   check({});
+}
+
+// Times far in the past and in the future, at any time of the clock. The loop waits for the timers that are to come.
+BOOST_FIXTURE_TEST_CASE(extreme_times_stop_no_other_timer, fixture) {
+  constexpr time_point last = time_point::max() - 1h;
+  for (const time_point begin : {time_point::min(), time_point(-1ns), time_point(), time_point(1ns), last}) {
+    time.set(begin);
+    turn();
+    std::string called;
+    std::vector<timer_id> all;
+    callback_timer most_negative([&called]() noexcept { called += 'n'; });
+    callback_timer never([&called]() noexcept { called += '!'; });
+    on_loop([&] {
+      loop.start(most_negative, duration::min());
+      loop.start(never, duration::max());
+    });
+    all.push_back(loop.after(duration::min(), [&called] { called += 'a'; }));
+    all.push_back(loop.after(duration::min() + 1ns, [&called] { called += 'a'; }));
+    all.push_back(loop.after(-1ns, [&called] { called += 'a'; }));
+    all.push_back(loop.every(duration::max(), [&called] { called += '!'; }));
+    all.push_back(loop.every(duration::max() / 2, [&called] { called += '!'; }));
+    all.push_back(loop.every(1s, [&called] { called += 'e'; }));
+    all.push_back(loop.after(duration::max(), [&called] { called += '!'; }));
+    turn();
+    std::ranges::sort(called);
+    BOOST_TEST(called == "aaan");
+    BOOST_TEST((loop.wait_outside().longest == 1s));
+    time.advance(1s);
+    turn();
+    BOOST_TEST(called == "aaane");
+    for (const timer_id id : all) loop.cancel(id);
+    turn();
+    never.cancel();
+  }
+}
+
+// The clock jumps over nearly all of time: missed calls are skipped, and the rhythm is kept.
+BOOST_FIXTURE_TEST_CASE(the_longest_delay_is_one_call, fixture) {
+  time.set(time_point::min());
+  turn();
+  int called = 0;
+  const timer_id id = loop.every(1h, [&called] { ++called; });
+  turn();
+  time.set(time_point::max() - 2h);
+  turn();
+  BOOST_TEST(called == 1);
+  BOOST_TEST((loop.wait_outside().longest <= 1h));
+  loop.cancel(id);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_time_runs_from_the_call_not_from_when_the_loop_comes_to_it, fixture) {

@@ -237,29 +237,6 @@ BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all
   }
 }
 
-/// Begins another wait after its peer has closed.
-struct tidies_up {
-  std::atomic<int>*waiting, *tidy;
-  awaitable<> operator()(stream& s) const {
-    ++*waiting;
-    while (co_await s.read()) {
-    }
-    asio::steady_timer t(s.get_executor(), 1ms);
-    co_await t.async_wait(asio::deferred);
-    ++*tidy;
-  }
-};
-
-BOOST_DATA_TEST_CASE(an_abort_leaves_alone_what_a_coroutine_begins_after_it, data::make(all_models), kind) {
-  std::atomic<int> waiting{0}, tidy{0};
-  running<server<tidies_up>> srv(config{.model = kind, .threads = {.loops = 1}}, tidies_up{&waiting, &tidy});
-  client c(srv->port());
-  BOOST_REQUIRE(eventually([&] { return waiting == 1; }));
-  BOOST_TEST(!srv->connections().abort(srv->connections().all().at(0)));
-  BOOST_TEST(eventually([&] { return srv->statistics().closed == 1; }));
-  BOOST_TEST(tidy == 1);
-}
-
 // Asio abandons operations of its own coroutines when one of their steps finds no memory.
 BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
   running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);

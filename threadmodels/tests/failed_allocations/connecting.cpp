@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // connecting: connections that a server accepts, and connections that a client opens.
+#include "../../../net/tests/support/needs.hpp"
 #include "scenario.hpp"
 
 #include <quintet/net/stream.hpp>
 #include <quintet/threadmodels/client.hpp>
+
+#include <algorithm>
+#include <memory>
 
 namespace quintet::test {
 namespace {
@@ -74,17 +78,48 @@ struct asking_coroutine {
   awaitable<> operator()(stream& s) const { return ask(s, *all); }
 };
 
+client_config config_of_client(const surroundings& where) {
+  return {.model = where.under.kind,
+          .threads = {.loops = 2, .workers = {1, 2}},
+          .engine = where.engine,
+          .reconnect = reconnect_options{.base = 1ms, .cap = 2ms},
+          .on_connect_failed = [](const connect_failure&) {}};
+}
+
+template <class Client>
+void await_links(const Client& here) {
+  const auto deadline = std::chrono::steady_clock::now() + peer_patience;
+  while (here.links() > 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(100us);
+  if (here.links() > 0) throw std::runtime_error("stall: a link is neither connected nor over");
+}
+
+/// A client is made, runs, looks a name up, and is destroyed. Its constructor and run_in_background() may throw.
+unsigned run_client_lifetime(const surroundings& where, injection& faults) {
+  const upstream_echo behind;
+  client_context seen;
+  const std::string to = quintet::testing::loopback_name() + ":" + std::to_string(behind.port());
+  return with_flavour(where, asking_callback{&seen}, asking_coroutine{&seen}, [&](auto handler) {
+    std::unique_ptr<client<decltype(handler)>> here;
+    unsigned links = 0;
+    faults.begin();
+    const bool runs =
+        succeeds([&] { here = std::make_unique<client<decltype(handler)>>(config_of_client(where), handler); }) &&
+        succeeds([&] { here->run_in_background(); });
+    for (int i = 0; runs && i < 2; ++i) links += succeeds([&] { here->connect(to); });
+    if (runs) await_links(*here);
+    succeeds([&] { here.reset(); });
+    faults.end();
+    if (seen.wrong > 0) throw std::runtime_error("corrupt: a reply of the upstream");
+    return links - std::min<unsigned>(links, seen.right);
+  });
+}
+
 /// Links of a client that reconnects: each one gets its answer, or is closed.
 unsigned run_client(const surroundings& where, injection& faults) {
   const upstream_echo behind;
   client_context seen;
   return with_flavour(where, asking_callback{&seen}, asking_coroutine{&seen}, [&](auto handler) {
-    client here({.model = where.under.kind,
-                 .threads = {.loops = 2, .workers = {1, 2}},
-                 .engine = where.engine,
-                 .reconnect = reconnect_options{.base = 1ms, .cap = 2ms},
-                 .on_connect_failed = [](const connect_failure&) {}},
-                handler);
+    client here(config_of_client(where), handler);
     here.run_in_background();
     unsigned links = 0;
     faults.begin();
@@ -97,10 +132,8 @@ unsigned run_client(const surroundings& where, injection& faults) {
         // connect() threw, so there is no link.
       }
     }
-    const auto deadline = std::chrono::steady_clock::now() + peer_patience;
-    while (here.links() > 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(100us);
+    await_links(here);
     faults.end();
-    if (here.links() > 0) throw std::runtime_error("stall: a link is neither connected nor over");
     if (seen.wrong > 0) throw std::runtime_error("corrupt: a reply of the upstream");
     return links - std::min<unsigned>(links, seen.right);
   });
@@ -110,5 +143,6 @@ unsigned run_client(const surroundings& where, injection& faults) {
 
 const scenario accepting_scenario{"accepting", &run_accepting};
 const scenario client_scenario{"client", &run_client};
+const scenario client_lifetime_scenario{"client lifetime", &run_client_lifetime};
 
 }  // namespace quintet::test

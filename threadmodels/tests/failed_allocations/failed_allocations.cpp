@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // failed_allocations: one allocation of a server fails, at any place. At most one connection ends, and nothing else
-// happens. QUINTET_LONG=1 tests each allocation of each scenario everywhere; otherwise each place is tested once.
+// happens. Then all fail for some milliseconds from that place on: no connection that needs no memory ends.
+// QUINTET_LONG=1 tests each allocation of each scenario everywhere; otherwise each place is tested once.
 // QUINTET_FAIL_AT="part of a function name" tests only the places below that function.
 // ctest: LIBS -rdynamic TIMEOUT 300 NOT_UNDER thread
 #include <boost/test/data/monomorphic.hpp>
@@ -55,10 +56,10 @@ std::string_view chosen_place() {
   return place ? place : "";
 }
 
-void check(const scenario& what, const surroundings& where) {
+void check(const scenario& what, const surroundings& where, int burst) {
   const std::string_view at = chosen_place();
-  const trial_report report = try_all(what, where, {.every_one = at.empty() && is_long(), .burst = 1, .at = at});
-  BOOST_TEST_MESSAGE(what.name << ", " << where << ": " << to_string(report));
+  const trial_report report = try_all(what, where, {.every_one = at.empty() && is_long(), .burst = burst, .at = at});
+  BOOST_TEST_MESSAGE(what.name << ", " << where << ", burst " << burst << ": " << to_string(report));
   tally& all = trials_of()[std::string(what.name)];
   all.trials += report.trials;
   all.silent += report.silent;
@@ -67,12 +68,20 @@ void check(const scenario& what, const surroundings& where) {
   BOOST_TEST(report.findings.empty(), what.name << ", " << where << ": " << to_string(report));
 }
 
+/// One allocation fails, or all do for a while, as in a process at its memory limit. In short runs the latter is tested
+/// on one engine.
+void check(const scenario& what, const surroundings& where) {
+  check(what, where, 1);
+  if (is_long() || where.engine == engine_kind::epoll) check(what, where, all_for_a_while);
+}
+
 BOOST_DATA_TEST_CASE(echo, data::make(everywhere), where) { check(echo_scenario, where); }
 BOOST_DATA_TEST_CASE(registry, data::make(everywhere), where) { check(registry_scenario, where); }
 BOOST_DATA_TEST_CASE(moving, data::make(everywhere), where) { check(moving_scenario, where); }
 BOOST_DATA_TEST_CASE(awaiting, data::make(everywhere), where) { check(awaiting_scenario, where); }
 BOOST_DATA_TEST_CASE(accepting, data::make(everywhere), where) { check(accepting_scenario, where); }
 BOOST_DATA_TEST_CASE(client, data::make(everywhere), where) { check(client_scenario, where); }
+BOOST_DATA_TEST_CASE(client_lifetime, data::make(everywhere), where) { check(client_lifetime_scenario, where); }
 BOOST_DATA_TEST_CASE(lifetime, data::make(everywhere), where) { check(lifetime_scenario, where); }
 BOOST_DATA_TEST_CASE(options, data::make(everywhere), where) { check(options_scenario, where); }
 

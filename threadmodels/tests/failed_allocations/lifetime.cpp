@@ -23,18 +23,6 @@ awaitable<> lifetime_coroutine(stream& s) {
   if (s.draining()) s.write("bye");
 }
 
-/// Calls f() as a thread of the server does. Returns false if it throws.
-template <class F>
-bool succeeds(F f) {
-  const as_server_thread here_too;
-  try {
-    f();
-    return true;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
 /// Returns how many of the two connections got no answer; 0 if the constructor or run() has thrown.
 template <class Handler>
 unsigned live(const config& c, Handler handler, injection& faults, bool drains) {

@@ -48,13 +48,25 @@ class as_server_thread {
   bool before_;
 };
 
+/// Calls f() as a thread of the server does. Returns false if it throws.
+template <class F>
+bool succeeds(F f) {
+  const as_server_thread here_too;
+  try {
+    f();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 /// run() returns how many connections were lost. It throws for every other error.
 struct scenario {
   std::string_view name;
   unsigned (*run)(const surroundings& where, injection& faults);
 };
 extern const scenario echo_scenario, registry_scenario, moving_scenario, awaiting_scenario, accepting_scenario,
-    client_scenario, lifetime_scenario, options_scenario;
+    client_scenario, client_lifetime_scenario, lifetime_scenario, options_scenario;
 
 /// A member of every handler and of every function passed to the library: counts those not destroyed.
 struct counted {

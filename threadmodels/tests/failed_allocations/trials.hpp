@@ -10,10 +10,13 @@
 
 namespace quintet::test {
 
+/// A burst of all allocations for a while, see failing_allocations::lasting_burst.
+inline constexpr int all_for_a_while = -1;
+
 /// Selects the allocations that fail.
 struct trial_options {
   bool every_one = false;    ///< the n-th, for all n; otherwise the first one of each place that allocates
-  int burst = 1;             ///< how many fail in a row
+  int burst = 1;             ///< how many fail in a row, or all_for_a_while
   std::string_view at = {};  ///< if not empty: only at stacks with a frame that contains it
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -67,6 +68,9 @@ class failing_allocations {
   void fail_number(std::uint64_t n, int burst) noexcept { arm_with(mode::number, n, burst); }
   /// Fails the first allocation from now on whose call stack has this hash, and the `burst - 1` allocations after it.
   void fail_site(std::uint64_t hash, int burst) noexcept { arm_with(mode::site, hash, burst); }
+  /// A burst of all allocations until this time has passed since the first failure, or until disarm().
+  static constexpr int lasting_burst = -1;
+  static constexpr std::chrono::milliseconds shortage{3};
   void disarm() noexcept { mode_.store(mode::off); }
 
   /// Returns the number of allocations since it was armed.
@@ -118,7 +122,10 @@ class failing_allocations {
   }
   bool look() noexcept {
     const std::uint64_t number = count_.fetch_add(1) + 1;
-    if (fired_.load()) return more_.fetch_sub(1) > 0;
+    if (fired_.load()) {
+      if (burst_ != lasting_burst) return more_.fetch_sub(1) > 0;
+      return std::chrono::steady_clock::now() < ends_.load();
+    }
     const mode how = mode_.load();
     if (how == mode::number && number != target_) return false;
     call_stack here;
@@ -129,6 +136,7 @@ class failing_allocations {
     failed_at_ = here;
     if (report_to_) *report_to_ = here;
     more_ = burst_ - 1;
+    ends_ = std::chrono::steady_clock::now() + shortage;
     fired_ = true;
     return true;
   }
@@ -139,6 +147,7 @@ class failing_allocations {
   std::atomic<std::int64_t> blocks_{0};
   std::atomic<bool> fired_{false};
   std::atomic<int> more_{0};
+  std::atomic<std::chrono::steady_clock::time_point> ends_{};
   std::uint64_t target_ = 0;
   int burst_ = 1;
   allocation_sites* sites_ = nullptr;

@@ -15,27 +15,30 @@ struct sleep_for {
   std::chrono::milliseconds time;
 };
 
-/// Awaits a time on the loop's clock. Ends early when the loop stops.
+/// Awaits a time on the loop's clock. Returns false if it was cancelled.
 class sleeper final : private cancellable {
  public:
   sleeper(coroutine_host& host, duration time) noexcept : host_(host), time_(time) {}
-  [[nodiscard]] bool await_ready() const noexcept { return host_.host_loop().stopping(); }
+  static constexpr bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
-    host_.add(*this);
+    const bool is_cancelled = host_.add(*this);
     timer_ = host_.host_loop().after(time_, [this] { host_.resume(waiting_); });
+    if (is_cancelled) cancel();
   }
-  void await_resume() noexcept {}
+  bool await_resume() const noexcept { return !cancelled_; }
 
  private:
   void cancel() noexcept override {
     if (!host_.host_loop().cancel(timer_)) return;
+    cancelled_ = true;
     host_.host_loop().post([this]() noexcept { host_.resume(waiting_); });
   }
   coroutine_host& host_;
   duration time_;
   std::coroutine_handle<> waiting_;
   timer_id timer_;
+  bool cancelled_ = false;
 };
 
 /// The codec of the lines.
@@ -162,7 +165,7 @@ awaitable<> write_around_a_sleep(reading& r, std::uint32_t amount) {
   const std::size_t first = splits ? 70'000 : 0;
   const bool begun = r.s.write(bytes(text).substr(0, first));
   const timer_note noted(r.on);
-  co_await sleep_for{std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000)};
+  (void)co_await sleep_for{std::chrono::milliseconds(amount % 3 == 1 ? 0 : amount % 3000)};
   if (!splits) co_return write_record(r.on, r.l, r.s, action::reply, record_head);
   if (r.l.knows_of_failure) co_return;
   if (begun && r.s.write(bytes(text).substr(first))) {
@@ -198,6 +201,15 @@ awaitable<> act(reading& r, const command& line) {
   }
 }
 
+// After a stop or an abort, which last, it begins more operations, as a retry with back-off does.
+awaitable<> begin_more(reading& r) {
+  if (r.s.failure() != errc::stopped && r.s.failure() != errc::aborted) co_return;
+  for (int i = 0; i < 3; ++i)
+    if (co_await sleep_for{std::chrono::hours(1)})
+      r.on.report(r.l, "an operation that began after the end was not cancelled");
+  if (r.s.write("lost")) r.on.report(r.l, "output after the end is accepted");
+}
+
 }  // namespace
 
 awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
@@ -225,6 +237,7 @@ awaitable<> coroutine_program::run(stream& s, stage& on, life& l) {
     co_await act(r, *line);
     if (line->does == action::ends) break;
   }
+  co_await begin_more(r);
 }
 
 }  // namespace quintet::testing

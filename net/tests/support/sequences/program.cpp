@@ -161,6 +161,13 @@ void work_scope::note() {
   if (role_ == role::other) life_.last_other_work = stage_.now();
 }
 
+// Returns whether a write was refused because the connection has ended, which the program may not know yet.
+static bool has_refused_after_the_end(stage& on, life& l, connection& c) {
+  if (l.shut || c.write_error() != boost::system::errc::broken_pipe) return false;
+  if (!c.registry().post(c.id(), [](connection&) {})) on.report(l, "write() has refused, and the connection lives");
+  return l.refused = true;
+}
+
 void write_record(stage& on, life& l, connection& c, action how, std::size_t size) {
   if (l.may_drop && (how == action::reply_parts || how == action::reply_long)) how = action::reply;
   if (l.refused) return;  // after a rejected write the connection closes
@@ -171,7 +178,7 @@ void write_record(stage& on, life& l, connection& c, action how, std::size_t siz
     if (l.knows_of_failure) return;
     ++l.next_record;
     l.written += size;
-  } else if (!l.shut && !drops(c.limits())) {
+  } else if (!has_refused_after_the_end(on, l, c) && !l.shut && !drops(c.limits())) {
     const std::lock_guard lock(l.mutex);
     if (!l.may_miss_broadcasts && l.written + l.sent_from_outside + size < c.limits().max_output)
       on.report(l, "write() has refused without need");

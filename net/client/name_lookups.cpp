@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSL-1.0
+// name_lookups: the table of look-ups, their threads, and getaddrinfo.
+#include "name_lookups.hpp"
+
+#include "../loop/event_loop.hpp"
+#include "../loop/placing.hpp"
+#include "../watch/thread_name.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <netdb.h>
+#include <unistd.h>
+
+namespace quintet::detail {
+
+using request_list = boost::intrusive::list<name_lookups::request, boost::intrusive::constant_time_size<false>>;
+
+struct lookup_job {
+  std::string host, port;
+  std::size_t most = 0;  // it begins only while fewer are in progress
+  bool is_running = false;
+  request_list requests;
+  lookup_answer answer;
+};
+
+struct name_lookups::state {
+  explicit state(function f) : look_up(std::move(f)) {}
+
+  /// Returns the first look-up that may begin, or null.
+  [[nodiscard]] std::shared_ptr<lookup_job> next() const noexcept {
+    const auto found =
+        std::ranges::find_if(jobs, [this](const auto& job) { return !job->is_running && running < job->most; });
+    return found == jobs.end() ? nullptr : *found;
+  }
+
+  const function look_up;
+  std::mutex mutex;                             // guards what follows
+  std::list<std::shared_ptr<lookup_job>> jobs;  // running and waiting, in the order of arrival
+  std::size_t running = 0;
+};
+
+namespace {
+
+/// Signals of the process are for the program's threads: those started in this scope block all of them.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+error_code error_of_getaddrinfo(int result, int system_error) noexcept {
+  namespace reasons = boost::asio::error;
+  switch (result) {
+    case 0:
+      return {};
+    case EAI_AGAIN:
+      return reasons::host_not_found_try_again;
+    case EAI_FAIL:
+      return reasons::no_recovery;
+    case EAI_MEMORY:
+      return make_error_code(boost::system::errc::not_enough_memory);
+    case EAI_SERVICE:
+      return reasons::service_not_found;
+    case EAI_SYSTEM:
+      return system_error_code(system_error);
+    default:
+      return reasons::host_not_found;
+  }
+}
+
+lookup_answer look_up_by_system(const std::string& host, const std::string& port) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* first = nullptr;
+  const int result = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &first);
+  lookup_answer answer{error_of_getaddrinfo(result, errno), {}};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(first, &::freeaddrinfo);
+  for (const addrinfo* at = first; at; at = at->ai_next) answer.found.emplace_back(at->ai_addr, at->ai_addrlen);
+  return answer;
+}
+
+lookup_answer answer_of(const name_lookups::function& look_up, const lookup_job& job) noexcept {
+  try {
+    return look_up(job.host, job.port);
+  } catch (...) {
+    return {reason_of_exception(), {}};
+  }
+}
+
+}  // namespace
+
+const lookup_answer& name_lookups::request::answer() const noexcept { return job_->answer; }
+
+name_lookups::name_lookups(function look_up) : state_(std::make_shared<state>(std::move(look_up))) {}
+
+// Never destroyed: a thread may be in getaddrinfo while the process exits. A forked child has none of its parent's
+// threads, and its copy of the mutex may be locked for ever, so the child gets an instance of its own.
+name_lookups& name_lookups::of_process() {
+  struct entry {
+    pid_t process;
+    entry* parents;
+    name_lookups lookups{&look_up_by_system};
+  };
+  static constinit std::atomic<entry*> newest{nullptr};
+  entry* known = newest.load();
+  while (!known || known->process != ::getpid()) {
+    auto fresh = std::make_unique<entry>(::getpid(), known);
+    if (newest.compare_exchange_strong(known, fresh.get())) return fresh.release()->lookups;
+  }
+  return known->lookups;
+}
+
+void name_lookups::start(request& who, const std::string& host, const std::string& port, std::size_t most) {
+  const std::lock_guard lock(state_->mutex);
+  auto& jobs = state_->jobs;
+  const auto same = [&](const auto& job) { return job->host == host && job->port == port; };
+  if (const auto found = std::ranges::find_if(jobs, same); found != jobs.end()) {
+    who.job_ = *found;
+    who.job_->requests.push_back(who);
+    return;
+  }
+  const auto job = std::make_shared<lookup_job>(host, port, most);
+  jobs.push_back(job);
+  if (state_->running < most) {
+    try {
+      const signals_blocked for_the_thread;
+      std::thread([all = state_, job] { run(all, job); }).detach();
+    } catch (...) {
+      jobs.pop_back();
+      throw;
+    }
+    job->is_running = true;
+    ++state_->running;
+  }
+  who.job_ = job;
+  job->requests.push_back(who);
+}
+
+bool name_lookups::cancel(request& who) noexcept {
+  const std::lock_guard lock(state_->mutex);
+  if (!who.is_linked()) return false;
+  lookup_job& job = *who.job_;
+  job.requests.erase(request_list::s_iterator_to(who));
+  if (job.requests.empty() && !job.is_running) state_->jobs.remove(who.job_);
+  return true;
+}
+
+// Posts under the mutex: a request that is linked has a loop that lives.
+void name_lookups::run(const std::shared_ptr<state>& all, std::shared_ptr<lookup_job> job) noexcept {
+  name_this_thread("qnt-lookup");
+  while (job) {
+    lookup_answer answer = answer_of(all->look_up, *job);
+    const std::lock_guard lock(all->mutex);
+    job->answer = std::move(answer);
+    all->jobs.remove(job);
+    --all->running;
+    while (!job->requests.empty()) {
+      request& who = job->requests.front();
+      job->requests.pop_front();
+      who.loop.post(static_cast<work_item&>(who));
+    }
+    job = all->next();
+    if (!job) return;
+    job->is_running = true;
+    ++all->running;
+  }
+}
+
+std::size_t name_lookups::running() const noexcept {
+  const std::lock_guard lock(state_->mutex);
+  return state_->running;
+}
+
+std::size_t name_lookups::waiting() const noexcept {
+  const std::lock_guard lock(state_->mutex);
+  return state_->jobs.size() - state_->running;
+}
+
+}  // namespace quintet::detail
