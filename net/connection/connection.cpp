@@ -55,6 +55,17 @@ void connection::flush() {
   loop_.io().flush(engine::flush_extent::output);
 }
 
+// With the policies that drop or reject, the handler decides itself. On another thread, a batch late in the loop's turn
+// begins with its quantum used up: that is no reason to stop after each message.
+bool connection::yield_if_full() noexcept {
+  const overflow_policy policy = applied_limits().overflow;
+  if (policy == overflow_policy::drop || policy == overflow_policy::error) return false;
+  const bool sent_quantum = baton_flags_.output.quantum_used && is_on_loop();
+  if (!sent_quantum && output_.written() <= fair_tasks::quantum && !output_.is_above_watermark(*this)) return false;
+  baton_flags_.input.yields = true;
+  return true;
+}
+
 cork_guard connection::cork() {
   check_held();
   ++extras_of_baton().corks;

@@ -25,8 +25,8 @@ class connection : protected detail::connection_core {
   /// [baton] Copies `data` to the batch's output, which normally leaves in one send. Returns false if the write is
   /// rejected: after shutdown_send() or the end, when full under overflow_policy::error, or if more than `max_output`
   /// would wait. The last case closes the connection (errc::output_overflow). Returns true for data that
-  /// overflow_policy::drop drops and counts, and for data to a peer that has closed: its input is still delivered before
-  /// on_close. All overloads throw std::bad_alloc.
+  /// overflow_policy::drop drops and counts, and for data to a peer that has closed: its input is still delivered
+  /// before on_close. All overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().checks_writes && output_.try_append(data)) [[likely]]
       return true;
@@ -161,6 +161,7 @@ class connection : protected detail::connection_core {
   friend class cork_guard;
 
   bool write_more(bytes data);
+  bool yield_if_full() noexcept;
   detail::connection_settings& changed_settings();
   void uncork(bool sends);
 };

@@ -28,6 +28,12 @@ void look_at_output(connection_context& c) noexcept {
     d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());
 }
 
+// An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
+error_code reason_of_end(const connection_core& c, const error_code& told) noexcept {
+  const bool was_told = c.loop_flags_.output.send_failed && c.reason() != system_error_code(EPIPE);
+  return !told && was_told ? c.reason() : told;
+}
+
 bool has_undelivered_input(const connection_context& c) noexcept { return c.baton_is_out() || c.has_unseen_input(); }
 
 // A coroutine in a read learns of the end within fail(), and may then begin an operation, which must be cancelled. An
@@ -164,17 +170,15 @@ void connection_core::on_received_in_place(std::size_t count) noexcept {
 }
 
 void connection_core::on_receive_end(error_code reason) noexcept {
-  // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
-  const bool was_told = loop_flags_.output.send_failed && reason_ != EPIPE;
-  if (!reason && was_told) reason = this->reason();
+  reason = reason_of_end(*this, reason);
   if (reason) {
     // The handler gets all that had arrived before the end, in every model.
     if (is_closing() || !has_undelivered_input(*this)) return fail(reason);
     loop_flags_.input.was_reset = true;
     stop_sending(reason);
-  }
-  if (enabled_.urgent && !is_lingering() && !reason && !has_ended())
+  } else if (enabled_.urgent && !is_lingering()) {
     if (const bytes last = filter_urgent({}, true); !last.empty()) take_in(last);
+  }
   if (has_ended()) return;
   loop_flags_.input.peer_ended = true;
   if (is_lingering()) return fail({});
@@ -220,17 +224,6 @@ void connection_core::report_exception() const noexcept {
 bool connection_core::is_full() const noexcept {
   return baton_flags_.output.quantum_used || output_.written() > fair_tasks::quantum ||
          output_.is_above_watermark(*this) || (is_on_loop() && !loop_.fair_work().has_quota());
-}
-
-// With the policies that drop or reject, the handler decides itself. On another thread, a batch late in the loop's turn
-// begins with its quantum used up: that is no reason to stop after each message.
-bool connection_core::yield_if_full() noexcept {
-  const overflow_policy policy = applied_limits().overflow;
-  if (policy == overflow_policy::drop || policy == overflow_policy::error) return false;
-  const bool sent_quantum = baton_flags_.output.quantum_used && is_on_loop();
-  if (!sent_quantum && output_.written() <= fair_tasks::quantum && !output_.is_above_watermark(*this)) return false;
-  baton_flags_.input.yields = true;
-  return true;
 }
 
 // Returns false if nothing may leave now: on another thread, or under a cork.

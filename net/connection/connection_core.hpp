@@ -93,8 +93,6 @@ class connection_core : public session_interface, public loop_member, public wor
   }
   /// [baton] Returns whether the handler must let others have their turn before it writes more.
   [[nodiscard]] bool is_full() const noexcept;
-  /// [baton] Returns whether the handler must leave the rest of its input until there is room for output.
-  [[nodiscard]] bool yield_if_full() noexcept;
   /// [baton] Sends output in the middle of a batch, or queues it behind earlier output. Returns false if it may not.
   bool send_early(counter& reason) noexcept;
 

@@ -24,7 +24,7 @@ bool is_a_limit(const error_code& why) noexcept {
 }
 
 void report_limit(const log_hook& log, const error_code& why, auto peer) noexcept try {
-  report(log, {severity::info, "a connection is closed", why, peer()});
+  if (log && is_a_limit(why)) report(log, {severity::info, "a connection is closed", why, peer()});
 } catch (const std::bad_alloc&) {  // no memory left to log
 }
 
@@ -253,7 +253,7 @@ void connection_core::fail(error_code why) noexcept {
   loop_flags_.phase = connection_phase::ended;
   std::tie(reason_, reason_category_) = std::pair(why.value(), &why.category());
   host_.registry.remove(id_);
-  if (host_.log && is_a_limit(why)) report_limit(host_.log, why, [this] { return peer(); });
+  report_limit(host_.log, why, [this] { return peer(); });
   const bool is_cut = output_.drop_queue(*this);
   connection_input::release_charge(*this);
   loop_.io().remove(*this);

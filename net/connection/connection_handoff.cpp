@@ -35,6 +35,11 @@ void call_guarded(connection_core& c, callback what, void (session_interface::*r
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
 }
 
+/// Returns whether the handler needs more input than it may have. Input that it has not seen does not count.
+bool has_refused_too_much(const connection_core& c) noexcept {
+  return c.input_.withheld(c) == 0 && c.input_.unread() > c.applied_limits().max_input;
+}
+
 /// Returns why the returned batch ends its connection, or nothing.
 end_reason find_failure(const connection_core& c, bool threw) noexcept {
   if (c.batch_.lost) return no_memory();
@@ -244,8 +249,7 @@ void run_slow_return(connection_core& c) noexcept {
   if (c.has_ended()) return;
   if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed off at once
   if (c.has_ended()) return;
-  if (c.input_.withheld(c) == 0 && c.input_.unread() > c.applied_limits().max_input)
-    return c.fail(errc::message_too_big);
+  if (has_refused_too_much(c)) return c.fail(errc::message_too_big);
   c.run_steps();
 }
 

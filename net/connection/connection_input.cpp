@@ -80,7 +80,8 @@ end_reason connection_input::absorb_pending(context& c) {
     pending_.clear();
   }
   c.loop_.buffers().recycle(pending_);
-  return set_reading(c, wants_reading(c, c.baton_flags_.input.paused, c.constants_.keeps_baton ? unread_.size() : left));
+  return set_reading(c,
+                     wants_reading(c, c.baton_flags_.input.paused, c.constants_.keeps_baton ? unread_.size() : left));
 }
 
 void connection_input::make_pending(context& c) noexcept {

@@ -107,12 +107,8 @@ class framed {
     while (!c.closing()) {
       const frame found = wire_.parse(in.substr(used));
       if (found.is == frame::state::incomplete) {
-        unfinished_ = used < in.size() || within_message(wire_);
         if (within_message(wire_)) c.mark_incomplete(any);
-        if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
-        if (found.size > c.limits().max_input) c.close(errc::message_too_big);
-        if (used < in.size()) c.require_input(found.size);
-        return used;
+        return require_rest(c, in.size() - used, found.size), used;
       }
       used += found.size;
       any = any || found.is == frame::state::complete;
@@ -127,6 +123,12 @@ class framed {
     return in.size();
   }
 
+  void require_rest(connection& c, std::size_t left, std::size_t size) {
+    unfinished_ = left > 0 || within_message(wire_);
+    if constexpr (keeps_messages<Codec>) c.count_kept_input(wire_.kept_bytes());
+    if (size > c.limits().max_input) c.close(errc::message_too_big);
+    if (left > 0) c.require_input(size);
+  }
   // The rest of the batch comes again. Its first message has not begun for the handler.
   std::size_t leave_rest(connection& c, std::size_t used) {
     unfinished_ = false;

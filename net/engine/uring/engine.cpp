@@ -301,11 +301,7 @@ void uring_engine::start_needed_requests(watched& w) noexcept {
     if (!w.has(r)) start(w, r);
   };
   const kind k = kind_of(*w.target);
-  const bool is_one = is_stream(*w.target);
-  if (is_one && !w.wants_input())
-    begin(request::hangup);
-  else if (is_one && !w.has(request::receive_retry))
-    begin(request::receive);
+  if (is_stream(*w.target) && !(w.wants_input() && w.has(request::receive_retry))) begin(w.wanted_request());
   if (k == kind::accept && w.reading) begin(w.accepted.empty() ? request::accept : request::held);
   if (k == kind::event && !w.ended) begin(request::event);
   if (w.blocked && !w.has(request::send)) begin(request::writable);

@@ -61,6 +61,8 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   static std::uint16_t bit(request r) noexcept { return static_cast<std::uint16_t>(1U << static_cast<unsigned>(r)); }
   [[nodiscard]] bool has(request r) const noexcept { return in_flight & bit(r); }
   [[nodiscard]] bool wants_input() const noexcept { return reading && !ended; }
+  /// Returns the request that a stream needs now.
+  [[nodiscard]] request wanted_request() const noexcept { return wants_input() ? request::receive : request::hangup; }
   [[nodiscard]] std::uint64_t tag(request r) const noexcept {
     return reinterpret_cast<std::uintptr_t>(this) | static_cast<unsigned>(r);
   }
