@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// work_item: a unit of work that is queued without allocating; the queue's link lives in the item.
+// work_item: a unit of work that is queued without allocating; queues of items, and how a sleeping consumer is woken.
 #pragma once
 
 #include "../clock.hpp"
@@ -85,7 +85,8 @@ class work_item {
 
  private:
   friend class work_fifo;
-  friend class mpsc_inbox;
+  template <class Atomics, class Item>
+  friend class basic_mpsc_inbox;
   function run_;
   function on_handoff_;
   work_item* next_ = nullptr;
@@ -123,14 +124,22 @@ class work_fifo {
   work_item* tail_ = nullptr;
 };
 
+/// The atomics of the following classes. They are templates of them, so that a model checker can run this code with its
+/// own (net/tests/model_checking).
+struct std_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+};
+
 /// Many producers push; one consumer takes everything at once. This Treiber stack only pops "all", so the ABA problem
 /// cannot arise. The consumer restores the order of pushing.
-class mpsc_inbox {
+template <class Atomics, class Item>
+class basic_mpsc_inbox {
  public:
   /// [any thread] Pushes with one sequentially consistent compare-and-swap. A consumer announces its sleep and then
   /// looks here; a producer pushes and then looks for a sleeper. So they cannot both miss each other.
-  void push(work_item& item) noexcept {
-    work_item* head = head_.load(std::memory_order_relaxed);
+  void push(Item& item) noexcept {
+    Item* head = head_.load(std::memory_order_relaxed);
     do item.next_ = head;
     while (!head_.compare_exchange_weak(head, &item, std::memory_order_seq_cst, std::memory_order_relaxed));
   }
@@ -141,9 +150,9 @@ class mpsc_inbox {
   /// the next call: re-posting cannot starve the consumer.
   bool run_all() noexcept {
     if (!head_.load(std::memory_order_relaxed)) return false;
-    work_item* item = reversed(head_.exchange(nullptr, std::memory_order_acq_rel));
+    Item* item = reversed(head_.exchange(nullptr, std::memory_order_acq_rel));
     while (item) {
-      work_item* next = item->next_;  // running the item may queue it again, or destroy it
+      Item* next = item->next_;  // running the item may queue it again, or destroy it
       (*item)();
       item = next;
     }
@@ -151,10 +160,10 @@ class mpsc_inbox {
   }
 
  private:
-  static work_item* reversed(work_item* lifo) noexcept {
-    work_item* fifo = nullptr;
+  static Item* reversed(Item* lifo) noexcept {
+    Item* fifo = nullptr;
     while (lifo) {
-      work_item* next = lifo->next_;
+      Item* next = lifo->next_;
       lifo->next_ = fifo;
       fifo = lifo;
       lifo = next;
@@ -162,7 +171,47 @@ class mpsc_inbox {
     return fifo;
   }
 
-  std::atomic<work_item*> head_{nullptr};
+  typename Atomics::template atomic<Item*> head_{};
 };
+
+using mpsc_inbox = basic_mpsc_inbox<std_atomics, work_item>;
+
+/// Where a loop's thread waits.
+enum class sleep_place : int { awake, in_engine, in_guest };
+
+/// The loop announces its sleep and then looks for work. A thread queues work and then looks for a sleeper. Both steps
+/// are sequentially consistent, so they cannot both miss each other.
+template <class Atomics>
+class basic_sleep_flag {
+ public:
+  /// [loop] Announces a sleep. The caller must look for work before it sleeps.
+  void announce(sleep_place where) noexcept { where_.store(where, std::memory_order_seq_cst); }
+  /// [loop] Whether a sleep is announced that nobody has ended.
+  [[nodiscard]] bool is_announced() const noexcept {
+    return where_.load(std::memory_order_relaxed) != sleep_place::awake;
+  }
+  /// [loop] Ends the sleep.
+  void end() noexcept { where_.store(sleep_place::awake, std::memory_order_relaxed); }
+  /// [loop] Calls wait(has_work()) as an announced sleep, and returns its result. After an exception the caller must
+  /// call end().
+  template <class HasWork, class Wait>
+  bool sleep(sleep_place where, HasWork has_work, Wait wait) {
+    announce(where);
+    const bool worked = wait(has_work());
+    end();
+    return worked;
+  }
+  /// [any thread] Call after work was queued. Returns where the caller must wake the loop; `awake`: no need. Only the
+  /// first call of a burst is told to.
+  [[nodiscard]] sleep_place end_by_other() noexcept {
+    if (where_.load(std::memory_order_seq_cst) == sleep_place::awake) return sleep_place::awake;
+    return where_.exchange(sleep_place::awake, std::memory_order_seq_cst);
+  }
+
+ private:
+  typename Atomics::template atomic<sleep_place> where_{};
+};
+
+using sleep_flag = basic_sleep_flag<std_atomics>;
 
 }  // namespace quintet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// memory_wire: hands bytes over between two loops.
+// memory_wire: the end of a pipe that a node owns.
 #include "memory_wire.hpp"
 
 #include "node.hpp"
@@ -7,54 +7,6 @@
 #include <utility>
 
 namespace quintet::bus {
-
-void memory_pipe::set_end(unsigned side, memory_wire& end, event_loop& loop) {
-  const std::lock_guard lock(mutex_);
-  lanes_[side].writer = &end;
-  lanes_[side].loop = &loop;
-  if (!lanes_[1 - side].waiting.empty()) post_to_reader_of(1 - side);
-}
-
-bool memory_pipe::write(unsigned side, bytes data) {
-  const std::lock_guard lock(mutex_);
-  if (lanes_[1 - side].is_closed) return false;
-  lanes_[side].waiting.append(data);
-  post_to_reader_of(side);
-  return true;
-}
-
-void memory_pipe::close(unsigned side) noexcept try {
-  const std::lock_guard lock(mutex_);
-  lanes_[side].writer = nullptr;
-  if (std::exchange(lanes_[side].is_closed, true)) return;
-  post_to_reader_of(side);
-} catch (const std::bad_alloc&) {  // the other side finds out when it writes
-}
-
-// The reader may not be there yet. The lock holds its loop: it closes its side before the loop ends.
-void memory_pipe::post_to_reader_of(unsigned side) {
-  const lane& reader = lanes_[1 - side];
-  if (!reader.writer || lanes_[side].is_posted) return;
-  reader.loop->post([self = shared_from_this(), side]() noexcept { self->deliver(side); });
-  lanes_[side].is_posted = true;
-}
-
-// The end lives until this returns: its node destroys it by a post of its own.
-void memory_pipe::deliver(unsigned side) {
-  lane& from = lanes_[side];
-  memory_wire* end = nullptr;
-  bool is_last = false;
-  {
-    const std::lock_guard lock(mutex_);
-    from.is_posted = false;
-    end = lanes_[1 - side].writer;
-    from.taken.swap(from.waiting);
-    is_last = from.is_closed;
-  }
-  if (end && !from.taken.empty()) end->deliver(from.taken);
-  from.taken.clear();
-  if (end && is_last) end->peer_closed();
-}
 
 memory_wire::memory_wire(node& owner, link* of, std::shared_ptr<memory_pipe> pipe, unsigned side)
     : wire(owner, of, bus_route::mem), pipe_(std::move(pipe)), side_(side) {

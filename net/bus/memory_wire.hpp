@@ -2,9 +2,9 @@
 // memory_wire: a connection between two nodes of one process, without the kernel.
 #pragma once
 
+#include "memory_pipe.hpp"
 #include "wire.hpp"
 
-#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,32 +19,13 @@ namespace quintet::bus {
 
 class memory_wire;
 
-/// Two lanes of bytes. A side appends to its lane, and posts to the other side's loop, which takes all at once. The
-/// queues of the links bound what can lie here.
-class memory_pipe : public std::enable_shared_from_this<memory_pipe> {
- public:
-  /// Side 0 has connected, side 1 was connected to. The loop of a side must exist until close() for it.
-  void set_end(unsigned side, memory_wire& end, event_loop& loop);
-  /// [any thread] Throws std::bad_alloc. Returns false if the other side has closed.
-  bool write(unsigned side, bytes data);
-  /// [loop] The side's end is not called any more.
-  void close(unsigned side) noexcept;
-
- private:
-  struct lane {
-    memory_wire* writer = nullptr;
-    event_loop* loop = nullptr;  // of the writer
-    std::string waiting;         // for the other side
-    std::string taken;           // the other side's loop uses it; both strings keep their memory
-    bool is_posted = false;
-    bool is_closed = false;  // by the writer
-  };
-  void post_to_reader_of(unsigned side);
-  void deliver(unsigned side);
-
-  std::mutex mutex_;
-  std::array<lane, 2> lanes_;
+struct memory_pipe_types {
+  using mutex = std::mutex;
+  using buffer = std::string;
+  using loop = event_loop;
+  using end = memory_wire;
 };
+using memory_pipe = basic_memory_pipe<memory_pipe_types>;
 
 /// [loop] One end.
 class memory_wire final : public wire, public std::enable_shared_from_this<memory_wire> {

@@ -119,7 +119,7 @@ void event_loop::run() {
 bool event_loop::poll() {
   if (current_loop == this) return false;
   const scoped_current here(*this);
-  if (sleep_.load(std::memory_order_relaxed) != sleep::awake) sleep_.store(sleep::awake, std::memory_order_relaxed);
+  if (sleep_.is_announced()) sleep_.end();
   return turn(false);
 }
 
@@ -132,7 +132,7 @@ event_loop::outside_wait event_loop::wait_outside() {
   duration longest = longest_wait(!guest || !guest->poll());
   const int descriptor = descriptor_of(*engine_);
   if ((guest && guest->active()) || descriptor < 0) longest = std::min(longest, guest_pause);
-  if (!always_wake_) sleep_.store(sleep::in_engine);  // then check, as in wait_in_engine()
+  if (!always_wake_) sleep_.announce(sleep_place::in_engine);  // then check, as in sleep_flag::sleep()
   if (must_not_sleep()) longest = duration::zero();
   return {descriptor, longest};
 }
@@ -155,7 +155,7 @@ event_loop::outside_wait event_loop::wait_outside() {
     return in_guest ? wait_in_guest(*guest, longest) : wait_in_engine(longest);
   } catch (...) {  // from an Asio handler, run by the engine that owns the guest's context
     if (!context_of(*engine_)) throw;
-    sleep_.store(sleep::awake, std::memory_order_relaxed);
+    sleep_.end();
     counters_.handler_errors.add();
     return true;
   }
@@ -221,26 +221,23 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
 
 bool event_loop::wait_in_engine(duration longest) {
   if (longest == duration::zero()) return engine_->poll(longest);
-  // Announce the sleep, then check once more: a poster works in the opposite order (see mpsc_inbox::push). An
-  // always_wake_ engine needs no announcement: it remembers a wake() that comes before its poll().
+  // An always_wake_ engine needs no announcement of the sleep: it remembers a wake() that comes before its poll().
   if (!sleeps_at_once_) [[unlikely]] {
     if (spin_ && spin(nullptr, longest)) return true;
     if (always_wake_) return engine_->poll(must_not_sleep() ? duration::zero() : longest);
   }
-  sleep_.store(sleep::in_engine);
-  const bool worked = engine_->poll(must_not_sleep() ? duration::zero() : longest);
-  sleep_.store(sleep::awake, std::memory_order_relaxed);
-  return worked;
+  return sleep_.sleep(
+      sleep_place::in_engine, [this] { return must_not_sleep(); },
+      [this, longest](bool has_work) { return engine_->poll(has_work ? duration::zero() : longest); });
 }
 
 bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   if (engine_->poll(duration::zero())) return true;
   if (longest == duration::zero()) return false;
   if (spin_ && spin(&guest, longest)) return true;
-  sleep_.store(sleep::in_guest);
-  bool worked = false;
-  if (!must_not_sleep()) worked = guest.wait(descriptor_of(*engine_), longest);
-  sleep_.store(sleep::awake, std::memory_order_relaxed);
+  const bool worked = sleep_.sleep(
+      sleep_place::in_guest, [this] { return must_not_sleep(); },
+      [&](bool has_work) { return !has_work && guest.wait(descriptor_of(*engine_), longest); });
   return engine_->poll(duration::zero()) || worked;
 }
 
@@ -288,13 +285,12 @@ void event_loop::wake_for_guest() noexcept {
 
 void event_loop::wake() noexcept {
   if (always_wake_ && !in_this_thread()) engine_->wake();
-  if (sleep_.load() == sleep::awake) return;
-  switch (sleep_.exchange(sleep::awake)) {  // only the first post of a burst wakes the loop
-    case sleep::awake:
+  switch (sleep_.end_by_other()) {
+    case sleep_place::awake:
       return;
-    case sleep::in_engine:
+    case sleep_place::in_engine:
       return engine_->wake();
-    case sleep::in_guest:
+    case sleep_place::in_guest:
       return guest_.load(std::memory_order_acquire)->wake();
   }
 }

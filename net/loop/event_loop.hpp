@@ -242,8 +242,6 @@ class event_loop {
 
  private:
   friend class loop_executor_access;
-  enum class sleep : int { awake, in_engine, in_guest };
-
   bool turn(bool may_wait);
   bool poll_guest(asio_guest& guest);
   bool wait_for_work(asio_guest* guest, bool may_wait);
@@ -276,7 +274,7 @@ class event_loop {
   const bool always_wake_;
   const std::unique_ptr<spin_budget> spin_;  // null: never spins
   const bool sleeps_at_once_;                // without spinning, and woken only if it sleeps: nearly every loop
-  std::atomic<sleep> sleep_{sleep::awake};
+  sleep_flag sleep_;
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> guest_posted_{false};  // another thread has posted to the guest since its last poll
   mpsc_inbox inbox_;

@@ -144,11 +144,8 @@ worker_pool::worker* worker_pool::wake_one_more(time_point now, supervised by_lo
     consider_growth(now, by_loop);
     return nullptr;
   }
-  worker& next = idle_.front();
-  idle_.pop_front();
-  next.is_woken = true;
   ++count_.wakes;
-  return &next;
+  return &idle_.call();
 }
 
 // [loop] Wakes or adds a worker for waiting work. If all workers are stuck, runs the expired items that can be shed.
@@ -232,15 +229,13 @@ bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock
 // workers, the sleep has no time limit, and costs nothing. When the pool grows beyond `min`, none of them sleeps, so
 // each gets a time limit at its next sleep.
 bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random) {
-  self.is_woken = false;
-  idle_.push_front(self);
   const auto wanted = [&] { return self.is_woken || stopping_.load(std::memory_order_relaxed); };
-  if (workers_.size() <= limits_.min)
-    self.wake.wait(lock, wanted);
-  else
-    self.wake.wait_for(lock, policy_.idle_time() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
-  if (!self.is_woken) idle_.erase(idle_.iterator_to(self));
-  return self.is_woken;
+  return idle_.sleep(self, [&] {
+    if (workers_.size() <= limits_.min)
+      self.wake.wait(lock, wanted);
+    else
+      self.wake.wait_for(lock, policy_.idle_time() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
+  });
 }
 
 // Returns whether there may be an item, or the pool stops.

@@ -7,13 +7,12 @@
 #include "../../base/work/work_item.hpp"
 #include "cost_limit.hpp"
 #include "elastic_policy.hpp"
+#include "idle_workers.hpp"
 #include "model_statistics.hpp"
 #include "per_loop.hpp"
 #include "pool_entrance.hpp"
 #include "queue_ages.hpp"
 #include "thread_options.hpp"
-
-#include <boost/intrusive/list.hpp>
 
 #include <array>
 #include <atomic>
@@ -71,10 +70,8 @@ class worker_pool {
  private:
   friend class pool_entrance;
   // A worker lives as long as the pool: a thread that wakes it may do so just after it has left.
-  struct worker : boost::intrusive::list_base_hook<> {
+  struct worker : basic_sleeper<std::condition_variable> {
     std::thread thread;
-    std::condition_variable wake;
-    bool is_woken = false;         // it was chosen to wake up, and is not in idle_ any more
     bool runs_cheap = false;       // it runs an item that is classified as cheap, or has expired
     bool stuck = false;            // it has run the same cheap item for too long, and counts as busy
     post_batch* batons = nullptr;  // the batons that it has not returned yet
@@ -118,8 +115,8 @@ class worker_pool {
   const worker_limits limits_;
   const cost_limit cost_limit_;
   mutable std::mutex mutex_;
-  worker_list workers_, left_, spare_;   // left_: ended or ending, not joined yet; spare_: for reuse
-  boost::intrusive::list<worker> idle_;  // asleep and not called; the one that was busy last comes first
+  worker_list workers_, left_, spare_;  // left_: ended or ending, not joined yet; spare_: for reuse
+  basic_idle_workers<worker> idle_;     // asleep and not called
   work_fifo queue_;
   queue_ages ages_;
   std::atomic<std::size_t> pending_{0};  // items in the queue; written under the lock
