@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(the_end_waits_for_the_baton) {
   session_world w({});
   w.arrive("abc");
   const error_code why(ECONNRESET, boost::system::system_category());
-  w.turn([&] { w.session.channel().on_receive_end(why); });
+  w.turn([&] { w.core().fail(why); });
   BOOST_TEST(w.core().has_ended());
   BOOST_TEST(times(w, "remove") == 1);
   BOOST_TEST(times(w, "close") == 0);  // the handler may still look at the handle

@@ -131,7 +131,10 @@ BOOST_AUTO_TEST_CASE(an_early_send_takes_what_is_written_and_a_cork_keeps_it) {
   w.batch_of("c");
   w.batch([&] {
     w.write("d");
-    BOOST_TEST(!w.part.may_send_early(w.c));  // behind what is queued
+    BOOST_TEST(w.part.may_send_early(w.c));  // it joins the queue
+    w.note(w.part.send_early(w.c, w.resumed));
+    BOOST_TEST(w.part.nothing_written());
+    BOOST_TEST(w.part.queue_size() == 2U);
   });
 }
 

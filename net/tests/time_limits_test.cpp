@@ -52,6 +52,17 @@ BOOST_DATA_TEST_CASE(a_peer_that_takes_nothing, bdata::make(shapes), s) {
   f.check(errc::send_timeout);
 }
 
+// The kernel finds room for more, and the peer still reads nothing.
+BOOST_DATA_TEST_CASE(room_in_the_kernel_is_no_progress_of_the_peer, bdata::make(shapes), s) {
+  fixture<> f(s, {.send_timeout = 8s});
+  f.w.send(f.client, "big\n");
+  for (int i = 0; i < 9 && !f.closed(); ++i) {
+    f.w.sim.network().window += 1000;
+    f.w.sim.advance(1010ms);
+  }
+  f.check(errc::send_timeout);
+}
+
 // The peer reads nothing, while the handler or the registry writes more from time to time.
 BOOST_DATA_TEST_CASE(new_output_is_no_progress_of_a_peer_that_does_not_read, bdata::make(shapes) * bdata::xrange(2), s,
                      from_outside) {

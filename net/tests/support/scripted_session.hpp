@@ -6,6 +6,8 @@
 
 #include "part_world.hpp"
 
+#include <boost/test/unit_test.hpp>
+
 #include <deque>
 #include <functional>
 #include <string>

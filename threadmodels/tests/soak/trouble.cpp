@@ -29,7 +29,7 @@ constexpr std::array call_faults{
     call_fault{SYS_recvfrom, ENOMEM, 2000},      call_fault{SYS_sendto, EINTR, 20},
     call_fault{SYS_sendto, EPIPE, 2000},         call_fault{SYS_sendmsg, ENOBUFS, 500},
     call_fault{SYS_accept4, EMFILE, 10},         call_fault{SYS_accept4, ECONNABORTED, 10},
-    call_fault{SYS_epoll_ctl, ENOSPC, 50000000}, call_fault{SYS_epoll_ctl, ENOMEM, 50000000},
+    call_fault{SYS_epoll_ctl, ENOSPC, 50}, call_fault{SYS_epoll_ctl, ENOMEM, 50},
     call_fault{SYS_epoll_wait, EINTR, 20},       call_fault{SYS_io_uring_enter, EINTR, 20},
     call_fault{SYS_setsockopt, ENOBUFS, 20},     call_fault{SYS_getsockname, ENOBUFS, 20},
     call_fault{SYS_memfd_create, EMFILE, 4},     call_fault{SYS_eventfd2, EMFILE, 20},

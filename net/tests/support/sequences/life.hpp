@@ -89,14 +89,14 @@ struct life {
   std::uint64_t unread = 0;        // bytes of input that the connection has not received
   std::uint64_t read = 0;          // bytes that the client has read
   static constexpr time_point never = time_point::max();
-  time_point last_in{}, last_out{};
+  time_point last_in{}, last_out{}, last_read{};
   time_point opened_at = never;      // first observed open
   time_point partial_since = never;  // input exists that the program has not consumed
   time_point unused_since = never;   // the same, and the program has been called with it
   time_point waiting_since = never;  // output waits for the client
   time_point closing_since = never;  // all output has arrived, and the connection is closing
   time_point due = never;            // the connection must have ended by this time
-  std::uint64_t consumed_before = 0, received_before = 0, arrived_before = 0;
+  std::uint64_t consumed_before = 0, received_before = 0, arrived_before = 0, read_before = 0;
   bool half_closed = false, client_closed = false, client_reset = false, sent_too_much = false;
   bool is_checked = false;
 };

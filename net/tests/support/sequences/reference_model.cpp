@@ -34,7 +34,8 @@ void reference_model::check(life& l, bool ended) {
   check_held_input(l);
   if (!rests(l)) return;
   require(l, !l.abort_asked, "it is open after registry.abort()");
-  require(l, !l.client_reset, "it is open after a reset");
+  // "All input that had arrived is delivered first": a handler that has paused takes it when it resumes.
+  require(l, !l.client_reset || l.paused || l.fed, "it is open after a reset");
   check_output(l);
   check_input(l);
   check_end(l, ended);
@@ -46,6 +47,7 @@ void reference_model::observe(life& l, time_point now) const {
   const std::uint64_t taken = l.client_sent - l.unread;
   if (std::exchange(l.received_before, taken) != taken) l.last_in = now;
   if (std::exchange(l.arrived_before, l.arrived) != l.arrived) l.last_out = now;
+  if (std::exchange(l.read_before, l.read) != l.read) l.last_read = now;
   if (taken == l.consumed) l.partial_since = life::never;
   if (taken > l.consumed && l.partial_since == life::never) l.partial_since = now;
   const bool looks = takes_input(l) && taken > l.consumed && l.consumed == l.consumed_before;
@@ -183,10 +185,13 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
   const time_point now = stage_.now();
   if (!l.has_client) return true;
   if (why == errc::first_byte_timeout) return l.client_sent == l.unread && now - l.opened_at >= first_byte_limit;
-  const bool only_output = is_window_full(l) && l.limits.send_timeout == 0s;  // then only output counts as progress
+  // While the client leaves output unread, only its reading counts as progress.
+  const bool is_behind = l.arrived > l.read;
+  const time_point last_taken = is_behind ? l.last_read : l.last_out;
+  const bool only_output = is_behind && l.limits.send_timeout == 0s;
   if (why == errc::idle_timeout)
-    return now - (only_output ? l.last_out : std::max({l.last_in, l.last_out, l.last_work})) >= idle_limit;
-  if (why == errc::send_timeout) return now - l.last_out >= send_limit;
+    return now - (only_output ? last_taken : std::max({l.last_in, l.last_out, l.last_work})) >= idle_limit;
+  if (why == errc::send_timeout) return now - last_taken >= send_limit;
   if (why != errc::message_timeout) return true;
   const bool all_whole = l.whole_lines == l.client_sent && !l.leaves_input && l.expected == 0;
   return l.partial_since != life::never && now - l.partial_since >= message_limit && !all_whole;
