@@ -363,6 +363,7 @@ bool connection_core::use_limits() noexcept {
   }
   if (deadlines()) return true;
   if (!make_deadlines()) return false;
+  look_at_output(*this);
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
   return true;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace quintet {
@@ -122,8 +123,9 @@ class connection_deadlines {
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
   time_point looked_at_{};  // set when output begins to wait
   std::size_t message_bytes_ = 0;
-  std::int64_t given_ = 0, taken_ = 0;  // bytes: by the kernel, by the peer; only their differences matter
-  std::size_t unread_ = 0;              // bytes that had arrived at input_doubted_at_, not received yet
+  // Bytes: by the kernel, by the peer; only their differences matter. The first look sets the second.
+  std::int64_t given_ = 0, taken_ = std::numeric_limits<std::int64_t>::max();
+  std::size_t unread_ = 0;  // bytes that had arrived at input_doubted_at_, not received yet
   bool any_received_;
   bool output_waits_;
   bool send_failed_ = false;

@@ -2,6 +2,7 @@
 // connection_output: from the builder to the kernel, and the queue when the kernel takes no more.
 #include "connection_output.hpp"
 
+#include "../engine/socket_services.hpp"
 #include "connection_extras.hpp"
 
 #include <algorithm>
@@ -230,7 +231,10 @@ end_reason connection_output::queue_changed(context& c) noexcept {
   if (now == 0 && !c.extras_) return {};
   if (!c.make_extras()) return no_memory();
   const std::size_t before = std::exchange(c.extras_->output_charged, now);
-  if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) c.watch_time();
+  if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) {
+    d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());  // what the peer takes from now on is progress
+    c.watch_time();
+  }
   if (!c.host_.output.changed(before, now, c.host_.registry.count())) return errc::output_overflow;
   return watch_watermarks(c);
 }

@@ -62,6 +62,7 @@ void reference_model::observe(life& l, time_point now) const {
 void reference_model::predict(life& l) const {
   l.due = life::never;
   if (!is_open(l) || !l.has_client || l.opened_at == life::never || stopping || draining) return;
+  if (l.client_reset) return;     // it is open because it has paused, and the reset was activity
   if (stage_.timers > 0) return;  // a timer may expire earlier, and its function counts as work
   const connection_limits& limits = l.limits;
   const auto within = [&](time_point since, duration limit) {
@@ -185,8 +186,8 @@ bool reference_model::is_late_enough(const life& l, const error_code& why) const
   const time_point now = stage_.now();
   if (!l.has_client) return true;
   if (why == errc::first_byte_timeout) return l.client_sent == l.unread && now - l.opened_at >= first_byte_limit;
-  // While the client leaves output unread, only its reading counts as progress.
-  const bool is_behind = l.arrived > l.read;
+  // While output waits and the client leaves some unread, only its reading counts as progress.
+  const bool is_behind = l.arrived > l.read && !has_left(l);
   const time_point last_taken = is_behind ? l.last_read : l.last_out;
   const bool only_output = is_behind && l.limits.send_timeout == 0s;
   if (why == errc::idle_timeout)
