@@ -123,14 +123,14 @@ std::string run_server(const plan& p, stage& on, Make make) {
   const std::string unix_address = fresh_unix_address();
   std::thread life([&] {
     const bool spared = failing_allocations::set_spared(true);
-    if (p.has_faults) make_calls_fail(p.seed);
+    if (p.has_faults) make_calls_fail(p);
     server<handler_factory<Make>> s(config_for(p, unix_address), handler_factory(make));
     on.set_loops(s.loops());
+    s.main_loop().post([on = p.has_faults]() noexcept { faults_active = on; });  // a start that fails is told
     std::thread driver([&] {
       const failing_allocations::spare while_driving;
       wrong = live_through(p, on, s, unix_address);
     });
-    faults_active = p.has_faults;
     failing_allocations::set_spared(false);
     s.run();
     failing_allocations::set_spared(true);

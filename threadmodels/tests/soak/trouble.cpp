@@ -25,14 +25,14 @@ struct call_fault {
 };
 // None of these breaks the kernel's promises: a refused call has had no effect.
 constexpr std::array call_faults{
-    call_fault{SYS_recvfrom, EINTR, 20},         call_fault{SYS_recvfrom, ECONNRESET, 2000},
-    call_fault{SYS_recvfrom, ENOMEM, 2000},      call_fault{SYS_sendto, EINTR, 20},
-    call_fault{SYS_sendto, EPIPE, 2000},         call_fault{SYS_sendmsg, ENOBUFS, 500},
-    call_fault{SYS_accept4, EMFILE, 10},         call_fault{SYS_accept4, ECONNABORTED, 10},
-    call_fault{SYS_epoll_ctl, ENOSPC, 50}, call_fault{SYS_epoll_ctl, ENOMEM, 50},
-    call_fault{SYS_epoll_wait, EINTR, 20},       call_fault{SYS_io_uring_enter, EINTR, 20},
-    call_fault{SYS_setsockopt, ENOBUFS, 20},     call_fault{SYS_getsockname, ENOBUFS, 20},
-    call_fault{SYS_memfd_create, EMFILE, 4},     call_fault{SYS_eventfd2, EMFILE, 20},
+    call_fault{SYS_recvfrom, EINTR, 20},     call_fault{SYS_recvfrom, ECONNRESET, 2000},
+    call_fault{SYS_recvfrom, ENOMEM, 2000},  call_fault{SYS_sendto, EINTR, 20},
+    call_fault{SYS_sendto, EPIPE, 2000},     call_fault{SYS_sendmsg, ENOBUFS, 500},
+    call_fault{SYS_accept4, EMFILE, 10},     call_fault{SYS_accept4, ECONNABORTED, 10},
+    call_fault{SYS_epoll_ctl, ENOSPC, 50},   call_fault{SYS_epoll_ctl, ENOMEM, 50},
+    call_fault{SYS_epoll_wait, EINTR, 20},   call_fault{SYS_io_uring_enter, EINTR, 20},
+    call_fault{SYS_setsockopt, ENOBUFS, 20}, call_fault{SYS_getsockname, ENOBUFS, 20},
+    call_fault{SYS_memfd_create, EMFILE, 4}, call_fault{SYS_eventfd2, EMFILE, 20},
 };
 
 std::atomic<std::uint64_t> fault_dice{1};
@@ -57,11 +57,14 @@ long answer(const trapped_call& call) noexcept {
 
 }  // namespace
 
-void make_calls_fail(std::uint64_t seed) {
-  fault_dice = seed;
+void make_calls_fail(const plan& p) {
+  fault_dice = p.seed;
   std::vector<long> calls;
+  // Boost.Asio ignores the results of its own epoll_ctl(), so a refused one stops its timers for ever.
+  const bool has_asio = p.engine == engine_kind::asio || p.under.is_coroutine();
   for (const call_fault& f : call_faults)
-    if (std::ranges::find(calls, f.call) == calls.end()) calls.push_back(f.call);
+    if (!(has_asio && f.call == SYS_epoll_ctl) && std::ranges::find(calls, f.call) == calls.end())
+      calls.push_back(f.call);
   trap_calls(calls, &answer);
 }
 
@@ -107,6 +110,7 @@ void outsider::act(connection_id on) {
       (void)registry_.abort(on);
       return;
     default: {
+      if (sent_ == 1000) return;  // a slow reader must come to the end of its output
       const auto size = static_cast<std::uint32_t>(random_() % 3000);
       ++sent_;
       (void)registry_.send(on, "s " + std::to_string(sent_) + ' ' + std::to_string(size) + '\n' + pattern(sent_, size));

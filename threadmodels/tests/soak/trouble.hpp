@@ -14,7 +14,7 @@ namespace quintet::test::soak {
 
 /// Makes system calls of the calling thread, and of threads that it starts, fail now and then while `faults_active` is
 /// set. Cannot be undone.
-void make_calls_fail(std::uint64_t seed);
+void make_calls_fail(const plan& p);
 inline std::atomic<bool> faults_active{false};
 inline std::atomic<std::uint64_t> faults_injected{0};
 
