@@ -111,7 +111,7 @@ connection_facts connection_core::facts() const noexcept {
       .reading_differs = input_.must_change_reading(*this, baton.input.paused),
       .undecided = is_undecided(),
       .drain_is_over = is_drain_finished(),
-      .peer_ended = loop.input.peer_ended && !loop.input.has_pending,
+      .peer_ended = loop.input.peer_ended && !has_unseen_input(),
       .peer_was_reset = loop.input.was_reset,
       .may_end = loop.output.send_shut || loop.output.send_failed || !stays_half_open_,
       .keeps_baton = constants_.keeps_baton,

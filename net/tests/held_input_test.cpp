@@ -205,6 +205,34 @@ BOOST_DATA_TEST_CASE(a_peer_that_does_not_read_is_not_served_further, bdata::mak
 
 namespace {
 
+/// Pauses in the batch in which it also has to yield.
+struct pauses_and_yields : answers_lines {
+  std::size_t operator()(connection& c, bytes in) const {
+    if (log->batches == 0) c.pause_reading();
+    return answers_lines::operator()(c, in);
+  }
+};
+
+}  // namespace
+
+// The end of the stream comes behind the rest of the batch, whatever holds that.
+BOOST_DATA_TEST_CASE(the_rest_of_a_batch_comes_before_the_end, bdata::make(shapes), s) {
+  journal log;
+  world w(1, s, pauses_and_yields{{&log, 100 * kib}}, watermarks);
+  const int client = w.connect();
+  w.sim.network().send(client, "1\n2\n3\n4\n5\n6\n");
+  w.sim.network().shutdown_send(client);
+  std::size_t received = w.received(client).size();
+  BOOST_TEST(log.closed.empty());
+  (void)w.server->connections().post(w.server->connections().all().at(0), [](connection& c) { c.resume_reading(); });
+  received += w.received(client).size();
+  BOOST_TEST(log.used == 12U);
+  BOOST_TEST(received == 6 * 100 * kib);
+  BOOST_TEST((log.closed == std::vector<error_code>{errc::end_of_stream}));
+}
+
+namespace {
+
 /// Answers "!" ahead of others, by far more than was asked.
 struct answers_urgently {
   journal* log;

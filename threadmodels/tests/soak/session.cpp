@@ -201,6 +201,13 @@ struct script {
     }
     return requests.size();
   }
+  /// Returns what the client does, for the report of a failure.
+  [[nodiscard]] std::string name() const {
+    constexpr std::array ways{"reads all", "half-closes", "closes early", "resets"};
+    std::string all = ways.at(static_cast<std::size_t>(leaves));
+    for (const request& r : requests) all += std::string(" ") + r.verb + std::to_string(r.size);
+    return all;
+  }
   bool has_ender = false;    // the server closes, or its handler throws
   bool has_thrower = false;  // the replies of the same batch are dropped then
 };
@@ -278,7 +285,7 @@ class exchange {
     // A server that closes or throws while requests still arrive may reset the connection.
     if (link_.ended() == ending::reset && script_.has_ender) return {};
     return std::to_string(replies_.answered()) + " of " + std::to_string(script_.replies()) + " replies, then the " +
-           (link_.ended() == ending::reset ? "connection was reset" : "end");
+           (link_.ended() == ending::reset ? "connection was reset" : "end") + " (" + script_.name() + ')';
   }
 
   const plan& plan_;
