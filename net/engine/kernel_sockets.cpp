@@ -6,7 +6,6 @@
 #include "passed_descriptors.hpp"
 
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -269,7 +268,7 @@ std::size_t kernel_sockets::unread_bytes(int handle) noexcept {
 
 std::size_t kernel_sockets::unsent(int handle) const noexcept {
   int count = 0;
-  return ::ioctl(handle, SIOCOUTQ, &count) == 0 ? static_cast<std::size_t>(count) : 0;
+  return ::ioctl(handle, TIOCOUTQ, &count) == 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 // The listening socket is non-blocking. Linux allocates a descriptor before it looks for a connection, so accept4 can

@@ -104,6 +104,7 @@ int with_silent_names(F f) {
   int status = -1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (WIFSIGNALED(status)) (void)std::fprintf(stderr, "silent_names: the child ended by signal %d\n", WTERMSIG(status));
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
