@@ -61,7 +61,7 @@ parts filtered(const Codec& wire, const std::vector<bytes>& pieces, detail::urge
   detail::urgent_filter<Codec> filter(wire);
   parts out;
   const auto filter_urgent = [&](bytes piece, bool at_end) {
-    found.begin(true);
+    found.begin(std::string::npos);
     out.rest.append(filter.template filter_urgent<handler>(piece, at_end, found));
     out.urgent.append(found.reply);
     out.answered += found.answered;

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -126,12 +127,17 @@ std::string run_server(const plan& p, stage& on, Make make) {
     if (p.has_faults) make_calls_fail(p);
     server<handler_factory<Make>> s(config_for(p, unix_address), handler_factory(make));
     on.set_loops(s.loops());
-    s.main_loop().post([on = p.has_faults]() noexcept { faults_active = on; });  // a start that fails is told
+    std::latch has_started(1);  // a start that fails is told: neither faults nor shortage before it
+    s.main_loop().post([&]() noexcept {
+      faults_active = p.has_faults;
+      failing_allocations::set_spared(false);
+      has_started.count_down();
+    });
     std::thread driver([&] {
       const failing_allocations::spare while_driving;
+      has_started.wait();
       wrong = live_through(p, on, s, unix_address);
     });
-    failing_allocations::set_spared(false);
     s.run();
     failing_allocations::set_spared(true);
     driver.join();
