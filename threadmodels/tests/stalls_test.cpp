@@ -264,7 +264,10 @@ BOOST_AUTO_TEST_CASE(timers_of_the_loop) {
   srv->main_loop().after(milliseconds(1), [&] { (void)at.wait(); });
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "a timer");
-  BOOST_TEST(stalls.at(0).function.find("timers_of_the_loop") != std::string::npos);
+  // g++ names a lambda by its function, clang by its file and line.
+  const std::string& function = stalls.at(0).function;
+  BOOST_TEST((function.find("timers_of_the_loop") != std::string::npos ||
+              function.find("stalls_test.cpp") != std::string::npos));
   BOOST_TEST(!stalls.at(0).connection);
   at.open();
 }

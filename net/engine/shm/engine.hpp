@@ -86,7 +86,7 @@ class engine final : public quintet::engine, private engine_embedding {
   // Since the last look at the sockets.
   unsigned turns_ = 0, served_ = 0;
   std::size_t bytes_ = 0;  // received from rings
-  time_point looked_ = time_point::min();
+  time_point looked_{};
 };
 
 /// [any thread] Makes an engine that also serves shared memory.
