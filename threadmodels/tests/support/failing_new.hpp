@@ -2,6 +2,8 @@
 // failing_new: operator new that fails on a test's command. For one source file of a test program.
 #pragma once
 
+#include <quintet/base/build/sanitizers.hpp>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -183,6 +185,7 @@ inline void release(void* memory) noexcept {
 }  // namespace detail
 }  // namespace quintet::test
 
+#if !QUINTET_THREAD_SANITIZER  // which has an operator new of its own: nothing fails there
 // Not inlined: the compiler would see new and free as a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) { return quintet::test::detail::allocate_or_throw(size, 0); }
 [[gnu::noinline]] void* operator new[](std::size_t size) { return quintet::test::detail::allocate_or_throw(size, 0); }
@@ -227,3 +230,4 @@ extern "C" [[gnu::noinline]] void* aligned_alloc(std::size_t alignment, std::siz
   void* memory = nullptr;
   return ::posix_memalign(&memory, alignment, size) == 0 ? memory : nullptr;
 }
+#endif
