@@ -27,7 +27,7 @@ ring_state state_of(const shm::ring_control& ring) noexcept {
           .writer_waits = ring.producer_waits.load(std::memory_order_relaxed) != 0};
 }
 
-// Of one file, as connections_per_file allows, and of all files: more would not end in time.
+// The most slots of one file, as connections_per_file allows, and of all files. Reading more would take too long.
 constexpr std::size_t most_of_file = 1024, most_places = 64 * 1024;
 
 /// The beginning of a place, as the kernel copies it: to map a file that its process may shorten is a risk of SIGBUS.

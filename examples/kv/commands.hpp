@@ -29,7 +29,7 @@ struct known_command {
 };
 [[nodiscard]] std::span<const known_command> known_commands() noexcept;
 
-// What clients ask before and beside their work with keys; see client_commands.cpp.
+// Commands that set up and describe a connection (client_commands.cpp).
 void hello(store&, request r, replies& c);
 void client(store&, request r, replies& c);
 void select(store&, request r, replies& c);

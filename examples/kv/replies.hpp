@@ -13,7 +13,7 @@
 
 namespace kv {
 
-/// What a client has told about itself.
+/// Facts that a client reports about itself (HELLO, CLIENT).
 struct client_state {
   bool resp3 = false;    ///< it has asked for version 3 of the protocol
   std::uint64_t id = 0;  ///< 0: it has not been asked for

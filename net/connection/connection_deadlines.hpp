@@ -38,8 +38,8 @@ class connection_deadlines {
   /// Records that the kernel has taken bytes for the peer, whoever wrote them. That is activity. It is no progress of
   /// the peer's: the kernel may have had room.
   void sent(std::size_t count, time_point now) noexcept;
-  /// Records how many of these bytes the peer has not taken. What it took since the last look is its progress. If it
-  /// has taken all, it waits for the server.
+  /// Records how many of these bytes the peer has not taken. Bytes taken since the last look are its progress. A peer
+  /// that has taken all waits for the server.
   void look(std::size_t unsent, time_point now) noexcept;
   [[nodiscard]] bool output_waits() const noexcept { return output_waits_; }
   /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.

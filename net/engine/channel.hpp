@@ -83,7 +83,7 @@ class accept_channel : public channel {
   [[nodiscard]] bool is_limited() const noexcept { return is_limited_; }
 
  protected:
-  /// What the engine has to know of a listener.
+  /// Facts of a listener that the engine needs.
   struct properties {
     bool shared = false, limited = false;
   };

@@ -14,8 +14,8 @@
 
 namespace quintet::passed_descriptors {
 
-/// [any thread] Makes a Unix socket refuse descriptors, if the kernel can. What a listening socket accepts refuses them
-/// too. Call it before the peer can send: descriptors that have arrived stay. No effect on other sockets.
+/// [any thread] Makes a Unix socket refuse descriptors, if the kernel can. Sockets that a listening socket accepts
+/// inherit that. Call it before the peer can send: descriptors that have arrived stay. No effect on other sockets.
 void refuse(int socket) noexcept;
 /// [any thread] Ends refuse(). For the socket of one expected descriptor, and to mark a socket that already has some.
 void allow(int socket) noexcept;

@@ -111,7 +111,7 @@ std::unique_ptr<link> connect_to(const address& to) {
   return std::make_unique<socket_link>(std::move(fd));
 }
 
-// Without an own program for the other side, a failure to connect can only be judged by the plan.
+// A server that is ending refuses clients: run_session() decides by the plan whether that is a failure.
 std::unique_ptr<link> connect(const targets& at, dice& random) try {
   switch (random() % 4) {
     case 0:
