@@ -92,8 +92,8 @@ void reference_model::check_output(const life& l) const {
           "on_writable or until_writable() does not come although everything has left");
 }
 
-// "The server stops reading a peer that sends ahead when 64 KiB of input wait for the handler. A batch that a handler on a
-// pool works on comes on top", whatever the handler waits for.
+// "The server stops reading a peer that sends ahead when 64 KiB of input wait for the handler. A batch that a handler
+// on a pool works on comes on top", whatever the handler waits for.
 void reference_model::check_held_input(const life& l) const {
   constexpr std::uint64_t limit = 64 * 1024, one_arrival = 64 * 1024;
   if (draining || closes(l) || l.leaves_input || l.expected > 0 || l.client_closed) return;
