@@ -42,6 +42,12 @@ std::size_t find_version(bytes line) {
   return fits ? at : line.npos;
 }
 
+/// Returns whether the first line ends with LF alone.
+bool has_bare_end(bytes in) noexcept {
+  const std::size_t end = in.find('\n');
+  return end != in.npos && !in.substr(0, end).ends_with('\r');
+}
+
 /// Returns whether a text is a host with an optional port (RFC 3986, section 3.2.2), or empty.
 bool is_host(bytes text) {
   static constexpr bytes of_names = ":abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~%!$&'()*+,;=";
@@ -96,8 +102,13 @@ request_reader::progress request_reader::read(bytes in, std::size_t& used) {
 }
 
 // Beast waits for more than a short line that is wrong, and finds a wrong version before the end of its line: which
-// error that is depends on all of the line.
+// error that is depends on all of the line. A request line that ends with LF alone could therefore get another status
+// for each way to cut it.
 std::size_t request_reader::put_header(bytes in, error_code& ec) {
+  if (version_ == 0 && has_bare_end(in)) {
+    ec = error::bad_line_ending;
+    return 0;
+  }
   std::size_t taken = put(boost::asio::buffer(in.data(), in.size()), ec);
   if (version_ == 0 && (ec == error::bad_version || ec == error::need_more)) {
     const bool has_line = in.find('\n') != in.npos;
