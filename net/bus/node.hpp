@@ -118,7 +118,7 @@ class node {
   void take_routed(link& from, const frame_header& h, const routing& r, bytes body);
 
  private:
-  using server_type = basic_server<one_loop, handler_factory<std::function<wire_handler()>>>;
+  using server_type = basic_server;
 
   [[nodiscard]] link* find(std::uint64_t id) noexcept;
   link& make_link(std::uint64_t id);

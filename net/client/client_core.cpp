@@ -11,10 +11,12 @@
 
 namespace quintet {
 
-client_core::client_core(client_options options, std::unique_ptr<model_interface> model)
+client_core::client_core(client_options options, std::unique_ptr<model_interface> model,
+                         std::unique_ptr<detail::link_source> links)
     : options_((validate(options), std::move(options))),
       host_(options_.limits, options_.memory, options_.log),
       model_(std::move(model)),
+      source_(std::move(links)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.loop}),
       links_(main_, options_, host_.registry) {}
 

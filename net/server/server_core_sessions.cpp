@@ -59,7 +59,7 @@ bool server_core::transfer_to_priority_loop(int fd) {
 }
 
 server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
-  const auto make = [&] { return make_session(on, fd); };
+  const auto make = [&] { return sessions_->make(*this, on, host_, fd); };
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 

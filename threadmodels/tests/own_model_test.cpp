@@ -96,14 +96,14 @@ class late_loop {
 };
 
 BOOST_AUTO_TEST_CASE(a_model_fixed_at_compile_time) {
-  running<basic_server<single_reactor, echo>> srv(server_options{}, single_reactor(), echo());
+  running<basic_server> srv(server_options{}, single_reactor(), echo());
   client c(srv->port());
   BOOST_TEST(round_trip(c, "single") == "single");
 }
 
 BOOST_AUTO_TEST_CASE(a_placement_of_ones_own) {
   const least_connections placement(3);
-  running<basic_server<least_connections, echo>> srv(server_options{}, placement, echo());
+  running<basic_server> srv(server_options{}, placement, echo());
   std::vector<client> clients;
   for (int i = 0; i < 6; ++i) {
     clients.emplace_back(srv->port());
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_placement_of_ones_own) {
 // A combination without a name: a loop for each connection, and handlers on a pool.
 BOOST_AUTO_TEST_CASE(own_loops_and_a_pool) {
   using sixth = composed_model<on_own_loop, run_pooled>;
-  running<basic_server<sixth, echo>> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), echo());
+  running<basic_server> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), echo());
   std::vector<client> clients;
   for (int i = 0; i < 5; ++i) clients.emplace_back(srv->port());
   const std::string large(2'000'000, 'x');
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(own_loops_and_a_pool) {
 BOOST_AUTO_TEST_CASE(own_loops_and_a_pool_stop_while_a_peer_does_not_read) {
   using sixth = composed_model<on_own_loop, run_pooled>;
   const auto flood = [](connection& c, bytes) { c.write(std::string(32'000'000, 'x')); };
-  running<basic_server<sixth, decltype(flood)>> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), flood);
+  running<basic_server> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), flood);
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   c.send("go");
   BOOST_TEST(c.receive(1) == "x");
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_too_late_is_never_opened) {
     void on_close(connection&, error_code) const { ++*calls; }
   };
   std::atomic<int> calls{0};
-  running<basic_server<late_loop, counted>> srv(server_options{}, late_loop(), counted{&calls});
+  running<basic_server> srv(server_options{}, late_loop(), counted{&calls});
   client c(srv->port());
   BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == 1; }));
   srv.stop();
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_coroutine_that_comes_too_late_never_starts) {
     ++started;
     (void)co_await s.read();
   };
-  running<basic_server<late_loop, decltype(serve)>> srv(server_options{}, late_loop(), serve);
+  running<basic_server> srv(server_options{}, late_loop(), serve);
   client c(srv->port());
   BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == 1; }));
   srv.stop();
@@ -186,8 +186,7 @@ BOOST_AUTO_TEST_CASE(a_factory_makes_handlers_that_cannot_be_copied) {
   for (const model kind : all_models) {
     std::atomic<int> made{0};
     const auto make = [&made] { return numbered{std::make_unique<int>(100 * ++made)}; };
-    running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.model = kind},
-                                                                              handler_factory(make));
+    running<server> srv(config{.model = kind}, handler_factory(make));
     client a(srv->port()), b(srv->port());
     std::set<std::string> first{round_trip(a, "xyz"), round_trip(b, "xyz")},
         second{round_trip(a, "xyz"), round_trip(b, "xyz")};
@@ -203,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_factory_of_coroutines) {
       while (const auto in = co_await s.read()) s.write(*in);
     };
   };
-  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{}, handler_factory(make));
+  running<server> srv(config{}, handler_factory(make));
   client c(srv->port());
   BOOST_TEST(round_trip(c, "made") == "made");
 }
