@@ -97,7 +97,7 @@ inline boost::json::object to_json(const priority_statistics& s) {
 
 inline boost::json::object to_json(const heartbeat_statistics& s) {
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
-  return {{"looks", s.looks},
+  return {{"scans", s.scans},
           {"pings", s.pings},
           {"late", s.late},
           {"late_p50_us", microseconds(s.lateness.percentile(50))},

@@ -3,8 +3,8 @@
 #include "client_core.hpp"
 
 #include "../engine/make_engine.hpp"
-#include "../loop/background_run.hpp"
 #include "../loop/placing.hpp"
+#include "../loop/prepared_thread.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -43,7 +43,14 @@ void client_core::run() {
 
 void client_core::run_in_background() {
   run_once();
-  background_ = detail::run_in_background("qnt-client", main_, [this] { start(); }, [this] { finish(); });
+  const auto prepare = [this] {
+    main_.io().prepare();
+    start();
+  };
+  background_ = detail::start_prepared_thread("qnt-client", prepare, [this] {
+    main_.run();
+    finish();
+  });
 }
 
 void client_core::start() {

@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(a_handler_that_waits_is_not_silence) {
     running<server> srv(watching(kind, {.interval = 2ms, .evict_after = 2ms}), waiting{&until});
     client patient(srv->port());
     BOOST_REQUIRE(until.await_waiting(1));
-    const std::uint64_t before = srv->statistics().heartbeat.looks;
-    BOOST_TEST(eventually([&] { return srv->statistics().heartbeat.looks > before + 20; }));
+    const std::uint64_t before = srv->statistics().heartbeat.scans;
+    BOOST_TEST(eventually([&] { return srv->statistics().heartbeat.scans > before + 20; }));
     BOOST_TEST(srv->statistics().evicted == 0u);
     until.open();
     BOOST_TEST(patient.receive(4) == "done");
