@@ -57,7 +57,7 @@ class dialer {
   void begin() noexcept;
   void try_next() noexcept;
   [[nodiscard]] bool try_one(const candidate& c);
-  void connected(bus_route route, error_code failed, int handle) noexcept;
+  void connected(bus_route route, error_code failed, stream_handle stream) noexcept;
   void wait_for_answer() noexcept;
   void expired() noexcept;
   void schedule_retry() noexcept;

@@ -162,12 +162,12 @@ link* node::link_for_accepted(const hello& h) {
 
 // ---- Connections ----------------------------------------------------------------------------------------------------
 
-void node::attach(link& to, int handle, bus_route route) {
+void node::attach(link& to, stream_handle&& stream, bus_route route) {
   auto fresh = std::make_unique<socket_wire>(*this, &to, route);
   wire* const w = fresh.get();
   to.set_pending(w);
   // The wire tells the link when it is destroyed, with or without a connection.
-  server_->attach(nullptr, handle, wire_handler{std::move(fresh)}, [](error_code) {});
+  server_->attach(nullptr, std::move(stream), wire_handler{std::move(fresh)}, [](error_code) {});
 }
 
 bool node::connect_in_process(link& to) {

@@ -93,7 +93,7 @@ class node {
   [[nodiscard]] bus_figures<counter>& counters() noexcept { return counters_; }
   [[nodiscard]] chunk_store& chunks() noexcept { return chunks_; }
   [[nodiscard]] std::mt19937_64& random() noexcept { return random_; }
-  void attach(link& to, int handle, bus_route route);
+  void attach(link& to, stream_handle&& stream, bus_route route);
   [[nodiscard]] bool connect_in_process(link& to);
   /// Returns the link of an accepted wire, or nullptr if the peer is refused.
   [[nodiscard]] link* link_for_accepted(const hello& h);
