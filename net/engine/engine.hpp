@@ -6,7 +6,6 @@
 #include "../../base/error.hpp"
 #include "../options/listen_options.hpp"
 #include "channel.hpp"
-#include "stream_handle.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -4,7 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
-#include "../engine/stream_handle.hpp"
+#include "../engine/channel.hpp"
 #include "loop_counters.hpp"
 #include "thread_model.hpp"
 

@@ -2,7 +2,7 @@
 // endpoint: one process's end of a connection over shared memory, and how it travels with the socket.
 #pragma once
 
-#include "../stream_handle.hpp"
+#include "../channel.hpp"
 #include "segment.hpp"
 
 #include <utility>

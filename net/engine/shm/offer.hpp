@@ -5,7 +5,7 @@
 #include "segment_pool.hpp"
 
 #include "../../options/listen_options.hpp"
-#include "../stream_handle.hpp"
+#include "../channel.hpp"
 
 #include <functional>
 #include <string>
