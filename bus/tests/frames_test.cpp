@@ -5,7 +5,7 @@
 #include "raw_bus_peer.hpp"
 
 #include <quintet/base/framing/message_buffer.hpp>
-#include <quintet/bus/links/send_queue.hpp>
+#include <quintet/bus/messages/send_queue.hpp>
 
 #include <array>
 #include <random>
