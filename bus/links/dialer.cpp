@@ -9,17 +9,14 @@
 #include <utility>
 
 namespace quintet::bus {
-namespace {
 
 /// A client's socket has an endpoint if the server's offer was taken.
-bool is_over_shared_memory(int handle) noexcept {
+static bool is_over_shared_memory(int handle) noexcept {
   auto end = shm::parked_endpoints::take(handle);
   if (!end) return false;
   shm::parked_endpoints::put_back(std::move(end));
   return true;
 }
-
-}  // namespace
 
 std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, bool shared_memory) {
   std::vector<candidate> all{{bus_route::mem, address("unix:@mem")}};

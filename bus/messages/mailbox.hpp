@@ -25,11 +25,6 @@ class mailbox {
     std::size_t size;
     completion done;  // may be empty
   };
-  struct content {
-    std::string payloads;  // one behind the other
-    std::vector<message> messages;
-    bool is_closed;
-  };
 
   /// Bounds what waits here, and what links have taken and not released.
   explicit mailbox(std::size_t limit) noexcept : limit_(limit) {}
@@ -48,10 +43,13 @@ class mailbox {
     size_ += cost(payload.size());
     return {};
   }
-  [[nodiscard]] content take() noexcept {
+  /// Exchanges the contents; the payloads are one behind the other. Returns whether the mailbox is closed.
+  [[nodiscard]] bool take(std::string& payloads, std::vector<message>& messages) noexcept {
     const std::lock_guard lock(mutex_);
     is_awake_ = false;
-    return {std::exchange(payloads_, {}), std::exchange(messages_, {}), is_closed_};
+    payloads.swap(payloads_);
+    messages.swap(messages_);
+    return is_closed_;
   }
   /// Returns what a message counts.
   [[nodiscard]] static constexpr std::size_t cost(std::size_t size) noexcept { return size + 64; }

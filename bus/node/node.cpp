@@ -134,12 +134,14 @@ error_code node::post(std::uint64_t to, bytes payload, completion done) {
 }
 
 void node::take_posted() {
-  mailbox::content all = context_.posted().take();
+  std::string payloads;
+  std::vector<mailbox::message> messages;
+  const bool is_closed = context_.posted().take(payloads, messages);
   std::size_t released = 0, at = 0;
-  for (mailbox::message& m : all.messages) {
-    const bytes payload = bytes(all.payloads).substr(std::exchange(at, at + m.size), m.size);
-    if (!all.is_closed && !take_one(m, payload)) continue;
-    if (all.is_closed) context_.call(m.done, errc::stopped);
+  for (mailbox::message& m : messages) {
+    const bytes payload = bytes(payloads).substr(std::exchange(at, at + m.size), m.size);
+    if (!is_closed && !take_one(m, payload)) continue;
+    if (is_closed) context_.call(m.done, errc::stopped);
     released += mailbox::cost(m.size);
   }
   context_.posted().release(released);

@@ -36,11 +36,12 @@ class node final : private link_user {
   /// Takes a message. Throws std::bad_alloc without effect.
   error_code send(std::uint64_t to, bytes payload) {
     if (payload.size() > context_.options().max_message) return errc::message_too_big;
-    if (!last_ || last_->id() != to) [[unlikely]]
-      last_ = find(to);
-    if (!last_) [[unlikely]]
-      return send_routed(to, payload, {});
-    const error_code failed = last_->append({frame_type::message}, {}, payload);
+    link* l = last_;
+    if (!l || l->id() != to) [[unlikely]] {
+      last_ = l = find(to);
+      if (!l) return send_routed(to, payload, {});
+    }
+    const error_code failed = l->append({frame_type::message}, {}, payload);
     if (!failed) context_.counters().sent.add();
     return failed;
   }

@@ -39,7 +39,10 @@ class memory_wire final : public wire, private work_item, public std::enable_sha
     opened();
     self_ = shared_from_this();
   }
-  void deliver(bytes in) noexcept;
+  void deliver(bytes in) noexcept try { received(in); } catch (...) {
+    node().loop().counters().handler_errors.add();
+    peer_closed();
+  }
   void peer_closed() noexcept {
     ended();
     shut();
@@ -48,30 +51,21 @@ class memory_wire final : public wire, private work_item, public std::enable_sha
  private:
   bool write(bytes data) override { return pipe_->write(side_, data); }
   [[nodiscard]] bool can_write() override { return true; }
-  void schedule_flush() override;
-  void shut() noexcept override;
+  void schedule_flush() override {
+    node().loop().post([weak = weak_from_this()]() noexcept {
+      if (const auto self = weak.lock()) self->deliver({});
+    });
+  }
+  // The caller may be one of this object's functions, so it is destroyed later.
+  void shut() noexcept override {
+    pipe_->close(side_);
+    if (self_ && !std::exchange(is_ending_, true)) node().loop().post(static_cast<work_item&>(*this));
+  }
 
   const std::shared_ptr<memory_pipe> pipe_;
   const unsigned side_;
   std::shared_ptr<memory_wire> self_;
   bool is_ending_ = false;
 };
-
-inline void memory_wire::deliver(bytes in) noexcept try { received(in); } catch (...) {
-  node().loop().counters().handler_errors.add();
-  peer_closed();
-}
-
-inline void memory_wire::schedule_flush() {
-  node().loop().post([weak = weak_from_this()]() noexcept {
-    if (const auto self = weak.lock()) self->deliver({});
-  });
-}
-
-// The caller may be one of this object's functions, so it is destroyed later.
-inline void memory_wire::shut() noexcept {
-  pipe_->close(side_);
-  if (self_ && !std::exchange(is_ending_, true)) node().loop().post(static_cast<work_item&>(*this));
-}
 
 }  // namespace quintet::bus
