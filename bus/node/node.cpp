@@ -8,7 +8,6 @@
 #include <utility>
 
 namespace quintet::bus {
-
 namespace {
 
 constexpr std::size_t most_learned = 4096;

@@ -2,7 +2,6 @@
 // connection_core: handles events of the engine, loop, registry and handler; opens and ends the connection.
 #include "connection_core.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/cancel_reason.hpp"
 #include "../watch/activity.hpp"
@@ -245,7 +244,7 @@ bool connection_core::send_early(counter& reason) noexcept {
 
 void connection_core::has_written() noexcept {
   if (output_.written() < fair_tasks::quantum || !send_early(loop_.counters().sends_full)) return;
-  loop_flags_.output.partial_message = !planted(bug::messages_are_torn);
+  loop_flags_.output.partial_message = true;
   baton_flags_.output.quantum_used = true;
   loop_.fair_work().count_written(fair_tasks::quantum);
 }
@@ -260,7 +259,6 @@ duration connection_core::longest_send() const noexcept {
 void connection_core::on_sendable() noexcept {
   look_at_output(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
-  if (planted(bug::on_writable_is_lost) && baton_flags_.handoff.wants_writable && !loop_flags_.output.is_queued) return;
   if (!has_ended() && !baton_is_out()) run_steps();
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_core_steps: the coordinator's work while the loop has the baton: facts, steps and end.
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -48,27 +47,19 @@ void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(0, c.loop_.now());
 }
 
-void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
-  if (now.closing && c.loop_flags_.input.peer_ended) now.output_waits = c.loop_flags_.output.is_queued = false;
-}
-
 }  // namespace
 
 // A step may call this again: a message closes the connection, or a handler returns the baton. The outer call then
 // continues with new facts.
 void connection_core::run_steps() noexcept {
-  if (is_stepping_ && !planted(bug::steps_are_reentered)) return;
+  if (is_stepping_) return;
   is_stepping_ = true;
   bool is_refused = false;  // another loop refused the connection: retry only at the next event
-  bool sees_closing = true;
   while (!has_ended() && !baton_is_out()) {
     connection_facts now = facts();
     now.may_migrate = now.may_migrate && !is_refused;
-    now.closing = now.closing && sees_closing;
-    if (planted(bug::output_is_lost_at_the_end)) lose_output_at_end(*this, now);
     const step next = next_step(now);
     if (next == step::wait) break;
-    if (next == step::sort_messages) sees_closing = !planted(bug::steps_are_reentered);
     perform(next);
     is_refused = is_refused || next == step::migrate;
   }

@@ -2,7 +2,6 @@
 // connection_input: unread and pending input, and whether the engine reads.
 #include "connection_input.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "connection_extras.hpp"
 
 #include <algorithm>
@@ -155,7 +154,7 @@ void connection_input::release_charge(context& c) noexcept {
 
 void connection_input::take_from(context& c, connection_input& from, context& before) noexcept {
   unread_.swap(from.unread_);
-  if (!planted(bug::input_is_lost_on_a_move)) pending_.swap(from.pending_);
+  pending_.swap(from.pending_);
   c.loop_flags_.input.has_pending = before.loop_flags_.input.has_pending;
   c.baton_flags_.input = before.baton_flags_.input;
 }
