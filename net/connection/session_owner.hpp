@@ -65,7 +65,8 @@ class session_source {
   session_source& operator=(const session_source&) = delete;
   virtual ~session_source() = default;
   /// [loop] Makes the session of an accepted connection. May throw.
-  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host, int handle) = 0;
+  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host,
+                                          const stream_handle& stream) = 0;
 
   const bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
   const bool has_classify;  ///< the handler chooses the connection's class

@@ -21,17 +21,19 @@ class basic_server : public server_core {
   basic_server(server_options options, Model model, Handler h)
       : basic_server(std::move(options), std::make_unique<model_adapter<Model>>(std::move(model)), std::move(h)) {}
 
-  /// [any thread] Makes a connection from a handle that the program has connected itself (net/connector.hpp). The
-  /// server then owns the handle. The connection lives on the loop `near`. The model picks the loop if `near` is null,
-  /// or if a loop serves only one connection (thread_per_connection). The connection has its own handler type. It
-  /// shares ids, limits, draining and stopping with the server's others, but accept limits do not count it.
+  /// [any thread] Makes a connection from a stream that the program has connected itself (net/connector.hpp). The
+  /// server then owns it. A descriptor converts to a stream. The connection lives on the loop `near`. The model picks
+  /// the loop if `near` is null, or if a loop serves only one connection (thread_per_connection). The connection has
+  /// its own handler type. It shares ids, limits, draining and stopping with the server's others, but accept limits do
+  /// not count it.
   ///
   /// If the connection cannot be made, refused(error_code) is called on a loop's thread. It must not throw.
   /// errc::stopped means that the loop has stopped. That call may come as late as the server's destructor. Throws
-  /// std::bad_alloc; the caller then still owns the handle.
+  /// std::bad_alloc; the caller then still owns the stream.
   template <handler H, std::invocable<error_code> F>
-  void attach(event_loop* near, int handle, H h, F refused) {
-    attach_connection(near, handle, std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
+  void attach(event_loop* near, stream_handle&& stream, H h, F refused) {
+    attach_connection(near, std::move(stream),
+                      std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
   }
 
  protected:
@@ -47,8 +49,9 @@ class basic_server : public server_core {
    public:
     explicit source_of(Handler h)
         : session_source(session::can_move, detail::has_classify<handler_type>), handlers_{std::move(h)} {}
-    session_ptr make(detail::session_owner& owner, event_loop& on, connection_host& host, int handle) override {
-      return session::make(owner, on, host, handlers_.make(on.io(), handle));
+    session_ptr make(detail::session_owner& owner, event_loop& on, connection_host& host,
+                     const stream_handle& stream) override {
+      return session::make(owner, on, host, handlers_.make(on.io(), stream.get()));
     }
 
    private:
