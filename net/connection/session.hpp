@@ -82,7 +82,7 @@ class message_session final : public connection {
                                     .close = has_on_close<Handler>,
                                     .urgent = has_filter_urgent<Handler>});
   }
-  void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }
+  void dispatch(quintet::work_item& item) noexcept override { owner_.model().run(item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }

@@ -146,7 +146,7 @@ class trapped {
   std::thread thread_;
 };
 
-using trial_server = server<trial_handler>;
+using trial_server = server;
 
 struct world {
   explicit world(model kind, const config& base = {})
@@ -230,7 +230,7 @@ int opens_a_connection_of_a_client(model kind) {
     void on_open(connection&) const { ++*count; }
     void operator()(connection&, bytes) const {}
   };
-  using dialler = quintet::client<opener>;
+  using dialler = quintet::client;
   const trapped<dialler> dials([&] {
     client_config c{.model = kind, .reconnect = reconnect_options{}};
     c.on_connect_failed = [&](const connect_failure& f) {
