@@ -87,7 +87,7 @@ void connection_migration::attach(work_item& item) noexcept {
   stream_handle stream = c.take_stream();
   c.handle_ = stream.get();
   if (const error_code ec = c.loop_.io().add(c, std::move(stream))) {
-    c.keep_carried(std::move(stream));
+    c.keep_carried(std::move(stream));  // NOLINT(bugprone-use-after-move): a failure has left it
     return c.fail(ec);
   }
   if (c.loop_.stopping()) return c.fail(errc::stopped);
