@@ -67,7 +67,7 @@ void connection_context::watch_time() noexcept {
 bool connection_context::is_drain_finished() const noexcept {
   if (!is_draining()) return false;
   if (baton_flags_.input.paused) return true;
-  const bool all_received = extras_->drain_left == 0 || loop_flags_.input.peer_ended;
+  const bool all_received = !has_more_to_drain_ || loop_flags_.input.peer_ended;
   return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
 }
 

@@ -141,12 +141,13 @@ class connection_context : public stream_channel {
   bool close_is_posted_ = false;
   bool abort_is_posted_ = false;
   bool throttle_is_posted_ = false;
-  batch_flags batch_;                               // baton
-  enabled_callbacks enabled_;                       // loop
-  bool is_open_ = false;                            // loop, before the first batch: on_close will be called
-  bool has_unseen_ = false;                         // loop: the handler returned the baton before it saw all input
-  std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
-  std::unique_ptr<connection_loop_extras> extras_;  // loop
+  batch_flags batch_;                         // baton
+  enabled_callbacks enabled_;                 // loop
+  bool is_open_ = false;                      // loop, before the first batch: on_close will be called
+  bool has_unseen_ : 1 = false;               // loop: the handler returned the baton before it saw all input
+  bool has_more_to_drain_ : 1 = false;        // loop: not all that had arrived before draining began has been received
+  std::unique_ptr<connection_settings> own_;  // changed by the loop while it has the baton
+  std::unique_ptr<connection_loop_extras> extras_;         // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton
   [[no_unique_address]] affinity_guard guard_;             // the baton's holder
 

@@ -24,7 +24,7 @@ namespace {
 
 void look_at_output(connection_context& c) noexcept {
   if (connection_deadlines* const d = c.deadlines(); d && d->output_waits())
-    d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());
+    d->look(c.loop_.io().unsent(c), c.loop_.now());
 }
 
 // An error of the socket is told once: a send may have had it. EPIPE is a reset after the peer's orderly end.
@@ -34,6 +34,14 @@ error_code reason_of_end(const connection_core& c, const error_code& told) noexc
 }
 
 bool has_undelivered_input(const connection_context& c) noexcept { return c.baton_is_out() || c.has_unseen_input(); }
+
+// What had arrived when the deadline was doubted first has been received, or is not read.
+bool is_confirmed(connection_core& c, connection_deadlines& d, const connection_deadlines::deadline& due) noexcept {
+  engine& io = c.loop_.io();
+  const bool again = d.confirm_input(due, c.loop_.now()), stopped = c.loop_flags_.input.stopped;
+  if (!again) d.at_doubt() = stopped ? arrival() : io.arrived(c);
+  return again && (stopped || !io.has_more(c, d.at_doubt()));
+}
 
 // A coroutine in a read learns of the end within fail(), and may then begin an operation, which must be cancelled. An
 // operation in progress is cancelled after fail(), so that the coroutine learns of the end.
@@ -122,8 +130,9 @@ void connection_core::on_received(bytes arrived) noexcept {
 void connection_core::receive(bytes arrived) noexcept {
   if (is_lingering()) return;
   if (is_draining()) {
-    if (extras_->drain_left == 0) return;  // the peer sent it after draining began
-    extras_->drain_left -= std::min(extras_->drain_left, arrived.size());
+    if (!has_more_to_drain_) return;  // the peer sent it after draining began
+    extras_->at_drain.delivered += arrived.size();
+    has_more_to_drain_ = loop_.io().has_more(*this, extras_->at_drain);
   }
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
   if (enabled_.urgent) [[unlikely]]
@@ -318,17 +327,18 @@ void connection_core::throttle(int change) noexcept {
 // An overloaded loop has not received what arrived meanwhile. A peer that waits for an answer may be silent.
 void connection_core::end_if_silent(std::uint32_t looks) noexcept {
   if (has_ended() || is_lingering() || silence_.looks() < looks) return;
-  if (baton_is_out() || loop_.io().sockets().unread(handle_) > 0) return silence_.end();
+  if (baton_is_out() || loop_.io().has_unread(*this)) return silence_.end();
   loop_.counters().evicted.add();
   fail(errc::heartbeat_timeout);
 }
 
-// Input that the kernel has received by now is answered; later input is not.
+// Input that has arrived by now is answered; later input is not.
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
   drain_begun_ = true;
-  extras_->drain_left = loop_.io().sockets().unread(handle_);
+  extras_->at_drain = loop_.io().arrived(*this);
+  has_more_to_drain_ = loop_.io().has_more(*this, extras_->at_drain);
   if (!is_closing()) loop_flags_.phase = connection_phase::draining;
   if (baton_is_out()) return;
   baton_flags_.handoff.draining = true;
@@ -379,9 +389,7 @@ void connection_core::expired() noexcept {
   if (std::min(output, input).when > now) return watch_time();
   const bool output_is_due = output.when <= now;
   if (output_is_due && d->confirm_output(output, now)) return fail(output.why);
-  if (input.when <= now &&
-      d->confirm_input(input, loop_flags_.input.stopped ? 0 : loop_.io().sockets().unread(handle_), now))
-    return fail(input.why);
+  if (input.when <= now && is_confirmed(*this, *d, input)) return fail(input.why);
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
   if (output_is_due) on_sendable();

@@ -115,7 +115,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void abort_from_outside() noexcept;
   void throttle(int change) noexcept;
   void end_if_silent(std::uint32_t looks) noexcept;
-  /// Starts draining: input that the kernel has received by now is still answered.
+  /// Starts draining: input that has arrived by now is still answered.
   void drain() noexcept;
   /// Put into force: settings that the handler changed, and the current limits (false: without memory).
   void apply_changes() noexcept;

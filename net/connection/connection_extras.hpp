@@ -42,7 +42,7 @@ struct connection_loop_extras final : timer, fair_task {
   std::size_t output_charged = 0;  // queued bytes charged to the server's budget
   // Input.
   std::size_t input_charged = 0;  // bytes of input charged to it
-  std::size_t drain_left = 0;     // bytes in the kernel when draining began, not received by us yet
+  arrival at_drain;               // what had arrived when draining began
   int throttles = 0;              // connections fed by this one whose output is full
   unsigned futile_quanta = 0;     // in a row, without input between them, after a send has failed
   // Time.

@@ -232,7 +232,7 @@ end_reason connection_output::queue_changed(context& c) noexcept {
   if (!c.make_extras()) return no_memory();
   const std::size_t before = std::exchange(c.extras_->output_charged, now);
   if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) {
-    d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());  // what the peer takes from now on is progress
+    d->look(c.loop_.io().unsent(c), c.loop_.now());  // what the peer takes from now on is progress
     c.watch_time();
   }
   if (!c.host_.output.changed(before, now, c.host_.registry.count())) return errc::output_overflow;

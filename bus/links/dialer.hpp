@@ -3,9 +3,9 @@
 #pragma once
 
 #include "../../base/work/timer_queue.hpp"
-#include "../client/backoff.hpp"
-#include "../client/connector.hpp"
-#include "../names/destination.hpp"
+#include "../../net/client/backoff.hpp"
+#include "../../net/client/connector.hpp"
+#include "../../net/names/destination.hpp"
 #include "bus_options.hpp"
 
 #include <cstddef>

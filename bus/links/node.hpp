@@ -2,7 +2,7 @@
 // node: the part of a bus_node that lives on its loop: links, routing, receipts, and messages from other threads.
 #pragma once
 
-#include "../server/basic_server.hpp"
+#include "../../net/server/basic_server.hpp"
 #include "bus_options.hpp"
 #include "frames.hpp"
 #include "link.hpp"

@@ -2,7 +2,7 @@
 // bus_world: nodes of a bus that a test drives by hand, on one thread, and what they have received.
 #pragma once
 
-#include <quintet/net/bus.hpp>
+#include <quintet/bus/bus_node.hpp>
 #include <quintet/net/event_loop.hpp>
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_forwarding_test: messages between nodes without a link, through parents; receipts, and what cannot be delivered.
+// forwarding_test: messages between nodes without a link, through parents; receipts, and what cannot be delivered.
 #include <boost/test/unit_test.hpp>
 
 #include "bus_world.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_processes_test: nodes in several processes: which route they take, and what a peer's death costs.
+// processes_test: nodes in several processes: which route they take, and what a peer's death costs.
 // ctest: EACH_ENGINE
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/long_runs.hpp"
+#include "../../net/tests/support/sockets.hpp"
 #include "bus_world.hpp"
-#include "long_runs.hpp"
-#include "sockets.hpp"
 
 #include <atomic>
 #include <fstream>

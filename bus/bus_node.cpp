@@ -2,9 +2,9 @@
 // bus_node: passes calls of any thread on to the node's loop.
 #include "bus_node.hpp"
 
-#include "node.hpp"
+#include "links/node.hpp"
 
-#include "../loop/background_run.hpp"
+#include "../net/loop/background_run.hpp"
 
 #include <new>
 #include <stdexcept>

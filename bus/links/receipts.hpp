@@ -4,7 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "../../base/work/timer_queue.hpp"
-#include "../loop/event_loop.hpp"
+#include "../../net/loop/event_loop.hpp"
 
 #include <cerrno>
 #include <cstddef>

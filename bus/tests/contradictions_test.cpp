@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_contradictions_test: a frame that cannot be right, or comes too late, does not harm a link that works.
+// contradictions_test: a frame that cannot be right, or comes too late, does not harm a link that works.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

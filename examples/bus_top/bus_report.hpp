@@ -2,7 +2,7 @@
 // bus_report: what a node of the bus tells bus_top about itself.
 #pragma once
 
-#include <quintet/net/bus.hpp>
+#include <quintet/bus/bus_node.hpp>
 
 #include <cstddef>
 #include <cstdint>

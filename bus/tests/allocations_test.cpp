@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_allocations_test: messages without a completion cost no allocation each.
+// allocations_test: messages without a completion cost no allocation each.
 // ctest: NOT_UNDER address|thread
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/counted_new.hpp"
 #include "bus_world.hpp"
-#include "counted_new.hpp"
 
 namespace quintet::test {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_lifetime_test: links that are given up and made again, nodes that never run or have stopped, and who may connect.
+// lifetime_test: links that are given up and made again, nodes that never run or have stopped, and who may connect.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "../../net/tests/support/sockets.hpp"
 #include "bus_world.hpp"
-#include "sockets.hpp"
 
 #include <array>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // bus_options: rejects invalid options.
 #include "bus_options.hpp"
 
-#include "../options/require.hpp"
+#include "../../net/options/require.hpp"
 
 #include <string>
 

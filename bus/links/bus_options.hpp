@@ -8,9 +8,9 @@
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
 #include "../../base/metrics/counter.hpp"
-#include "../options/connect_options.hpp"
-#include "../options/loop_options.hpp"
-#include "../options/reconnect_options.hpp"
+#include "../../net/options/connect_options.hpp"
+#include "../../net/options/loop_options.hpp"
+#include "../../net/options/reconnect_options.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_room_test: a sender that was refused learns when it can go on, however its messages end.
+// room_test: a sender that was refused learns when it can go on, however its messages end.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_frames_test: frames and queues by themselves, and peers that send wrong ones.
+// frames_test: frames and queues by themselves, and peers that send wrong ones.
 #include <boost/test/unit_test.hpp>
 
 #include "raw_bus_peer.hpp"
 
 #include <quintet/base/framing/message_buffer.hpp>
-#include <quintet/net/bus/send_queue.hpp>
+#include <quintet/bus/links/send_queue.hpp>
 
 #include <array>
 #include <random>

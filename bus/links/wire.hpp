@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/framing/message_buffer.hpp"
-#include "../connection/connection.hpp"
+#include "../../net/connection/connection.hpp"
 #include "frames.hpp"
 #include "send_queue.hpp"
 

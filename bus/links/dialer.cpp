@@ -5,7 +5,7 @@
 #include "link.hpp"
 #include "node.hpp"
 
-#include "../engine/shm/endpoint.hpp"
+#include "../../net/engine/shm/endpoint.hpp"
 
 #include <algorithm>
 #include <string_view>

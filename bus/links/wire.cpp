@@ -5,7 +5,7 @@
 #include "link.hpp"
 #include "node.hpp"
 
-#include "../connection/connection_registry.hpp"
+#include "../../net/connection/connection_registry.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -14,7 +14,7 @@ namespace quintet::bus {
 
 /// Two lanes of bytes. A side appends to its lane, and posts to the other side's loop, which takes all at once. The
 /// queues of the links bound what can lie here. A template of what it is made of, so that a model checker can run it
-/// (net/tests/model_checking): Types has a mutex, a buffer, a loop and an end.
+/// (bus/tests/model_checking): Types has a mutex, a buffer, a loop and an end.
 template <class Types>
 class basic_memory_pipe : public std::enable_shared_from_this<basic_memory_pipe<Types>> {
  public:

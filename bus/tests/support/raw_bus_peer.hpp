@@ -2,10 +2,10 @@
 // raw_bus_peer: a peer of a node that is only a socket: it says what a test writes.
 #pragma once
 
+#include "../../../net/tests/support/sockets.hpp"
 #include "bus_world.hpp"
-#include "sockets.hpp"
 
-#include <quintet/net/bus/frames.hpp>
+#include <quintet/bus/links/frames.hpp>
 #include <quintet/net/file_descriptor.hpp>
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_routes_test: a link takes the fastest route that works, says which, and changes it under traffic.
+// routes_test: a link takes the fastest route that works, says which, and changes it under traffic.
 // ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_limits_test: what is refused, what fails and why, and that nothing grows without a bound.
+// limits_test: what is refused, what fails and why, and that nothing grows without a bound.
 #include <boost/test/unit_test.hpp>
 
 #include "bus_world.hpp"

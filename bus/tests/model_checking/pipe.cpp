@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// bus_pipe: all interleavings of two nodes of one process that write to each other and close their pipe.
+// pipe: all interleavings of two nodes of one process that write to each other and close their pipe.
 // ctest: OPTIONAL_LIBS quintet_relacy NOT_UNDER address|thread
-#include "checked_swaps.hpp"
+#include "../../../net/tests/model_checking/checked_swaps.hpp"
 
-#include "../support/long_runs.hpp"
+#include "../../../net/tests/support/long_runs.hpp"
 
-#include <quintet/net/bus/memory_pipe.hpp>
+#include <quintet/bus/links/memory_pipe.hpp>
 
 #include <boost/test/unit_test.hpp>
 
