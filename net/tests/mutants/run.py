@@ -35,6 +35,13 @@ class Wrong(Exception):
     """What is wrong with a mutant, in words for its author."""
 
 
+def elsewhere(lines):
+    """Where sources that have moved are now."""
+    found = [str(path.relative_to(ROOT)) for path in ROOT.glob('*/**/*.cpp') if path.parts[len(ROOT.parts)] != 'build' and
+             lines in path.read_text(errors='replace')]
+    return f' ({", ".join(found)} has)' if found else ''
+
+
 class Mutant:
     def __init__(self, path):
         self.name = path.stem
@@ -67,8 +74,8 @@ class Mutant:
             text = (ROOT / path).read_text() if (ROOT / path).exists() else ''
             for old, new in hunks:
                 if text.count(old) != 1:
-                    raise Wrong(f'{self.where} does not apply: {path} has {"no longer" if old not in text else "more than once"} '
-                                f'these lines. Plant the same defect in that file as it is now '
+                    raise Wrong(f'{self.where} does not apply: {path} has {"more than once" if old in text else "no longer"} '
+                                f'these lines{elsewhere(old)}. Plant the same defect in that file as it is now '
                                 f'(edit it, take `git diff -U2`, restore it):\n{old}')
                 text = text.replace(old, new)
             yield path, text
@@ -85,7 +92,7 @@ class Tree:
         self.compile, self.link = {}, {}
         for command in told.stdout.splitlines():
             if source := re.search(rf' -c {re.escape(str(ROOT))}/(\S+\.cpp)$', command):
-                if re.search(r'quintet_(base|net|threadmodels)\.dir/', command):
+                if re.search(r'quintet_[a-z]+\.dir/', command):
                     self.compile[source[1]] = command
             elif (output := re.search(r' -o (\S+) ', command)) and output[1] in programs:
                 self.link[output[1]] = command
