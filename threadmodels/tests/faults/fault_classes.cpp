@@ -82,6 +82,7 @@ std::vector<fault_class> of_loops() {
           {"io_uring_enter EAGAIN", error, {SYS_io_uring_enter}, EAGAIN, 5, 0, &in_a_ring},
           {"eventfd EMFILE", first, {SYS_eventfd2}, EMFILE},
           {"epoll_create EMFILE", first, {SYS_epoll_create, SYS_epoll_create1}, EMFILE, 1, 0, &accepted_by_call},
+          {"epoll_ctl ENOSPC at start", first, {SYS_epoll_ctl}, ENOSPC, 1, 1, &accepted_by_call},
           {"ring EMFILE", first, {SYS_io_uring_setup}, EMFILE, 1, 0, &any_ring},
           {"ring ENOMEM", first, {SYS_io_uring_setup}, ENOMEM, 1, 0, &any_ring},
           {"thread EAGAIN at start", first, {SYS_mmap}, ENOMEM, 1, 1, &begins_with_threads},
