@@ -38,9 +38,9 @@ class connection_core : public session_interface, public loop_member, public wor
  public:
   // ---- For sessions ----
 
-  /// [loop] Opens: takes ownership of the handle, watches it, and calls run_open() where the model says. On an error
-  /// nothing has begun: the caller keeps the handle and the session, and tells its owner. No callback will do so.
-  [[nodiscard]] error_code open(int handle, enabled_callbacks enabled) noexcept;
+  /// [loop] Opens: takes ownership of the stream, watches it, and calls run_open() where the model says. On an error
+  /// nothing has begun: the caller keeps the stream and the session, and tells its owner. No callback will do so.
+  [[nodiscard]] error_code open(stream_handle&& stream, enabled_callbacks enabled) noexcept;
   /// [loop] After the end: return the reason, and whether this side closed before the peer had finished sending.
   [[nodiscard]] error_code reason() const noexcept;
   [[nodiscard]] bool closed_here() const noexcept { return closed_here_; }

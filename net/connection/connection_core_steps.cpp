@@ -127,7 +127,7 @@ void connection_core::perform(step next) noexcept {
       return connection_handoff::hand_off(*this, &connection_handoff::calls);
     case shut_down_send:
       loop_flags_.output.send_shut = true;
-      return loop_.io().shutdown_send(handle_);
+      return loop_.io().shutdown_send(*this);
     case schedule_writable:
       return make_extras() ? loop_.schedule_fair(*extras_) : out_of_memory();
     case migrate:
@@ -206,7 +206,7 @@ void connection_core::begin_to_linger() noexcept {
   if (!make_extras()) return out_of_memory();
   loop_flags_.phase = connection_phase::lingering;
   input_.drop_pending(*this);
-  if (!loop_flags_.output.send_shut) loop_.io().shutdown_send(handle_);
+  if (!loop_flags_.output.send_shut) loop_.io().shutdown_send(*this);
   loop_.start(*extras_, patience);
   fail_if(input_.update_reading(*this, baton_flags_.input.paused));
 }
@@ -247,7 +247,7 @@ void connection_core::fail(error_code why) noexcept {
   report_limit(host_.log, why, [this] { return peer(); });
   const bool is_cut = output_.drop_queue(*this);
   connection_input::release_charge(*this);
-  loop_.io().remove(*this);
+  keep_carried(loop_.io().remove(*this));
   if (is_cut) loop_flags_.output.partial_message = true;  // a truncated reply must not look complete
   if (extras_) extras_->cancel();
   if (!baton_is_out() || (constants_.runs_here && !baton_lent_)) baton_flags_.refuse_writes();
@@ -262,7 +262,7 @@ void connection_core::begin_to_close() noexcept {
   if (is_open_ && enabled_.close) remember_peer();
   if (requires_reset(reason()) || loop_flags_.output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
-  loop_.io().close(std::exchange(handle_, -1));
+  loop_.io().close(take_stream());
   connection_output::call_all_notices(*this, why_not_sent());
   connection_handoff::hand_off(*this, &connection_handoff::close);
 }

@@ -53,6 +53,8 @@ struct connection_loop_extras final : timer, fair_task {
 
 /// The baton's side.
 struct connection_baton_extras {
+  // Of the stream, while no engine has it. Only the loop's: it is here because these extras move with the connection.
+  std::unique_ptr<transport> carried;
   // Messages.
   message_queue calls;  // messages that run with the baton
   std::unique_ptr<connection_settings> changed;

@@ -25,8 +25,8 @@ struct urgent_result;
 /// with the baton still held. This class shares the channel's virtual table, so that a connection has one pointer less.
 class session_interface : public connection_context {
  public:
-  /// [loop] The first call: hands over the handle, unless it returns an error. See connection_core::open().
-  [[nodiscard]] virtual error_code begin(int handle) noexcept = 0;
+  /// [loop] The first call: hands over the stream, unless it returns an error. See connection_core::open().
+  [[nodiscard]] virtual error_code begin(stream_handle&& stream) noexcept = 0;
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   /// Returns the number of bytes used.
