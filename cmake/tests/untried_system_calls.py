@@ -34,8 +34,6 @@ REASONS = {
     ('net/engine/shm/client.cpp', 'socket'): (1, SHM),
     ('net/engine/shm/closed_segments.cpp', 'ioctl'): (1, SHM),
     ('net/engine/shm/closed_segments.cpp', 'poll'): (1, SHM),
-    ('net/engine/shm/endpoint.cpp', 'fstat'): (1, SHM),
-    ('net/engine/shm/endpoint.cpp', 'getsockopt'): (1, SHM),
     ('net/engine/shm/offer.cpp', 'connect'): (1, SHM),
     ('net/engine/shm/offer.cpp', 'recvmsg'): (1, SHM),
     ('net/engine/shm/offer.cpp', 'sendmsg'): (1, SHM),

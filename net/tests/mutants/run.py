@@ -76,7 +76,7 @@ class Mutant:
                 if text.count(old) != 1:
                     raise Wrong(f'{self.where} does not apply: {path} has {"more than once" if old in text else "no longer"} '
                                 f'these lines{elsewhere(old)}. Plant the same defect in that file as it is now '
-                                f'(edit it, take `git diff -U2`, restore it):\n{old}')
+                                f'(edit it, take `git diff -U1`, restore it):\n{old}')
                 text = text.replace(old, new)
             yield path, text
 
