@@ -19,7 +19,6 @@ enum class connection_class : std::uint8_t;
 namespace quintet::detail {
 
 class connection_core;
-struct urgent_result;
 
 /// dispatch() asks the thread model to run the connection's work item. The item calls a run_ function, which returns
 /// with the baton still held. This class shares the channel's virtual table, so that a connection has one pointer less.
@@ -32,8 +31,6 @@ class session_interface : public connection_context {
   /// Returns the number of bytes used.
   virtual std::size_t run_batch(bytes input) = 0;
   virtual std::size_t run_overload(bytes) { return 0; }
-  /// [loop] Answers urgent messages; returns the rest for the handler.
-  virtual bytes run_filter_urgent(bytes arrived, bool /*at_end*/, urgent_result&) { return arrived; }
   virtual connection_class run_classify(bytes) { return {}; }  // ordinary
   virtual void run_writable() = 0;
   virtual void run_read_eof() {}

@@ -16,6 +16,27 @@
 
 namespace quintet::testing {
 
+// Only the parts may write a connection's flags. Tests put a connection into a state by the member's address, which an
+// explicit instantiation may name.
+template <class Flags>
+struct flags_member {
+  using type = Flags detail::connection_context::*;
+  friend type member(flags_member);
+};
+template <class Flags, typename flags_member<Flags>::type Member>
+struct opened_member {
+  friend typename flags_member<Flags>::type member(flags_member<Flags>) { return Member; }
+};
+template struct opened_member<detail::connection_loop_flags, &detail::connection_context::loop_flags_>;
+template struct opened_member<detail::connection_baton_flags, &detail::connection_context::baton_flags_>;
+
+inline detail::connection_loop_flags& loop_flags_of(detail::connection_context& c) {
+  return c.*member(flags_member<detail::connection_loop_flags>());
+}
+inline detail::connection_baton_flags& baton_flags_of(detail::connection_context& c) {
+  return c.*member(flags_member<detail::connection_baton_flags>());
+}
+
 /// Stands in for connection_core, and records the ends of turns.
 class part_context final : public detail::connection_context {
  public:
@@ -29,7 +50,6 @@ class part_context final : public detail::connection_context {
   void on_sendable() override {}
   void expired() noexcept override {}
   void turn_ends() noexcept override {
-    extras_->end.is_scheduled = false;
     ++turns_ended;
     if (at_turn_end) at_turn_end();
   }
