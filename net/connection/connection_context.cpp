@@ -61,7 +61,7 @@ void connection_context::watch_time() noexcept {
 bool connection_context::is_drain_finished() const noexcept {
   if (!is_draining()) return false;
   if (baton_flags_.input.paused) return true;
-  return (extras_->drain_left == 0 || loop_flags_.input.peer_ended) && !has_unseen_input();
+  return (!loop_flags_.input.has_more_to_drain || loop_flags_.input.peer_ended) && !has_unseen_input();
 }
 
 }  // namespace quintet::detail

@@ -106,8 +106,8 @@ class connection_context : public stream_channel {
   [[nodiscard]] bool holds_input() const noexcept {
     return waits_for_room() || is_stuck() || baton_flags_.input.paused || loop_flags_.input.throttled;
   }
-  /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class of
-  /// a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.
+  /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class
+  /// of a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.
   [[nodiscard]] bool has_unseen_input() const noexcept {
     const input_loop_flags& in = loop_flags_.input;
     return in.has_pending || in.has_unseen ||
@@ -160,9 +160,9 @@ class connection_context : public stream_channel {
   connection_id id_;
   connection_silence silence_;
   connection_posts posts_;
-  enabled_callbacks enabled_;                       // loop
-  std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
-  std::unique_ptr<connection_loop_extras> extras_;  // loop
+  enabled_callbacks enabled_;                              // loop
+  std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
+  std::unique_ptr<connection_loop_extras> extras_;         // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton
   [[no_unique_address]] affinity_guard guard_;             // the baton's holder
 

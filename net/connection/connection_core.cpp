@@ -17,6 +17,18 @@
 #include <utility>
 
 namespace quintet::detail {
+namespace {
+
+// What had arrived when the deadline was doubted first has been received, or is not read.
+bool is_confirmed(connection_core& c, connection_deadlines& d, const connection_deadlines::deadline& due) noexcept {
+  engine& io = c.loop_.io();
+  const bool again = d.confirm_input(due, c.loop_.now()), stopped = c.loop_flags().input.stopped;
+  if (!again) d.at_doubt() = stopped ? arrival() : io.arrived(c);
+  return again && (stopped || !io.has_more(c, d.at_doubt()));
+}
+
+}  // namespace
+
 connection_core::connection_core(event_loop& loop, connection_host& host, handoff_constants constants, bool migrated)
     : session_interface(loop, host, constants), work_item(connection_handoff::open, &connection_handoff::on_handoff) {
   connection_handoff::choose_path(*this);
@@ -78,10 +90,7 @@ void connection_core::take_in(bytes arrived) noexcept {
 bool connection_core::accepts(std::size_t arrived) noexcept {
   note_received(arrived);
   if (is_lingering()) return false;
-  if (is_draining()) {
-    if (extras_->drain_left == 0) return false;  // the peer sent it after draining began
-    extras_->drain_left -= std::min(extras_->drain_left, arrived);
-  }
+  if (is_draining() && !connection_input::takes_while_draining(*this, arrived)) return false;
   if (connection_deadlines* const d = deadlines()) d->received(arrived, loop_.now());
   return true;
 }
@@ -126,7 +135,8 @@ duration connection_core::longest_send() const noexcept {
 void connection_core::on_sendable() noexcept {
   connection_output::look(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
-  if (planted(bug::on_writable_is_lost) && baton_flags().output.wants_writable && !loop_flags().output.is_queued) return;
+  if (planted(bug::on_writable_is_lost) && baton_flags().output.wants_writable && !loop_flags().output.is_queued)
+    return;
   if (!has_ended() && !baton_is_out()) run_steps();
 }
 
@@ -170,11 +180,11 @@ void connection_core::throttle(int change) noexcept {
   fail_if(input_.update_reading(*this));
 }
 
-// Input that the kernel has received by now is answered; later input is not.
+// Input that has arrived by now is answered; later input is not.
 void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
-  extras_->drain_left = loop_.io().sockets().unread(handle_);
+  connection_input::begin_drain(*this);
   if (!is_closing()) loop_flags(key()) = connection_phase::draining;
   if (has_baton_here()) own_flags().draining = true;
   if (!baton_is_out()) run_steps();
@@ -240,9 +250,7 @@ void connection_core::expired() noexcept {
   if (std::min(output, input).when > now) return watch_time();
   const bool output_is_due = output.when <= now;
   if (output_is_due && d->confirm_output(output, now)) return fail(output.why);
-  if (input.when <= now &&
-      d->confirm_input(input, loop_flags().input.stopped ? 0 : loop_.io().sockets().unread(handle_), now))
-    return fail(input.why);
+  if (input.when <= now && is_confirmed(*this, *d, input)) return fail(input.why);
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
   if (output_is_due) on_sendable();

@@ -68,7 +68,8 @@ class connection_core : public session_interface, public loop_member, public wor
     if (!is_idle({.baton_out = true})) [[unlikely]]
       return connection_handoff::run_slow_return(*this);
     connection_handoff::end_fast(*this);
-    output_.send_piece(*this, [this](engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); });
+    output_.send_piece(*this,
+                       [this](engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); });
   }
   /// [loop] The halves of on_received(), for input that does not use the fast path: records arrived bytes and returns
   /// whether they are still taken; delivers input, or keeps it until the handler can have it.
@@ -101,7 +102,7 @@ class connection_core : public session_interface, public loop_member, public wor
   /// Ends it at once, and cancels what a coroutine awaits.
   void interrupt_and_fail(cancel_reason why) noexcept;
   void throttle(int change) noexcept;
-  /// Starts draining: input that the kernel has received by now is still answered.
+  /// Starts draining: input that has arrived by now is still answered.
   void drain() noexcept;
   /// Puts into force what the handler asked for in its batch, and sends its output.
   void end_batch() noexcept;

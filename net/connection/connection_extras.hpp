@@ -27,15 +27,16 @@ class connection_output;
 class output_loop_extras {
   friend connection_output;
   send_notices notices_;
-  std::uint64_t taken_ = 0;        // bytes the kernel took while notices waited: the scale of their positions
-  std::size_t charged_ = 0;        // queued bytes charged to the server's budget
-  unsigned futile_quanta_ = 0;     // in a row, without input between them, after a send has failed
-  bool is_at_turn_end_ = false;    // the extras are deferred
+  std::uint64_t taken_ = 0;         // bytes the kernel took while notices waited: the scale of their positions
+  std::size_t charged_ = 0;         // queued bytes charged to the server's budget
+  unsigned futile_quanta_ = 0;      // in a row, without input between them, after a send has failed
+  bool is_at_turn_end_ = false;     // the extras are deferred
   bool sends_at_turn_end_ = false;  // there is output to send then, not only notices to call
 };
 class input_loop_extras {
   friend connection_input;
   std::size_t charged_ = 0;  // bytes of input charged to the server's budget
+  arrival at_drain_;         // what had arrived when draining began
   int throttles_ = 0;        // connections fed by this one whose output is full
 };
 
@@ -51,22 +52,21 @@ struct connection_loop_extras final : timer, fair_task, work_item {
   output_loop_extras output;
   input_loop_extras input;
   message_queue messages;  // of connection_handoff
-  std::size_t drain_left = 0;  // bytes in the kernel when draining began, not received by us yet
   std::unique_ptr<connection_deadlines> deadlines;
   event_loop* migrates_to = nullptr;  // of connection_migration: once nothing is in progress
 };
 
 class output_baton_extras {
   friend connection_output;
-  send_notices notices_;         // positions are offsets in the builder
-  std::size_t charged_ = 0;      // builder bytes charged to the server's budget
-  std::size_t queued_ = 0;       // size of the queue at handoff
-  unsigned corks_ = 0;           // live cork guards
+  send_notices notices_;     // positions are offsets in the builder
+  std::size_t charged_ = 0;  // builder bytes charged to the server's budget
+  std::size_t queued_ = 0;   // size of the queue at handoff
+  unsigned corks_ = 0;       // live cork guards
 };
 class input_baton_extras {
   friend connection_input;
   std::size_t required_ = 0;
-  std::size_t kept_ = 0;           // input that the handler stores itself, if worth counting
+  std::size_t kept_ = 0;  // input that the handler stores itself, if worth counting
 };
 
 /// What a batch has counted. The counters belong to the loop, which a handler in a pool may not touch.

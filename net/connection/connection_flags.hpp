@@ -55,13 +55,14 @@ struct handoff_loop_flags {
   std::uint8_t unused : 3 = 0;
 };
 struct input_loop_flags {
-  bool stopped : 1 = false;      ///< the engine does not read
-  bool has_pending : 1 = false;  ///< input arrived that could not be delivered at once
-  bool has_unseen : 1 = false;   ///< the handler returned the baton before it saw all unread input
-  bool throttled : 1 = false;    ///< connections fed by this one are full
-  bool peer_ended : 1 = false;   ///< nothing more will arrive
-  bool was_reset : 1 = false;    ///< the stream broke; peer_ended follows, and connection_core has noted why
-  std::uint8_t unused : 2 = 0;
+  bool stopped : 1 = false;            ///< the engine does not read
+  bool has_pending : 1 = false;        ///< input arrived that could not be delivered at once
+  bool has_unseen : 1 = false;         ///< the handler returned the baton before it saw all unread input
+  bool throttled : 1 = false;          ///< connections fed by this one are full
+  bool peer_ended : 1 = false;         ///< nothing more will arrive
+  bool was_reset : 1 = false;          ///< the stream broke; peer_ended follows, and connection_core has noted why
+  bool has_more_to_drain : 1 = false;  ///< not all that had arrived before draining began has been received
+  std::uint8_t unused : 1 = 0;
 };
 struct output_loop_flags {
   bool is_queued : 1 = false;  ///< the kernel has not taken all output
@@ -91,12 +92,12 @@ struct connection_loop_flags {
 
 struct core_baton_flags {
   bool close_requested : 1 = false;
-  bool has_reason : 1 = false;   ///< close() was given a reason
-  bool draining : 1 = false;     ///< result of connection::draining()
-  bool has_changes : 1 = false;  ///< of settings, stored input, counts or the migration target
-  bool timed : 1 = false;        ///< there are deadlines; only then the next three are set
-  bool progressed : 1 = false;   ///< in this batch input was used, or something was written
-  bool incomplete : 1 = false;   ///< the batch ended within a message
+  bool has_reason : 1 = false;      ///< close() was given a reason
+  bool draining : 1 = false;        ///< result of connection::draining()
+  bool has_changes : 1 = false;     ///< of settings, stored input, counts or the migration target
+  bool timed : 1 = false;           ///< there are deadlines; only then the next three are set
+  bool progressed : 1 = false;      ///< in this batch input was used, or something was written
+  bool incomplete : 1 = false;      ///< the batch ended within a message
   bool is_new_message : 1 = false;  ///< that message began in this batch
 };
 struct handoff_baton_flags {

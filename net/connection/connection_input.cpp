@@ -87,8 +87,8 @@ void connection_input::make_pending(context& c) noexcept {
 // ---- Reading --------------------------------------------------------------------------------------------------------
 
 // Returns the bytes of unread input that the handler can use without more input: it has not seen them, or it stopped
-// before them. None while they belong to another thread. A coroutine has the baton on its loop; it can wait for anything
-// there, and its unread input stays.
+// before them. None while they belong to another thread. A coroutine has the baton on its loop; it can wait for
+// anything there, and its unread input stays.
 std::size_t connection_input::withheld(const context& c) const noexcept {
   const bool waits =
       c.baton_is_out() ? c.constants_.keeps_baton : c.loop_flags().input.has_unseen || c.waits_for_room();
@@ -112,6 +112,18 @@ end_reason connection_input::set_reading(context& c, bool on) noexcept {
 
 void connection_input::throttle(context& c, int change) noexcept {
   c.loop_flags(key()).throttled = (c.extras_->input.throttles_ += change) > 0;
+}
+
+void connection_input::begin_drain(context& c) noexcept {
+  c.extras_->input.at_drain_ = c.loop_.io().arrived(c);
+  c.loop_flags(key()).has_more_to_drain = c.loop_.io().has_more(c, c.extras_->input.at_drain_);
+}
+
+bool connection_input::takes_while_draining(context& c, std::size_t arrived) noexcept {
+  if (!c.loop_flags().input.has_more_to_drain) return false;
+  c.extras_->input.at_drain_.delivered += arrived;
+  c.loop_flags(key()).has_more_to_drain = c.loop_.io().has_more(c, c.extras_->input.at_drain_);
+  return true;
 }
 
 // Receives where append() would copy to. Only for a message that has begun: before that, no memory is held for it.

@@ -86,6 +86,9 @@ class connection_input {
     c.loop_flags(key()).peer_ended = true;
     c.loop_flags(key()).was_reset = was_reset;
   }
+  /// Draining begins: input that has arrived by now is still taken, and no later input.
+  static void begin_drain(context& c) noexcept;
+  [[nodiscard]] static bool takes_while_draining(context& c, std::size_t arrived) noexcept;
   /// Counts one more (1) or one fewer (-1) full connection that this one feeds.
   static void throttle(context& c, int change) noexcept;
   /// Tells the engine whether to read.

@@ -35,8 +35,7 @@ bool connection_migration::is_wanted(const connection_core& c) noexcept { return
 
 bool connection_migration::is_possible(const connection_core& c) noexcept {
   if (c.loop_flags().phase != connection_phase::serving || c.baton_flags().core.close_requested) return false;
-  return connection_handoff::is_quiescent(c) && connection_input::is_quiescent(c) &&
-         connection_output::is_quiescent(c);
+  return connection_handoff::is_quiescent(c) && connection_input::is_quiescent(c) && connection_output::is_quiescent(c);
 }
 
 void connection_migration::run(connection_core& c) noexcept {

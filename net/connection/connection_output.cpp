@@ -312,7 +312,7 @@ end_reason connection_output::queue_changed(context& c) noexcept {
 
 void connection_output::look(context& c) noexcept {
   if (connection_deadlines* const d = c.deadlines(); d && d->output_waits())
-    d->look(c.loop_.io().sockets().unsent(c.handle_), c.loop_.now());
+    d->look(c.loop_.io().unsent(c), c.loop_.now());
 }
 
 end_reason connection_output::watch_watermarks(context& c) noexcept {

@@ -135,7 +135,8 @@ class connection_output {
     prepare(c);
     return true;
   }
-  /// The batch goes to another thread. Its output is unknown. Late in the turn it may have to wait before it writes much.
+  /// The batch goes to another thread. Its output is unknown. Late in the turn it may have to wait before it writes
+  /// much.
   static void leave(context& c) noexcept;
   /// A batch has ended, and the next one has a quantum of its own.
   static void end_quantum(context& c) noexcept { c.baton_flags(key()).quantum_used = false; }
@@ -166,8 +167,8 @@ class connection_output {
       return join_queue(c, false);
     return send_piece(c, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
   }
-  /// [loop's thread] Sends in the middle of a batch, or queues behind earlier output. Returns false if nothing may leave
-  /// now: nothing is written, on another thread, or under a cork.
+  /// [loop's thread] Sends in the middle of a batch, or queues behind earlier output. Returns false if nothing may
+  /// leave now: nothing is written, on another thread, or under a cork.
   bool send_early(context& c, counter& reason, end_reason& failed) noexcept;
   /// The same for a batch that has written its quantum, within a message.
   end_reason send_quantum(context& c) noexcept;

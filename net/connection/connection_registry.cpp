@@ -3,7 +3,6 @@
 #include "connection_registry.hpp"
 
 #include "../../base/work/next_number.hpp"
-#include "../engine/socket_services.hpp"
 #include "../loop/cancel_reason.hpp"
 #include "connection.hpp"
 
@@ -29,7 +28,8 @@ connection_registry::connection_registry(std::size_t max_pending_bytes)
 // [loop]
 void connection_message::arrive(work_item& item) noexcept {
   std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
-  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_)) detail::connection_handoff::take(*c, std::move(self));
+  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_))
+    detail::connection_handoff::take(*c, std::move(self));
 }
 
 void connection_registry::send_to(connection& c, const shared_bytes& data) noexcept {
@@ -107,7 +107,7 @@ error_code connection_registry::evict(connection_id which, std::uint32_t silent_
   return run_task(which, [silent_for](connection& c) {
     if (c.has_ended() || c.is_lingering() || c.silence_.looks() < silent_for) return;
     // An overloaded loop has not received what arrived meanwhile. A peer that waits for an answer may be silent.
-    if (c.baton_is_out() || c.loop_.io().sockets().unread(c.handle_) > 0) return c.silence_.end();
+    if (c.baton_is_out() || c.loop_.io().has_unread(c)) return c.silence_.end();
     c.loop_.counters().evicted.add();
     c.fail(errc::heartbeat_timeout);
   });

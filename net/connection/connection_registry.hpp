@@ -171,7 +171,8 @@ class connection_registry {
   template <class F>
   error_code run_task(connection_id to, F f, bool detail::connection_posts::* once = nullptr);
   template <class F>
-  error_code post_task(std::unique_ptr<connection_task<F>> message, bool detail::connection_posts::* once = nullptr) noexcept;
+  error_code post_task(std::unique_ptr<connection_task<F>> message,
+                       bool detail::connection_posts::* once = nullptr) noexcept;
   template <class F>
   class call_message;
 

@@ -92,7 +92,8 @@ class message_session final : public connection {
     if constexpr (has_filter_urgent<Handler>) {
       receive_filtered(*this, arrived, &filter_urgent);
     } else {
-      if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived)) return connection::on_received(arrived);
+      if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived))
+        return connection::on_received(arrived);
       std::size_t used = arrived.size();
       connection_handoff::guarded(*this, [&] { used = run_batch(arrived); });
       fast_path_done(arrived, used);
@@ -155,7 +156,8 @@ class message_session final : public connection {
   }
   void run_close(error_code why) noexcept override {
     // The connection is closed already: an exception is only counted.
-    if constexpr (has_on_close<Handler>) connection_handoff::guarded(*this, [&] { handler_.on_close(static_cast<connection&>(*this), why); });
+    if constexpr (has_on_close<Handler>)
+      connection_handoff::guarded(*this, [&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }

@@ -246,7 +246,8 @@ class stream::offloaded final : private quintet::work_item {
     }
   }
   void call() noexcept try {
-    const callback_scope scope = detail::connection_handoff::calling(stream_, callback::offloaded, detail::type_text<F>());
+    const callback_scope scope =
+        detail::connection_handoff::calling(stream_, callback::offloaded, detail::type_text<F>());
     if constexpr (std::is_void_v<result_type>)
       function_();
     else

@@ -119,6 +119,12 @@ class event_channel : public channel {
   ~event_channel() = default;
 };
 
+/// What had arrived at a stream by some moment: engine::arrived() and engine::has_more().
+struct arrival {
+  std::uint64_t mark = 0;       ///< by a measure of the engine's own
+  std::uint64_t delivered = 0;  ///< bytes that the stream has got since; the stream counts them
+};
+
 /// The pieces of one send: at least one, at most IOV_MAX, none empty. The callee may change them.
 using output_pieces = std::span<iovec>;
 

@@ -11,6 +11,8 @@ engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
   return send(c, output_pieces(&piece, 1));
 }
 
+arrival engine::arrived(stream_channel& c) noexcept { return {.mark = sockets_.unread(c.handle())}; }
+std::size_t engine::unsent(stream_channel& c) noexcept { return sockets_.unsent(c.handle()); }
 void engine::shutdown_send(int handle) noexcept { sockets_.shutdown_send(handle); }
 void engine::close(int handle) noexcept { sockets_.close(handle); }
 

@@ -85,6 +85,14 @@ class engine {
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
   /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;
+  /// [loop] Returns what has arrived at a stream by now. Later has_more() tells whether some of it still waits.
+  [[nodiscard]] virtual arrival arrived(stream_channel& c) noexcept;
+  /// [loop] Returns whether not all that had arrived `by` that moment has been delivered.
+  [[nodiscard]] virtual bool has_more(stream_channel&, const arrival& by) noexcept { return by.delivered < by.mark; }
+  /// [loop] Returns whether bytes have arrived that were not delivered yet.
+  [[nodiscard]] bool has_unread(stream_channel& c) noexcept { return has_more(c, arrived(c)); }
+  /// [loop] Returns how many accepted bytes the peer has not taken yet.
+  [[nodiscard]] virtual std::size_t unsent(stream_channel& c) noexcept;
   enum class flush_extent : std::uint8_t {
     output,  ///< gives accepted bytes to the system
     closing  ///< also closes the handles passed to close(), within a time limit that the engine sets

@@ -37,6 +37,7 @@ const std::array loop_flags{
     loop_flag{"stopped", [](connection_loop_flags& f) { f.input.stopped = true; }},
     loop_flag{"has_pending", [](connection_loop_flags& f) { f.input.has_pending = true; }},
     loop_flag{"has_unseen", [](connection_loop_flags& f) { f.input.has_unseen = true; }},
+    loop_flag{"has_more_to_drain", [](connection_loop_flags& f) { f.input.has_more_to_drain = true; }},
     loop_flag{"throttled", [](connection_loop_flags& f) { f.input.throttled = true; }},
     loop_flag{"peer_ended", [](connection_loop_flags& f) { f.input.peer_ended = true; }},
     loop_flag{"was_reset", [](connection_loop_flags& f) { f.input.was_reset = true; }},

@@ -227,3 +227,27 @@ BOOST_AUTO_TEST_CASE(a_drain_does_not_wait_for_a_handler_that_has_paused_reading
   BOOST_TEST(w.core().has_ended());
   BOOST_TEST((w.session.batches == texts{"first"}));
 }
+
+// ---- Draining -------------------------------------------------------------------------------------------------------
+
+// What arrives need not be as long as what is delivered: a stream can have frames, or be compressed.
+BOOST_AUTO_TEST_CASE(a_drain_is_over_when_the_stream_says_so_however_many_bytes_it_has_delivered) {
+  session_world w({.runs_here = true}, {.linger_timeout = {}}, {.unread = 100, .more = true});
+  w.turn([&] { w.core().drain(); });
+  w.arrive("ab");
+  w.arrive("cd");
+  BOOST_TEST(!w.core().has_ended());
+  w.wire.more = false;
+  w.arrive("ef");
+  w.arrive("later");
+  BOOST_TEST((w.session.batches == texts{"ab", "cd", "ef"}));
+  BOOST_TEST(w.core().has_ended());
+}
+
+BOOST_AUTO_TEST_CASE(a_drain_delivers_more_bytes_than_had_arrived_if_the_stream_makes_them_of_these) {
+  session_world w({.runs_here = true}, {.linger_timeout = {}}, {.unread = 1, .more = true});
+  w.turn([&] { w.core().drain(); });
+  w.arrive("abc");
+  w.arrive("def");
+  BOOST_TEST((w.session.batches == texts{"abc", "def"}));
+}

@@ -26,9 +26,7 @@ struct input_world : part_world {
   using part_world::part_world;
 
   /// The engine has received something, and the handler is given it at once.
-  void lend(bytes arrived) {
-    BOOST_TEST(!part.take(c, arrived));
-  }
+  void lend(bytes arrived) { BOOST_TEST(!part.take(c, arrived)); }
   /// The handler uses so much of what it is shown. Returns what it was shown.
   std::string use(std::size_t count) {
     const bytes shown = part.batch(c);

@@ -36,12 +36,13 @@ const std::array obstacles{
     obstacle{"calls wait", [](connection_core& c) { baton_flags_of(c).handoff.has_calls = true; }},
     obstacle{"a connection that it feeds is full", [](connection_core& c) { connection_input::throttle(c, 1); }},
     obstacle{"output waits", [](connection_core& c) { loop_flags_of(c).output.is_queued = true; }},
-    obstacle{"output is above its watermark", [](connection_core& c) { loop_flags_of(c).output.above_watermark = true; }},
+    obstacle{"output is above its watermark",
+             [](connection_core& c) { loop_flags_of(c).output.above_watermark = true; }},
     obstacle{"the peer knows of the half-close", [](connection_core& c) { loop_flags_of(c).output.send_shut = true; }},
     obstacle{"half-close", [](connection_core& c) { baton_flags_of(c).output.shutdown_requested = true; }},
-    obstacle{"something is told at the turn's end", [](connection_core& c) {
-               c.fail_if(c.output_.send_message(c, std::make_shared<const std::string>("news")));
-             }},
+    obstacle{
+        "something is told at the turn's end",
+        [](connection_core& c) { c.fail_if(c.output_.send_message(c, std::make_shared<const std::string>("news"))); }},
     obstacle{"it feeds another one",
              [](connection_core& c) {
                c.own_ = std::make_unique<connection_settings>();

@@ -119,8 +119,8 @@ connection_facts facts_of(std::uint32_t number) {
 static_assert(sizeof(connection_facts) <= 4, "a fact was added: facts_of() and fact_count have to know it");
 
 bool hands_the_baton_out(step s) {
-  return s == step::dispatch_calls || s == step::deliver_input || s == step::deliver_end ||
-         s == step::dispatch_drain || s == step::dispatch_read_eof;
+  return s == step::dispatch_calls || s == step::deliver_input || s == step::deliver_end || s == step::dispatch_drain ||
+         s == step::dispatch_read_eof;
 }
 
 /// The facts after a step that hands no baton out and does not end the connection.

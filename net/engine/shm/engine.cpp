@@ -28,9 +28,8 @@ constexpr duration idle_before_sleep = std::chrono::microseconds(250);
 }  // namespace
 
 engine::engine(std::unique_ptr<quintet::engine> inner)
-    : quintet::engine(inner->capabilities(), sockets_of_both_, inner->embedding() ? this : nullptr),
-      inner_(std::move(inner)),
-      sockets_of_both_(*this, inner_->sockets()) {
+    : quintet::engine(inner->capabilities(), inner->sockets(), inner->embedding() ? this : nullptr),
+      inner_(std::move(inner)) {
   if (engine_embedding* const e = inner_->embedding())
     e->on_descriptor_closing([this] { notify_descriptor_closing(); });
 }
@@ -266,6 +265,21 @@ quintet::engine::send_result engine::send(stream_channel& c, bytes data) noexcep
 quintet::engine::send_result engine::send(stream_channel& c, output_pieces pieces) noexcept {
   port* const p = port_of(c.handle());
   return p ? p->send(pieces) : inner_->send(c, pieces);
+}
+
+arrival engine::arrived(stream_channel& c) noexcept {
+  port* const p = port_of(c.handle());
+  return p ? p->arrived() : inner_->arrived(c);
+}
+
+bool engine::has_more(stream_channel& c, const arrival& by) noexcept {
+  port* const p = port_of(c.handle());
+  return p ? p->has_more(by) : inner_->has_more(c, by);
+}
+
+std::size_t engine::unsent(stream_channel& c) noexcept {
+  port* const p = port_of(c.handle());
+  return p ? p->unsent() : inner_->unsent(c);
 }
 
 void engine::shutdown_send(int handle) noexcept {

@@ -11,7 +11,6 @@
 #include "../embedding.hpp"
 #include "../engine.hpp"
 #include "../handle_table.hpp"
-#include "forwarding_sockets.hpp"
 #include "port.hpp"
 
 #include <atomic>
@@ -39,6 +38,9 @@ class engine final : public quintet::engine, private engine_embedding {
   error_code set_reading(channel& c, bool on) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  [[nodiscard]] arrival arrived(stream_channel& c) noexcept override;
+  [[nodiscard]] bool has_more(stream_channel& c, const arrival& by) noexcept override;
+  [[nodiscard]] std::size_t unsent(stream_channel& c) noexcept override;
   void flush(flush_extent extent) noexcept override { inner_->flush(extent); }
   void shutdown_send(int handle) noexcept override;
   void close(int handle) noexcept override;
@@ -72,7 +74,6 @@ class engine final : public quintet::engine, private engine_embedding {
   void wake_ports() noexcept;
 
   const std::unique_ptr<quintet::engine> inner_;
-  forwarding_sockets sockets_of_both_;
   // Waits instead of an inner engine that can only wait for its own stream.
   std::unique_ptr<quintet::engine> substitute_;
   std::atomic<bool> substitute_in_use_{false};

@@ -34,7 +34,9 @@ class port final : public event_channel {
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
   /// Returns how many sent bytes the peer has not taken.
   [[nodiscard]] std::size_t unsent() noexcept { return local_end().out.unread(); }
-  [[nodiscard]] std::size_t unread() noexcept { return local_end().in.available(local_end().in.capacity()); }
+  /// The measure is the position in the stream.
+  [[nodiscard]] arrival arrived() noexcept { return {.mark = local_end().in.produced()}; }
+  [[nodiscard]] bool has_more(const arrival& by) noexcept { return local_end().in.consumed() < by.mark; }
 
   /// Nothing is received after the end.
   void set_reading(bool on) noexcept { reading_ = on && !end_reported_; }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class scripted_engine final : public engine {
     std::deque<send_result> answers = {};       ///< results of the next sends; later sends accept `otherwise`
     std::size_t otherwise = std::string::npos;  ///< maximum bytes that a send accepts
     std::size_t unread = 0;                     ///< bytes that have arrived and were not received yet
+    std::optional<bool> more = {};              ///< result of has_more(); none: counted, as for a socket
     bool detaches = true;                       ///< engine_capabilities::can_detach
     error_code add_fails = {};                  ///< result of add()
     // The record:
@@ -50,6 +52,9 @@ class scripted_engine final : public engine {
   error_code set_reading(channel&, bool on) noexcept override {
     journal_.reading.push_back(on);
     return {};
+  }
+  [[nodiscard]] bool has_more(stream_channel& c, const arrival& by) noexcept override {
+    return journal_.more.value_or(engine::has_more(c, by));
   }
   using engine::send;
   send_result send(stream_channel&, output_pieces pieces) noexcept override {
