@@ -10,7 +10,7 @@
 #include "../options/limits.hpp"
 #include "connection_context.hpp"
 #include "connection_deadlines.hpp"
-#include "message_queue.hpp"
+#include "connection_registry.hpp"
 #include "send_notices.hpp"
 
 #include <cstddef>
@@ -21,6 +21,26 @@ namespace quintet::detail {
 
 class connection_input;
 class connection_output;
+
+/// Messages that have arrived and wait to run; first in, first out. Not synchronised.
+class message_queue {
+ public:
+  message_queue() noexcept = default;
+  message_queue(const message_queue&) = delete;
+  message_queue& operator=(const message_queue&) = delete;
+  ~message_queue() {
+    while (pop()) {
+    }
+  }
+  void push(std::unique_ptr<connection_message> message) noexcept { waiting_.push(*message.release()); }
+  /// Returns the oldest message, or null.
+  std::unique_ptr<connection_message> pop() noexcept {
+    return std::unique_ptr<connection_message>(static_cast<connection_message*>(waiting_.pop()));
+  }
+
+ private:
+  work_fifo waiting_;
+};
 
 // What a part keeps here is for this part alone.
 

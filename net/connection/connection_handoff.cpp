@@ -174,15 +174,16 @@ void connection_handoff::note_exception(connection_core& c) noexcept {
 void connection_handoff::report_exception(const connection_core& c) noexcept {
   if (!c.host_.log) return;
   try {
-    std::string text = "a handler threw an exception";
+    const std::string peer = c.peer();
     try {
       throw;
     } catch (const std::exception& e) {
-      text.append(": ").append(e.what());
+      report(c.host_.log,
+             {severity::warning, std::string("a handler threw an exception: ") + e.what(), errc::handler_threw, peer});
     } catch (...) {
-      text += " that is not a std::exception";
+      report(c.host_.log, {severity::warning, "a handler threw an exception that is not a std::exception",
+                           errc::handler_threw, peer});
     }
-    report(c.host_.log, {severity::warning, text, errc::handler_threw, c.peer()});
   } catch (const std::bad_alloc&) {  // no memory left to log
   }
 }

@@ -5,7 +5,6 @@
 #include "../watch/type_text.hpp"
 #include "handler.hpp"
 #include "session_owner.hpp"
-#include "urgent_input.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -15,6 +14,8 @@
 #include <utility>
 
 namespace quintet::detail {
+
+struct urgent_result;
 
 template <class H>
 inline constexpr bool has_on_open = requires(H& h, connection& c) { h.on_open(c); };
@@ -35,6 +36,14 @@ template <class H>
 inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(c); };
 template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
+
+/// Calls the handler's filter_urgent().
+using urgent_filter_call = bytes (*)(connection_core& session, bytes arrived, bool at_end, urgent_result& found);
+
+/// [loop] Take arrived input, and the end of it: answer urgent messages, even while the handler runs or its batch waits
+/// for a pool. The rest is the handler's.
+void receive_filtered(connection_core& c, bytes arrived, urgent_filter_call filter) noexcept;
+void end_filtered(connection_core& c, urgent_filter_call filter) noexcept;
 
 /// A session with a callback handler.
 template <class Handler>

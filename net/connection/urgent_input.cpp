@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// urgent_input: filters input on the loop, and sends the answers.
-#include "urgent_input.hpp"
-
-#include "connection_core.hpp"
+// urgent_input: filters the input of sessions whose handler answers some messages urgently, and sends the answers.
 #include "connection_deadlines.hpp"
+#include "session.hpp"
 #include "urgent_frames.hpp"
 
 namespace quintet::detail {
