@@ -4,8 +4,8 @@
 #include "bus_peer.hpp"
 #include "fuzz.hpp"
 
-#include <quintet/net/bus.hpp>
-#include <quintet/net/bus/frames.hpp>
+#include <quintet/bus/bus_node.hpp>
+#include <quintet/bus/links/frames.hpp>
 #include <quintet/net/simulation.hpp>
 
 #include <array>

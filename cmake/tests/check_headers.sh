@@ -24,5 +24,5 @@ check() {
 }
 export -f check  # for the shells that xargs starts
 export compiler include asio_headers
-find base net threadmodels -name '*.hpp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
+find base net threadmodels bus -name '*.hpp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
   xargs -P 2 -I{} bash -c 'check "$1"' _ {}

@@ -9,7 +9,7 @@ import glob
 import re
 import sys
 
-LAYERS = 'base', 'net', 'threadmodels'
+LAYERS = 'base', 'net', 'threadmodels', 'bus'
 NOT_THE_LIBRARY = '/tests/', '/testing/'
 # Functions of the system that return nothing, or no error.
 NO_RESULT = {'_exit', 'freeaddrinfo', 'pthread_self', 'sched_yield', 'secure_getenv', 'getpid', 'pthread_equal'}

@@ -2,7 +2,6 @@
 // connection_core: handles events of the engine, loop, registry and handler; opens and ends the connection.
 #include "connection_core.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "../loop/cancel_reason.hpp"
 #include "../watch/stall_watchdog.hpp"
@@ -135,8 +134,6 @@ duration connection_core::longest_send() const noexcept {
 void connection_core::on_sendable() noexcept {
   connection_output::look(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
-  if (planted(bug::on_writable_is_lost) && baton_flags().output.wants_writable && !loop_flags().output.is_queued)
-    return;
   if (!has_ended() && !baton_is_out()) run_steps();
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_core_steps: the coordinator's work while the loop has the baton: facts, steps and end.
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -53,21 +52,14 @@ void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
 // A step may call this again: a message closes the connection, or a handler returns the baton. The outer call then
 // continues with new facts.
 void connection_core::run_steps() noexcept {
-  if (is_stepping_ && !planted(bug::steps_are_reentered)) return;
+  if (is_stepping_) return;
   is_stepping_ = true;
   bool is_refused = false;  // another loop refused the connection: retry only at the next event
-  bool sees_closing = true;
   while (!has_ended() && !baton_is_out()) {
     connection_facts now = facts();
     now.may_migrate = now.may_migrate && !is_refused;
-    now.closing = now.closing && sees_closing;
-    if (planted(bug::output_is_lost_at_the_end) && now.closing && loop_flags().input.peer_ended) {
-      output_.drop_queue(*this);
-      now.output_waits = false;
-    }
     const step next = next_step(now);
     if (next == step::wait) break;
-    if (next == step::sort_messages) sees_closing = !planted(bug::steps_are_reentered);
     perform(next);
     is_refused = is_refused || next == step::migrate;
   }

@@ -2,8 +2,6 @@
 // connection_deadlines: computes the earliest deadline of output and of input.
 #include "connection_deadlines.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -29,11 +27,11 @@ constexpr duration shortest_pause = std::chrono::milliseconds(1);
 
 void connection_deadlines::sent(std::size_t count, time_point now) noexcept {
   given_ += static_cast<std::int64_t>(count);
-  if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
+  last_active_ = now;
 }
 
 bool connection_deadlines::output(bool waits, time_point now) noexcept {
-  const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
+  const bool begins = waits && !output_waits_;
   if (begins) {
     send_progress_ = looked_at_ = now;
     taken_ = std::numeric_limits<std::int64_t>::max();

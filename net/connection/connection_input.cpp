@@ -2,7 +2,6 @@
 // connection_input: unread and pending input, and whether the engine reads.
 #include "connection_input.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "connection_extras.hpp"
 
 #include <algorithm>
@@ -172,7 +171,7 @@ bool connection_input::is_quiescent(const context& c) noexcept {
 
 void connection_input::take_from(context& c, connection_input& from, context& before) noexcept {
   unread_.swap(from.unread_);
-  if (!planted(bug::input_is_lost_on_a_move)) pending_.swap(from.pending_);
+  pending_.swap(from.pending_);
   c.loop_flags(key()).has_pending = before.loop_flags().input.has_pending;
   note_unseen(c, before.loop_flags().input.has_unseen);
   c.baton_flags(key()) = before.baton_flags().input;

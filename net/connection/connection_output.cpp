@@ -2,7 +2,6 @@
 // connection_output: from the builder to the kernel, and the queue when the kernel takes no more.
 #include "connection_output.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "connection_extras.hpp"
 
@@ -167,7 +166,7 @@ bool connection_output::send_early(context& c, counter& reason, end_reason& fail
 end_reason connection_output::send_quantum(context& c) noexcept {
   end_reason failed;
   if (builder_.size() < fair_tasks::quantum || !send_early(c, c.loop_.counters().sends_full, failed)) return failed;
-  c.loop_flags(key()).partial_message = !planted(bug::messages_are_torn);
+  c.loop_flags(key()).partial_message = true;
   c.baton_flags(key()).quantum_used = true;
   c.loop_.fair_work().count_written(fair_tasks::quantum);
   return failed;

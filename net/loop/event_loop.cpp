@@ -2,7 +2,6 @@
 // event_loop: the turn: guest, engine, timers, inbox, deferred items, fair tasks, in this order, until the loop stops.
 #include "event_loop.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../engine/embedding.hpp"
 #include "../engine/shm/engine.hpp"
@@ -252,8 +251,6 @@ void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
   is_now_cached_ = false;
   // abort() may remove any member and add new ones.
-  if (planted(detail::bug::stop_walks_a_changing_list))
-    for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
   while (!members_.empty()) {
     loop_member& next = members_.front();
     notified_.splice(notified_.end(), members_, members_.begin());
