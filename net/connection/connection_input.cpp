@@ -72,6 +72,7 @@ end_reason connection_input::absorb_pending(context& c) noexcept {
     unread_.swap(pending_);
   else if (const end_reason why = append(c, pending_.data()))
     return why;
+  c.baton_flags(key()).has_unread = !unread_.empty();
   drop_pending(c);
   c.loop_.buffers().recycle(pending_);
   return set_reading(c, wants_reading(c, c.constants_.keeps_baton ? unread_.size() : left));

@@ -18,23 +18,26 @@ namespace quintet::testing {
 
 // Only the parts may write a connection's flags. Tests put a connection into a state by the member's address, which an
 // explicit instantiation may name.
-template <class Flags>
-struct flags_member {
-  using type = Flags detail::connection_context::*;
-  friend type member(flags_member);
+struct loop_flags_member {
+  using type = detail::connection_loop_flags detail::connection_context::*;
+  friend type member(loop_flags_member);
 };
-template <class Flags, typename flags_member<Flags>::type Member>
+struct baton_flags_member {
+  using type = detail::connection_baton_flags detail::connection_context::*;
+  friend type member(baton_flags_member);
+};
+template <class Of, typename Of::type Member>
 struct opened_member {
-  friend typename flags_member<Flags>::type member(flags_member<Flags>) { return Member; }
+  friend typename Of::type member(Of) { return Member; }
 };
-template struct opened_member<detail::connection_loop_flags, &detail::connection_context::loop_flags_>;
-template struct opened_member<detail::connection_baton_flags, &detail::connection_context::baton_flags_>;
+template struct opened_member<loop_flags_member, &detail::connection_context::loop_flags_>;
+template struct opened_member<baton_flags_member, &detail::connection_context::baton_flags_>;
 
 inline detail::connection_loop_flags& loop_flags_of(detail::connection_context& c) {
-  return c.*member(flags_member<detail::connection_loop_flags>());
+  return c.*member(loop_flags_member());
 }
 inline detail::connection_baton_flags& baton_flags_of(detail::connection_context& c) {
-  return c.*member(flags_member<detail::connection_baton_flags>());
+  return c.*member(baton_flags_member());
 }
 
 /// Stands in for connection_core, and records the ends of turns.
