@@ -2,18 +2,17 @@
 // bus_node: passes calls of any thread on to the node's loop.
 #include "bus_node.hpp"
 
-#include "links/node.hpp"
+#include "node/node.hpp"
 
 #include "../net/loop/background_run.hpp"
 
-#include <new>
 #include <stdexcept>
 #include <utility>
 
 namespace quintet {
 
 bus_node::bus_node(bus_options options)
-    : node_(std::make_unique<bus::node>(std::move(options))), loop_(node_->loop()) {}
+    : node_(std::make_unique<bus::node>(std::move(options))), loop_(node_->context().loop()) {}
 
 bus_node::~bus_node() {
   stop();
@@ -40,14 +39,8 @@ void bus_node::stop() noexcept { node_->server().stop(); }
 
 void bus_node::connect(std::uint64_t peer, const std::vector<std::string>& addresses) {
   if (peer == 0 || peer == id()) throw config_error("connect: the peer's id is 0 or the node's own");
-  auto how = bus::candidates_of(addresses, node_->options().shared_memory);
-  loop_.post([this, peer, h = std::move(how)]() mutable noexcept {
-    try {
-      node_->connect(peer, std::move(h));
-    } catch (const std::bad_alloc&) {  // as if no address worked; the caller may connect again
-      node_->report_route(peer, std::nullopt);
-    }
-  });
+  auto how = bus::candidates_of(addresses, node_->context().options().shared_memory);
+  loop_.post([this, peer, h = std::move(how)]() mutable noexcept { node_->connect(peer, std::move(h)); });
 }
 
 void bus_node::disconnect(std::uint64_t peer) {
@@ -66,19 +59,24 @@ error_code bus_node::send(std::uint64_t to, bytes payload, completion done) {
   return loop_.in_this_thread() ? node_->send(to, payload, std::move(done)) : node_->post(to, payload, std::move(done));
 }
 
-std::optional<bus_route> bus_node::route_of(std::uint64_t peer) const { return node_->route_of(peer); }
+std::optional<bus_route> bus_node::route_of(std::uint64_t peer) const { return node_->context().route_of(peer); }
 
-std::map<std::uint64_t, bus_route> bus_node::routes() const { return node_->routes(); }
+std::map<std::uint64_t, bus_route> bus_node::routes() const { return node_->context().routes(); }
 
 std::vector<std::string> bus_node::addresses() const {
   std::vector<std::string> all;
-  if (node_->options().listen.empty()) return all;
+  if (node_->context().options().listen.empty()) return all;
   for (const address& at : node_->server().addresses()) all.push_back((at.is_unix() ? "" : "tcp:") + at.to_string());
   return all;
 }
 
-bus_statistics bus_node::statistics() const noexcept { return node_->statistics(); }
-std::uint64_t bus_node::id() const noexcept { return node_->id(); }
+bus_statistics bus_node::statistics() const noexcept {
+  bus_statistics sum;
+  sum.add(node_->context().counters());
+  return sum;
+}
+
+std::uint64_t bus_node::id() const noexcept { return node_->context().id(); }
 event_loop& bus_node::loop() noexcept { return loop_; }
 
 void bus_node::start() { node_->server().start(); }

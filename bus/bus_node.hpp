@@ -2,7 +2,7 @@
 // bus_node: a process's place on a bus of many processes and machines.
 #pragma once
 
-#include "links/bus_options.hpp"
+#include "messages/bus_options.hpp"
 
 #include <cstdint>
 #include <functional>

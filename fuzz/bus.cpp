@@ -5,10 +5,9 @@
 #include "fuzz.hpp"
 
 #include <quintet/bus/bus_node.hpp>
-#include <quintet/bus/links/frames.hpp>
+#include <quintet/bus/messages/frames.hpp>
 #include <quintet/net/simulation.hpp>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -157,9 +156,8 @@ std::string frame_from(world& w, fuzz::input& in) {
     case static_cast<int>(frame_type::resend):
       return std::string(bus::encode(h.type, in.byte() % 8U, h.flags).data());
     case static_cast<int>(frame_type::routed): {
-      std::array<char, bus::routing_size> place{};
-      bus::encode(place.data(), bus::routing{in.byte() % 8U, in.byte() % 8U, in.byte() % 4U});
-      body.assign(place.data(), place.size());
+      const auto route = bus::encode(bus::routing{in.byte() % 8U, in.byte() % 8U, in.byte() % 4U});
+      body.assign(route.data(), route.size());
       break;
     }
     default:

@@ -2,7 +2,7 @@
 // bus_peer: a peer that speaks the bus's protocol as a node does. The node connects to it, and it connects to the node.
 #pragma once
 
-#include <quintet/bus/links/frames.hpp>
+#include <quintet/bus/messages/frames.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/testing/memory_network.hpp>
 

@@ -2,9 +2,6 @@
 // dialer: tries the candidates one by one, and waits between attempts.
 #include "dialer.hpp"
 
-#include "link.hpp"
-#include "node.hpp"
-
 #include "../../net/engine/shm/endpoint.hpp"
 
 #include <algorithm>
@@ -12,17 +9,14 @@
 #include <utility>
 
 namespace quintet::bus {
-namespace {
 
 /// A client's socket has an endpoint if the server's offer was taken.
-bool is_over_shared_memory(int handle) noexcept {
+static bool is_over_shared_memory(int handle) noexcept {
   auto end = shm::parked_endpoints::take(handle);
   if (!end) return false;
   shm::parked_endpoints::put_back(std::move(end));
   return true;
 }
-
-}  // namespace
 
 std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, bool shared_memory) {
   std::vector<candidate> all{{bus_route::mem, address("unix:@mem")}};
@@ -40,17 +34,20 @@ std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, 
   return all;
 }
 
-dialer::dialer(node& owner, link& of)
-    : node_(owner), link_(of), backoff_(owner.options().reconnect), timer_([this] { expired(); }) {}
+dialer::dialer(node_context& node, dialer_user& user)
+    : node_(node), user_(user), backoff_(node.options().reconnect), timer_([this] { expired(); }) {}
 
 void dialer::use(std::vector<candidate> all) {
   all_ = std::move(all);
-  order_.resize(all_.size());
-  restart();
+  prefer(preferred_);
 }
 
-void dialer::restart() noexcept {
+// The preferred route comes first; the others follow only while there is no connection, see wants().
+void dialer::prefer(std::optional<bus_route> route) noexcept {
   stop();
+  preferred_ = route;
+  std::ranges::stable_sort(all_, {},
+                           [route](const candidate& c) { return std::pair(route && c.route != *route, c.route); });
   begin();
 }
 
@@ -58,27 +55,21 @@ void dialer::stop() noexcept {
   timer_.cancel();
   connector_.reset();
   waits_for_answer_ = false;
-  link_.abandon_pending();
+  user_.abandon_pending();
 }
 
-// The preferred route comes first; the others follow only while there is no connection, see link::wants().
 void dialer::begin() noexcept {
   if (!is_on()) return;
-  const auto is_preferred = [this](std::size_t i) { return preferred_ && all_[i].route == *preferred_; };
-  std::size_t place = 0;
-  for (const bool turn_of_preferred : {true, false})
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      if (is_preferred(i) == turn_of_preferred) order_[place++] = i;
   next_ = 0;
   try_next();
 }
 
 void dialer::try_next() noexcept {
   timer_.cancel();
-  while (next_ < order_.size() && !node_.loop().stopping()) {
-    const candidate& c = all_[order_[next_++]];
+  while (next_ < all_.size() && !node_.loop().stopping()) {
+    const candidate& c = all_[next_++];
     try {
-      if (link_.wants(c.route) && try_one(c)) return;
+      if (user_.wants(c.route) && try_one(c)) return;
     } catch (...) {  // no memory for the attempt: the next one, or a later one
     }
   }
@@ -88,7 +79,7 @@ void dialer::try_next() noexcept {
 
 bool dialer::try_one(const candidate& c) {
   if (c.route == bus_route::mem) {
-    if (!node_.connect_in_process(link_)) return false;
+    if (!user_.connect_in_process()) return false;
     wait_for_answer();
     return true;
   }
@@ -107,17 +98,15 @@ void dialer::connected(bus_route route, error_code failed, int handle) noexcept 
   connector_.reset();
   if (failed) return try_next();
   if (route == bus_route::shm && !is_over_shared_memory(handle)) route = bus_route::unix_socket;
-  if (!link_.wants(route)) {
-    node_.loop().io().close(handle);
-    return try_next();
-  }
   try {
-    node_.attach(link_, handle, route);
-  } catch (...) {
-    node_.loop().io().close(handle);
-    return try_next();
+    if (user_.wants(route)) {
+      user_.attach(handle, route);
+      return wait_for_answer();
+    }
+  } catch (...) {  // no memory
   }
-  wait_for_answer();
+  node_.loop().io().close(handle);
+  try_next();
 }
 
 void dialer::wait_for_answer() noexcept {
@@ -128,7 +117,7 @@ void dialer::wait_for_answer() noexcept {
 void dialer::expired() noexcept {
   if (!waits_for_answer_) return begin();
   waits_for_answer_ = false;
-  link_.abandon_pending();
+  user_.abandon_pending();
   try_next();
 }
 
@@ -154,7 +143,7 @@ bool dialer::is_best(bus_route route) const noexcept {
 // spin.
 void dialer::current_lost() noexcept {
   current_route_.reset();
-  if (!is_on() || is_busy() || node_.loop().stopping()) return;
+  if (!is_on() || connector_ || waits_for_answer_ || node_.loop().stopping()) return;
   if (node_.loop().now() - established_at_ < node_.options().reconnect.lasted) return schedule_retry();
   backoff_.reset();
   begin();

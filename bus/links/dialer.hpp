@@ -2,11 +2,10 @@
 // dialer: connects a link by the fastest route that works, and again when it is lost or a faster one may be there.
 #pragma once
 
-#include "../../base/work/timer_queue.hpp"
 #include "../../net/client/backoff.hpp"
 #include "../../net/client/connector.hpp"
 #include "../../net/names/destination.hpp"
-#include "bus_options.hpp"
+#include "../messages/node_context.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -16,9 +15,6 @@
 
 namespace quintet::bus {
 
-class link;
-class node;
-
 /// One way to a peer.
 struct candidate {
   bus_route route;
@@ -27,21 +23,32 @@ struct candidate {
 /// Returns the candidates of the addresses, the fastest first. Throws config_error.
 [[nodiscard]] std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, bool shared_memory);
 
+/// Makes the connections of a dialer, one pending connection at a time.
+class dialer_user {
+ public:
+  /// Returns whether a connection of this route would be better than the present one.
+  [[nodiscard]] virtual bool wants(bus_route route) const noexcept = 0;
+  /// Begins a connection to a node of this process. Returns false if there is none.
+  [[nodiscard]] virtual bool connect_in_process() = 0;
+  /// Takes a connected socket. Throws std::bad_alloc; the caller then still owns the handle.
+  virtual void attach(int handle, bus_route route) = 0;
+  /// Ends the pending connection, if any.
+  virtual void abandon_pending() noexcept = 0;
+
+ protected:
+  ~dialer_user() = default;
+};
+
 /// All functions: [loop].
 class dialer {
  public:
-  dialer(node& owner, link& of);
+  dialer(node_context& node, dialer_user& user);
 
   /// From now on this node connects the link. Without that, it waits for the peer to connect.
   void use(std::vector<candidate> all);
   [[nodiscard]] bool is_on() const noexcept { return !all_.empty(); }
   /// Tries this route first. Begins an attempt, in place of one in progress.
-  void prefer(std::optional<bus_route> route) noexcept {
-    preferred_ = route;
-    restart();
-  }
-  /// Begins an attempt from the fastest route, in place of the present one.
-  void restart() noexcept;
+  void prefer(std::optional<bus_route> route) noexcept;
   void stop() noexcept;
 
   /// The pending connection has ended or was given up.
@@ -52,8 +59,6 @@ class dialer {
   void current_lost() noexcept;
 
  private:
-  using callback = callback_timer<std::function<void()>>;
-
   void begin() noexcept;
   void try_next() noexcept;
   [[nodiscard]] bool try_one(const candidate& c);
@@ -62,13 +67,11 @@ class dialer {
   void expired() noexcept;
   void schedule_retry() noexcept;
   [[nodiscard]] bool is_best(bus_route route) const noexcept;
-  [[nodiscard]] bool is_busy() const noexcept { return connector_.has_value() || waits_for_answer_; }
 
-  node& node_;
-  link& link_;
+  node_context& node_;
+  dialer_user& user_;
   std::vector<candidate> all_;
-  std::vector<std::size_t> order_;  // of all_
-  std::size_t next_ = 0;            // in order_
+  std::size_t next_ = 0;  // in all_
   std::optional<connector> connector_;
   bool waits_for_answer_ = false;
   backoff backoff_;

@@ -2,26 +2,22 @@
 // link: changes connections without losing, doubling or reordering messages.
 #include "link.hpp"
 
-#include "node.hpp"
-#include "wire.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <utility>
 
 namespace quintet::bus {
 
-link::link(node& owner, std::uint64_t id)
-    : node_(owner),
-      id_(id),
-      epoch_(owner.random()() | 1U),  // not 0
-      out_(owner.chunks(), owner.options().max_unacknowledged),
+link::link(node_context& node, transport& wires, link_user& user, std::uint64_t id)
+    : wire_user(node, id),
+      node_(node),
+      wires_(wires),
+      user_(user),
       unreachable_([this] {
         node_.loop().start(unreachable_, node_.options().unreachable_after);
-        node_.unreachable(*this);
+        user_.unreachable(*this);
       }),
-      dialer_(owner, *this) {
+      dialer_(node, *this) {
   node_.loop().start(unreachable_, node_.options().unreachable_after);
 }
 
@@ -33,7 +29,7 @@ link::~link() {
 
 // ---- Connections ----------------------------------------------------------------------------------------------------
 
-hello link::make_hello(bus_route route) const {
+hello link::make_hello(bus_route route) const noexcept {
   return {.id = node_.id(),
           .target = id_,
           .epoch = epoch_,
@@ -44,19 +40,17 @@ hello link::make_hello(bus_route route) const {
           .is_pinned = pinned_.has_value()};
 }
 
-bool link::contradicts(const hello& h) const noexcept { return h.known_epoch == epoch_ && h.received > out_.last(); }
-
 // A hello of another epoch may have waited for longer than its sender has lived. So it changes nothing before the start
 // frame, which the sender writes when it has this side's answer.
-void link::establish(wire& w, const hello& h) {
+void link::greeted(wire& w, const hello& h) {
   if (w.is_dialed()) return take_over(w, h);
   if (wire* const earlier = std::exchange(arriving_, &w)) earlier->abandon();
   arrived_ = h;
-  w.answer(make_hello(w.route()));
+  w.greet();
   if (peer_epoch_ == 0 || h.epoch == peer_epoch_) take_over(w, h);
 }
 
-void link::start_at(wire& w, std::uint64_t number) {
+void link::started(wire& w, std::uint64_t number) {
   if (arriving_ == &w) take_over(w, arrived_);
   received_ = std::max(received_, number - 1);  // beyond the next one: the peer has failed the messages before it
 }
@@ -144,12 +138,31 @@ bool link::wants(bus_route route) const noexcept {
   return !peer_has_pinned_ && route < present;
 }
 
-void link::pin(std::optional<bus_route> route) {
-  pinned_ = route;
-  dialer_.prefer(route);
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+error_code link::send(bytes payload, completion& done) {
+  if (done) awaited_.push_back({out_.last() + 1, {}});
+  error_code failed;
+  try {
+    failed = append({frame_type::message}, {}, payload);
+  } catch (...) {
+    if (done) awaited_.pop_back();
+    throw;
+  }
+  if (!failed) node_.counters().sent.add();
+  if (!done) return failed;
+  if (failed)
+    awaited_.pop_back();
+  else
+    awaited_.back().done = std::move(done);
+  return failed;
 }
 
-// ---- Messages -------------------------------------------------------------------------------------------------------
+bool link::send_posted(bytes payload, completion& done) {
+  if (parked_.empty() && !send(payload, done)) return true;
+  parked_.push_back({std::string(payload), done});
+  return false;
+}
 
 bool link::acknowledged(std::uint64_t number) {
   if (number > out_.last()) return false;
@@ -172,11 +185,11 @@ void link::send_parked() noexcept {
   for (; !parked_.empty(); parked_.pop_front()) {
     parked_message& next = parked_.front();
     try {
-      if (node_.send_on(*this, next.payload, next.done)) return;  // full again
+      if (send(next.payload, next.done)) return;  // full again
     } catch (const std::bad_alloc&) {
       node_.refuse_for_memory(next.done);
     }
-    node_.release_posted(posted_cost(next.payload.size()));
+    node_.posted().release(mailbox::cost(next.payload.size()));
   }
 }
 
@@ -195,8 +208,8 @@ void link::fail_all(error_code why) noexcept {
   for (; !parked_.empty(); node_.counters().failed.add()) {
     const parked_message m = std::move(parked_.front());
     parked_.pop_front();
-    node_.release_posted(posted_cost(m.payload.size()));
-    if (m.done) node_.call(m.done, why);
+    node_.posted().release(mailbox::cost(m.payload.size()));
+    node_.call(m.done, why);
   }
   use_room();
 }

@@ -6,8 +6,10 @@
 
 #include "raw_bus_peer.hpp"
 
-#include <array>
 #include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace quintet::test {
 namespace {
@@ -142,8 +144,7 @@ BOOST_AUTO_TEST_CASE(a_routed_message_without_a_meaning_is_not_forwarded) {
   noting_node other({.id = 5});
   other.node.connect(1, w.node.node.addresses());
   BOOST_TEST(drive_until({&w.node, &other}, [&] { return w.node.node.route_of(5).has_value(); }));
-  std::array<char, bus::routing_size> route{};
-  bus::encode(route.data(), {9, 5, 1});
+  const auto route = bus::encode(bus::routing{9, 5, 1});
   std::string receipt(bus::prefix_size + bus::header_size, '\0');
   receipt.append(route.data(), route.size()) += "no number";
   bus::seal(receipt.data(), {frame_type::routed, bus::is_receipt, 0, 1}, route.size() + 9);
@@ -152,6 +153,38 @@ BOOST_AUTO_TEST_CASE(a_routed_message_without_a_meaning_is_not_forwarded) {
   BOOST_TEST(w.until_closed());
   BOOST_TEST(w.node.node.statistics().malformed == 1U);
   BOOST_TEST(w.node.node.statistics().forwarded == 0U);
+}
+
+// One line for each phase of a wire and each of its checks there.
+BOOST_AUTO_TEST_CASE(the_log_says_what_a_peer_has_sent_wrongly) {
+  std::string last;
+  raw_world w({.log = [&](const log_event& e) { last = e.what; }});
+  bus::hello other = usual_hello();
+  other.max_message = 7;
+  const std::string new_epoch = hello_frame(9, 1, 8), start = control(frame_type::start, 1);
+  const std::string early = "node 9: received a second start frame, or another frame before the first";
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {start, "an unknown node: received a first frame that is no hello; all nodes need the same version of Quintet"},
+      {message_frame(1, "x"), "an unknown node: received a message before the start frame"},
+      {text(other), "an unknown node: received a hello with another max_message; all nodes need the same"},
+      {hello_frame(9, 3),
+       "an unknown node: received a hello for another node; check the addresses that it connects to"},
+      {hello_frame(9, 1) + control(frame_type::acknowledge, 0), early},
+      {hello_frame(9, 1) + message_frame(1, "x"), "node 9: received a message before the start frame"},
+      {new_epoch + message_frame(1, "x"), "node 9: received a message before the start frame"},
+      {new_epoch + control(frame_type::resend, 1), early},
+      {greeting + start, early},
+      {greeting + message_frame(2, "x"), "node 9: received a message whose predecessor is missing"},
+      {greeting + control(frame_type::resend, 5), "node 9: received a request for a message that is not queued"},
+      {greeting + control(frame_type::acknowledge, 5),
+       "node 9: received an acknowledgement of a message that was not sent"}};
+  for (const auto& [sent, said] : wrong) {
+    w.connect();
+    w.send(sent);
+    BOOST_TEST(w.until_closed());
+    BOOST_TEST(last.starts_with("closed a bus connection with " + said), last);
+  }
+  BOOST_TEST(w.node.node.statistics().malformed == wrong.size());
 }
 
 // ---- Lost requests --------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 #include "raw_bus_peer.hpp"
 
 #include <quintet/base/framing/message_buffer.hpp>
-#include <quintet/bus/links/send_queue.hpp>
+#include <quintet/bus/messages/send_queue.hpp>
 
 #include <array>
 #include <random>
@@ -103,6 +103,29 @@ BOOST_AUTO_TEST_CASE(each_cursor_reads_the_queue_without_a_gap) {
   BOOST_TEST(chunks > 10);
   q.drop_all();
   BOOST_TEST(q.size() == 0U);
+}
+
+// A chunk has the size of its last frames when it is used again.
+BOOST_AUTO_TEST_CASE(messages_of_all_sizes_follow_each_other_in_chunks_that_are_used_again) {
+  bus::chunk_store store;
+  bus::send_queue q(store, 512 * 1024);
+  for (const std::size_t size : {32'768U, 10U, 65'000U, 65'536U, 3'000U, 40'000U, 1U, 65'536U, 100'000U, 20'000U}) {
+    bus::send_queue::cursor at = q.find(q.last() + 1);
+    std::string expected;
+    for (int i = 0; i < 4 || expected.size() < 70'000; ++i) {
+      const std::string f =
+          message_frame(static_cast<std::uint32_t>(i), std::string(size, static_cast<char>('a' + i % 26)));
+      char* const place = q.reserve(f.size());
+      BOOST_TEST_REQUIRE(place);
+      f.copy(place, f.size());
+      q.commit(f.size());
+      expected += f;
+    }
+    std::string read;
+    for (bytes next; !(next = q.peek(at)).empty(); at.offset += next.size()) read += next;
+    BOOST_TEST((read == expected), size);
+    q.drop_all();
+  }
 }
 
 // ---- Wrong peers ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ set -euo pipefail
 folders=(
   base base/build base/metrics base/memory base/work base/encoding base/framing
   net/names net/options net/watch net/engine net/engine/uring net/engine/shm net/loop net/connection net/server net/client net/testing
-  threadmodels/placement threadmodels/compute threadmodels bus/links bus net
+  threadmodels/placement threadmodels/compute threadmodels bus/messages bus/wires bus/links bus/node bus net
 )
 failed=0
 complain() { printf '%s\n' "$*" >&2; failed=1; }

@@ -5,7 +5,7 @@
 
 #include "../../../net/tests/support/long_runs.hpp"
 
-#include <quintet/bus/links/memory_pipe.hpp>
+#include <quintet/bus/wires/memory_pipe.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,7 +5,7 @@
 #include "../../../net/tests/support/sockets.hpp"
 #include "bus_world.hpp"
 
-#include <quintet/bus/links/frames.hpp>
+#include <quintet/bus/messages/frames.hpp>
 #include <quintet/net/file_descriptor.hpp>
 
 #include <array>

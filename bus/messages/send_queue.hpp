@@ -20,12 +20,13 @@ class chunk_store {
  public:
   static constexpr std::size_t chunk_size = 64 * 1024, most_spare = 16;
   using chunk = std::shared_ptr<std::string>;
-  /// Returns a chunk of at least this size. Throws std::bad_alloc.
+  /// Returns a chunk of at least this size, which has memory for chunk_size. Throws std::bad_alloc.
   [[nodiscard]] chunk take(std::size_t least) {
-    if (least > chunk_size || spare_.empty()) return std::make_shared<std::string>(std::max(least, chunk_size), '\0');
+    if (spare_.empty() || spare_.back()->capacity() < least)
+      return std::make_shared<std::string>(std::max(least, chunk_size), '\0');
     chunk c = std::move(spare_.back());
     spare_.pop_back();
-    c->resize(chunk_size);  // it has the memory
+    if (c->size() < least) c->resize(least);
     return c;
   }
   /// A chunk that a connection still sends is not kept.
@@ -55,7 +56,7 @@ class send_queue {
   [[nodiscard]] char* reserve(std::size_t frame) {
     if (bytes_ + frame > limit_) return nullptr;
     if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < frame) [[unlikely]]
-      add_chunk(frame);
+      make_room(frame);
     return chunks_.back().data + chunks_.back().used;
   }
   /// Adds the frame that was written to the reserved space; its number is last() afterwards.
@@ -87,7 +88,7 @@ class send_queue {
     std::size_t capacity = 0, used = 0;
     std::uint64_t first = 0;  // number of its first message
   };
-  void add_chunk(std::size_t least);
+  void make_room(std::size_t frame);
   /// Moves the cursor to the next byte. Returns nullptr at the end of the queue.
   [[nodiscard]] const numbered_chunk* chunk_at(cursor& at) const noexcept;
 

@@ -100,10 +100,12 @@ inline void seal(char* place, const frame_header& h, std::size_t body) noexcept 
                       static_cast<std::uint8_t>(all >> 16U), static_cast<std::uint32_t>(all >> 32U)};
 }
 
-inline void encode(char* place, const routing& r) noexcept {
-  store(place, r.source);
-  store(place + 8, r.destination);
-  store(place + 16, r.tag);
+[[nodiscard]] inline std::array<char, routing_size> encode(const routing& r) noexcept {
+  std::array<char, routing_size> a{};
+  store(a.data(), r.source);
+  store(a.data() + 8, r.destination);
+  store(a.data() + 16, r.tag);
+  return a;
 }
 /// Takes the routing from the front of a body. Returns nothing if the body is too short.
 [[nodiscard]] inline std::optional<routing> take_routing(bytes& body) noexcept {
@@ -119,11 +121,47 @@ struct control_frame {
   std::size_t size = 0;
   [[nodiscard]] bytes data() const noexcept { return {storage.data(), size}; }
 };
-[[nodiscard]] control_frame encode(const hello& h) noexcept;
+[[nodiscard]] inline control_frame encode(const hello& h) noexcept {
+  control_frame f;
+  char* const body = f.storage.data() + prefix_size + header_size;
+  store(body, hello::current_version);
+  body[4] = static_cast<char>(h.route);
+  body[5] = static_cast<char>(h.is_pinned);
+  store(body + 8, h.id);
+  store(body + 16, h.target);
+  store(body + 24, h.epoch);
+  store(body + 32, h.known_epoch);
+  store(body + 40, h.received);
+  store(body + 48, h.max_message);
+  seal(f.storage.data(), {frame_type::hello}, hello_size);
+  f.size = prefix_size + header_size + hello_size;
+  return f;
+}
+
 /// A frame of the types whose body is one number.
-[[nodiscard]] control_frame encode(frame_type type, std::uint64_t number, std::uint8_t flags = 0) noexcept;
+[[nodiscard]] inline control_frame encode(frame_type type, std::uint64_t number, std::uint8_t flags = 0) noexcept {
+  control_frame f;
+  store(f.storage.data() + prefix_size + header_size, number);
+  seal(f.storage.data(), {type, flags}, sizeof number);
+  f.size = prefix_size + header_size + sizeof number;
+  return f;
+}
+
 /// Return nothing if the body is malformed. A hello's id and epoch are not 0.
-[[nodiscard]] std::optional<hello> decode_hello(bytes body) noexcept;
-[[nodiscard]] std::optional<std::uint64_t> decode_number(bytes body) noexcept;
+[[nodiscard]] inline std::optional<hello> decode_hello(bytes body) noexcept {
+  if (body.size() != hello_size || load<std::uint32_t>(body) != hello::current_version) return std::nullopt;
+  const auto route = static_cast<unsigned char>(body[4]);
+  if (route > static_cast<unsigned char>(bus_route::tcp)) return std::nullopt;
+  const hello h{load<std::uint64_t>(body.substr(8)),  load<std::uint64_t>(body.substr(16)),
+                load<std::uint64_t>(body.substr(24)), load<std::uint64_t>(body.substr(32)),
+                load<std::uint64_t>(body.substr(40)), load<std::uint32_t>(body.substr(48)),
+                static_cast<bus_route>(route),        body[5] != 0};
+  return h.id != 0 && h.epoch != 0 ? std::optional(h) : std::nullopt;
+}
+
+[[nodiscard]] inline std::optional<std::uint64_t> decode_number(bytes body) noexcept {
+  if (body.size() != sizeof(std::uint64_t)) return std::nullopt;
+  return load<std::uint64_t>(body);
+}
 
 }  // namespace quintet::bus

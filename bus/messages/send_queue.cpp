@@ -4,16 +4,21 @@
 
 namespace quintet::bus {
 
-// A chunk that is full shrinks to its frames: then it can be sent as a whole.
-void send_queue::add_chunk(std::size_t least) {
-  chunk_store::chunk fresh = store_.take(least);
+// A chunk that is full shrinks to its frames: then it can be sent as a whole. It keeps that size when it is used again,
+// and grows when it must, because what grows is zeroed first.
+void send_queue::make_room(std::size_t frame) {
+  if (!chunks_.empty()) {
+    numbered_chunk& last = chunks_.back();
+    const bool fits = last.used + frame <= chunk_store::chunk_size;
+    const std::size_t next = std::max<std::size_t>(frame, 4096);
+    last.memory->resize(fits ? std::min(last.used + next, chunk_store::chunk_size) : last.used);
+    last.capacity = last.memory->size();
+    if (fits) return;
+  }
+  chunk_store::chunk fresh = store_.take(frame);
   char* const data = fresh->data();
   const std::size_t capacity = fresh->size();
   chunks_.push_back({std::move(fresh), data, capacity, 0, last_ + 1});
-  if (chunks_.size() == 1) return;
-  numbered_chunk& full = chunks_[chunks_.size() - 2];
-  full.memory->resize(full.used);
-  full.capacity = full.used;
 }
 
 void send_queue::acknowledge(std::uint64_t number) noexcept {

@@ -2,16 +2,13 @@
 // receipts: completions of messages that other nodes forward.
 #pragma once
 
-#include "../../base/error.hpp"
-#include "../../base/work/timer_queue.hpp"
-#include "../../net/loop/event_loop.hpp"
+#include "node_context.hpp"
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <utility>
 
 namespace quintet::bus {
@@ -19,24 +16,20 @@ namespace quintet::bus {
 /// Each message has a tag; the destination, or the node that drops it, sends the tag back. All functions: [loop].
 class receipts {
  public:
-  using completion = std::function<void(error_code)>;
-  /// Calls a completion, which must not throw.
-  using call_function = std::function<void(const completion&, error_code)>;
-
   /// `on_room` must not throw. It is called when half of the limit is free again after is_full() was true.
-  receipts(event_loop& loop, duration timeout, std::size_t limit, call_function call, std::function<void()> on_room)
-      : loop_(loop), timeout_(timeout), limit_(limit), call_(std::move(call)), on_room_(std::move(on_room)) {}
+  receipts(node_context& node, std::function<void()> on_room) : node_(node), on_room_(std::move(on_room)) {}
 
   [[nodiscard]] bool is_full() noexcept {
-    const bool full = waiting_.size() >= limit_;
+    const bool full = waiting_.size() >= node_.options().max_receipts;
     was_full_ |= full;
     return full;
   }
   /// Returns the tag that the next add() will have.
   [[nodiscard]] std::uint64_t next_tag() const noexcept { return first_ + waiting_.size(); }
   void add(completion done) {
-    waiting_.push_back({std::move(done), loop_.now() + timeout_});
-    if (!timer_.pending()) loop_.start(timer_, timeout_);
+    const duration timeout = node_.options().receipt_timeout;
+    waiting_.push_back({std::move(done), node_.loop().now() + timeout});
+    if (!timer_.pending()) node_.loop().start(timer_, timeout);
   }
   /// Undoes the last add().
   void drop_last() noexcept { waiting_.pop_back(); }
@@ -45,7 +38,7 @@ class receipts {
     if (tag < first_ || tag - first_ >= waiting_.size()) return;
     const completion done = std::exchange(waiting_[static_cast<std::size_t>(tag - first_)].done, {});
     drop_done();
-    if (done) call_(done, result);
+    node_.call(done, result);
     report_room();
   }
   void fail_all(error_code why) noexcept {
@@ -58,31 +51,27 @@ class receipts {
     completion done;  // empty: called
     time_point deadline;
   };
-  using callback = callback_timer<std::function<void()>>;
-
   void take_front(error_code why) noexcept {
     const completion done = std::move(waiting_.front().done);
     waiting_.pop_front();
     ++first_;
-    if (done) call_(done, why);
+    node_.call(done, why);
   }
   void drop_done() noexcept {
     for (; !waiting_.empty() && !waiting_.front().done; ++first_) waiting_.pop_front();
   }
   void expire() noexcept {
-    while (!waiting_.empty() && waiting_.front().deadline <= loop_.now()) take_front(system_error_code(ETIMEDOUT));
+    while (!waiting_.empty() && waiting_.front().deadline <= node_.loop().now())
+      take_front(system_error_code(ETIMEDOUT));
     drop_done();
-    if (!waiting_.empty()) loop_.start(timer_, between(loop_.now(), waiting_.front().deadline));
+    if (!waiting_.empty()) node_.loop().start(timer_, between(node_.loop().now(), waiting_.front().deadline));
     report_room();
   }
   void report_room() noexcept {
-    if (waiting_.size() <= limit_ / 2 && std::exchange(was_full_, false)) on_room_();
+    if (waiting_.size() <= node_.options().max_receipts / 2 && std::exchange(was_full_, false)) on_room_();
   }
 
-  event_loop& loop_;
-  const duration timeout_;
-  const std::size_t limit_;
-  const call_function call_;
+  node_context& node_;
   const std::function<void()> on_room_;
   bool was_full_ = false;
   std::deque<entry> waiting_;
