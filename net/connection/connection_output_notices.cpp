@@ -1,54 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_output_notices: functions that are called when the output written before them has been sent.
-#include "../watch/activity.hpp"
 #include "connection_extras.hpp"
 #include "connection_output.hpp"
 
 #include <utility>
 
-namespace quintet {
-
-send_notices::~send_notices() { waiting_.clear_and_dispose(std::default_delete<send_notice>()); }
-
-void send_notices::add(std::unique_ptr<send_notice> fresh, std::uint64_t position) noexcept {
-  fresh->position_ = position;
-  waiting_.push_back(*fresh.release());
-}
-
-void send_notices::take(send_notices& others, std::uint64_t base) noexcept {
-  for (send_notice& n : others.waiting_) n.position_ += base;
-  waiting_.splice(waiting_.end(), others.waiting_);
-}
-
-bool send_notices::is_due(std::uint64_t sent) const noexcept {
-  return !waiting_.empty() && waiting_.front().position_ <= sent;
-}
-
-unsigned send_notices::call_due(std::uint64_t sent) noexcept {
-  unsigned thrown = 0;
-  while (is_due(sent)) thrown += call_first({});
-  return thrown;
-}
-
-unsigned send_notices::call_all(error_code why) noexcept {
-  unsigned thrown = 0;
-  while (!waiting_.empty()) thrown += call_first(why);
-  return thrown;
-}
-
-unsigned send_notices::call_first(error_code why) noexcept {
-  const std::unique_ptr<send_notice> first(&waiting_.front());
-  waiting_.pop_front();
-  try {
-    const callback_scope scope(callback::when_sent, nullptr, first->type());
-    first->call(why);
-    return 0;
-  } catch (...) {
-    return 1;
-  }
-}
-
-namespace detail {
+namespace quintet::detail {
 namespace {
 
 constexpr std::uint64_t out_of_reach = std::uint64_t{1} << 63U;
@@ -117,5 +74,4 @@ bool connection_output::turn_ends(context& c, error_code why) noexcept {
   return std::exchange(c.extras_->output.sends_at_turn_end_, false);
 }
 
-}  // namespace detail
-}  // namespace quintet
+}  // namespace quintet::detail
