@@ -2,21 +2,11 @@
 // dialer: tries the candidates one by one, and waits between attempts.
 #include "dialer.hpp"
 
-#include "../../net/engine/shm/endpoint.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
 namespace quintet::bus {
-
-/// A client's socket has an endpoint if the server's offer was taken.
-static bool is_over_shared_memory(int handle) noexcept {
-  auto end = shm::parked_endpoints::take(handle);
-  if (!end) return false;
-  shm::parked_endpoints::put_back(std::move(end));
-  return true;
-}
 
 std::vector<candidate> candidates_of(const std::vector<std::string>& addresses, bool shared_memory) {
   std::vector<candidate> all{{bus_route::mem, address("unix:@mem")}};
@@ -87,25 +77,26 @@ bool dialer::try_one(const candidate& c) {
   how.upgrade = c.route == bus_route::shm ? connection_upgrade::shared_memory : connection_upgrade::none;
   if (c.route != bus_route::tcp && !how.may_be_server)
     how.may_be_server = is_own_user;  // as the node demands of those that connect
-  connector_.emplace(node_.loop(), how,
-                     [this, route = c.route](error_code failed, int handle) { connected(route, failed, handle); });
+  connector_.emplace(node_.loop(), how, [this, route = c.route](error_code failed, stream_handle stream) {
+    connected(route, failed, std::move(stream));
+  });
   connector_->start(c.to);
   return true;
 }
 
 // Asked for shared memory, a connector falls back to the Unix socket.
-void dialer::connected(bus_route route, error_code failed, int handle) noexcept {
+void dialer::connected(bus_route route, error_code failed, stream_handle stream) noexcept {
   connector_.reset();
   if (failed) return try_next();
-  if (route == bus_route::shm && !is_over_shared_memory(handle)) route = bus_route::unix_socket;
+  if (route == bus_route::shm && !stream.carried()) route = bus_route::unix_socket;
   try {
     if (user_.wants(route)) {
-      user_.attach(handle, route);
+      user_.attach(std::move(stream), route);
       return wait_for_answer();
     }
   } catch (...) {  // no memory
   }
-  node_.loop().io().close(handle);
+  node_.loop().io().close(std::move(stream));
   try_next();
 }
 

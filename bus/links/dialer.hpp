@@ -30,8 +30,8 @@ class dialer_user {
   [[nodiscard]] virtual bool wants(bus_route route) const noexcept = 0;
   /// Begins a connection to a node of this process. Returns false if there is none.
   [[nodiscard]] virtual bool connect_in_process() = 0;
-  /// Takes a connected socket. Throws std::bad_alloc; the caller then still owns the handle.
-  virtual void attach(int handle, bus_route route) = 0;
+  /// Takes a connected stream. Throws std::bad_alloc; the caller then still owns it.
+  virtual void attach(stream_handle&& stream, bus_route route) = 0;
   /// Ends the pending connection, if any.
   virtual void abandon_pending() noexcept = 0;
 
@@ -62,7 +62,7 @@ class dialer {
   void begin() noexcept;
   void try_next() noexcept;
   [[nodiscard]] bool try_one(const candidate& c);
-  void connected(bus_route route, error_code failed, int handle) noexcept;
+  void connected(bus_route route, error_code failed, stream_handle stream) noexcept;
   void wait_for_answer() noexcept;
   void expired() noexcept;
   void schedule_retry() noexcept;

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <unistd.h>
 
@@ -78,10 +79,10 @@ void transport::close() noexcept {
 }
 
 // The wire tells the link when it is destroyed, with or without a connection.
-void transport::attach(wire_user& of, int handle, bus_route route, wire*& made) {
+void transport::attach(wire_user& of, stream_handle&& stream, bus_route route, wire*& made) {
   auto fresh = std::make_unique<socket_wire>(host_, &of, route);
   made = fresh.get();
-  server_.attach(nullptr, handle, wire_handler{std::move(fresh)}, [](error_code) {});
+  server_.attach(nullptr, std::move(stream), wire_handler{std::move(fresh)}, [](error_code) {});
 }
 
 bool transport::connect_in_process(wire_user& of, wire*& made) {

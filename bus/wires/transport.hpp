@@ -26,8 +26,8 @@ class transport {
   /// [any thread]
   [[nodiscard]] server_core& server() noexcept { return server_; }
   /// Makes a wire of a connected socket, and assigns it to `made` before it can end. Throws std::bad_alloc; the caller
-  /// then still owns the handle.
-  void attach(wire_user& of, int handle, bus_route route, wire*& made);
+  /// then still owns the stream.
+  void attach(wire_user& of, stream_handle&& stream, bus_route route, wire*& made);
   /// The same to the node of this process with the link's id. Returns false if there is none.
   [[nodiscard]] bool connect_in_process(wire_user& of, wire*& made);
   /// Other nodes of this process do not find this one any more. Ends the connections with them.

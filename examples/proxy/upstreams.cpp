@@ -53,8 +53,8 @@ void upstreams::try_next(attempt_list::iterator a) {
   const std::size_t to = std::exchange(a->next, (a->next + 1) % shelves_.size());
   --a->left;
   if (const int ready = take_ready(to); ready >= 0) return end(a, {}, ready);
-  a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, int handle) {
-    if (!failed) return end(a, {}, handle);
+  a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, quintet::stream_handle stream) {
+    if (!failed) return end(a, {}, stream.get());
     all_->counts.failures.fetch_add(1, std::memory_order_relaxed);
     if (a->left == 0) return end(a, failed, -1);
     try_next(a);
@@ -101,9 +101,9 @@ void upstreams::fill(std::size_t upstream) {
   if (all_->draining.load(std::memory_order_relaxed) || loop_.stopping()) return;
   for (std::size_t n = s.ready.size() + s.connecting.size(); n < all_->options.pool; ++n) {
     const auto at = s.connecting.emplace(s.connecting.end());
-    at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, int handle) {
+    at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, quintet::stream_handle stream) {
       s.connecting.erase(at);
-      if (!failed) s.ready.push_back({handle, loop_.now()});
+      if (!failed) s.ready.push_back({stream.get(), loop_.now()});
     });
     (*at)->start(all_->options.upstreams[upstream]);
   }

@@ -39,8 +39,8 @@ class basic_client : public client_core {
    private:
     using session = detail::session_for<handler_type>;
 
-    session_ptr make_session(event_loop& on, connection_host& host, int handle) override {
-      return session::make(owner(), on, host, next_handler(on.io(), handle));
+    session_ptr make_session(event_loop& on, connection_host& host, const stream_handle& stream) override {
+      return session::make(owner(), on, host, next_handler(on.io(), stream.get()));
     }
     void keep_handler_of(detail::connection_core& ended) override {
       kept_.emplace(std::move(session::handler_of(ended)));

@@ -6,6 +6,7 @@
 #include "connection_extras.hpp"
 
 #include <new>
+#include <utility>
 
 namespace quintet::detail {
 
@@ -16,6 +17,14 @@ connection_context::~connection_context() = default;
 std::string connection_context::peer() const {
   if (handle_ >= 0) return loop_.io().sockets().peer_address(handle_);
   return baton_extras_ && baton_extras_->peer ? baton_extras_->peer->to_string() : std::string();
+}
+
+void connection_context::keep_carried(stream_handle&& removed) noexcept {
+  if (removed.carried()) baton_extras_->carried = removed.take_carried();
+}
+
+stream_handle connection_context::take_stream() noexcept {
+  return {std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr};
 }
 
 void connection_context::remember_peer() noexcept {

@@ -88,6 +88,10 @@ class connection_context : public stream_channel {
   }
   /// [loop, or baton] Returns the peer's address, after the handle was closed as remember_peer() has found it.
   [[nodiscard]] std::string peer() const;
+  /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
+  void keep_carried(stream_handle&& removed) noexcept;
+  /// [loop, baton] Gives the stream up, which no engine has.
+  stream_handle take_stream() noexcept;
   /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
   void remember_peer() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.

@@ -41,21 +41,21 @@ connection_core::~connection_core() {
 
 connection& connection_core::as_connection() noexcept { return static_cast<connection&>(*this); }
 
-error_code connection_core::open(int handle, enabled_callbacks enabled) noexcept {
+error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabled) noexcept {
   if (loop_.stopping()) return errc::stopped;
-  if (!use_limits()) return no_memory();
-  if (const error_code refused = loop_.io().add(*this, handle)) return refused;
+  if (!use_limits() || (stream.carried() && !make_baton_extras())) return no_memory();
+  if (const error_code refused = loop_.io().add(*this, std::move(stream))) return refused;
   bool draining = false;
   try {
     const auto added = host_.registry.add(as_connection());
     id_ = added.id;
     draining = added.draining;
   } catch (const std::exception&) {
-    loop_.io().remove(*this);
+    stream = loop_.io().remove(*this);
     return no_memory();
   }
   loop_.counters().opened.add();
-  handle_ = handle;
+  handle_ = handle();
   enabled_ = enabled;
   enabled_.classify &= host_.priority_loop && can_detach_connections(loop_) && host_.priority_loop != &loop_;
   if (constants_.is_watched) host_.watchdog->watch_this_thread();

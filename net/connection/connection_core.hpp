@@ -29,8 +29,8 @@ enum class step : std::uint8_t;
 /// with the baton still held. This class shares the channel's virtual table, so that a connection has one pointer less.
 class session_interface : public connection_context {
  public:
-  /// [loop] The first call: hands over the handle, unless it returns an error. See connection_core::open().
-  [[nodiscard]] virtual error_code begin(int handle) noexcept = 0;
+  /// [loop] The first call: hands over the stream, unless it returns an error. See connection_core::open().
+  [[nodiscard]] virtual error_code begin(stream_handle&& stream) noexcept = 0;
   virtual void dispatch(work_item& item) noexcept = 0;
   virtual void run_open() = 0;
   /// Returns the number of bytes used.
@@ -76,9 +76,9 @@ class connection_core : public session_interface, public loop_member, public wor
 
   // ---- For sessions ----
 
-  /// [loop] Opens: takes ownership of the handle, watches it, and calls run_open() where the model says. On an error
-  /// nothing has begun: the caller keeps the handle and the session, and tells its owner. No callback will do so.
-  [[nodiscard]] error_code open(int handle, enabled_callbacks enabled) noexcept;
+  /// [loop] Opens: takes ownership of the stream, watches it, and calls run_open() where the model says. On an error
+  /// nothing has begun: the caller keeps the stream and the session, and tells its owner. No callback will do so.
+  [[nodiscard]] error_code open(stream_handle&& stream, enabled_callbacks enabled) noexcept;
   /// [loop] After the end: return the reason, and whether this side closed before the peer had finished sending.
   [[nodiscard]] error_code reason() const noexcept;
   [[nodiscard]] bool closed_here() const noexcept { return closed_here_; }

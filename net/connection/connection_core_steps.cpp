@@ -213,7 +213,7 @@ void connection_core::fail(error_code why) noexcept {
   report_limit(host_.log, why, [this] { return peer(); });
   output_.drop_queue(*this);
   connection_input::release_charge(*this);
-  loop_.io().remove(*this);
+  keep_carried(loop_.io().remove(*this));
   if (has_baton_here()) connection_output::refuse_writes(*this);
   if (baton_is_out())
     connection_output::schedule_notices(*this);
@@ -231,7 +231,7 @@ void connection_core::begin_to_close() noexcept {
   if (enabled_.close) remember_peer();
   if (requires_reset(reason()) || loop_flags().output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
-  loop_.io().close(std::exchange(handle_, -1));
+  loop_.io().close(take_stream());
   connection_output::call_all_notices(*this, why_not_sent());
   connection_handoff::hand_off(*this, &connection_handoff::close);
 }

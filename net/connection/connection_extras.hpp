@@ -97,6 +97,8 @@ struct batch_counts {
 
 /// The baton's side.
 struct connection_baton_extras {
+  // Of the stream, while no engine has it. Only the loop's: it is here because these extras move with the connection.
+  std::unique_ptr<transport> carried;
   output_baton_extras output;
   input_baton_extras input;
   batch_counts counts;

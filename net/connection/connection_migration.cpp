@@ -44,7 +44,7 @@ void connection_migration::run(connection_core& c) noexcept {
   const bool tried = c.host_.registry.transfer_id(c.id_, [&]() noexcept -> connection* {
     next = c.make_migrated(to);
     if (!next) return nullptr;
-    c.loop_.io().remove(c);
+    c.keep_carried(c.loop_.io().remove(c));
     next->take_from(c);
     next->become(&connection_migration::attach);
     to.post(static_cast<work_item&>(*next));  // before anything that is sent to it from now on
@@ -64,7 +64,12 @@ void connection_migration::attach(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
   c.loop_.join(c);
   c.loop_.counters().moved_here.add();
-  if (const error_code ec = c.loop_.io().add(c, c.handle_)) return c.fail(ec);
+  stream_handle stream = c.take_stream();
+  c.handle_ = stream.get();
+  if (const error_code ec = c.loop_.io().add(c, std::move(stream))) {
+    c.keep_carried(std::move(stream));
+    return c.fail(ec);
+  }
   if (c.loop_.stopping()) return c.fail(errc::stopped);
   if (c.constants_.is_watched) c.host_.watchdog->watch_this_thread();
   if (!c.use_limits()) return c.out_of_memory();

@@ -231,7 +231,7 @@ end_reason connection_output::discard(context& c) noexcept {
 void connection_output::shut_down(context& c) noexcept {
   if (c.loop_flags().output.send_shut) return;
   c.loop_flags(key()).send_shut = true;
-  c.loop_.io().shutdown_send(c.handle_);
+  c.loop_.io().shutdown_send(c);
 }
 
 // ---- From outside ---------------------------------------------------------------------------------------------------

@@ -83,14 +83,14 @@ class message_session final : public connection {
     return new (std::nothrow) message_session(static_cast<message_session&>(from), to, host);
   }
 
-  error_code begin(int handle) noexcept override {
-    return open(handle, {.open = has_on_open<Handler>,
-                         .read_eof = has_on_read_eof<Handler>,
-                         .drain = has_on_drain<Handler>,
-                         .writable = has_on_writable<Handler>,
-                         .overload = has_on_overload<Handler>,
-                         .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
-                         .close = has_on_close<Handler>});
+  error_code begin(stream_handle&& stream) noexcept override {
+    return open(std::move(stream), {.open = has_on_open<Handler>,
+                                    .read_eof = has_on_read_eof<Handler>,
+                                    .drain = has_on_drain<Handler>,
+                                    .writable = has_on_writable<Handler>,
+                                    .overload = has_on_overload<Handler>,
+                                    .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
+                                    .close = has_on_close<Handler>});
   }
   void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }
   void run_open() override {

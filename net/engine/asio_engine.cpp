@@ -78,11 +78,11 @@ class asio_engine final : public socket_engine, private engine_embedding {
 
   bool poll(duration longest) override;
   void wake() noexcept override;
-  error_code add(channel& c, int handle) override {
+  error_code add(channel& c, stream_handle&& handle) override {
     if (kind_of(c) == kind::connect) return watch_it(c, handle, sends);
-    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle) ? reads | guarded : reads);
+    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle.get()) ? reads | guarded : reads);
   }
-  void remove(channel& c) noexcept override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
@@ -98,7 +98,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
   void abandon() noexcept override;
   void begin();
   void end() noexcept;
-  error_code watch_it(channel& c, int handle, std::uint32_t wanted);
+  error_code watch_it(channel& c, const stream_handle& stream, std::uint32_t wanted);
   watch& fresh_watch();
   void give_up(watch& w) noexcept;
   template <wait_type What>
@@ -205,8 +205,9 @@ void asio_engine::wake() noexcept {
   if (!waking_.exchange(true)) asio::post(*context_, woken{this});
 }
 
-error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) try {
-  if (const error_code refused = check_watchable(c, handle)) return refused;
+error_code asio_engine::watch_it(channel& c, const stream_handle& stream, std::uint32_t wanted) try {
+  if (const error_code refused = check_watchable(c, stream)) return refused;
+  const int handle = stream.get();
   by_handle_.reserve_for(handle);
   watch& w = fresh_watch();
   error_code ec;
@@ -243,13 +244,13 @@ void asio_engine::give_up(watch& w) noexcept {
   if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(mine));
 }
 
-void asio_engine::remove(channel& c) noexcept {
-  if (c.handle() < 0) return;
+stream_handle asio_engine::remove(channel& c) noexcept {
+  if (c.handle() < 0) return {};
   watch& w = *by_handle_.take(c.handle());
   w.target = nullptr;
   (void)w.io->release();
-  bind(c, -1);
   if (w.outstanding == 0) give_up(w);
+  return unbind(c);
 }
 
 template <wait_type What>

@@ -17,17 +17,19 @@ namespace quintet {
 template <thread_model Model>
 class model_server : public server_core {
  public:
-  /// [any thread] Makes a connection from a handle that the program has connected itself (net/connector.hpp). The
-  /// server then owns the handle. The connection lives on the loop `near`. The model picks the loop if `near` is null,
-  /// or if a loop serves only one connection (thread_per_connection). The connection has its own handler type. It
-  /// shares ids, limits, draining and stopping with the server's others, but accept limits do not count it.
+  /// [any thread] Makes a connection from a stream that the program has connected itself (net/connector.hpp). The
+  /// server then owns it. A descriptor converts to a stream. The connection lives on the loop `near`. The model picks
+  /// the loop if `near` is null, or if a loop serves only one connection (thread_per_connection). The connection has
+  /// its own handler type. It shares ids, limits, draining and stopping with the server's others, but accept limits do
+  /// not count it.
   ///
   /// If the connection cannot be made, refused(error_code) is called on a loop's thread. It must not throw.
   /// errc::stopped means that the loop has stopped. That call may come as late as the server's destructor. Throws
-  /// std::bad_alloc; the caller then still owns the handle.
+  /// std::bad_alloc; the caller then still owns the stream.
   template <handler H, std::invocable<error_code> F>
-  void attach(event_loop* near, int handle, H h, F refused) {
-    attach_connection(near, handle, std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
+  void attach(event_loop* near, stream_handle&& stream, H h, F refused) {
+    attach_connection(near, std::move(stream),
+                      std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
   }
 
   /// [any thread] Returns the threading model.
@@ -77,8 +79,8 @@ class handler_server : public Base {
   using handler_type = typename handler_source<Handler>::type;
   using session = session_for<handler_type>;
 
-  session_owner::session_ptr make_session(event_loop& on, int handle) override {
-    return session::make(this->owner(), on, this->host(), source_.make(on.io(), handle));
+  session_owner::session_ptr make_session(event_loop& on, const stream_handle& stream) override {
+    return session::make(this->owner(), on, this->host(), source_.make(on.io(), stream.get()));
   }
 
   handler_source<Handler> source_;

@@ -44,9 +44,11 @@ server_core::server_core(server_options options, std::unique_ptr<model_interface
       owned_model_(std::move(model)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
       drain_tracker_(std::make_unique<drain_tracker>(main_)),
-      acceptors_(std::make_unique<acceptor_group>(
-          main_, model_.loops(), options_, *limiter_,
-          [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
+      acceptors_(
+          std::make_unique<acceptor_group>(main_, model_.loops(), options_, *limiter_,
+                                           [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
+                                             accepted(at, std::move(stream), std::move(permit));
+                                           })) {
   host_.loops = model_.loops();
   if (options_.advanced.loop.shared_memory) require_shared_memory(host_.loops);
   if (options_.advanced.rebalance.is_on()) make_rebalancer(handler.can_move);
@@ -64,9 +66,9 @@ bool server_core::wants_priority_loop(bool handler_classifies) const noexcept {
 
 void server_core::make_priority_loop() {
   priority_ = std::make_unique<priority_loop>(options_, host_.registry,
-                                              [this](event_loop& at, int fd, connection_permit permit) {
+                                              [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
                                                 drain_tracker_->entered();
-                                                open_session(at, fd, std::move(permit));
+                                                open_session(at, std::move(stream), std::move(permit));
                                               });
   host_.priority_loop = &priority_->loop();
 }
@@ -172,8 +174,9 @@ void server_core::begin_to_drain(duration within) noexcept {
   drain_tracker_->begin(within);
 }
 
-void server_core::attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what) {
-  detail::attached_owner::attach(*this, near, handle, std::move(what));
+void server_core::attach_connection(event_loop* near, stream_handle&& stream,
+                                    std::shared_ptr<detail::attachment> what) {
+  detail::attached_owner::attach(*this, near, std::move(stream), std::move(what));
 }
 
 server_statistics server_core::statistics() const {

@@ -87,9 +87,9 @@ class server_core : protected detail::session_owner {
   void shut_down();
 
   /// [loop] Makes the session of an accepted connection. May throw.
-  virtual session_ptr make_session(event_loop& on, int handle) = 0;
+  virtual session_ptr make_session(event_loop& on, const stream_handle& stream) = 0;
   /// [any thread] See basic_server::attach().
-  void attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what);
+  void attach_connection(event_loop* near, stream_handle&& stream, std::shared_ptr<detail::attachment> what);
 
   [[nodiscard]] connection_host& host() noexcept { return host_; }
   [[nodiscard]] session_owner& owner() noexcept { return *this; }
@@ -107,12 +107,12 @@ class server_core : protected detail::session_owner {
   detail::connection_core* migrate_to_priority_loop(detail::connection_core& from, migrate_function make) noexcept;
 
   // Accepting.
-  void accepted(event_loop& at, int fd, connection_permit permit);
-  void open_session(event_loop& on, int fd, connection_permit permit) noexcept;
-  error_code try_open_session(event_loop& on, int fd, connection_permit permit) noexcept;
-  session_ptr make_session_on(event_loop& on, int fd);
-  [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
-  bool transfer_to_priority_loop(int fd);
+  void accepted(event_loop& at, stream_handle&& stream, connection_permit permit);
+  void open_session(event_loop& on, stream_handle stream, connection_permit permit) noexcept;
+  error_code try_open_session(event_loop& on, stream_handle&& stream, connection_permit permit) noexcept;
+  session_ptr make_session_on(event_loop& on, const stream_handle& stream);
+  [[nodiscard]] bool is_preferred(event_loop& at, const stream_handle& stream) const;
+  bool transfer_to_priority_loop(stream_handle&& stream);
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept;
   [[nodiscard]] connection_limiter& limiter_of(const event_loop& loop) noexcept;
   void release(event_loop& loop) noexcept;

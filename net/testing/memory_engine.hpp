@@ -18,8 +18,8 @@ class memory_engine final : public engine {
 
   bool poll(duration) override;
   void wake() noexcept override {}
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& handle) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;

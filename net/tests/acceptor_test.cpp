@@ -25,10 +25,12 @@ namespace {
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
       : log(hook), limiter(limits) {
-    accepts.emplace(loop, limits, memory, limiter, log, [this](event_loop&, int fd, connection_permit place) {
-      if (fails) fails();
-      inside.push_back({file_descriptor(fd), std::move(place)});
-    });
+    accepts.emplace(loop, limits, memory, limiter, log,
+                    [this](event_loop&, stream_handle&& stream, connection_permit place) {
+                      const int fd = stream.get();
+                      if (fails) fails();
+                      inside.push_back({file_descriptor(fd), std::move(place)});
+                    });
     first = accepts->listen({"127.0.0.1:0", settings}).at();
     second = accepts->listen(another_loopback()).at();
     accepts->start();
@@ -77,7 +79,8 @@ struct side {
   explicit side(connection_limiter& shared, const quintet::clock& time = quintet::clock::system())
       : loop(make_default_engine(), time) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
-                    [this](event_loop& on, int fd, connection_permit place) {
+                    [this](event_loop& on, stream_handle&& stream, connection_permit place) {
+                      const int fd = stream.get();
                       BOOST_TEST(&on == &loop);
                       inside.push_back({file_descriptor(fd), std::move(place)});
                     });

@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <ostream>
 
@@ -48,6 +49,13 @@ const std::array obstacles{
                c.own_ = std::make_unique<connection_settings>();
                c.own_->source = {.home = 1, .slot = 0, .generation = 1};
              }},
+};
+
+/// Counts those that have not been destroyed.
+struct counted_transport final : transport {
+  explicit counted_transport(int& all) : transport(&all), alive(all) { ++alive; }
+  ~counted_transport() override { --alive; }
+  int& alive;
 };
 
 /// Of another loop, on an engine of its own.
@@ -143,4 +151,39 @@ BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
   BOOST_TEST((next.batches == std::vector<std::string>{"abcdef"}));
   BOOST_TEST(w.session.closed.empty());  // it goes on elsewhere: that is no end
   BOOST_TEST(w.host.registry.count() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_stream_carries_goes_from_engine_to_engine_and_is_closed_with_it) {
+  int alive = 0;
+  other_loop other;
+  part_world w({.linger_timeout = {}});
+  scripted_session first(w.loop, w.host, {.runs_here = true, .can_move = true});
+  scripted_session next(other.loop, w.host, {.runs_here = true, .can_move = true}, true);
+  first.migrated = &next;
+  w.turn([&] {
+    connection_core& c = first.core();
+    BOOST_TEST(!c.open({7, std::make_unique<counted_transport>(alive)}, {}));
+    BOOST_TEST(c.make_extras());
+    c.extras_->migrates_to = &other.loop;
+    connection_migration::run(c);
+  });
+  BOOST_TEST(alive == 1);
+  other.loop.poll();
+  BOOST_TEST(next.core().handle_ == 7);
+  BOOST_TEST(alive == 1);
+  other.loop.post([&]() noexcept { next.core().fail(errc::aborted); });
+  other.loop.poll();
+  BOOST_TEST(next.core().handle_ == -1);
+  BOOST_TEST(alive == 0);
+  BOOST_TEST(next.is_destroyed);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_cannot_open_leaves_the_stream_with_what_it_carries) {
+  int alive = 0;
+  part_world w({}, {}, {.add_fails = error_code(EMFILE, boost::system::system_category())});
+  scripted_session s(w.loop, w.host, {.runs_here = true});
+  stream_handle stream(7, std::make_unique<counted_transport>(alive));
+  w.turn([&] { BOOST_TEST(s.core().open(std::move(stream), {}) == boost::system::errc::too_many_files_open); });
+  BOOST_TEST(stream.get() == 7);
+  BOOST_TEST(stream.carried() != nullptr);
 }

@@ -41,7 +41,8 @@ struct simulated {
   std::optional<connector> dialling;
 
   void start(const destination& to, const connect_options& options = {}) {
-    dialling.emplace(loop, options, [this](error_code failed, int handle) {
+    dialling.emplace(loop, options, [this](error_code failed, stream_handle stream) {
+      const int handle = stream.get();
       BOOST_TEST(!result);
       result = {failed, handle};
     });
@@ -195,7 +196,7 @@ struct caller {
   std::shared_ptr<std::optional<connector>> dialling = std::make_shared<std::optional<connector>>();
   int* called;
   void on_open(connection& c) const {
-    dialling->emplace(c.loop(), connect_options{}, [count = called](error_code, int) { ++*count; });
+    dialling->emplace(c.loop(), connect_options{}, [count = called](error_code, const stream_handle&) { ++*count; });
     (*dialling)->start(address("127.0.0.1:99"));
   }
   void operator()(connection&, bytes) const {}
@@ -236,7 +237,8 @@ namespace {
 /// Runs a real loop until the connector has reported.
 outcome connect_for_real(event_loop& loop, const destination& to) {
   outcome result;
-  connector c(loop, {}, [&](error_code failed, int handle) {
+  connector c(loop, {}, [&](error_code failed, stream_handle stream) {
+    const int handle = stream.get();
     result = {failed, handle};
     loop.stop();
   });

@@ -47,8 +47,8 @@ class recording_engine final : public engine {
     return false;
   }
   void wake() noexcept override { ++record_.wakes; }
-  error_code add(channel& c, int h) override { return rest_->add(c, h); }
-  void remove(channel& c) noexcept override { rest_->remove(c); }
+  error_code add(channel& c, stream_handle&& h) override { return rest_->add(c, std::move(h)); }
+  stream_handle remove(channel& c) noexcept override { return rest_->remove(c); }
   error_code set_reading(channel&, bool) noexcept override { return {}; }
   using engine::send;
   send_result send(stream_channel& c, output_pieces p) noexcept override { return rest_->send(c, p); }

@@ -57,11 +57,13 @@ void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, 
   event_loop& on = near.io().capabilities().single_stream ? srv.main_loop() : near;
   on.post([&srv, &all, to, &near, &on, client]() noexcept {
     auto dialling = std::make_shared<std::optional<connector>>();
-    dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {
-      if (!ec)
-        srv.attach(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
-      dialling->reset();
-    });
+    dialling->emplace(on, connect_options{},
+                      [&srv, &all, &near, client, dialling](error_code ec, stream_handle stream) {
+                        if (!ec)
+                          srv.attach(&near, std::move(stream), behind{&all, client, &near},
+                                     [&all](error_code why) { all.refused.set_value(why); });
+                        dialling->reset();
+                      });
     (*dialling)->start(address(join_address("127.0.0.1", to)));
   });
 }

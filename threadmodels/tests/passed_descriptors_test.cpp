@@ -172,8 +172,8 @@ void answer_with(answer what, int accepted, lingering_socket& passed) {
   const bytes offer{reinterpret_cast<const char*>(&all), sizeof all};
   if (what == answer::bytes_before_it) BOOST_TEST(::send(accepted, "x", 1, MSG_NOSIGNAL) == 1);
   if (what == answer::honest_offer) {
-    shm::segment_offerer({.ring_size = 4096}).offer_to(accepted);
-    (void)shm::parked_endpoints::take(accepted);
+    stream_handle to(accepted);
+    shm::segment_offerer({.ring_size = 4096}).offer_to(to);
   }
   passed.pass_to(accepted, offer, what == answer::two_descriptors ? 2 : 1);
 }

@@ -100,7 +100,6 @@ BOOST_DATA_TEST_CASE(echoes_what_fits_in_the_ring_and_what_does_not, data::make(
     BOOST_TEST(eventually([&] { return srv.statistics().closed == 1U; }));
   });
   BOOST_TEST(eventually([] { return mapped_segments() == 0; }));
-  BOOST_TEST(shm::parked_endpoints::size() == 0U);
 }
 
 BOOST_DATA_TEST_CASE(one_server_serves_tcp_and_unix_sockets_and_shared_memory, data::make(all_combinations), under) {
@@ -184,7 +183,6 @@ BOOST_DATA_TEST_CASE(a_client_takes_shared_memory_when_it_is_offered, data::make
     });
   });
   BOOST_TEST(mapped_segments() == 0);
-  BOOST_TEST(shm::parked_endpoints::size() == 0U);
 }
 
 BOOST_DATA_TEST_CASE(a_client_uses_the_unix_socket_of_a_server_without_shared_memory, data::make(all_models), kind) {

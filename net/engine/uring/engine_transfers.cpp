@@ -157,9 +157,9 @@ void uring_engine::after_send(watched& w) noexcept {
   cancel(w, request::close_timeout);
 }
 
-void uring_engine::shutdown_send(int handle) noexcept {
-  watched* const w = find(handle);
-  if (!w || !w->has(request::send)) return engine::shutdown_send(handle);
+void uring_engine::shutdown_send(stream_channel& c) noexcept {
+  watched* const w = find(c.handle());
+  if (!w || !w->has(request::send)) return engine::shutdown_send(c);
   w->shuts = true;
   await_silent(*w);
 }

@@ -39,15 +39,17 @@ class scripted_engine final : public engine {
 
   bool poll(duration) override { return false; }
   void wake() noexcept override {}
-  error_code add(channel& c, int handle) override {
+  error_code add(channel& c, stream_handle&& handle) override {
     if (!is_stream(c)) return unsupported();
     journal_.calls.emplace_back("add");
-    bind(c, handle);
-    return journal_.add_fails;
+    if (journal_.add_fails) return journal_.add_fails;
+    bind(c, handle.get());
+    carried_ = handle.take_carried();
+    return {};
   }
-  void remove(channel& c) noexcept override {
+  stream_handle remove(channel& c) noexcept override {
     journal_.calls.emplace_back("remove");
-    bind(c, -1);
+    return {unbind(c), std::move(carried_)};
   }
   error_code set_reading(channel&, bool on) noexcept override {
     journal_.reading.push_back(on);
@@ -102,6 +104,7 @@ class scripted_engine final : public engine {
   static error_code unsupported() noexcept { return make_error_code(boost::system::errc::operation_not_supported); }
   network network_;
   journal& journal_;
+  std::unique_ptr<transport> carried_;
 };
 
 }  // namespace quintet::testing

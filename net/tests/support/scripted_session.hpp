@@ -43,7 +43,7 @@ class scripted_session final : public connection {
   connection_class chosen = connection_class::ordinary;  ///< result of classify()
 
  private:
-  error_code begin(int handle) noexcept override { return open(handle, {.close = true}); }
+  error_code begin(stream_handle&& stream) noexcept override { return open(std::move(stream), {.close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (runs_here_) return item();
     item.hand_off();
