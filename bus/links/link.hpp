@@ -85,9 +85,7 @@ class link final : public wire_user, private dialer_user {
   // Calls of the dialer.
   [[nodiscard]] bool wants(bus_route route) const noexcept override;
   [[nodiscard]] bool connect_in_process() override { return wires_.connect_in_process(*this, pending_); }
-  void attach(stream_handle&& stream, bus_route route) override {
-    wires_.attach(*this, std::move(stream), route, pending_);
-  }
+  void attach(stream_handle&& s, bus_route route) override { wires_.attach(*this, std::move(s), route, pending_); }
   void abandon_pending() noexcept override;
 
   void take_over(wire& w, const hello& h);

@@ -31,7 +31,7 @@ void session_link::open_session(event_loop& on, stream_handle stream) noexcept {
     why = detail::reason_of_unmade_session();
   }
   if (why == errc::handler_threw) on.counters().handler_errors.add();
-  on.io().close(std::move(stream));
+  on.io().close(std::move(stream));  // NOLINT(bugprone-use-after-move): a failure has left it
   model_.release(on);
   refused(why);
 }

@@ -28,9 +28,7 @@ class stream_session final : public stream {
       : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
   static void destroy_session(connection_core& c) noexcept { delete static_cast<stream_session*>(&c); }
 
-  error_code begin(stream_handle&& begun) noexcept override {
-    return open(std::move(begun), {.open = true, .close = true});
-  }
+  error_code begin(stream_handle&& s) noexcept override { return open(std::move(s), {.open = true, .close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (owner_.runs_here(loop())) return item();
     owner_.model().run(item);

@@ -70,7 +70,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
     });
   // A thread that posts writes to a descriptor by its number. The number must mean the same in all descriptor tables,
   // so the guest opens its descriptors before the tables are separated.
-  if (options_.own_descriptors) guest().open_descriptors();
+  if (options_.own_descriptors) (void)guest();
 }
 
 event_loop::~event_loop() {

@@ -66,6 +66,7 @@ void attached_owner::begin(server_core& server, event_loop& on, bool placed, str
     failed = reason_of_unmade_session();
   }
   if (placed) server.release(on);
+  // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
   refuse(server, on, std::move(stream), failed, what);
 }
 

@@ -27,6 +27,7 @@ bool server_core::runs_here(const event_loop& loop) const noexcept { return is_p
 void server_core::accepted(event_loop& at, stream_handle&& stream, connection_permit permit) {
   if (is_preferred(at, stream) && transfer_to_priority_loop(std::move(stream))) return;
   drain_tracker_->entered();
+  // NOLINTNEXTLINE(bugprone-use-after-move): false has left the stream
   if (&at != &main_) return open_session(at, std::move(stream), std::move(permit));
   try {
     event_loop& picked = detail::pick(model_, main_, stream.get());
@@ -87,6 +88,7 @@ void server_core::open_session(event_loop& on, stream_handle stream, connection_
   // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
   if (failed != errc::stopped)
     detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
+                           // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
                            [&] { return on.io().sockets().peer_address(stream.get()); });
   if (failed == errc::handler_threw)
     on.counters().handler_errors.add();

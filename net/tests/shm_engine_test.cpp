@@ -271,7 +271,8 @@ BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_
   BOOST_REQUIRE(!shm::segment::create(ring_size, std::make_shared<shm::closed_segments>(), memory, file));
   stream_handle carrying(file.release(), std::make_unique<shm::carried_endpoint>(std::move(memory)));
   noting_stream refused, stream;
-  BOOST_TEST(io.add(refused, std::move(carrying)) == system_error_code(EPERM));  // epoll cannot watch a file
+  BOOST_TEST(io.add(refused, static_cast<stream_handle&&>(carrying)) ==
+             system_error_code(EPERM));  // epoll cannot watch a file
   BOOST_TEST(carrying.carried() != nullptr);
   io.close(std::move(carrying));
   std::array<int, 2> sockets{};
@@ -292,7 +293,7 @@ BOOST_AUTO_TEST_CASE(an_engine_without_shared_memory_refuses_a_stream_that_carri
     stream_handle carrying(sockets.here.get());
     (void)test::offered_to(carrying, sockets.there.get(), ring_size);
     noting_stream stream;
-    BOOST_TEST(io->add(stream, std::move(carrying)) == boost::system::errc::operation_not_supported);
+    BOOST_TEST(io->add(stream, static_cast<stream_handle&&>(carrying)) == boost::system::errc::operation_not_supported);
     BOOST_TEST(carrying.get() == sockets.here.get());
     BOOST_TEST(carrying.carried() != nullptr);
     BOOST_TEST(stream.handle() == -1);
