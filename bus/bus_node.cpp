@@ -4,7 +4,7 @@
 
 #include "node/node.hpp"
 
-#include "../net/loop/background_run.hpp"
+#include "../net/loop/prepared_thread.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -32,7 +32,14 @@ void bus_node::run() {
 
 void bus_node::run_in_background() {
   run_once();
-  background_ = detail::run_in_background("qnt-bus", loop_, [this] { start(); }, [this] { finish(); });
+  const auto prepare = [this] {
+    loop_.io().prepare();
+    start();
+  };
+  background_ = detail::start_prepared_thread("qnt-bus", prepare, [this] {
+    loop_.run();
+    finish();
+  });
 }
 
 void bus_node::stop() noexcept { node_->server().stop(); }

@@ -6,7 +6,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 # Components: `library` is what programs need at run time, `development` what their compilation needs, `documents` the
 # licence and texts, and `tools` is quintet-bench, which only `cmake --install <tree> --component tools` installs.
-install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_bus quintet_quintet EXPORT quintetTargets
+install(TARGETS quintet_base quintet_net quintet_asio_engine quintet_rebalancer quintet_testing quintet_threadmodels
+  quintet_bus quintet_quintet EXPORT quintetTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 # The public headers (doc/reference.md) and the headers that they include, found at installation time.
@@ -36,6 +37,11 @@ foreach(layer threadmodels net base)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     string(APPEND QUINTET_PC_LIBS " -lquintet_${layer}")
   endif()
+endforeach()
+foreach(component IN ITEMS asio_engine rebalancer)  # all components, as quintet::quintet
+  get_target_property(option quintet_${component} INTERFACE_LINK_OPTIONS)
+  string(REPLACE "LINKER:" "-Wl," option "${option}")
+  string(PREPEND QUINTET_PC_LIBS " ${option}")
 endforeach()
 if(QUINTET_ENGINE_URING AND NOT BUILD_SHARED_LIBS)
   string(APPEND QUINTET_PC_LIBS " -luring")

@@ -17,6 +17,8 @@ namespace {
 using namespace quintet;
 using bus::frame_type;
 using fuzz::require;
+using testing::memory_network;
+using testing::simulation;
 
 constexpr std::size_t max_message = 2048;
 constexpr std::size_t most_messages = 64;  // of one input

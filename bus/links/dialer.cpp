@@ -36,8 +36,9 @@ void dialer::use(std::vector<candidate> all) {
 void dialer::prefer(std::optional<bus_route> route) noexcept {
   stop();
   preferred_ = route;
-  std::ranges::stable_sort(all_, {},
-                           [route](const candidate& c) { return std::pair(route && c.route != *route, c.route); });
+  const auto key = [route](const candidate& c) { return std::pair(route && c.route != *route, c.route); };
+  for (auto i = all_.begin(); i != all_.end(); ++i)  // stable, and without memory
+    std::rotate(std::ranges::upper_bound(all_.begin(), i, key(*i), {}, key), i, i + 1);
   begin();
 }
 

@@ -34,7 +34,7 @@ class transport {
   void close() noexcept;
 
  private:
-  using server_type = basic_server<single_reactor, handler_factory<std::function<wire_handler()>>>;
+  using server_type = basic_server;
 
   void accept_in_process(const std::shared_ptr<memory_pipe>& pipe);
   memory_wire& make(wire_user* of, const std::shared_ptr<memory_pipe>& pipe, unsigned side);

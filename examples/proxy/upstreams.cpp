@@ -29,8 +29,8 @@ void upstreams::begin(service& all) {
   if (std::exchange(all_, &all)) return;
   shelves_.resize(all.options.upstreams.size());
   if (all.options.pool == 0) return;
-  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // after the current client's attempt
-  loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
+  loop_.after(quintet::duration::zero(), [this] { tidy_shelves(); });  // after the current client's attempt
+  loop_.every(std::chrono::seconds(1), [this] { tidy_shelves(); });
 }
 
 quintet::connect_options upstreams::connect_options() const {
@@ -83,7 +83,7 @@ int upstreams::take_ready(std::size_t upstream) {
   return -1;
 }
 
-void upstreams::look_after_shelves() {
+void upstreams::tidy_shelves() {
   const quintet::time_point too_old = loop_.now() - keeps_for;
   for (std::size_t i = 0; i < shelves_.size(); ++i) {
     std::erase_if(shelves_[i].ready, [&](const unused& u) {
@@ -95,7 +95,7 @@ void upstreams::look_after_shelves() {
   }
 }
 
-// A failed attempt is repeated by the next look_after_shelves().
+// A failed attempt is repeated by the next tidy_shelves().
 void upstreams::fill(std::size_t upstream) {
   shelf& s = shelves_[upstream];
   if (all_->draining.load(std::memory_order_relaxed) || loop_.stopping()) return;

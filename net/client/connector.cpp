@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <new>
 #include <string>
 #include <utility>
@@ -20,6 +21,12 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 namespace quintet {
+namespace {
+
+// Until the next address is tried in parallel (RFC 8305).
+constexpr duration attempt_delay = std::chrono::milliseconds(250);
+
+}  // namespace
 
 /// An attempt with one address. Owns the handle.
 class connector::attempt final : public attempt_entry,
@@ -179,7 +186,7 @@ void connector::try_next() noexcept {
     }
     pending_attempts_.push_back(*a);
     if (const error_code ec = a->watch()) return attempt_ended(*a, ec);
-    if (tried_ < candidates_.size()) loop_.start(next_, options_.attempt_delay);
+    if (tried_ < candidates_.size()) loop_.start(next_, attempt_delay);
     return;
   }
   if (pending_attempts_.empty()) finish(last_failure_);

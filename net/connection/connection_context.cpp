@@ -35,12 +35,6 @@ void connection_context::remember_peer() noexcept {
 
 connection_deadlines* connection_context::deadlines_of_extras() const noexcept { return extras_->deadlines.get(); }
 
-bool connection_context::extras_are_scheduled() const noexcept {
-  return static_cast<const fair_task&>(*extras_).is_linked();
-}
-
-bool connection_context::extras_migrate() const noexcept { return extras_->migrates_to != nullptr; }
-
 bool connection_context::make_extras() noexcept {
   if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));
   return extras_ != nullptr;
@@ -76,8 +70,7 @@ void connection_context::watch_time() noexcept {
 bool connection_context::is_drain_finished() const noexcept {
   if (!is_draining()) return false;
   if (baton_flags_.input.paused) return true;
-  const bool all_received = !has_more_to_drain_ || loop_flags_.input.peer_ended;
-  return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
+  return (!loop_flags_.input.has_more_to_drain || loop_flags_.input.peer_ended) && !has_unseen_input();
 }
 
 }  // namespace quintet::detail

@@ -31,7 +31,7 @@ class stream_session final : public stream {
   error_code begin(stream_handle&& s) noexcept override { return open(std::move(s), {.open = true, .close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (owner_.runs_here(loop())) return item();
-    owner_.run(item);
+    owner_.model().run(item);
   }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_engine: waits by documented calls of Boost.Asio, then receives and sends by non-blocking system calls.
+#include "asio_wake_ups.hpp"
 #include "embedding.hpp"
 #include "handle_table.hpp"
 #include "operation_memory.hpp"
@@ -12,7 +13,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <algorithm>
@@ -66,11 +66,11 @@ struct watch : boost::intrusive::list_base_hook<> {
 /// The loop's guests use the same io_context. Thread tags as in engine.
 class asio_engine final : public socket_engine, private engine_embedding {
  public:
-  /// Also opens the io_context's own descriptors, by making an I/O object. Later, on the loop's thread, a failure to
-  /// open them would end the program. Throws boost::system::system_error.
+  /// Also opens the io_context's own descriptors. Later, on the loop's thread, a failure to open them would end the
+  /// program. Throws boost::system::system_error.
   asio_engine() : socket_engine({.name = "asio", .shared_accept = true}, this) {
     begin();
-    const asio::steady_timer first(*context_);
+    detail::prove_wake_ups(*context_);
   }
   ~asio_engine() override { end(); }
   asio_engine(const asio_engine&) = delete;

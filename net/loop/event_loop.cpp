@@ -70,7 +70,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
     });
   // A thread that posts writes to a descriptor by its number. The number must mean the same in all descriptor tables,
   // so the guest opens its descriptors before the tables are separated.
-  if (options_.own_descriptors) guest().open_descriptors();
+  if (options_.own_descriptors) (void)guest();
 }
 
 event_loop::~event_loop() {
@@ -210,8 +210,8 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
       clock_, longest, [&] { return engine_->poll(duration::zero()) || (guest && guest->poll()) || must_not_sleep(); });
   using enum spin_budget::outcome;
   if (outcome == paid) counters_.spins_paid.add();
-  if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
-  if (outcome == in_vain) {
+  if (outcome == failed || outcome == interrupted) counters_.spins_failed.add();
+  if (outcome == failed) {
     longest = longest_wait(true);
     is_now_cached_ = false;
   }

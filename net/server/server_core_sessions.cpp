@@ -64,7 +64,7 @@ bool server_core::transfer_to_priority_loop(stream_handle&& stream) {
 }
 
 server_core::session_ptr server_core::make_session_on(event_loop& on, const stream_handle& stream) {
-  const auto make = [&] { return make_session(on, stream); };
+  const auto make = [&] { return sessions_->make(*this, on, host_, stream); };
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 

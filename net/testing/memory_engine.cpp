@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace quintet {
+namespace quintet::testing {
 namespace {
 
 constexpr std::uint32_t reads = 1, sends = 2, knows_reset = 4;
@@ -141,4 +141,4 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   return {taken};
 }
 
-}  // namespace quintet
+}  // namespace quintet::testing

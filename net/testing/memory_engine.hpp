@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <map>
 
-namespace quintet {
+namespace quintet::testing {
 
 /// The network must outlive the engine. Thread tags as in engine.
 class memory_engine final : public engine {
@@ -37,4 +37,4 @@ class memory_engine final : public engine {
   std::map<int, channel*> watched_;
 };
 
-}  // namespace quintet
+}  // namespace quintet::testing

@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace quintet;
+using testing::simulation;
 
 namespace {
 

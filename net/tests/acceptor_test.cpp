@@ -282,30 +282,30 @@ BOOST_AUTO_TEST_CASE(two_limits_at_once_both_have_to_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
-  world w({}, {.tuned_sockets = 2, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 2});
   w.connect(w.first, 4);
   const auto buffer = [&](std::size_t i, int option) { return get_option(w.inside[i].fd.get(), SOL_SOCKET, option); };
   for (const int option : {SO_SNDBUF, SO_RCVBUF}) {
-    BOOST_TEST(buffer(0, option) != 60'000);
-    BOOST_TEST(buffer(1, option) != 60'000);
-    BOOST_TEST(buffer(2, option) == 60'000);  // the kernel doubles the value
-    BOOST_TEST(buffer(3, option) == 60'000);
+    BOOST_TEST(buffer(0, option) != 131'072);
+    BOOST_TEST(buffer(1, option) != 131'072);
+    BOOST_TEST(buffer(2, option) == 131'072);  // the kernel doubles the value
+    BOOST_TEST(buffer(3, option) == 131'072);
   }
   w.leave();
   w.leave();
   w.leave();
   w.connect(w.first);
-  BOOST_TEST(buffer(1, SO_SNDBUF) != 60'000);
+  BOOST_TEST(buffer(1, SO_SNDBUF) != 131'072);
 }
 
 BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
   world::settings = {.socket = {.send_buffer = 50'000}};
-  world w({}, {.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 0});
   world::settings = {};
   w.connect(w.first);
   w.connect(w.second);
   BOOST_TEST(get_option(w.inside[0].fd.get(), SOL_SOCKET, SO_SNDBUF) == 100'000);
-  BOOST_TEST(get_option(w.inside[1].fd.get(), SOL_SOCKET, SO_SNDBUF) == 60'000);
+  BOOST_TEST(get_option(w.inside[1].fd.get(), SOL_SOCKET, SO_SNDBUF) == 131'072);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_placed_is_refused_with_its_reason_and_leaves_no_trace) {

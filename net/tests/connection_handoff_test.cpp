@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(a_close_from_outside_waits_for_the_baton_and_for_the_reply)
   session_world w({});
   w.session.handler = echo;
   w.arrive("abc");
-  w.turn([&] { w.core().close_from_outside(); });
+  w.turn([&] { connection_handoff::ask_to_close(w.core()); });
   BOOST_TEST(!w.core().is_closing());
   w.session.run_dispatched();
   w.wire.answers = {{1}};

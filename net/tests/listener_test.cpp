@@ -125,26 +125,6 @@ BOOST_AUTO_TEST_CASE(a_listener_that_is_held_while_it_closes_accepts_no_more) {
   BOOST_TEST(accepted.size() == 5U);
 }
 
-BOOST_AUTO_TEST_CASE(who_has_said_nothing_yet_is_not_accepted_where_that_is_asked_for) {
-  event_loop loop;
-  std::vector<int> accepted;
-  listener l(loop, {"127.0.0.1:0", {.defer_accept = std::chrono::seconds(3600)}},
-             [&](int fd) { accepted.push_back(fd); });
-  l.start();
-  const file_descriptor client = connected_to(l.at());
-  for (int i = 0; i < 100; ++i) loop.poll();
-  BOOST_TEST(accepted.empty());
-  BOOST_REQUIRE(::send(client.get(), "x", 1, 0) == 1);
-  while (accepted.empty()) loop.poll();
-  ::close(accepted.front());
-}
-
-BOOST_AUTO_TEST_CASE(fast_open_is_the_sockets) {
-  event_loop loop;
-  const listener l(loop, {"127.0.0.1:0", {.fast_open = 16}}, [](int) {});
-  BOOST_TEST(get_option(l.handle(), IPPROTO_TCP, TCP_FASTOPEN) == 16);
-}
-
 BOOST_AUTO_TEST_CASE(a_backlog_that_the_system_cuts_is_told) {
   std::vector<std::string> told;
   const log_hook log = [&](const log_event& e) { told.emplace_back(e.what); };

@@ -146,7 +146,7 @@ class trapped {
   std::thread thread_;
 };
 
-using trial_server = server<trial_handler>;
+using trial_server = server;
 
 struct world {
   explicit world(model kind, const config& base = {})
@@ -230,7 +230,7 @@ int opens_a_connection_of_a_client(model kind) {
     void on_open(connection&) const { ++*count; }
     void operator()(connection&, bytes) const {}
   };
-  using dialler = quintet::client<opener>;
+  using dialler = quintet::client;
   const trapped<dialler> dials([&] {
     client_config c{.model = kind, .reconnect = reconnect_options{}};
     c.on_connect_failed = [&](const connect_failure& f) {
@@ -296,6 +296,11 @@ struct refusal {
   bool (*applies)(model kind, engine_kind engine) = nullptr;  ///< empty: everywhere
 };
 
+// Call sites that these rows refuse, for check_system_calls. ADD and MOD: net/engine/epoll_engine.cpp: epoll_ctl,
+// net/engine/epoll_engine.cpp: epoll_ctl. The mode of a handle, got and set, and whether it exists:
+// net/engine/kernel_sockets.cpp: fcntl, net/engine/kernel_sockets.cpp: fcntl, net/engine/kernel_sockets.cpp: fcntl. A
+// client's: net/engine/kernel_sockets.cpp: socket, net/engine/kernel_sockets.cpp: connect,
+// net/engine/kernel_sockets.cpp: getsockopt.
 constexpr std::array table{
     refusal{{"watch an accepted connection", SYS_epoll_ctl, EPOLL_CTL_ADD, side::connection, ENOSPC},
             &opens_an_accepted_connection,

@@ -99,7 +99,7 @@ struct echo {
 BOOST_AUTO_TEST_CASE(a_child_process_that_destroys_its_copy_of_a_client_ends_nothing) {
   const std::string at = fresh_unix_address();
   std::optional<shared_memory_client> c;
-  running<server<echo>> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}}, echo());
+  running<server> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}}, echo());
   c.emplace(at);
   {
     forked child([&c] {

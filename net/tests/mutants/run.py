@@ -9,6 +9,7 @@ them to compile and run, by the newest commit, or by the number in QUINTET_MUTAN
   Found by: the test's program within the build tree, and its arguments
   Says: a text of which the failed test prints one (may be repeated)
   Environment: NAME=VALUE (may be repeated)
+  Waits: why the test takes long to fail; --some leaves it out
 """
 import concurrent.futures
 import os
@@ -16,18 +17,29 @@ import pathlib
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 LONGEST = 120  # seconds of one test
 SKIPPED = 77
+AT_ONCE = 8  # tests, which mostly wait
+compilers = threading.Semaphore(os.cpu_count())
 
 
 class Wrong(Exception):
     """What is wrong with a mutant, in words for its author."""
+
+
+def elsewhere(lines):
+    """Where sources that have moved are now."""
+    found = [str(path.relative_to(ROOT)) for path in ROOT.glob('*/**/*.cpp') if path.parts[len(ROOT.parts)] != 'build' and
+             lines in path.read_text(errors='replace')]
+    return f' ({", ".join(found)} has)' if found else ''
 
 
 class Mutant:
@@ -62,9 +74,9 @@ class Mutant:
             text = (ROOT / path).read_text() if (ROOT / path).exists() else ''
             for old, new in hunks:
                 if text.count(old) != 1:
-                    raise Wrong(f'{self.where} does not apply: {path} has {"no longer" if old not in text else "more than once"} '
-                                f'these lines. Plant the same defect in that file as it is now '
-                                f'(edit it, take `git diff -U2`, restore it):\n{old}')
+                    raise Wrong(f'{self.where} does not apply: {path} has {"more than once" if old in text else "no longer"} '
+                                f'these lines{elsewhere(old)}. Plant the same defect in that file as it is now '
+                                f'(edit it, take `git diff -U1`, restore it):\n{old}')
                 text = text.replace(old, new)
             yield path, text
 
@@ -80,7 +92,7 @@ class Tree:
         self.compile, self.link = {}, {}
         for command in told.stdout.splitlines():
             if source := re.search(rf' -c {re.escape(str(ROOT))}/(\S+\.cpp)$', command):
-                if re.search(r'quintet_(base|net|threadmodels)\.dir/', command):
+                if re.search(r'quintet_[a-z]+\.dir/', command):
                     self.compile[source[1]] = command
             elif (output := re.search(r' -o (\S+) ', command)) and output[1] in programs:
                 self.link[output[1]] = command
@@ -112,9 +124,10 @@ class Tree:
 
     def try_one(self, mutant):
         """Returns what the test says of the defect, and whether that is an error of the mutant."""
-        begun = time.monotonic()
         try:
-            program = self.build(mutant)
+            with compilers:
+                begun = time.monotonic()
+                program = self.build(mutant)
             built = time.monotonic() - begun
             extra = dict(pair.split('=', 1) for pair in mutant.fields.get('Environment', []))
             found = self.look(mutant, program, os.environ | {'QUINTET_STALL_BOUND': '0'} | extra)
@@ -124,19 +137,38 @@ class Tree:
 
     @staticmethod
     def look(mutant, program, environment):
+        """Returns the line that shows the defect. Ends the test there: its other cases may wait long for what never comes."""
+        # A session of its own, because a test may have children.
+        test = subprocess.Popen([program, '--color_output=no', *mutant.arguments], env=environment, text=True, errors='replace',
+                                cwd=program.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        watch = threading.Timer(LONGEST, kill_session, [test])
+        watch.start()
+        said = []
         try:
-            done = subprocess.run([program, '--color_output=no', *mutant.arguments], env=environment, timeout=LONGEST, text=True,
-                                  errors='replace', cwd=program.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        except subprocess.TimeoutExpired as late:
-            raise Wrong(f'{mutant.where}: {mutant.program} has not ended after {LONGEST} s') from late
-        if done.returncode in (0, SKIPPED):
-            raise Wrong(f'{mutant.where}: {mutant.program} does not find this defect ({mutant.fields["Class"][0]}). Let it, or '
-                        f'plant the defect elsewhere, if {", ".join(path for path, _ in mutant.changes)} has become immune.')
-        for line in done.stdout.splitlines():
-            if any(text in line for text in mutant.fields['Says']):
-                return line.strip()
+            for line in test.stdout:
+                said.append(line)
+                if any(text in line for text in mutant.fields['Says']):
+                    return line.strip()
+            status = test.wait()
+        finally:
+            is_late = not watch.is_alive()
+            watch.cancel()
+            kill_session(test)
+        if is_late:
+            raise Wrong(f'{mutant.where}: {mutant.program} has not ended after {LONGEST} s:\n{"".join(said)[-2000:]}')
+        if status in (0, SKIPPED):
+            raise Wrong(f'{mutant.where}: {mutant.program} does not find this defect ({mutant.fields["Class"][0]}). Extend the '
+                        f'test, or plant the defect elsewhere if {", ".join(path for path, _ in mutant.changes)} has become immune.')
         raise Wrong(f'{mutant.where}: {mutant.program} fails, but for another reason than {mutant.fields["Says"]}:\n'
-                    f'{done.stdout[-2000:]}')
+                    f'{"".join(said)[-2000:]}')
+
+
+def kill_session(test):
+    try:
+        os.killpg(test.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    test.wait()
 
 
 def choose(mutants, arguments):
@@ -148,7 +180,8 @@ def choose(mutants, arguments):
         return [m for m in mutants if m.name in arguments]
     seed = os.environ.get('QUINTET_MUTANTS_SEED') or subprocess.run(
         ['git', 'rev-parse', 'HEAD'], cwd=ROOT, text=True, capture_output=True).stdout.strip() or '1'
-    chosen = random.Random(seed).sample(mutants, min(int(arguments[1]), len(mutants)))
+    quick = [m for m in mutants if 'Waits' not in m.fields]
+    chosen = random.Random(seed).sample(quick, min(int(arguments[1]), len(quick)))
     print(f'by QUINTET_MUTANTS_SEED={seed}: {" ".join(m.name for m in chosen)}')
     return chosen
 
@@ -167,7 +200,7 @@ def main():
     try:
         chosen = [] if wrong else choose(mutants, sys.argv[2:])
         tree = Tree(sys.argv[1], {m.program for m in mutants})
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             for text, is_wrong in pool.map(tree.try_one, chosen):
                 (wrong.append if is_wrong else print)(text)
     except Wrong as one:

@@ -37,6 +37,11 @@ bool begins_with_threads(combination under, engine_kind) {
 bool in_a_ring(combination under, engine_kind engine) { return !not_in_a_ring(under, engine); }
 bool any_ring(combination, engine_kind engine) { return engine == engine_kind::uring; }
 
+// Call sites of these classes, for check_system_calls.
+// net/engine/system_call.hpp: recv, net/engine/system_call.hpp: syscall, net/engine/epoll_engine.cpp:
+// system_call::direct net/engine/epoll_engine.cpp: system_call::receive, net/engine/epoll_engine.cpp:
+// system_call::receive net/engine/asio_engine.cpp: system_call::receive, net/engine/asio_engine.cpp:
+// system_call::receive net/engine/blocking_engine.cpp: system_call::receive
 std::vector<fault_class> of_receiving() {
   using enum fault_kind;
   const std::vector<long> receive{SYS_recvfrom};
@@ -47,6 +52,9 @@ std::vector<fault_class> of_receiving() {
           {"recv ETIMEDOUT", error, receive, ETIMEDOUT, 40, 1, &not_in_a_ring},
           {"recv ENOMEM", error, receive, ENOMEM, 40, 1, &not_in_a_ring}};
 }
+// net/engine/system_call.hpp: send, net/engine/system_call.hpp: sendmsg, net/engine/asio_engine.cpp: system_call::send
+// net/engine/epoll_engine.cpp: system_call::send, net/engine/epoll_engine.cpp: system_call::send
+// net/engine/blocking_engine.cpp: system_call::send, net/engine/blocking_engine.cpp: system_call::send
 std::vector<fault_class> of_sending() {
   using enum fault_kind;
   const std::vector<long> send{SYS_sendto, SYS_sendmsg};
@@ -57,6 +65,7 @@ std::vector<fault_class> of_sending() {
           {"send ENOMEM", error, send, ENOMEM, 40, 1},
           {"send short", real, send, 0, 1, 0, &not_in_a_ring}};
 }
+// net/engine/kernel_sockets.cpp: accept4
 std::vector<fault_class> of_accepting() {
   using enum fault_kind;
   std::vector<fault_class> all;
@@ -72,6 +81,9 @@ std::vector<fault_class> of_accepting() {
     all.push_back({name, error, accept, error_number, 10, 0, &accepted_by_call});
   return all;
 }
+// net/engine/epoll_engine.cpp: epoll_wait, net/engine/uring/ring.cpp: io_uring_submit_and_wait
+// net/engine/uring/ring.cpp: io_uring_submit_and_wait_timeout, net/engine/uring/ring.cpp:
+// io_uring_submit_and_get_events
 std::vector<fault_class> of_loops() {
   using enum fault_kind;
   return {{"epoll_wait EINTR", error, {SYS_epoll_wait, SYS_epoll_pwait}, EINTR, 5, 0, &accepted_by_call},
@@ -82,6 +94,7 @@ std::vector<fault_class> of_loops() {
           {"io_uring_enter EAGAIN", error, {SYS_io_uring_enter}, EAGAIN, 5, 0, &in_a_ring},
           {"eventfd EMFILE", first, {SYS_eventfd2}, EMFILE},
           {"epoll_create EMFILE", first, {SYS_epoll_create, SYS_epoll_create1}, EMFILE, 1, 0, &accepted_by_call},
+          {"epoll_ctl ENOSPC at start", first, {SYS_epoll_ctl}, ENOSPC, 1, 1, &accepted_by_call},
           {"ring EMFILE", first, {SYS_io_uring_setup}, EMFILE, 1, 0, &any_ring},
           {"ring ENOMEM", first, {SYS_io_uring_setup}, ENOMEM, 1, 0, &any_ring},
           {"thread EAGAIN at start", first, {SYS_mmap}, ENOMEM, 1, 1, &begins_with_threads},

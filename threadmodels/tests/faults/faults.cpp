@@ -99,12 +99,12 @@ int serve(const config& c, Handler handler, shared_state& state, bool fails_at_s
   waker wakes(state);
   state.faults.active = fails_at_start;
   bool goes = false;  // outlives the server, whose destructor runs posted functions
-  server<Handler> srv(c, handler);
+  server srv(c, handler);
   srv.main_loop().post([&]() noexcept { state.port = goes ? 0 : srv.port(); });
   wakes.set(&srv);
   const std::shared_ptr<void> before_it_goes(nullptr, [&](void*) {
     goes = true;
-    wakes.set<server<Handler>>(nullptr);
+    wakes.set<server>(nullptr);
   });
   srv.run();
   return 0;

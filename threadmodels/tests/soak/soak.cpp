@@ -45,7 +45,7 @@ config config_for(const plan& p, const std::string& unix_address) {
           .limits = p.limits,
           .advanced = {.accept = p.accept,
                        .priority = {.without_listener = true},
-                       .rebalance = {.factor = p.rebalances ? 1.1 : 0, .interval = 2ms, .cool_down = 2ms},
+                       .rebalance = {.factor = p.rebalances ? 1.1 : 0, .interval = 2ms},
                        .stalls = {.bound = p.is_watched ? 1000ms : 0ms}}};
 }
 
@@ -125,7 +125,7 @@ std::string run_server(const plan& p, stage& on, Make make) {
   std::thread life([&] {
     const bool spared = failing_allocations::set_spared(true);
     if (p.has_faults) make_calls_fail(p);
-    server<handler_factory<Make>> s(config_for(p, unix_address), handler_factory(make));
+    server s(config_for(p, unix_address), handler_factory(make));
     on.set_loops(s.loops());
     std::latch has_started(1);  // a start that fails is told: neither faults nor shortage before it
     s.main_loop().post([&]() noexcept {
