@@ -77,14 +77,15 @@ void node::connect(std::uint64_t peer, std::vector<candidate> all) noexcept try 
   context_.report_route(peer, std::nullopt);
 }
 
-// Fails the messages by a post: the timer that calls this belongs to the link.
-void node::unreachable(link& l) {
+// Fails the messages by a post: the timer that calls this belongs to the link, and has started again.
+void node::unreachable(link& l) try {
   context_.loop().post([this, id = l.id()]() noexcept {
     link* const found = find(id);
     if (!found || found->is_connected()) return;
     const error_code why = system_error_code(ETIMEDOUT);
     found->is_dialing() ? found->fail_all(why) : end_link(id, why);
   });
+} catch (const std::bad_alloc&) {  // the timer calls again
 }
 
 // Both sides may connect at the same time. Then the connection of the smaller id stays.

@@ -20,6 +20,7 @@ struct memory_pipe_types {
   using mutex = std::mutex;
   using buffer = std::string;
   using loop = event_loop;
+  using item = work_item;
   using end = memory_wire;
 };
 using memory_pipe = basic_memory_pipe<memory_pipe_types>;

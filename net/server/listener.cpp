@@ -7,6 +7,8 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <string>
 #include <utility>
 
 namespace quintet {
@@ -18,6 +20,16 @@ namespace {
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
 constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
+
+/// Returns where a socket listens, or closes it and throws: nobody would learn a port that the system has chosen.
+address address_of(event_loop& loop, int listening, const std::string& wanted) {
+  errno = 0;
+  address at = loop.io().sockets().local_address(listening);
+  const int why = at.type() == address::kind::none ? errno : 0;  // none without an error: another family, inherited
+  if (why == 0) return at;
+  loop.io().close(listening);
+  throw_system_error(why, "cannot listen on " + wanted + ": the system does not tell the socket's address");
+}
 
 }  // namespace
 
@@ -31,7 +43,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       listening_(loop.io().sockets().listen(options)),
       caller_copy_(loop.options().own_descriptors ? listening_ : -1),
       max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
-      at_(loop.io().sockets().local_address(listening_)),
+      at_(address_of(loop, listening_, options.at)),
       name_(at_.to_string()),
       log_(log) {
   const int most = log_ ? loop.io().sockets().largest_backlog() : 0;

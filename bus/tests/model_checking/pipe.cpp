@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -68,24 +67,21 @@ struct other_memory {
   void deallocate(T* p, std::size_t /*n*/) noexcept { std::free(p); }
 };
 
-/// What a pipe needs of a loop. It runs few functions, and owns those that it has not run.
+struct queue_item {
+  using function = void (*)(queue_item&) noexcept;
+  explicit queue_item(function to_run) noexcept : run(to_run) {}
+  const function run;
+};
+
+/// What a pipe needs of a loop. It runs few items.
 class queue_loop {
  public:
   void begin() { wakes_.begin(); }
-  void end() {
-    wakes_.end();
-    for (slot& s : posted_)
-      if (s.destroy) std::exchange(s.destroy, nullptr)(s.place.data());
-  }
-  template <class F>
-  void post(F f) {
+  void end() { wakes_.end(); }
+  void post(queue_item& item) {
     mutex_.lock();
     check(last_ < posted_.size(), "more posts than expected");
-    slot& s = posted_[last_++];
-    static_assert(sizeof(F) <= sizeof s.place);
-    new (static_cast<void*>(s.place.data())) F(std::move(f));
-    s.call = [](char* at) { (*reinterpret_cast<F*>(at))(); };
-    s.destroy = [](char* at) { reinterpret_cast<F*>(at)->~F(); };
+    posted_[last_++] = &item;
     mutex_.unlock();
     wakes_.send();
   }
@@ -94,18 +90,13 @@ class queue_loop {
     mutex_.lock();
     const std::size_t end = last_;
     mutex_.unlock();
-    for (; first_ < end; ++first_) posted_[first_].call(posted_[first_].place.data());
+    for (; first_ < end; ++first_) posted_[first_]->run(*posted_[first_]);
   }
 
  private:
-  struct slot {
-    alignas(16) std::array<char, 32> place{};
-    void (*call)(char*) = nullptr;
-    void (*destroy)(char*) = nullptr;
-  };
   mutex mutex_;
   wake_up wakes_;
-  std::array<slot, 6> posted_{};
+  std::array<queue_item*, 6> posted_{};
   std::size_t first_ = 0, last_ = 0;
 };
 
@@ -124,6 +115,7 @@ struct pipe_types {
   using mutex = Mutex;
   using buffer = checked_text;
   using loop = queue_loop;
+  using item = queue_item;
   using end = noting_end;
 };
 

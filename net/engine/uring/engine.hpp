@@ -64,7 +64,7 @@ class uring_engine final : public socket_engine {
   bool end_of_input(watched& w, error_code reason);
   bool dispatch_event(watched& w, const completion& c);
   bool hung_up(watched& w, const completion& c);
-  bool writable(watched& w);
+  bool writable(watched& w, const completion& done);
   bool accepted(watched& w, const completion& c) noexcept;
   bool acceptable(watched& w, const completion& c) noexcept;
   bool dispatch_accepted(watched& w) noexcept;

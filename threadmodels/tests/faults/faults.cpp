@@ -248,7 +248,8 @@ bool check(const fault_class& what, combination under, engine_kind engine, row& 
 
 // Faults of a ring exist only in its engine.
 bool is_wanted(const fault_class& what, engine_kind engine) {
-  return is_long() || engine == engine_kind::epoll || what.name.find("ring") != what.name.npos;
+  const bool is_of_ring = what.kind == fault_kind::completion || what.name.find("ring") != what.name.npos;
+  return is_long() || engine == (is_of_ring ? engine_kind::uring : engine_kind::epoll);
 }
 
 /// Returns why the class was not run at all. A refusal by the kernel is reported first, because it can be repaired.
