@@ -78,7 +78,7 @@ long decide(const trapped_call& call) noexcept {
 struct echo {
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
-using echo_server = server<echo>;
+using echo_server = server;
 
 struct start {
   std::atomic<echo_server*> runs{nullptr};
