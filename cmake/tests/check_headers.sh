@@ -7,7 +7,7 @@ compiler=$1 include=$2
 
 # The headers that may include Asio. All others must not, because Asio costs five seconds per compiled file.
 asio_headers=" net/asio.hpp net/loop/asio.hpp net/loop/asio_guest.hpp net/loop/executor.hpp \
-net/connection_pool.hpp net/client/connection_pool.hpp "
+net/connection_pool.hpp net/client/connection_pool.hpp net/engine/asio_wake_ups.hpp "
 
 check() {
   local header=$1 dependencies

@@ -95,8 +95,14 @@ class connection : protected detail::connection_core {
   }
   /// [baton] Stops delivery, and reading from the kernel, from the end of this batch until resume_reading(). Other
   /// threads can resume through connection_registry::post().
-  void pause_reading() noexcept { pause(true); }
-  void resume_reading() noexcept { pause(false); }
+  void pause_reading() noexcept {
+    check_held();
+    input_.pause(*this, true);
+  }
+  void resume_reading() noexcept {
+    check_held();
+    input_.pause(*this, false);
+  }
   /// [baton] Calls the handler again only once its unused input has `size` bytes. More unused input than `max_input`
   /// closes the connection. Without memory for the note, input is delivered as usual.
   void require_input(std::size_t size) noexcept {
@@ -163,10 +169,6 @@ class connection : protected detail::connection_core {
   friend class cork_guard;
 
   bool write_more(bytes data);
-  void pause(bool on) noexcept {
-    check_held();
-    input_.pause(*this, on);
-  }
   detail::connection_settings& changed_settings();
   void uncork(bool sends);
 };

@@ -182,6 +182,7 @@ void connection_core::drain() noexcept {
   if (is_draining() || has_ended() || is_lingering()) return;
   if (!make_extras()) return out_of_memory();
   connection_input::begin_drain(*this);
+  drain_begun_ = true;
   if (!is_closing()) loop_flags(key()) = connection_phase::draining;
   if (has_baton_here()) own_flags().draining = true;
   if (!baton_is_out()) run_steps();
@@ -191,7 +192,7 @@ void connection_core::drain() noexcept {
 
 void connection_core::end_batch() noexcept {
   core_baton_flags& flags = own_flags();
-  flags.draining |= is_draining();
+  flags.draining |= drain_begun_;
   if (flags.has_changes) apply_changes();
   if (has_ended()) return;  // on_close may be running on another thread
   if (connection_deadlines* const d = deadlines())
