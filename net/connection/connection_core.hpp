@@ -192,7 +192,7 @@ class connection_core : public session_interface, public loop_member, public wor
   bool is_stepping_ : 1 = false;      // loop: run_steps() is on the stack
   bool closed_here_ : 1 = false;
   bool drain_begun_ : 1 = false;  // loop: drain() was called, also if the connection has ended since
-  int reason_ = 0;  // loop: of the end, or why send_failed or was_reset is set
+  int reason_ = 0;                // loop: of the end, or why send_failed or was_reset is set
   const boost::system::error_category* reason_category_ = &boost::system::system_category();
 };
 
