@@ -192,7 +192,7 @@ void connection_core::drain() noexcept {
 
 void connection_core::end_batch() noexcept {
   core_baton_flags& flags = own_flags();
-  flags.draining |= drain_begun_;
+  tell_of_drain();
   if (flags.has_changes) apply_changes();
   if (has_ended()) return;  // on_close may be running on another thread
   if (connection_deadlines* const d = deadlines())

@@ -168,6 +168,8 @@ class connection_core : public session_interface, public loop_member, public wor
     silence_.end();
   }
   [[nodiscard]] core_baton_flags& own_flags() noexcept { return baton_flags(key()); }
+  /// The baton is back: its holder learns that a drain began meanwhile.
+  void tell_of_drain() noexcept { own_flags().draining |= drain_begun_; }
 
  private:
   using key = part_key<connection_core>;

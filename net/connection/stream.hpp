@@ -168,7 +168,7 @@ class stream : public connection, private coroutine_host {
   /// A function of offload() has returned the baton.
   void baton_is_back() noexcept {
     detail::connection_handoff::take_back(*this);
-    own_flags().draining |= drain_begun_;
+    tell_of_drain();
     if (has_ended()) output_.refuse_writes(*this);
   }
 
