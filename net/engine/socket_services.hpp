@@ -33,6 +33,8 @@ class socket_services {
   [[nodiscard]] virtual int receiving_cpu(int) const noexcept { return -1; }
   /// Ends listening, even if other descriptors of the same socket are open.
   virtual void stop_listening(int) noexcept {}
+  /// Returns how many connections wait to be accepted, or -1 if the system does not tell.
+  [[nodiscard]] virtual int waiting(int /*listening*/) const noexcept { return -1; }
   /// Accepts a connection without waiting; returns its handle, which the caller owns. Returns -1 if no connection
   /// waits. Returns -1 and sets `failed` if accepting fails.
   virtual int accept(int listening, error_code& failed) noexcept = 0;

@@ -19,6 +19,7 @@ namespace {
 // earlier clients use up the descriptors that become free.
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
+constexpr int few = 16;                  // connections that may come while a listener closes, even if none waited
 constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
 
 /// Returns where a socket listens, or closes it and throws: nobody would learn a port that the system has chosen.
@@ -119,11 +120,18 @@ void listener::pause_after(error_code reason) noexcept {
   update();
 }
 
-// The limit ends the loop if clients connect as fast as it accepts.
 void listener::accept_waiting_and_close() noexcept {
-  for (int n = 0; n < max_waiting_ && is_accepting() && accept_one(); ++n) {
+  if (!started_) return;
+  for (int left = most_at_close(); left > 0 && is_accepting() && accept_one(); --left) {
   }
   abort();
+}
+
+// Clients may connect as fast as the loop accepts, and each connection may cost a thread. So as many as wait now are
+// accepted, and as many that come meanwhile: with a whole backlog of them, the loop would do nothing else for seconds.
+int listener::most_at_close() const noexcept {
+  const int waiting = loop_.io().sockets().waiting(listening_);
+  return waiting < 0 ? max_waiting_ : std::min(max_waiting_, 2 * waiting + few);
 }
 
 // Returns false if there is nothing more to accept: no connection waits, or accepting failed and must pause.

@@ -147,6 +147,7 @@ bool server_core::close_listeners() noexcept {
   try {
     acceptors_->close(*drain_tracker_);
     if (priority_) priority_->close(*drain_tracker_);
+    main_.invalidate_now();  // accepting what waited may have taken long
     return true;
   } catch (const std::bad_alloc&) {
     return false;

@@ -125,6 +125,26 @@ BOOST_AUTO_TEST_CASE(a_listener_that_is_held_while_it_closes_accepts_no_more) {
   BOOST_TEST(accepted.size() == 5U);
 }
 
+BOOST_AUTO_TEST_CASE(clients_that_connect_as_fast_as_it_accepts_do_not_keep_it_from_closing) {
+  event_loop loop;
+  std::vector<file_descriptor> accepted, clients;
+  listener* closing = nullptr;
+  const auto accept_and_connect = [&](int fd) {
+    accepted.emplace_back(fd);
+    clients.push_back(connected_to(closing->at()));
+  };
+  listener l(loop, {"127.0.0.1:0", {.backlog = 400}}, accept_and_connect);
+  closing = &l;
+  l.start();
+  loop.poll();
+  l.hold(true);
+  for (int i = 0; i < 30; ++i) clients.push_back(connected_to(l.at()));
+  l.hold(false);
+  l.accept_waiting_and_close();
+  BOOST_TEST(accepted.size() >= 30U);
+  BOOST_TEST(accepted.size() < 100U);
+}
+
 BOOST_AUTO_TEST_CASE(a_backlog_that_the_system_cuts_is_told) {
   std::vector<std::string> told;
   const log_hook log = [&](const log_event& e) { told.emplace_back(e.what); };

@@ -23,6 +23,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -283,6 +284,33 @@ BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_m
   c.close();
   srv.join();
   BOOST_TEST(srv->statistics().closed == srv->statistics().opened);
+}
+
+/// Notes when the last connection was opened.
+struct noting {
+  time_point* opened;
+  void on_open(connection&) const { *opened = clock::system().now(); }
+  void operator()(connection&, bytes) const {}
+};
+
+BOOST_AUTO_TEST_CASE(the_time_for_the_end_begins_when_the_waiting_connections_are_accepted) {
+  time_point opened{}, then{};
+  server srv(config{.model = model::single_reactor}, noting{&opened});
+  srv.start();
+  event_loop& main = srv.main_loop();
+  std::optional<client> waiting;
+  main.post([&] {
+    (void)main.now();  // it stays the same while posted work runs
+    waiting.emplace(srv.port());
+  });
+  srv.stop_listening();
+  main.post([&] { then = main.now(); });
+  while (then == time_point{}) main.poll();
+  BOOST_TEST((opened > time_point{}));
+  BOOST_TEST((then >= opened));
+  srv.stop();
+  while (!main.finished()) main.poll();
+  srv.finish();
 }
 
 }  // namespace
