@@ -22,7 +22,7 @@ REASONS = {
     ('net/engine/kernel_sockets.cpp', 'ioctl'): (2, 'a count of bytes for a time limit or a drain; 0 means that there are none'),
     ('net/engine/kernel_sockets.cpp', 'poll'): (1, 'after a failure of accept4() that is reported either way'),
     ('net/engine/kernel_sockets.cpp', 'setsockopt'): (3, 'fails for invalid values only, which validate() refuses'),
-    ('net/engine/kernel_sockets_sharing.cpp', 'getsockopt'): (1, 'a question of a preference; a failure is its default'),
+    ('net/engine/kernel_sockets_sharing.cpp', 'getsockopt'): (2, 'questions; a failure is the default, or the limit that always holds'),
     ('net/engine/kernel_sockets_sharing.cpp', 'open'): (1, 'a question of a preference; a failure is its default'),
     ('net/engine/kernel_sockets_sharing.cpp', 'setsockopt'): (1, 'returned; the kernel spreads connections by itself'),
     ('net/engine/kernel_sockets_sharing.cpp', 'read'): (1, 'a question of a preference; a failure is its default'),
