@@ -78,12 +78,14 @@ struct name_lookups::state {
 
 namespace {
 
-/// Signals of the process are for the program's threads: those started in this scope block all of them.
+/// Signals of the process are for the program's threads: those started in this scope block all of them. SIGSYS is the
+/// thread's own: a sandbox may answer calls by it, and the kernel ends a process that blocks it then.
 class signals_blocked {
  public:
   signals_blocked() noexcept {
     sigset_t all;
     ::sigfillset(&all);
+    ::sigdelset(&all, SIGSYS);
     (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~signals_blocked() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
