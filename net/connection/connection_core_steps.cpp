@@ -194,6 +194,7 @@ void connection_core::stop_sending(error_code why) noexcept {
   if (const end_reason more = output_.discard(*this)) return fail(more.code());
   if (!make_deadlines()) return out_of_memory();
   extras_->deadlines->sending_failed(loop_.now());
+  if (baton_is_out()) extras_->deadlines->hold(true, loop_.now());  // as hand_off() does from now on
   watch_time();
 }
 

@@ -88,8 +88,7 @@ connection_deadlines::deadline connection_deadlines::of_input(const connection_l
   }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
   if (send_failed_ && held_since_ == never)
-    earlier(best, std::max(last_active_, last_received_), std::max(limits.linger_timeout, duration{1}),
-            errc::idle_timeout);
+    earlier(best, last_received_, std::max(limits.linger_timeout, duration{1}), errc::idle_timeout);
   return best;
 }
 

@@ -46,10 +46,10 @@ class connection_deadlines {
   /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.
   bool output(bool waits, time_point now) noexcept;
 
-  /// Records that a send has failed: from now on linger_timeout limits the peer's silence.
+  /// Records that a send has failed: from now on linger_timeout limits the peer's silence, whatever this side does.
   void sending_failed(time_point now) noexcept {
     send_failed_ = true;
-    last_active_ = now;
+    last_active_ = last_received_ = now;
   }
 
   struct batch {

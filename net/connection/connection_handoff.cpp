@@ -37,7 +37,7 @@ connection_core& with_baton(work_item& item) noexcept {
 
 [[gnu::always_inline]] inline void connection_handoff::prepare(connection_core& c) noexcept {
   c.loop_flags(key()).baton_out = true;
-  if (c.baton_flags().core.timed) [[unlikely]]
+  if (c.baton_flags().core.timed || c.loop_flags().output.send_failed) [[unlikely]]
     hold_deadlines(c);
   if (!c.output_.prepare_to_hand_off(c)) [[unlikely]]
     c.out_of_memory();
