@@ -44,7 +44,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # dpkg-shlibdeps finds the libraries of this build here, and the packages of all others in the system.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
-  ${PROJECT_BINARY_DIR}/base ${PROJECT_BINARY_DIR}/net ${PROJECT_BINARY_DIR}/threadmodels)
+  ${PROJECT_BINARY_DIR}/base ${PROJECT_BINARY_DIR}/net ${PROJECT_BINARY_DIR}/threadmodels ${PROJECT_BINARY_DIR}/bus)
 
 set(summary "servers on Boost.Asio under five threading models")
 file(READ packaging/deb/description.txt about)

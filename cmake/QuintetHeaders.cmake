@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
-# QuintetHeaders: copies the public headers, and those that they include, to DESTINATION/{base,net,threadmodels}.
+# QuintetHeaders: copies the public headers, and those that they include, to DESTINATION/{base,net,threadmodels,bus}.
 # A script for `cmake --install`: cmake -DSOURCE_DIR=<Quintet> -DDESTINATION=<headers' folder> -P QuintetHeaders.cmake
 cmake_minimum_required(VERSION 3.20)
 
 file(GLOB headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/base/*.hpp ${SOURCE_DIR}/base/framing/*.hpp ${SOURCE_DIR}/net/*.hpp
-  ${SOURCE_DIR}/threadmodels/*.hpp)
+  ${SOURCE_DIR}/threadmodels/*.hpp ${SOURCE_DIR}/bus/*.hpp)
 set(unread ${headers})
 while(unread)
   list(POP_FRONT unread header)

@@ -6,7 +6,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/quintet)
 
 # Components: `library` is what programs need at run time, `development` what their compilation needs, `documents` the
 # licence and texts, and `tools` is quintet-bench, which only `cmake --install <tree> --component tools` installs.
-install(TARGETS quintet_base quintet_net quintet_testing quintet_threadmodels quintet_quintet EXPORT quintetTargets
+install(TARGETS quintet_base quintet_net quintet_asio_engine quintet_rebalancer quintet_testing quintet_threadmodels
+  quintet_bus quintet_quintet EXPORT quintetTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE COMPONENT development)
 # The public headers (doc/reference.md) and the headers that they include, found at installation time.
@@ -37,6 +38,11 @@ foreach(layer threadmodels net base)
     string(APPEND QUINTET_PC_LIBS " -lquintet_${layer}")
   endif()
 endforeach()
+foreach(component IN ITEMS asio_engine rebalancer)  # all components, as quintet::quintet
+  get_target_property(option quintet_${component} INTERFACE_LINK_OPTIONS)
+  string(REPLACE "LINKER:" "-Wl," option "${option}")
+  string(PREPEND QUINTET_PC_LIBS " ${option}")
+endforeach()
 if(QUINTET_ENGINE_URING AND NOT BUILD_SHARED_LIBS)
   string(APPEND QUINTET_PC_LIBS " -luring")
 endif()
@@ -53,8 +59,10 @@ endforeach()
 # Relative, so that an installed tree can be moved. The libraries' folder may be a deep one (lib/x86_64-linux-gnu).
 file(RELATIVE_PATH QUINTET_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" QUINTET_PC_PREFIX ${QUINTET_PC_PREFIX})
-configure_file(cmake/quintet.pc.in ${PROJECT_BINARY_DIR}/quintet.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/quintet.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+foreach(package quintet quintet-bus)
+  configure_file(cmake/${package}.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/quintet.pc ${PROJECT_BINARY_DIR}/quintet-bus.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents OPTIONAL)
 

@@ -34,7 +34,7 @@ endfunction()
 
 # Exits with status 77 if the kernel refuses an engine, so that its tests are skipped.
 add_executable(quintet_engine_check EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tests/engine_check.cpp)
-target_link_libraries(quintet_engine_check PRIVATE quintet::net quintet_warnings)
+target_link_libraries(quintet_engine_check PRIVATE quintet::asio_engine quintet_warnings)
 
 # quintet_add_test(<name> SOURCES file... [LIBS target...] [LABELS label...] [TIMEOUT seconds] [RUN_SERIAL])
 # Adds one executable on Boost.Test, registered with ctest under the label of its layer and the given labels.

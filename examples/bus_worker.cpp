@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // bus_worker: a node of the bus. It sends numbered messages to its peers, counts those that it gets, and answers
 // bus_top.
-#include <quintet/net/bus.hpp>
+#include <quintet/bus/bus_node.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/stop_on_signals.hpp>
 
-#include "common/bus_report.hpp"
+#include "bus_top/bus_report.hpp"
 #include "common/options.hpp"
 
 #include <charconv>

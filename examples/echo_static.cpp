@@ -19,8 +19,7 @@ int main(int argc, char** argv) {
       .try_it("  echo_static &\n  nc 127.0.0.1 7007")
       .parse(argc, argv);
   try {
-    quintet::basic_server<quintet::single_reactor, echo> server(quintet::server_options_of(config),
-                                                                quintet::single_reactor(), echo());
+    quintet::server server(quintet::server_options_of(config), quintet::single_reactor(), echo());
     example::serve("echo_static", config, server, false);
   } catch (...) {
     return example::report_exception("echo_static");

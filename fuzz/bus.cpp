@@ -4,11 +4,10 @@
 #include "bus_peer.hpp"
 #include "fuzz.hpp"
 
-#include <quintet/net/bus.hpp>
-#include <quintet/net/bus/frames.hpp>
+#include <quintet/bus/bus_node.hpp>
+#include <quintet/bus/messages/frames.hpp>
 #include <quintet/net/simulation.hpp>
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +17,8 @@ namespace {
 using namespace quintet;
 using bus::frame_type;
 using fuzz::require;
+using testing::memory_network;
+using testing::simulation;
 
 constexpr std::size_t max_message = 2048;
 constexpr std::size_t most_messages = 64;  // of one input
@@ -157,9 +158,8 @@ std::string frame_from(world& w, fuzz::input& in) {
     case static_cast<int>(frame_type::resend):
       return std::string(bus::encode(h.type, in.byte() % 8U, h.flags).data());
     case static_cast<int>(frame_type::routed): {
-      std::array<char, bus::routing_size> place{};
-      bus::encode(place.data(), bus::routing{in.byte() % 8U, in.byte() % 8U, in.byte() % 4U});
-      body.assign(place.data(), place.size());
+      const auto route = bus::encode(bus::routing{in.byte() % 8U, in.byte() % 8U, in.byte() % 4U});
+      body.assign(route.data(), route.size());
       break;
     }
     default:

@@ -2,7 +2,7 @@
 // bus_peer: a peer that speaks the bus's protocol as a node does. The node connects to it, and it connects to the node.
 #pragma once
 
-#include <quintet/net/bus/frames.hpp>
+#include <quintet/bus/messages/frames.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 #include <quintet/net/testing/memory_network.hpp>
 
@@ -22,7 +22,7 @@ class honest_peer {
  public:
   static constexpr std::uint64_t id = 9, epoch = 77;
 
-  honest_peer(memory_network& net, std::uint64_t node, std::size_t max_message)
+  honest_peer(testing::memory_network& net, std::uint64_t node, std::size_t max_message)
       : net_(net),
         engine_(net.make_engine()),
         listening_(engine_->sockets().listen({"127.0.0.1:9"})),
@@ -156,7 +156,7 @@ class honest_peer {
     return true;
   }
 
-  memory_network& net_;
+  testing::memory_network& net_;
   const std::unique_ptr<engine> engine_;
   const int listening_;
   const std::uint64_t node_;

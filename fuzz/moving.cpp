@@ -2,11 +2,11 @@
 // moving: a connection that migrates at any byte of its input replies like one that never moved.
 #include "fuzz.hpp"
 
-#include <quintet/net/basic_server.hpp>
 #include <quintet/net/connection/urgent_frames.hpp>
 #include <quintet/net/framed.hpp>
+#include <quintet/net/server/basic_server.hpp>
 
-#include "simulated_model.hpp"
+#include <quintet/net/simulation.hpp>
 
 #include <array>
 #include <optional>
@@ -16,6 +16,7 @@ namespace {
 
 using namespace quintet;
 using fuzz::require;
+using testing::simulation;
 
 /// Answers lines; the state is the beginnings of all lines. A line of one digit moves the connection from within the
 /// handler.
@@ -147,7 +148,7 @@ class world {
   }
 
   simulation sim_;
-  std::optional<basic_server<testing::simulated_model, Handler>> server_;
+  std::optional<basic_server> server_;
   int client_ = -1;
 };
 

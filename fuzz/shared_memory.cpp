@@ -54,20 +54,15 @@ struct world {
   world() {
     std::array<int, 2> pair{};
     require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) == 0, "socketpair");
-    here = pair[0];
+    stream_handle here(pair[0]);
     there = file_descriptor(pair[1]);
     shm::segment_offerer({.ring_size = ring_size}).offer_to(here);
     require(!shm::receive_offer(there.get(), peer), "an honest offer is taken");
-    require(!io.add(channel, here), "an engine takes a parked endpoint");
+    require(!io.add(channel, std::move(here)), "an engine takes a stream with an endpoint");
   }
-  ~world() {
-    io.remove(channel);
-    io.close(here);
-    require(shm::parked_endpoints::size() == 0, "no endpoint is left");
-  }
+  ~world() { io.close(io.remove(channel)); }
   shm::engine io{std::make_unique<epoll_engine>()};
   stream channel;
-  int here = -1;
   file_descriptor there;
   shm::segment peer;
 };

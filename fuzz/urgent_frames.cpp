@@ -18,6 +18,7 @@ namespace {
 
 using namespace quintet;
 using fuzz::require;
+using testing::simulation;
 
 /// A message that begins with '!' is urgent. The reply is the message with a line end.
 struct handler {

@@ -5,8 +5,8 @@
 #include "../net/client/basic_client.hpp"
 #include "../net/connection/stream_session.hpp"  // for coroutine handlers
 #include "../net/loop/stop_on_signals.hpp"
-#include "any_model.hpp"
 #include "compute/model_statistics.hpp"
+#include "config.hpp"
 
 #include <functional>
 #include <optional>
@@ -40,18 +40,20 @@ struct client_config {
 [[nodiscard]] model_options model_options_of(const client_config& c);
 
 /// `quintet::client c({.model = quintet::model::loop_per_thread}, handler); c.connect("db.example:5432"); c.run();`
-/// The handler is copied for each connection, so its members are the connection's state; see handler.hpp.
-template <class Handler>
-class client : public basic_client<any_model, detail::checked_handler<Handler>> {
-  using base = basic_client<any_model, detail::checked_handler<Handler>>;
-
+/// The handler is copied for each connection, so its members are the connection's state; see handler.hpp. Its type is
+/// no part of the client's.
+class client : public basic_client {
  public:
   /// Throws config_error.
+  template <class Handler>
   client(const client_config& c, Handler h)
-      : base(client_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
+      : basic_client(client_options_of(c), make_model(model_options_of(c)), std::move(h)) {}
+
   /// [any thread] Returns the statistics of the client, and those of the model's pool and offloading.
   [[nodiscard]] with_compute<client_statistics> statistics() const {
-    return {base::statistics(), this->model().offloads(), this->model().workers()};
+    with_compute<client_statistics> all{basic_client::statistics(), {}};
+    model().add_to(all);
+    return all;
   }
 };
 

@@ -22,6 +22,12 @@ class composed_model : public Placement, public Compute {
     Compute::start();
     Placement::start(main);
   }
+  /// [any thread] Adds what the compute counts.
+  void add_to(model_figures& sum) const {
+    if constexpr (requires(const Compute& c) { c.offloads(); })
+      static_cast<offload_statistics&>(sum) = this->offloads();
+    if constexpr (requires(const Compute& c) { c.workers(); }) sum.workers = this->workers();
+  }
   /// [loop] Main loop only. Stops the loops before the pool: a loop ends when its connections have closed, and their
   /// work may be on the pool.
   void stop() noexcept {

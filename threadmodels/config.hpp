@@ -3,11 +3,16 @@
 #pragma once
 
 #include "../net/options/server_options.hpp"
-#include "any_model.hpp"
+#include "compute/thread_options.hpp"
+#include "model.hpp"
+#include "placement/placement_options.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace quintet {
+
+class model_interface;
 
 /// The configuration of a server.
 struct config {
@@ -42,6 +47,18 @@ struct config {
   placement_options placement = {};  ///< models 4 and 5: which loop gets a connection, and which CPU a loop
   advanced_options advanced = {};    ///< accept strategy, priority loop, heartbeats, rebalancing, stalls, tuning
 };
+
+/// What the five models are made of, for servers and for clients.
+struct model_options {
+  model kind = model::loop_per_thread;          ///< which of the five
+  thread_options threads = {.loops = 1};        ///< how many loops and workers it has
+  engine_kind engine = engine_kind::automatic;  ///< the I/O engine
+  loop_tuning loop = {};                        ///< of the model's own loops
+  placement_options placement = {};             ///< models 4 and 5
+};
+
+/// [any thread] Makes one of the five models. Throws config_error.
+[[nodiscard]] std::unique_ptr<model_interface> make_model(const model_options& options);
 
 /// [any thread] Returns the options of the net layer.
 [[nodiscard]] server_options server_options_of(const config& c);

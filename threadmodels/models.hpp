@@ -56,10 +56,9 @@ class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<ru
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
                        const loop_tuning& each = {})
       : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
-  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {},
-                       bool pool_per_loop = false)
+  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {})
       : composed_model(on_loop_ring(std::move(options)),
-                       run_adaptive(run_pooled(workers, offload.threshold, pool_per_loop), offload)) {}
+                       run_adaptive(run_pooled(workers, offload.threshold), offload)) {}
 };
 
 }  // namespace quintet

@@ -12,29 +12,26 @@
 
 namespace quintet {
 
-/// A server without the type of its handler, for functions that take any: `void serve(quintet::any_server& s)`. Only
-/// `server` makes one.
-class any_server : public model_server<any_model> {
- public:
-  /// [any thread] Returns the statistics of the server, and those of the model's pool and offloading.
-  [[nodiscard]] with_compute<server_statistics> statistics() const {
-    return {model_server<any_model>::statistics(), model().offloads(), model().workers()};
-  }
-
- protected:
-  using model_server<any_model>::model_server;
-  ~any_server() override = default;
-};
-
 /// `quintet::server srv({.listen = {"0.0.0.0:7007"}, .model = quintet::model::reactor_pool}, handler);`
-/// The handler is copied for each connection, so its members are the connection's state; see handler.hpp.
-template <class Handler>
-class server : public detail::handler_server<any_server, detail::checked_handler<Handler>> {
+/// The handler is copied for each connection, so its members are the connection's state; see handler.hpp. Its type is
+/// no part of the server's: `void serve(quintet::server& s)` takes a server of any model and any handler.
+class server : public basic_server {
  public:
   /// Listens at once. Throws config_error, and boost::system::system_error (a port in use).
+  template <class Handler>
   server(const config& c, Handler h)
-      : detail::handler_server<any_server, detail::checked_handler<Handler>>(
-            server_options_of(c), any_model(model_options_of(c)), std::move(h)) {}
+      : basic_server(server_options_of(c), make_model(model_options_of(c)), std::move(h)) {}
+  /// The same with a model whose type the program names, or has written. The program then links no other model.
+  template <thread_model Model, class Handler>
+  server(server_options options, Model model, Handler h)
+      : basic_server(std::move(options), std::move(model), std::move(h)) {}
+
+  /// [any thread] Returns the statistics of the server, and those of the model's pool and offloading.
+  [[nodiscard]] with_compute<server_statistics> statistics() const {
+    with_compute<server_statistics> all{basic_server::statistics(), {}};
+    model().add_to(all);
+    return all;
+  }
 };
 
 }  // namespace quintet

@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(it_looks_until_something_comes) {
 
 BOOST_AUTO_TEST_CASE(it_looks_no_longer_than_its_budget_and_the_sleep) {
   spinner s;
-  BOOST_TEST((s.fails() == outcome::in_vain));
+  BOOST_TEST((s.fails() == outcome::failed));
   BOOST_TEST((s.lasted == look + budget));  // the clock is read after the first look
-  BOOST_TEST((s.spin(0, 30us) == outcome::in_vain));
+  BOOST_TEST((s.spin(0, 30us) == outcome::failed));
   BOOST_TEST((s.lasted == look + 30us));
 }
 
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(what_is_there_already_asks_no_clock_and_says_nothing) {
   }
   for (int i = 0; i < 100; ++i)
     BOOST_TEST((s.spins.spin(s.time, 1h, [] { return true; }) == outcome::ready));  // does not count as paid
-  BOOST_TEST((s.fails() == outcome::in_vain));
+  BOOST_TEST((s.fails() == outcome::failed));
   BOOST_TEST((s.fails() == outcome::skipped));
 }
 
@@ -136,5 +136,5 @@ BOOST_AUTO_TEST_CASE(when_it_pays_again_it_recovers) {
   unsigned sleeps = 0;
   for (unsigned in_a_row = 0; in_a_row < 20; ++sleeps) in_a_row = s.pays() == outcome::paid ? in_a_row + 1 : 0;
   BOOST_TEST(sleeps < 3 * spin_budget::most_skips);
-  for (int i = 0; i < 3; ++i) BOOST_TEST((s.fails() == outcome::in_vain));  // a few failures cause no skip
+  for (int i = 0; i < 3; ++i) BOOST_TEST((s.fails() == outcome::failed));  // a few failures cause no skip
 }

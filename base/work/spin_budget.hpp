@@ -28,7 +28,7 @@ class spin_budget {
     skipped,      ///< no look: spins do not pay at the moment
     ready,        ///< the first look found something: the thread would not have slept
     paid,         ///< something came within the budget
-    in_vain,      ///< nothing came
+    failed,       ///< nothing came
     interrupted,  ///< something was found, but after the budget: this thread was held up, and the spin has not paid
   };
   [[nodiscard]] static constexpr bool found(outcome o) noexcept {
@@ -62,7 +62,7 @@ spin_budget::outcome spin_budget::spin(const clock& time, duration sleep, Look l
     const bool over = time.now() >= end;
     if (!something && !over) continue;
     note(something && !over);
-    if (!something) return outcome::in_vain;
+    if (!something) return outcome::failed;
     return over ? outcome::interrupted : outcome::paid;
   }
 }

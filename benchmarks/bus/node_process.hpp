@@ -5,7 +5,7 @@
 #include "bus/board.hpp"
 #include "bus/numbered_messages.hpp"
 
-#include <quintet/net/bus.hpp>
+#include <quintet/bus/bus_node.hpp>
 
 #include <cstdint>
 #include <map>

@@ -33,7 +33,7 @@ class shm_client final : public worker {
     for (link& l : links_) send(l);
     last_arrival_ = now_ns();
     while (open_ != 0 && !drained())
-      if (!look_at_all()) rest();
+      if (!poll_all()) rest();
     for (link& l : links_) close_at_end(l);
   }
 
@@ -58,7 +58,7 @@ class shm_client final : public worker {
   }
 
   /// Returns whether a connection had a reply.
-  bool look_at_all() {
+  bool poll_all() {
     bool found = false;
     for (link& l : links_) found |= l.memory && look(l);
     return found;
@@ -96,7 +96,7 @@ class shm_client final : public worker {
   void rest() {
     for (const auto begun = now_ns(); spin_ns_ != 0 && now_ns() - begun < spin_ns_;)
       for (int i = 0; i < looks_per_clock; ++i)
-        if (look_at_all()) return;
+        if (poll_all()) return;
     link* const next = next_in_turn();
     if (!next) return;
     const auto begun = now_ns();

@@ -54,7 +54,7 @@ struct serve_options {
   accept_strategy accept = accept_strategy::main_reactor;
   placement_policy placement = placement_policy::round_robin;
   offload_policy offload = offload_policy::automatic;
-  bool strict = false, own_descriptors = false, pool_per_loop = false;
+  bool strict = false, own_descriptors = false;
   std::string pin_loops;
   rebalance_options rebalance;
   std::chrono::nanoseconds spin{0};
@@ -129,7 +129,6 @@ config make_config(const serve_options& o) {
   c.advanced.accept_strictly = o.strict;
   c.placement.policy = o.placement;
   c.threads.offload.policy = o.offload;
-  c.threads.pool_per_loop = o.pool_per_loop;
   c.advanced.rebalance = o.rebalance;
   pin_loops(c, o.pin_loops);
   c.placement.own_descriptors = o.own_descriptors;
@@ -288,7 +287,6 @@ void add_server_options(CLI::App& app, serve_options& o) {
   add_parsed(app, "--offload", o.offload, named<offload_policy>("an offload policy"),
              "batches that models 3 and 5 hand off to workers: always, adaptive, or automatic (adaptive in model 5)")
       ->type_name("NAME");
-  app.add_flag("--pool-per-loop", o.pool_per_loop, "model 5: a pool for each loop, none shared");
   add_parsed(app, "--engine", o.engine, parse_engine,
              "I/O engine: epoll, asio, uring, or automatic (epoll, unless QUINTET_ENGINE names another)")
       ->type_name("NAME");

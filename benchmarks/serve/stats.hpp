@@ -97,9 +97,9 @@ inline boost::json::object to_json(const priority_statistics& s) {
 
 inline boost::json::object to_json(const heartbeat_statistics& s) {
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
-  return {{"looks", s.looks},
+  return {{"scans", s.scans},
           {"pings", s.pings},
-          {"breaches", s.breaches},
+          {"late", s.late},
           {"late_p50_us", microseconds(s.lateness.percentile(50))},
           {"late_p99_us", microseconds(s.lateness.percentile(99))},
           {"late_max_us", microseconds(s.lateness.max)}};

@@ -85,7 +85,7 @@ for reason in $(sed -nE '/^enum class errc/,/^};/s/^  ([a-z_]+)( = 1)?,.*/\1/p' 
 done
 
 # Every variable of the environment that the library reads must have a row in doc/embedding.md.
-for variable in $(grep -rhoE '"(QUINTET|LISTEN)_[A-Z_]+"' base net threadmodels --include='*.cpp' --exclude-dir=tests | sort -u | tr -d '"'); do
+for variable in $(grep -rhoE '"(QUINTET|LISTEN)_[A-Z_]+"' base net threadmodels bus --include='*.cpp' --exclude-dir=tests | sort -u | tr -d '"'); do
   grep -q "^| .*\`$variable\`" doc/embedding.md || { echo "doc/embedding.md: nothing about $variable" >&2; failed=1; }
 done
 
@@ -101,7 +101,7 @@ while IFS=: read -r document line path; do
   compgen -G "$source" > /dev/null || compgen -G "$source.*" > /dev/null ||
     { [[ $path == build/*/examples/* ]] && compgen -G "examples/tutorial/${path##*/}*" > /dev/null; } ||
     { echo "$document:$line: there is no $path" >&2; failed=1; }
-done < <(grep -noP '(?<![\w/.<>-])((base|net|threadmodels|examples|benchmarks|scripts|cmake|doc|fuzz)|build/\w+/(examples|benchmarks|net))/[\w./*-]*\w(?![\w<])' \
+done < <(grep -noP '(?<![\w/.<>-])((base|net|threadmodels|bus|examples|benchmarks|scripts|cmake|doc|fuzz)|build/\w+/(examples|benchmarks|net))/[\w./*-]*\w(?![\w<])' \
   -H "${documents[@]}")
 
 # anchors <file>: prints the anchors that GitHub makes from the headings.

@@ -26,5 +26,5 @@ while IFS= read -r file; do
       before = $0; before_mark = is_text ? mark : "none"
     }
     END {exit bad}' "$file" >&2 || failed=1
-done < <(find base net threadmodels examples benchmarks fuzz cmake -name '*.[hc]pp' | sort)
+done < <(find base net threadmodels bus examples benchmarks fuzz cmake -name '*.[hc]pp' | sort)
 exit $failed

@@ -7,7 +7,7 @@ compiler=$1 include=$2
 
 # The headers that may include Asio. All others must not, because Asio costs five seconds per compiled file.
 asio_headers=" net/asio.hpp net/loop/asio.hpp net/loop/asio_guest.hpp net/loop/executor.hpp \
-net/connection_pool.hpp net/client/connection_pool.hpp "
+net/connection_pool.hpp net/client/connection_pool.hpp net/engine/asio_wake_ups.hpp "
 
 check() {
   local header=$1 dependencies
@@ -24,5 +24,5 @@ check() {
 }
 export -f check  # for the shells that xargs starts
 export compiler include asio_headers
-find base net threadmodels -name '*.hpp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
+find base net threadmodels bus -name '*.hpp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
   xargs -P 2 -I{} bash -c 'check "$1"' _ {}

@@ -5,8 +5,8 @@ set -euo pipefail
 # Bottom-up. The root of net forwards to its folders, for users: nothing in the library includes it.
 folders=(
   base base/build base/metrics base/memory base/work base/encoding base/framing
-  net/names net/options net/watch net/engine net/engine/uring net/engine/shm net/loop net/connection net/server net/client net/bus net/testing
-  threadmodels/placement threadmodels/compute threadmodels net
+  net/names net/options net/watch net/engine net/engine/uring net/engine/shm net/loop net/connection net/server net/client net/testing
+  threadmodels/placement threadmodels/compute threadmodels bus/messages bus/wires bus/links bus/node bus net
 )
 failed=0
 complain() { printf '%s\n' "$*" >&2; failed=1; }
@@ -21,7 +21,7 @@ while IFS=: read -r file line path; do
   [[ ${rank[$from]-} ]] || { complain "$file: its folder $from is not in check_layers"; continue; }
   [[ ${rank[$to]-} ]] || { complain "$file:$line: $to is not a folder of the library"; continue; }
   [[ $from == net ]] || ((rank[$to] <= rank[$from])) || complain "$file:$line: $from includes $target, which stands above it"
-done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' base net threadmodels --include='*.hpp' --include='*.cpp' |
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' base net threadmodels bus --include='*.hpp' --include='*.cpp' |
   grep -vE '^[a-z]+/tests/' | sed -E 's/^([^:]+):([0-9]+):[^"]*"([^"]*)".*/\1:\2:\3/')
 
 # forbid <directory> <pattern of an include's path> <pattern of excepted files> <message>
@@ -33,12 +33,12 @@ forbid() {
     complain "$4"$'\n'"$found"
   fi
 }
-for layer in base net threadmodels; do
+for layer in base net threadmodels bus; do
   forbid "$layer" 'quintet/' "$layer/tests/" 'the library includes its own headers by relative paths:'
 done
 forbid base 'boost/asio' '-' 'base includes Asio:'
-forbid base/tests 'quintet/(net|threadmodels)/' '-' 'tests of base include what stands above it:'
-forbid net/tests 'quintet/threadmodels/' '-' 'tests of net include what stands above it:'
+forbid base/tests 'quintet/(net|threadmodels|bus)/' '-' 'tests of base include what stands above it:'
+forbid net/tests 'quintet/(threadmodels|bus)/' '-' 'tests of net include what stands above it:'
 forbid examples '(quintet/)?(benchmarks|fuzz)/' '-' 'an example includes the benchmarks or a fuzz target:'
 forbid benchmarks '(quintet/)?(examples|fuzz)/' '-' 'the benchmarks include an example or a fuzz target:'
 exit $failed

@@ -37,7 +37,7 @@ without() {
     > "$work/without/$1"
 }
 all_includes() {
-  grep -rhoE --include='*.[hc]pp' --exclude-dir=tests --exclude-dir=uring '^ *# *include <[^>]+>' base net threadmodels
+  grep -rhoE --include='*.[hc]pp' --exclude-dir=tests --exclude-dir=uring '^ *# *include <[^>]+>' base net threadmodels bus
 }
 of_linux=(liburing.h sched.h syscall.h ucontext.h)
 of_linux+=(sys/{epoll,eventfd,fanotify,inotify,personality,prctl,random,sendfile,signalfd,syscall,sysinfo,timerfd}.h)
@@ -86,7 +86,7 @@ compiles "$work/accepted.cpp" /dev/null || { echo 'refuses a file that includes 
 
 # Files that are listed are compiled alone, as are sources that ask for the system. All other headers are compiled
 # together. All other sources are only preprocessed, together, which suffices to find an #error; the compiler names the file.
-find base net threadmodels -name '*.[hc]pp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
+find base net threadmodels bus -name '*.[hc]pp' -not -path '*/tests/*' -not -path 'net/engine/uring/*' | sort |
   while IFS= read -r file; do
     if is_listed "$file" || { [[ $file == *.cpp ]] && grep -q '__linux' "$file"; }; then
       echo "$file"

@@ -26,7 +26,7 @@ WITH_FIGURE = ('1.7 1.13 1.14 1.15 1.16 1.17 1.18 1.19 1.20 2.1 2.4 2.5 2.8 2.11
 UNMEASURED = 'TO MEASURE'
 MOST_WORDS, MOST_SOURCES, MOST_PROOFS = 12, 2, 3
 
-TESTED = ('base', 'net', 'threadmodels', 'examples', 'benchmarks')  # where CMake finds tests by their names
+TESTED = ('base', 'net', 'threadmodels', 'bus', 'examples', 'benchmarks')  # where CMake finds tests by their names
 CASE = re.compile(r'BOOST_(AUTO|DATA|FIXTURE)_TEST_CASE(_TEMPLATE)?|QUINTET_(SCENARIO|ENGINE_TEST)')
 MACRO = re.compile(r'^((?:BOOST|QUINTET)_\w+)\((\w*)', re.M)
 FUNCTION = re.compile(r'^def (\w+)(.*?)(?=^def |\Z)', re.M | re.S)

@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""check_system_calls [--list] [FOLDER]: the library looks at the result of each system call.
+"""check_system_calls [--list] [FOLDER]: the library looks at the result of each system call, and a test refuses it.
 
-A result that is not used must be in REASONS with the reason why nobody needs it, as often as it occurs. `--list` prints
-each call site, with "used" or the reason.
+A test names the sites that it refuses ("net/engine/x.cpp: bind"), each as often as it occurs. Others must be in
+untried_system_calls.py, with the reason. A result that is not used must be in REASONS with the reason why nobody needs
+it, as often as it occurs. `--list` prints each call site, with "used" or the reason.
 """
 import glob
 import re
 import sys
 
-LAYERS = 'base', 'net', 'threadmodels'
+import untried_system_calls
+
+LAYERS = 'base', 'net', 'threadmodels', 'bus'
 NOT_THE_LIBRARY = '/tests/', '/testing/'
 # Functions of the system that return nothing, or no error.
 NO_RESULT = {'_exit', 'freeaddrinfo', 'pthread_self', 'sched_yield', 'secure_getenv', 'getpid', 'pthread_equal'}
+# Functions of net/engine/system_call.hpp that make no call.
+NO_CALL = {'system_call::' + name for name in ('as_word', 'error_of', 'is_for_now', 'to_milliseconds')}
+# The tests that refuse calls, and how they name a site.
+REFUSING = 'threadmodels/tests/*refused_*_test.cpp', 'threadmodels/tests/*/fault_classes.cpp'
+SITE = re.compile(r'\b((?:base|net|threadmodels|bus)/[\w/]+\.[ch]pp):\s+(?://\s*)?([a-z_]\w*(?:::\w+)?)')
 CALL = re.compile(r'(?<![\w>:])::([a-z_]\w*)\(|\b(io_uring_(?:submit|register|queue_init)\w*|system_call::\w+)\(')
 
 HEAD = re.compile(r'\s*(?:else\b|case [^:]+(?<!:):(?!:)|default:|(?:if|for|while|switch)(?: constexpr)?\s*(?=\())')
@@ -26,6 +34,7 @@ SHUT = 'fails if the peer has ended the connection already'
 REASONS = {
     ('net/client/name_lookups.cpp', 'pthread_sigmask'): (2, VALID),
     ('net/client/name_lookups.cpp', 'sigfillset'): (1, VALID),
+    ('net/client/name_lookups.cpp', 'sigdelset'): (1, VALID),
     ('net/engine/blocking_engine.cpp', 'pthread_kill'): (1, 'the thread exists, and the signal is not queued'),
     ('net/engine/blocking_engine.cpp', 'setsockopt'): (1, 'a time-out of a socket: needs no memory, and the value is valid'),
     ('net/engine/epoll_engine.cpp', 'epoll_ctl'): (2, 'EPOLL_CTL_DEL needs no resources'),
@@ -144,6 +153,28 @@ def complaints(files, reasons):
             yield f'check_system_calls.py: REASONS has {count} of {name}() in {path}, which ignores {found}'
 
 
+def untried(files, tests, reasons):
+    """Yields what is wrong with used sites that `tests`, texts of sources, do not name, and with `reasons` for them."""
+    sites, named = {}, {}
+    for path, text in files:
+        for line, name, used in calls(text):
+            if used and name not in NO_CALL:
+                sites.setdefault((path, name), []).append(line)
+    for site in (site for text in tests for site in SITE.findall(text)):
+        named[site] = named.get(site, 0) + 1
+    for (path, name), lines in sites.items():
+        tried, excused = named.get((path, name), 0), reasons.get((path, name), (0, ''))[0]
+        if len(lines) > tried + excused:
+            yield (f'{path}:{lines[-1]}: no test refuses {name}() (sites: {len(lines)}, named by tests: {tried}, excused: '
+                   f'{excused}); add a row to refused_starts_test or refused_calls_test, or the reason to '
+                   'untried_system_calls.py')
+    for path, name in sorted(set(named) - set(sites)):
+        yield f'{path}: a test names a site of {name}(), which is not there'
+    for (path, name), (count, _) in reasons.items():
+        if len(sites.get((path, name), [])) < count:
+            yield f'untried_system_calls.py: {count} of {name}() in {path}, which has {len(sites.get((path, name), []))}'
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != '--list']
     files = [(name, open(path).read()) for name, path in sources(arguments[0] if arguments else '.')]
@@ -152,6 +183,9 @@ def main():
             for line, name, used in calls(text):
                 print(f'{path}:{line}: {name}: ' + ('used' if used else REASONS.get((path, name), (0, 'IGNORED'))[1]))
     found = list(complaints(files, REASONS))
+    folder = arguments[0] if arguments else '.'
+    tests = [open(path).read() for pattern in REFUSING for path in glob.glob(f'{folder}/{pattern}')]
+    found += untried(files, tests, untried_system_calls.REASONS)
     print(*found, sep='\n')
     return bool(found)
 

@@ -36,6 +36,16 @@ class Calls(unittest.TestCase):
         self.assertEqual(list(check_system_calls.complaints(files, {('a.cpp', 'close'): (1, 'why')})), [])
         self.assertIn('which ignores 1', next(check_system_calls.complaints(files, {('a.cpp', 'close'): (2, 'why')})))
 
+    def test_untried(self):
+        def said(test, reasons):
+            files = [('net/a.cpp', 'void g() {\nreturn ::bind(fd) + ::bind(other);\n}')]
+            return list(check_system_calls.untried(files, [test], reasons))
+        self.assertIn('no test refuses bind()', said('"net/a.cpp: bind"', {})[0])
+        self.assertEqual(said('"net/a.cpp: bind"', {('net/a.cpp', 'bind'): (1, 'why')}), [])
+        self.assertEqual(said('"net/a.cpp: bind, net/a.cpp: bind"', {}), [])
+        self.assertIn('which has 2', said('', {('net/a.cpp', 'bind'): (3, 'why')})[0])
+        self.assertIn('is not there', said('net/b.cpp: bind', {('net/a.cpp', 'bind'): (2, 'why')})[0])
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -24,7 +24,7 @@ EXTENSIONS = {'event_loop': 'The following functions are for extensions',
               'connection_registry': 'For heartbeat_monitor'}
 BACK = {'connection_registry': ('peer_of', 'drain')}  # below that comment, and not for extensions
 # Parts of loops, of models and of tests. A line for the class says enough.
-WHOLE = {'loop_timers', 'any_model', 'composed_model', 'memory_network', 'simulation', 'manual_clock'}
+WHOLE = {'loop_timers', 'composed_model', 'memory_network', 'simulation', 'manual_clock'}
 
 
 def is_public(lines, begin, at):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from cpp_tokens import not_understood, tokens_of
 
-LAYERS = ('base', 'net', 'threadmodels')
+LAYERS = ('base', 'net', 'threadmodels', 'bus')
 
 DECISIONS = {'if', 'for', 'while', 'case', 'catch', '?', '&&', '||', 'and', 'or'}
 # Words whose parentheses are no parameter list.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // bus_top: the routes, counters and shared memory of a node of the bus, again and again.
-#include <quintet/net/bus.hpp>
+#include <quintet/bus/bus_node.hpp>
 
-#include "common/bus_report.hpp"
+#include "bus_report.hpp"
 #include "common/options.hpp"
 #include "segments.hpp"
 

@@ -46,7 +46,7 @@ class controls {
 };
 
 // A file is a row of places, each a segment that begins with its two controls, at a multiple of a page.
-file_state look_at(const file_descriptor& file, std::size_t ring_size) {
+file_state read_state(const file_descriptor& file, std::size_t ring_size) {
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
   const std::size_t stride = shm::place_size(ring_size);
@@ -79,7 +79,7 @@ std::vector<file_state> files_of(pid_t process, std::size_t ring_size) {
     if (!std::filesystem::read_symlink(*entry, closed).string().starts_with("/memfd:quintet")) continue;
     // O_NONBLOCK: the number may meanwhile be a pipe's.
     const file_descriptor file(::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    file_state f = look_at(file, ring_size);
+    file_state f = read_state(file, ring_size);
     places += f.places;
     if (f.places > 0) all.push_back(std::move(f));
   }

@@ -35,18 +35,23 @@ void serve_page(const command& c) {
   example::serve("proxy", c.config, server);
 }
 
-/// Stops listening and gives relays `drain_time` to finish, then drains. An immediate drain would cut replies off: the
-/// server cannot know whether an upstream still owes one.
 template <class Server>
-void begin_to_end(Server& server, service& all) {
-  all.draining.store(true);
-  server.stop_listening();
+void drain_when_relays_have_ended(Server& server, service& all) {
   const auto deadline = server.main_loop().now() + example::drain_time;
   server.main_loop().every(std::chrono::milliseconds(10), [&server, &all, deadline, told = false]() mutable {
     if (told || (all.counts.open.load() > 0 && server.main_loop().now() < deadline)) return;
     told = true;
     server.drain(std::chrono::seconds(1));
   });
+}
+
+/// Stops listening and gives relays `drain_time` to finish, then drains. An immediate drain would cut replies off: the
+/// server cannot know whether an upstream still owes one.
+template <class Server>
+void begin_to_end(Server& server, service& all) {
+  all.draining.store(true);
+  server.stop_listening();
+  server.main_loop().post([&server, &all] { drain_when_relays_have_ended(server, all); });  // its time begins then
 }
 
 void serve_relays(const command& c) {

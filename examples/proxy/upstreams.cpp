@@ -29,8 +29,8 @@ void upstreams::begin(service& all) {
   if (std::exchange(all_, &all)) return;
   shelves_.resize(all.options.upstreams.size());
   if (all.options.pool == 0) return;
-  loop_.after(quintet::duration::zero(), [this] { look_after_shelves(); });  // after the current client's attempt
-  loop_.every(std::chrono::seconds(1), [this] { look_after_shelves(); });
+  loop_.after(quintet::duration::zero(), [this] { tidy_shelves(); });  // after the current client's attempt
+  loop_.every(std::chrono::seconds(1), [this] { tidy_shelves(); });
 }
 
 quintet::connect_options upstreams::connect_options() const {
@@ -53,8 +53,8 @@ void upstreams::try_next(attempt_list::iterator a) {
   const std::size_t to = std::exchange(a->next, (a->next + 1) % shelves_.size());
   --a->left;
   if (const int ready = take_ready(to); ready >= 0) return end(a, {}, ready);
-  a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, int handle) {
-    if (!failed) return end(a, {}, handle);
+  a->connecting.emplace(loop_, connect_options(), [this, a](quintet::error_code failed, quintet::stream_handle stream) {
+    if (!failed) return end(a, {}, stream.get());
     all_->counts.failures.fetch_add(1, std::memory_order_relaxed);
     if (a->left == 0) return end(a, failed, -1);
     try_next(a);
@@ -83,7 +83,7 @@ int upstreams::take_ready(std::size_t upstream) {
   return -1;
 }
 
-void upstreams::look_after_shelves() {
+void upstreams::tidy_shelves() {
   const quintet::time_point too_old = loop_.now() - keeps_for;
   for (std::size_t i = 0; i < shelves_.size(); ++i) {
     std::erase_if(shelves_[i].ready, [&](const unused& u) {
@@ -95,15 +95,15 @@ void upstreams::look_after_shelves() {
   }
 }
 
-// A failed attempt is repeated by the next look_after_shelves().
+// A failed attempt is repeated by the next tidy_shelves().
 void upstreams::fill(std::size_t upstream) {
   shelf& s = shelves_[upstream];
   if (all_->draining.load(std::memory_order_relaxed) || loop_.stopping()) return;
   for (std::size_t n = s.ready.size() + s.connecting.size(); n < all_->options.pool; ++n) {
     const auto at = s.connecting.emplace(s.connecting.end());
-    at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, int handle) {
+    at->emplace(loop_, connect_options(), [this, &s, at](quintet::error_code failed, quintet::stream_handle stream) {
       s.connecting.erase(at);
-      if (!failed) s.ready.push_back({handle, loop_.now()});
+      if (!failed) s.ready.push_back({stream.get(), loop_.now()});
     });
     (*at)->start(all_->options.upstreams[upstream]);
   }

@@ -49,7 +49,7 @@ class upstreams {
   void try_next(attempt_list::iterator a);
   void end(attempt_list::iterator a, quintet::error_code failed, int handle);
   int take_ready(std::size_t upstream);
-  void look_after_shelves();
+  void tidy_shelves();
   void fill(std::size_t upstream);
   [[nodiscard]] quintet::connect_options connect_options() const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // bus_top_segments_test: bus_top shows the places that are in use, and believes nothing that a node says.
+#include "bus_top/bus_report.hpp"
 #include "bus_top/segments.hpp"
-#include "common/bus_report.hpp"
 
 #include <quintet/net/engine/shm/endpoint.hpp>
 #include <quintet/net/engine/shm/segment_pool.hpp>

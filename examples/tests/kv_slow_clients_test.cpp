@@ -68,7 +68,7 @@ class running_server {
 
   std::atomic<int> timeouts_{0}, others_{0};  // before the server, which changes them until its end
   kv::store store_;
-  quintet::server<kv::session> server_;
+  quintet::server server_;
   std::thread thread_;
 };
 

@@ -5,10 +5,10 @@
 #include "http_hello/session.hpp"
 #include "kv/session.hpp"
 
-#include <quintet/net/basic_server.hpp>
 #include <quintet/net/simulation.hpp>
 #include <quintet/threadmodels/config.hpp>
 #include <quintet/threadmodels/models.hpp>
+#include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -82,9 +82,9 @@ class world_of_one {
   void pass(quintet::duration time) { world_.advance(time); }
 
  private:
-  quintet::simulation world_{1};
+  quintet::testing::simulation world_{1};
   std::vector<quintet::error_code> reasons_;
-  quintet::basic_server<quintet::single_reactor, Handler> server_;
+  quintet::server server_;
   int client_ = -1;
 };
 

@@ -4,9 +4,9 @@
 #include "tutorial/step7_database/session.hpp"
 #include "tutorial/wire.hpp"
 
-#include <quintet/net/basic_server.hpp>
 #include <quintet/net/simulation.hpp>
 #include <quintet/threadmodels/models.hpp>
+#include <quintet/threadmodels/server.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -60,22 +60,21 @@ class world {
   world(const world&) = delete;
   world& operator=(const world&) = delete;
 
-  quintet::simulation& sim() { return sim_; }
+  quintet::testing::simulation& sim() { return sim_; }
   void drain() { server_.drain(5s), sim_.run_until_quiet(); }
   [[nodiscard]] bool has_finished() { return server_.main_loop().finished(); }
 
  private:
   using sessions = decltype(tutorial::make_sessions(std::declval<tutorial::service&>()));
 
-  quintet::simulation sim_;
+  quintet::testing::simulation sim_;
   tutorial::service all_;
-  quintet::basic_server<quintet::single_reactor, sessions> server_{
-      {.listen = {"127.0.0.1:7", "127.0.0.1:8"},
-       .limits = small_limits(),
-       .make_engine = [this] { return sim_.network().make_engine(); },
-       .time = &sim_.time()},
-      quintet::single_reactor(),
-      tutorial::make_sessions(all_)};
+  quintet::server server_{{.listen = {"127.0.0.1:7", "127.0.0.1:8"},
+                           .limits = small_limits(),
+                           .make_engine = [this] { return sim_.network().make_engine(); },
+                           .time = &sim_.time()},
+                          quintet::single_reactor(),
+                          tutorial::make_sessions(all_)};
 };
 
 class client {
@@ -114,9 +113,9 @@ class client {
   [[nodiscard]] bool was_reset() { return net().was_reset(handle_); }
 
  private:
-  quintet::memory_network& net() { return sim_.network(); }
+  quintet::testing::memory_network& net() { return sim_.network(); }
 
-  quintet::simulation& sim_;
+  quintet::testing::simulation& sim_;
   int handle_;
   std::string received_;
 };

@@ -3,18 +3,20 @@
 #include "client_core.hpp"
 
 #include "../engine/make_engine.hpp"
-#include "../loop/background_run.hpp"
 #include "../loop/placing.hpp"
+#include "../loop/prepared_thread.hpp"
 
 #include <stdexcept>
 #include <utility>
 
 namespace quintet {
 
-client_core::client_core(client_options options, std::unique_ptr<model_interface> model)
+client_core::client_core(client_options options, std::unique_ptr<model_interface> model,
+                         std::unique_ptr<detail::link_source> links)
     : options_((validate(options), std::move(options))),
       host_(options_.limits, options_.memory, options_.log),
       model_(std::move(model)),
+      source_(std::move(links)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.loop}),
       links_(main_, options_, host_.registry) {}
 
@@ -41,7 +43,14 @@ void client_core::run() {
 
 void client_core::run_in_background() {
   run_once();
-  background_ = detail::run_in_background("qnt-client", main_, [this] { start(); }, [this] { finish(); });
+  const auto prepare = [this] {
+    main_.io().prepare();
+    start();
+  };
+  background_ = detail::start_prepared_thread("qnt-client", prepare, [this] {
+    main_.run();
+    finish();
+  });
 }
 
 void client_core::start() {

@@ -13,13 +13,29 @@
 
 namespace quintet {
 
+class client_core;
 class session_link;
 
-/// The base of basic_client, which makes the links. Users see its public functions as a client's.
+namespace detail {
+
+/// Makes the links of a client. Knows the handler's type.
+class link_source {
+ public:
+  virtual ~link_source() = default;
+  /// [any thread] May throw.
+  virtual std::unique_ptr<client_link> make(client_core& client, destination to) = 0;
+};
+
+}  // namespace detail
+
+/// The base of basic_client, which knows how to make the links. Users see its public functions as a client's.
 class client_core {
  public:
   client_core(const client_core&) = delete;
   client_core& operator=(const client_core&) = delete;
+  /// [any thread] Stops the client, and waits for the thread of run_in_background(). Not on a thread of the client, nor
+  /// during run(), nor while another thread uses the client.
+  virtual ~client_core() { shut_down(); }
 
   /// [any thread] Serves the client's connections until stop(). On return all connections are closed and all threads
   /// have ended. A client runs once: a second call of run() or run_in_background() throws std::logic_error.
@@ -45,7 +61,7 @@ class client_core {
 
   /// [any thread] Begins a link: connects once the client runs. The result is reported to the handler's on_open or to
   /// on_connect_failed. Throws std::bad_alloc.
-  link_id connect(destination to) { return links_.start(make_link(std::move(to))); }
+  link_id connect(destination to) { return links_.start(source_->make(*this, std::move(to))); }
   /// [any thread] Ends a link. An attempt is cancelled; a connection closes as by connection_registry::close(). No
   /// attempt follows. Harmless when the link has ended. Throws std::bad_alloc.
   void disconnect(link_id which) { links_.disconnect(which); }
@@ -55,8 +71,11 @@ class client_core {
   [[nodiscard]] event_loop& main_loop() noexcept { return main_; }
   /// [any thread] Returns the registry of the client's connections: send, close or post to them by id.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
-  /// [any thread] Returns the counters of the client and its loops. See model() for a model's own counters.
+  /// [any thread] Returns the counters of the client and its loops. See model() for the model's own figures.
   [[nodiscard]] client_statistics statistics() const;
+
+  /// [any thread] Returns the threading model.
+  [[nodiscard]] const model_interface& model() const noexcept { return *model_; }
 
   /// run() in three parts, for a client whose main loop is driven by hand: start(), main_loop().poll() until stop() has
   /// been called and main_loop().finished(), finish().
@@ -65,25 +84,20 @@ class client_core {
 
  protected:
   /// Throws config_error.
-  client_core(client_options options, std::unique_ptr<model_interface> model);
-  virtual ~client_core() = default;
-  /// Stops the client, and ends everything that may use a link. A derived class must call it in its destructor.
-  void shut_down();
-  /// [any thread] Makes a link. May throw.
-  virtual std::unique_ptr<client_link> make_link(destination to) = 0;
-
-  [[nodiscard]] client_links& all_links() noexcept { return links_; }
-  [[nodiscard]] const model_interface& stored_model() const noexcept { return *model_; }
+  client_core(client_options options, std::unique_ptr<model_interface> model,
+              std::unique_ptr<detail::link_source> links);
 
  private:
   friend class session_link;
 
   void run_once();
+  void shut_down();
   [[nodiscard]] bool keeps_handlers() const noexcept { return options_.reconnect && options_.reconnect->keep_handler; }
 
   client_options options_;
   connection_host host_;  // before the loops: connections on them use it
-  std::unique_ptr<model_interface> model_;
+  const std::unique_ptr<model_interface> model_;
+  const std::unique_ptr<detail::link_source> source_;
   mutable event_loop main_;  // counters() is the loop's own, non-const accessor
   client_links links_;
   std::thread background_;

@@ -60,21 +60,21 @@ void client_link::attempt() noexcept {
   ++attempts_;
   all_.attempts_.add();
   connector_.emplace(all_.main_, all_.options_.connecting,
-                     [this](error_code why, int handle) { attempt_ended(why, handle); });
+                     [this](error_code why, stream_handle stream) { attempt_ended(why, std::move(stream)); });
   connector_->start(to_);
 }
 
-void client_link::attempt_ended(error_code why, int handle) noexcept {
+void client_link::attempt_ended(error_code why, stream_handle stream) noexcept {
   connector_.reset();
   if (why) return failed(why);
   connected_ = all_.main_.now();
-  limit_buffers(handle);
+  limit_buffers(stream.get());
   all_.drain_tracker_.entered();
   try {
-    place(handle);
+    place(std::move(stream));
   } catch (...) {
     all_.drain_tracker_.left();
-    all_.main_.io().close(handle);
+    all_.main_.io().close(std::move(stream));
     failed(detail::reason_of_exception());
   }
 }

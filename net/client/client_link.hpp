@@ -79,9 +79,9 @@ class client_link : private work_item, private link_entry {
  protected:
   client_link(client_links& all, destination to) : work_item(&client_link::begin), all_(all), to_(std::move(to)) {}
 
-  /// [loop] Main loop only. Makes a connection of the handle, on a loop of the model's choice. If it throws, the caller
-  /// still owns the handle.
-  virtual void place(int handle) = 0;
+  /// [loop] Main loop only. Makes a connection of the stream, on a loop of the model's choice. If it throws, the caller
+  /// still owns the stream.
+  virtual void place(stream_handle&& stream) = 0;
 
   // Reports of the connection's loop. refused() or ended() is the link's last call there.
   void opened(connection_id c) noexcept;
@@ -108,7 +108,7 @@ class client_link : private work_item, private link_entry {
   static void begin(work_item& item) noexcept;
   static void handle_outcome(work_item& item) noexcept;
   void attempt() noexcept;
-  void attempt_ended(error_code failed, int handle) noexcept;
+  void attempt_ended(error_code failed, stream_handle stream) noexcept;
   void failed(error_code why) noexcept;
   void report_failure(error_code why, std::optional<duration> retry_in) const noexcept;
   void limit_buffers(int handle) const noexcept;

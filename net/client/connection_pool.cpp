@@ -79,8 +79,9 @@ bool connection_pool::dials_if_necessary() noexcept {
     auto at = dialling_.end();
     try {
       at = dialling_.emplace(at);
-      *at = std::make_unique<connector>(loop_, options_.connecting,
-                                        [this, at](error_code failed, int handle) { dialled(at, failed, handle); });
+      *at = std::make_unique<connector>(loop_, options_.connecting, [this, at](error_code failed, stream_handle s) {
+        dialled(at, failed, s.release());
+      });
     } catch (const std::bad_alloc&) {
       if (at != dialling_.end()) dialling_.erase(at);
       return false;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <new>
 #include <string>
 #include <utility>
@@ -20,6 +21,12 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 namespace quintet {
+namespace {
+
+// Until the next address is tried in parallel (RFC 8305).
+constexpr duration attempt_delay = std::chrono::milliseconds(250);
+
+}  // namespace
 
 /// An attempt with one address. Owns the handle.
 class connector::attempt final : public attempt_entry,
@@ -40,10 +47,10 @@ class connector::attempt final : public attempt_entry,
   void end() noexcept {
     if (in_guest_) (void)std::exchange(in_guest_, nullptr)->release();
     stop_watching();
-    if (handle_ >= 0) loop_.io().close(handle_);
+    if (handle_ >= 0) loop_.io().close(take());
     loop_.defer(*this);
   }
-  [[nodiscard]] int take() noexcept { return std::exchange(handle_, -1); }
+  stream_handle take() noexcept { return {std::exchange(handle_, -1), std::move(carried_)}; }
 
  private:
   void on_connected(error_code result) noexcept override {
@@ -55,8 +62,8 @@ class connector::attempt final : public attempt_entry,
   [[nodiscard]] error_code check_server() const noexcept;
   void on_event() noexcept override;
   void stop_watching() noexcept {
-    if (connect_channel::handle() >= 0) loop_.io().remove(static_cast<connect_channel&>(*this));
-    if (event_channel::handle() >= 0) loop_.io().remove(static_cast<event_channel&>(*this));
+    if (connect_channel::handle() >= 0) (void)loop_.io().remove(static_cast<connect_channel&>(*this));
+    if (event_channel::handle() >= 0) (void)loop_.io().remove(static_cast<event_channel&>(*this));
   }
   error_code watch_in_guest() noexcept;
   static void destroy_deferred(work_item& item) noexcept { delete static_cast<attempt*>(&item); }
@@ -64,6 +71,7 @@ class connector::attempt final : public attempt_entry,
   connector& owner_;
   event_loop& loop_;
   int handle_;
+  std::unique_ptr<transport> carried_;
   const candidate& to_;
   using descriptor = boost::asio::posix::basic_stream_descriptor<loop_executor>;
   std::shared_ptr<descriptor> in_guest_;  // shared with a wait that may end later than this
@@ -101,7 +109,7 @@ void connector::attempt::on_event() noexcept try {
   const error_code failed = shm::receive_offer(handle_, memory);
   if (failed == boost::system::errc::resource_unavailable_try_again) return;
   stop_watching();
-  if (!failed) shm::parked_endpoints::put(handle_, std::move(memory));
+  if (!failed) carried_ = std::make_unique<shm::carried_endpoint>(std::move(memory));
   owner_.attempt_ended(*this, failed);
 } catch (...) {
   owner_.attempt_ended(*this, detail::reason_of_exception());
@@ -111,7 +119,7 @@ connector::connector(event_loop& loop, const connect_options& options, done_func
     : loop_(loop),
       options_(options),
       done_(std::move(done)),
-      limit_([this] { finish(errc::connect_timeout, -1); }),
+      limit_([this] { finish(errc::connect_timeout); }),
       next_([this] { try_next(); }) {
   if (options_.upgrade != connection_upgrade::none && !loop_.options().tuning.shared_memory)
     throw config_error("upgrade is shared_memory; the loop's tuning.shared_memory must be true");
@@ -135,7 +143,7 @@ void connector::start(const destination& to) noexcept {
 
 // A timer starts the first attempt, too, so that start() returns before the done function is called.
 void connector::found(error_code failed, const std::vector<address>& candidates) noexcept {
-  if (failed) return finish(failed, -1);
+  if (failed) return finish(failed);
   try {
     candidates_ = to_try(interleaved(candidates));
   } catch (const std::bad_alloc&) {
@@ -166,7 +174,7 @@ int connector::open(const candidate& to) noexcept {
 }
 
 void connector::try_next() noexcept {
-  if (loop_.stopping()) return finish(errc::stopped, -1);
+  if (loop_.stopping()) return finish(errc::stopped);
   while (tried_ < candidates_.size()) {
     const candidate& to = candidates_[tried_++];
     const int handle = open(to);
@@ -174,14 +182,14 @@ void connector::try_next() noexcept {
     auto* const a = new (std::nothrow) attempt(*this, handle, to);
     if (!a) {
       loop_.io().close(handle);
-      return finish(make_error_code(boost::system::errc::not_enough_memory), -1);
+      return finish(make_error_code(boost::system::errc::not_enough_memory));
     }
     pending_attempts_.push_back(*a);
     if (const error_code ec = a->watch()) return attempt_ended(*a, ec);
-    if (tried_ < candidates_.size()) loop_.start(next_, options_.attempt_delay);
+    if (tried_ < candidates_.size()) loop_.start(next_, attempt_delay);
     return;
   }
-  if (pending_attempts_.empty()) finish(last_failure_, -1);
+  if (pending_attempts_.empty()) finish(last_failure_);
 }
 
 void connector::attempt_ended(attempt& which, error_code failed) noexcept {
@@ -193,14 +201,14 @@ void connector::attempt_ended(attempt& which, error_code failed) noexcept {
   try_next();  // no delay: the attempt has ended
 }
 
-void connector::abort() noexcept { finish(errc::stopped, -1); }
+void connector::abort() noexcept { finish(errc::stopped); }
 
-void connector::finish(error_code why, int handle) noexcept {
+void connector::finish(error_code why, stream_handle stream) noexcept {
   clean_up();
   event_loop& loop = loop_;  // done() may destroy this object
   const done_function done = std::move(done_);
   try {
-    done(why, handle);
+    done(why, std::move(stream));
   } catch (...) {
     loop.counters().handler_errors.add();
   }

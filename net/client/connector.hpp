@@ -22,14 +22,14 @@ class resolver;
 ///
 /// Connects on any loop. If the engine cannot watch handles, because it blocks in another call, the loop's guest does.
 ///
-/// The done function is called once, on the loop, never within start(). It gets a handle, which it then owns, or an
+/// The done function is called once, on the loop, never within start(). It gets a stream, which it then owns, or an
 /// error. The errors are the system's for the last failed address, the resolver's, errc::connect_timeout, and
 /// errc::stopped when the loop stops. The function may destroy the connector. If it throws, `handler_errors` counts
-/// that, and the handle stays its own.
+/// that, and the stream stays its own.
 class connector final : private loop_member {
  public:
   /// Gets the result of the attempt.
-  using done_function = std::function<void(error_code failed, int handle)>;
+  using done_function = std::function<void(error_code failed, stream_handle stream)>;
 
   /// [loop] `done` must not be empty. Throws config_error if the options ask for an upgrade that the loop cannot serve.
   connector(event_loop& loop, const connect_options& options, done_function done);
@@ -56,7 +56,7 @@ class connector final : private loop_member {
   void try_next() noexcept;
   void attempt_ended(attempt& which, error_code failed) noexcept;
   void abort() noexcept override;
-  void finish(error_code why, int handle) noexcept;
+  void finish(error_code why, stream_handle stream = {}) noexcept;
   void clean_up() noexcept;
 
   event_loop& loop_;

@@ -2,12 +2,14 @@
 // name_lookups: looks host names up side by side, on threads of its own, and shares equal look-ups.
 #pragma once
 
+#include "../../base/clock.hpp"
 #include "../../base/error.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../names/address.hpp"
 
 #include <boost/intrusive/list.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -32,7 +34,9 @@ struct lookup_answer {
 
 /// Nothing can interrupt getaddrinfo, so a name whose server is silent occupies a thread for seconds. Each look-up has
 /// a thread of its own, up to a limit; further ones wait for one to end. Requests for the same host and port share one
-/// look-up, so that a hanging name occupies one thread, however often it is asked for.
+/// look-up, so that a hanging name occupies one thread, however often it is asked for. A look-up that takes longer than
+/// `slow_after` does not count against the limit any more, so names that hang delay others no longer than that, until
+/// there are `most_threads` for each look-up of the limit.
 ///
 /// The threads are detached and own all that they use. No destructor waits for them, and the process may exit.
 class name_lookups {
@@ -54,8 +58,12 @@ class name_lookups {
     std::shared_ptr<lookup_job> job_;
   };
 
+  static constexpr duration slow_after = std::chrono::seconds(1);
+  /// Threads for each look-up of the limit, slow ones included.
+  static constexpr std::size_t most_threads = 8;
+
   /// Throws std::bad_alloc.
-  explicit name_lookups(function look_up);
+  explicit name_lookups(function look_up, duration slow = slow_after);
   /// [any thread] Returns the instance that all connectors of the process share. It calls getaddrinfo. Throws
   /// std::bad_alloc.
   static name_lookups& of_process();
@@ -74,6 +82,9 @@ class name_lookups {
  private:
   struct state;
   static void run(const std::shared_ptr<state>& all, std::shared_ptr<lookup_job> job) noexcept;
+  static void start_spare(const std::shared_ptr<state>& all) noexcept;
+  /// A spare thread: waits until a look-up may begin, and runs it.
+  static void wait_and_run(const std::shared_ptr<state>& all) noexcept;
 
   std::shared_ptr<state> state_;
 };

@@ -12,26 +12,26 @@ namespace quintet {
 session_link::session_link(client_core& client, destination to)
     : client_link(client.links_, std::move(to)), session_owner(*client.model_), client_(client) {}
 
-void session_link::place(int handle) {
-  detail::place(model_, client_.main_, model_.place(),
-                [this, handle](event_loop& on) noexcept { open_session(on, handle); });
+void session_link::place(stream_handle&& stream) {
+  detail::place(model_, client_.main_, model_.place(), std::move(stream),
+                [this](event_loop& on, stream_handle s) noexcept { open_session(on, std::move(s)); });
 }
 
 bool session_link::runs_here(const event_loop& /*loop*/) const noexcept { return model_.runs_inline(); }
 
-void session_link::open_session(event_loop& on, int handle) noexcept {
+void session_link::open_session(event_loop& on, stream_handle stream) noexcept {
   error_code why;
   try {
-    session_ptr made = make_session(on, client_.host_, handle);
-    why = made->begin(handle);
-    // From here on it owns itself and the handle, and lives at least until the end of this turn.
+    session_ptr made = make_session(on, client_.host_, stream);
+    why = made->begin(std::move(stream));
+    // From here on it owns itself and the stream, and lives at least until the end of this turn.
     if (!why) return opened(made.release()->id_);
     keep_handler(on, *made);
   } catch (...) {  // the handler's copy constructor threw, or there is no memory
     why = detail::reason_of_unmade_session();
   }
   if (why == errc::handler_threw) on.counters().handler_errors.add();
-  on.io().close(handle);
+  on.io().close(std::move(stream));  // NOLINT(bugprone-use-after-move): a failure has left it
   model_.release(on);
   refused(why);
 }

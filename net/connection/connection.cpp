@@ -27,7 +27,7 @@ bool connection::write(std::span<const bytes> pieces) {
   if (const write_verdict verdict = output_.check_write(*this, sum); verdict != write_verdict::accepted)
     return verdict == write_verdict::dropped;
   output_.append(*this, pieces);
-  has_written();
+  fail_if(output_.send_quantum(*this));
   return true;
 }
 
@@ -38,7 +38,7 @@ bool connection::write(shared_bytes data) {
   if (const write_verdict verdict = output_.check_write(*this, all.size()); verdict != write_verdict::accepted)
     return verdict == write_verdict::dropped;
   output_.append(*this, std::move(data));
-  has_written();
+  fail_if(output_.send_quantum(*this));
   return true;
 }
 
@@ -50,35 +50,27 @@ error_code connection::write_error() const noexcept {
 
 void connection::flush() {
   check_held();
-  if (!send_early(loop_.counters().sends_flushed)) return;
-  loop_flags_.output.partial_message = false;
+  detail::end_reason failed;
+  if (!output_.send_early(*this, loop_.counters().sends_flushed, failed)) return;
+  output_.end_message(*this);
+  fail_if(failed);
   loop_.io().flush(engine::flush_extent::output);
-}
-
-// With the policies that drop or reject, the handler decides itself. On another thread, a batch late in the loop's turn
-// begins with its quantum used up: that is no reason to stop after each message.
-bool connection::yield_if_full() noexcept {
-  const overflow_policy policy = applied_limits().overflow;
-  if (policy == overflow_policy::drop || policy == overflow_policy::error) return false;
-  const bool sent_quantum = baton_flags_.output.quantum_used && is_on_loop();
-  if (!sent_quantum && output_.written() <= fair_tasks::quantum && !output_.is_above_watermark(*this)) return false;
-  baton_flags_.input.yields = true;
-  return true;
 }
 
 cork_guard connection::cork() {
   check_held();
-  ++extras_of_baton().corks;
+  output_.cork(*this);
   return cork_guard(*this);
 }
 
 void connection::uncork(bool sends) {
-  if (detail::connection_output::uncork(*this) && sends) flush();
+  if (output_.uncork(*this) && sends) flush();
 }
 
 // Its default reason tells that there was no memory for a reason.
 void connection::close(error_code why) noexcept {
-  held().handoff.close_requested = baton_flags_.handoff.has_reason = true;
+  close();
+  own_flags().has_reason = true;
   if (make_baton_extras()) baton_extras_->close_reason = why;
 }
 
@@ -92,8 +84,8 @@ void connection::count_kept_input(std::size_t size) noexcept {
 void connection::count_checksum_error() noexcept {
   check_held();
   if (!make_baton_extras()) return;  // no memory to count it
-  ++baton_extras_->checksum_errors;
-  baton_flags_.output.has_counts = true;
+  ++baton_extras_->counts.checksum_errors;
+  note_changes();
 }
 
 detail::connection_settings& connection::changed_settings() {
@@ -101,7 +93,7 @@ detail::connection_settings& connection::changed_settings() {
   if (!changed)
     changed = own_ ? std::make_unique<detail::connection_settings>(*own_)
                    : std::make_unique<detail::connection_settings>(host_.limits);
-  baton_flags_.handoff.has_changes = true;
+  note_changes();
   return *changed;
 }
 

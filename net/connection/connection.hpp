@@ -26,9 +26,10 @@ class connection : protected detail::connection_core {
   /// rejected: after shutdown_send() or the end, when full under overflow_policy::error, or if more than `max_output`
   /// would wait. The last case closes the connection (errc::output_overflow). Returns true for data that
   /// overflow_policy::drop drops and counts, and for data to a peer that has closed: its input is still delivered
-  /// before on_close. All overloads throw std::bad_alloc.
+  /// before on_close. On a pool, also if the loop has found the connection broken since the handler was called:
+  /// when_sent() tells. All overloads throw std::bad_alloc.
   bool write(bytes data) {
-    if (!held().checks_writes && output_.try_append(data)) [[likely]]
+    if (!held().output.checks_writes && output_.try_append(data)) [[likely]]
       return true;
     return write_more(data);
   }
@@ -68,31 +69,40 @@ class connection : protected detail::connection_core {
   /// after `co_await s.until_writable()`). on_writable runs once after false: output is at the low watermark, and
   /// others have had their quantum. No input is delivered before that.
   [[nodiscard]] bool writable() noexcept {
-    detail::handoff_baton_flags& flags = held().handoff;
-    if (enabled_.writable ? !is_full() : !output_.is_above_watermark(*this)) return true;
-    if (is_on_loop() && !flags.wants_writable) loop_.fair_work().count_written(output_.written());
-    flags.wants_writable |= enabled_.writable;
-    return false;
+    check_held();
+    return output_.is_writable(*this);
   }
   /// [baton] Between two messages of a batch: returns true if the handler must return now and leave the rest unused,
   /// since output has reached `high_watermark` or the batch's write quota. That input comes again when output is down
   /// to the low watermark and others have had their turn. Always false under overflow_policy::drop and error.
   [[nodiscard]] bool must_yield() noexcept {
-    const detail::connection_baton_flags& flags = held();
-    return (flags.checks_writes || flags.output.quantum_used) && yield_if_full();
+    check_held();
+    return output_.must_yield(*this);
   }
   /// [baton] Closes the connection after queued output has been sent. Discards further input.
-  void close() noexcept { held().handoff.close_requested = true; }
+  void close() noexcept {
+    check_held();
+    own_flags().close_requested = true;
+  }
   /// [baton] Closes because of an error: on_close and the log get `why`, or not_enough_memory if storing it failed.
   void close(error_code why) noexcept;
   /// [baton] Returns whether close() was called.
-  [[nodiscard]] bool closing() const noexcept { return held().handoff.close_requested; }
+  [[nodiscard]] bool closing() const noexcept { return held().core.close_requested; }
   /// [baton] Half-closes: after queued output has been sent, tells the peer that no more follows. Input continues.
-  void shutdown_send() noexcept { held().output.shutdown_requested = baton_flags_.checks_writes = true; }
+  void shutdown_send() noexcept {
+    check_held();
+    output_.refuse_writes(*this);
+  }
   /// [baton] Stops delivery, and reading from the kernel, from the end of this batch until resume_reading(). Other
   /// threads can resume through connection_registry::post().
-  void pause_reading() noexcept { held().input.paused = true; }
-  void resume_reading() noexcept { held().input.paused = false; }
+  void pause_reading() noexcept {
+    check_held();
+    input_.pause(*this, true);
+  }
+  void resume_reading() noexcept {
+    check_held();
+    input_.pause(*this, false);
+  }
   /// [baton] Calls the handler again only once its unused input has `size` bytes. More unused input than `max_input`
   /// closes the connection. Without memory for the note, input is delivered as usual.
   void require_input(std::size_t size) noexcept {
@@ -102,9 +112,9 @@ class connection : protected detail::connection_core {
   /// [baton] Reports that this batch used input of an unfinished message: `message_timeout` runs on although no input
   /// is left. `is_new_message`: that message began in this batch, after the end of another.
   void mark_incomplete(bool is_new_message = false) noexcept {
-    if (!held().handoff.timed) return;
-    batch_.incomplete = true;
-    batch_.is_new_message = is_new_message;
+    if (!held().core.timed) return;
+    own_flags().incomplete = true;
+    own_flags().is_new_message = is_new_message;
   }
   /// [baton] Counts a message whose checksum was wrong, in loop_figures::checksum_errors.
   void count_checksum_error() noexcept;
@@ -144,9 +154,7 @@ class connection : protected detail::connection_core {
   bool move_to(event_loop& to);
   /// [baton] Returns whether the server drains: received input is still to be answered, no more will come. A coroutine
   /// learns it also while it awaits something else; a function on a pool learns it with its next batch.
-  [[nodiscard]] bool draining() const noexcept {
-    return held().handoff.draining || (loop_.in_this_thread() && drain_begun_);
-  }
+  [[nodiscard]] bool draining() const noexcept { return held().core.draining; }
 
  protected:
   /// `migrated`: this object takes over from an object on another loop.
@@ -161,7 +169,6 @@ class connection : protected detail::connection_core {
   friend class cork_guard;
 
   bool write_more(bytes data);
-  bool yield_if_full() noexcept;
   detail::connection_settings& changed_settings();
   void uncork(bool sends);
 };

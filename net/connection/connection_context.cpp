@@ -6,6 +6,7 @@
 #include "connection_extras.hpp"
 
 #include <new>
+#include <utility>
 
 namespace quintet::detail {
 
@@ -18,6 +19,14 @@ std::string connection_context::peer() const {
   return baton_extras_ && baton_extras_->peer ? baton_extras_->peer->to_string() : std::string();
 }
 
+void connection_context::keep_carried(stream_handle&& removed) noexcept {
+  if (removed.carried()) baton_extras_->carried = removed.take_carried();
+}
+
+stream_handle connection_context::take_stream() noexcept {
+  return {std::exchange(handle_, -1), baton_extras_ ? std::move(baton_extras_->carried) : nullptr};
+}
+
 void connection_context::remember_peer() noexcept {
   if (!make_baton_extras()) return;
   const address at = loop_.io().sockets().remote_address(handle_);
@@ -25,12 +34,6 @@ void connection_context::remember_peer() noexcept {
 }
 
 connection_deadlines* connection_context::deadlines_of_extras() const noexcept { return extras_->deadlines.get(); }
-
-bool connection_context::extras_are_scheduled() const noexcept {
-  return static_cast<const fair_task&>(*extras_).is_linked();
-}
-
-bool connection_context::extras_migrate() const noexcept { return extras_->migrates_to != nullptr; }
 
 bool connection_context::make_extras() noexcept {
   if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));
@@ -67,8 +70,7 @@ void connection_context::watch_time() noexcept {
 bool connection_context::is_drain_finished() const noexcept {
   if (!is_draining()) return false;
   if (baton_flags_.input.paused) return true;
-  const bool all_received = extras_->drain_left == 0 || loop_flags_.input.peer_ended;
-  return all_received && !has_unseen_input() && !(is_undecided() && holds_input());
+  return (!loop_flags_.input.has_more_to_drain || loop_flags_.input.peer_ended) && !has_unseen_input();
 }
 
 }  // namespace quintet::detail

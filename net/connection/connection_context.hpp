@@ -22,24 +22,43 @@ namespace quintet::detail {
 struct connection_baton_extras;
 struct connection_loop_extras;
 
+/// What other threads have posted to a connection, under the registry's lock. Only the registry uses it.
+class connection_posts {
+  friend connection_registry;
+  int throttle_change_ = 0;  // sum that has not arrived
+  bool refuses_sends_ = false, close_is_posted_ = false, abort_is_posted_ = false, throttle_is_posted_ = false;
+};
+
 /// Settings of one connection alone.
 struct connection_settings {
   connection_limits limits;
   connection_id source;
 };
 
-/// Each part receives it with each call and needs no pointer of its own. The name of a flag says what it is
-/// about.
+/// Each part receives it with each call and needs no pointer of its own. All parts may read the flags; the name of a
+/// flag says what it is about. A part writes only its own, by its key.
 class connection_context : public stream_channel {
  public:
   connection_context(const connection_context&) = delete;
   connection_context& operator=(const connection_context&) = delete;
 
+  // ---- Flags ----
+
+  [[nodiscard]] const connection_loop_flags& loop_flags() const noexcept { return loop_flags_; }
+  /// [baton]
+  [[nodiscard]] const connection_baton_flags& baton_flags() const noexcept { return baton_flags_; }
+  template <class Part>
+  [[nodiscard]] auto& loop_flags(part_key<Part>) noexcept {
+    return loop_flags_.*Part::of_loop;
+  }
+  template <class Part>
+  [[nodiscard]] auto& baton_flags(part_key<Part>) noexcept {
+    return baton_flags_.*Part::of_baton;
+  }
   /// Returns whether no flag is set: nearly every batch finds this and takes the fast path. Reads the baton's flags
   /// only after the baton has been returned.
-  [[nodiscard]] bool is_idle() const noexcept { return loop_flags_.none() && baton_flags_.none(); }
-  [[nodiscard]] bool is_idle_but_for_slow_path() const noexcept {
-    return loop_flags_.none_but_slow_path() && baton_flags_.none();
+  [[nodiscard]] bool is_idle(handoff_loop_flags but_for = {}) const noexcept {
+    return loop_flags_.none_but(but_for) && baton_flags_.none();
   }
   [[nodiscard]] bool has_ended() const noexcept { return loop_flags_.phase == connection_phase::ended; }
   [[nodiscard]] bool is_lingering() const noexcept { return loop_flags_.phase == connection_phase::lingering; }
@@ -47,14 +66,20 @@ class connection_context : public stream_channel {
   /// Returns whether close() was accepted.
   [[nodiscard]] bool is_closing() const noexcept { return loop_flags_.phase >= connection_phase::closing; }
   [[nodiscard]] bool baton_is_out() const noexcept { return loop_flags_.handoff.baton_out; }
+  /// [loop] Returns whether this thread may touch the baton's data: the loop has the baton, or its holder runs here.
+  [[nodiscard]] bool has_baton_here() const noexcept {
+    return !baton_is_out() || (constants_.runs_here && !loop_flags_.handoff.baton_lent);
+  }
+  /// [baton] The batch has changed something that the loop must put into force.
+  void note_changes() noexcept { baton_flags_.core.has_changes = true; }
+  /// [baton] Records whether the peer's message made progress in this batch. Only time limits ask.
+  void note_progress(bool progressed) noexcept {
+    if (baton_flags_.core.timed) baton_flags_.core.progressed = progressed;
+  }
 
   /// Checks that the caller holds the baton; every [baton] function for users begins with it.
   void check_held(const affinity_guard::place& by = affinity_guard::place::current()) const noexcept {
     guard_.check_baton(id_, by);
-  }
-  connection_baton_flags& held(const affinity_guard::place& by = affinity_guard::place::current()) noexcept {
-    check_held(by);
-    return baton_flags_;
   }
   [[nodiscard]] const connection_baton_flags& held(
       const affinity_guard::place& by = affinity_guard::place::current()) const noexcept {
@@ -63,6 +88,10 @@ class connection_context : public stream_channel {
   }
   /// [loop, or baton] Returns the peer's address, after the handle was closed as remember_peer() has found it.
   [[nodiscard]] std::string peer() const;
+  /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
+  void keep_carried(stream_handle&& removed) noexcept;
+  /// [loop, baton] Gives the stream up, which no engine has.
+  stream_handle take_stream() noexcept;
   /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
   void remember_peer() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
@@ -75,27 +104,21 @@ class connection_context : public stream_channel {
   }
   /// [loop, baton] Returns whether the handler has stopped until there is room for output.
   [[nodiscard]] bool waits_for_room() const noexcept {
-    return baton_flags_.handoff.wants_writable || baton_flags_.input.yields;
+    return baton_flags_.output.wants_writable || baton_flags_.output.yields;
   }
   /// [loop, baton] Returns whether input must not be delivered now.
   [[nodiscard]] bool holds_input() const noexcept {
     return waits_for_room() || is_stuck() || baton_flags_.input.paused || loop_flags_.input.throttled;
   }
-  /// [loop] Returns whether arriving input becomes pending, so that it overtakes nothing. Reads the baton's flags only
-  /// after the baton has been returned.
-  [[nodiscard]] bool queues_input() const noexcept {
-    return baton_is_out() || loop_flags_.input.has_pending || holds_input();
+  /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class
+  /// of a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.
+  [[nodiscard]] bool has_unseen_input() const noexcept {
+    const input_loop_flags& in = loop_flags_.input;
+    return in.has_pending || in.has_unseen ||
+           (enabled_.classify && baton_flags_.input.has_unread && (in.peer_ended || is_draining()));
   }
-  /// [loop, baton] Returns whether there is input that the handler has not seen.
-  [[nodiscard]] bool has_unseen_input() const noexcept { return loop_flags_.input.has_pending || has_unseen_; }
   /// [loop, baton] Returns whether the connection drains and the handler has seen all input it will see.
   [[nodiscard]] bool is_drain_finished() const noexcept;
-  /// [loop, baton] Returns whether classify() has seen input without a decision.
-  [[nodiscard]] bool is_undecided() const noexcept { return enabled_.classify && baton_flags_.input.has_unread; }
-  /// [loop] Returns whether on_writable is in the loop's queue of fair tasks.
-  [[nodiscard]] bool is_scheduled_fair() const noexcept { return extras_ && extras_are_scheduled(); }
-  /// [loop] Returns whether another loop is to take over the connection.
-  [[nodiscard]] bool has_migration_target() const noexcept { return extras_ && extras_migrate(); }
   /// [loop, baton] Returns whether the server ignores input, so that the peer's clocks stand still. In model 1 the
   /// thread blocks in send() while output waits.
   [[nodiscard]] bool ignores_input() const noexcept {
@@ -122,31 +145,28 @@ class connection_context : public stream_channel {
   // Events of the loop's extras. The coordinator (connection_core) decides what follows.
   /// [loop] The timer has fired.
   virtual void expired() noexcept = 0;
-  /// [loop] The loop's turn ends, and connection_loop_extras::end was deferred in it.
+  /// [loop] The loop's turn ends, and the extras were deferred in it.
   virtual void turn_ends() noexcept = 0;
   /// [loop] The fair queue gives a connection that writes much its quantum.
   virtual void continue_writing() noexcept = 0;
 
   // These lie in the padding behind the channel.
   const handoff_constants constants_;
+
+ private:
   alignas(4) connection_loop_flags loop_flags_;
   connection_baton_flags baton_flags_;
+
+ public:
   int handle_ = -1;  // open until the baton is returned for the last time
   event_loop& loop_;
   connection_host& host_;
   connection_id id_;
   connection_silence silence_;
-  int throttle_change_ = 0;  // sum that has not arrived; this and the next four: the registry's, under its lock
-  bool refuses_sends_ = false;
-  bool close_is_posted_ = false;
-  bool abort_is_posted_ = false;
-  bool throttle_is_posted_ = false;
-  batch_flags batch_;                               // baton
-  enabled_callbacks enabled_;                       // loop
-  bool is_open_ = false;                            // loop, before the first batch: on_close will be called
-  bool has_unseen_ = false;                         // loop: the handler returned the baton before it saw all input
-  std::unique_ptr<connection_settings> own_;        // changed by the loop while it has the baton
-  std::unique_ptr<connection_loop_extras> extras_;  // loop
+  connection_posts posts_;
+  enabled_callbacks enabled_;                              // loop
+  std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
+  std::unique_ptr<connection_loop_extras> extras_;         // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton
   [[no_unique_address]] affinity_guard guard_;             // the baton's holder
 
@@ -157,8 +177,6 @@ class connection_context : public stream_channel {
  private:
   // Where there are extras, whose type this header does not know.
   [[nodiscard]] connection_deadlines* deadlines_of_extras() const noexcept;
-  [[nodiscard]] bool extras_are_scheduled() const noexcept;
-  [[nodiscard]] bool extras_migrate() const noexcept;
 };
 
 /// The reason why a connection must end, or none. Returned in registers, unlike error_code.

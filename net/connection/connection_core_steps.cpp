@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
 // connection_core_steps: the coordinator's work while the loop has the baton: facts, steps and end.
-#include "../../base/build/planted_bugs.hpp"
 #include "../engine/socket_services.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
@@ -35,7 +34,7 @@ bool requires_reset(const error_code& why) noexcept {
 
 // Returns the handler's reason, if it gave one and the peer is not at fault; else `why`.
 error_code chosen_reason(const connection_context& c, const error_code& why) noexcept {
-  if (c.baton_is_out() || !c.baton_flags_.handoff.has_reason || requires_reset(why)) return why;
+  if (c.baton_is_out() || !c.baton_flags().core.has_reason || requires_reset(why)) return why;
   return c.baton_extras_ ? c.baton_extras_->close_reason : no_memory();
 }
 
@@ -45,11 +44,7 @@ constexpr duration long_turn = std::chrono::milliseconds(10);  // a longer turn 
 void note_long_send(connection_context& c, connection_deadlines& d) noexcept {
   const time_point before = c.loop_.now();
   c.loop_.invalidate_now();
-  if (!c.loop_flags_.output.is_queued && c.loop_.now() - before > long_turn) d.sent(0, c.loop_.now());
-}
-
-void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
-  if (now.closing && c.loop_flags_.input.peer_ended) now.output_waits = c.loop_flags_.output.is_queued = false;
+  if (!c.loop_flags().output.is_queued && c.loop_.now() - before > long_turn) d.sent(0, c.loop_.now());
 }
 
 }  // namespace
@@ -57,18 +52,14 @@ void lose_output_at_end(connection_context& c, connection_facts& now) noexcept {
 // A step may call this again: a message closes the connection, or a handler returns the baton. The outer call then
 // continues with new facts.
 void connection_core::run_steps() noexcept {
-  if (is_stepping_ && !planted(bug::steps_are_reentered)) return;
+  if (is_stepping_) return;
   is_stepping_ = true;
   bool is_refused = false;  // another loop refused the connection: retry only at the next event
-  bool sees_closing = true;
   while (!has_ended() && !baton_is_out()) {
     connection_facts now = facts();
     now.may_migrate = now.may_migrate && !is_refused;
-    now.closing = now.closing && sees_closing;
-    if (planted(bug::output_is_lost_at_the_end)) lose_output_at_end(*this, now);
     const step next = next_step(now);
     if (next == step::wait) break;
-    if (next == step::sort_messages) sees_closing = !planted(bug::steps_are_reentered);
     perform(next);
     is_refused = is_refused || next == step::migrate;
   }
@@ -90,11 +81,10 @@ void connection_core::rest() noexcept {
 }
 
 connection_facts connection_core::facts() const noexcept {
-  const connection_loop_flags& loop = loop_flags_;
-  const connection_baton_flags& baton = baton_flags_;
+  const connection_loop_flags& loop = loop_flags();
+  const connection_baton_flags& baton = baton_flags();
   return {
-      .close_asked = (loop.handoff.close_asked && !loop.handoff.has_messages && !baton.handoff.has_calls) ||
-                     (baton.handoff.close_requested && !is_closing()),
+      .close_asked = connection_handoff::must_close(*this) || (baton.core.close_requested && !is_closing()),
       .closing = is_closing(),
       .lingering = is_lingering(),
       .has_messages = loop.handoff.has_messages,
@@ -103,13 +93,12 @@ connection_facts connection_core::facts() const noexcept {
       .must_shut_down = baton.output.shutdown_requested && !loop.output.send_shut,
       .wants_writable = waits_for_room(),
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
-      .is_scheduled = is_scheduled_fair(),
+      .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
       .is_stuck = is_stuck(),
-      .may_migrate = has_migration_target() && connection_migration::is_possible(*this),
+      .may_migrate = connection_migration::is_wanted(*this) && connection_migration::is_possible(*this),
       .has_unseen_input = has_unseen_input(),
       .holds_input = holds_input(),
-      .reading_differs = input_.must_change_reading(*this, baton.input.paused),
-      .undecided = is_undecided(),
+      .reading_differs = input_.must_change_reading(*this),
       .drain_is_over = is_drain_finished(),
       .peer_ended = loop.input.peer_ended && !has_unseen_input(),
       .peer_was_reset = loop.input.was_reset,
@@ -127,16 +116,18 @@ void connection_core::perform(step next) noexcept {
       return;
     case accept_close:
     case close:
-      return accept_close_request();
+      connection_handoff::close_is_accepted(*this);
+      own_flags().close_requested = true;
+      if (!is_closing()) loop_flags(key()) = connection_phase::closing;
+      return;
     case linger:
       return begin_to_linger();
     case sort_messages:
-      return run_loop_messages();
+      return connection_handoff::sort_messages(*this);
     case dispatch_calls:
       return connection_handoff::hand_off(*this, &connection_handoff::calls);
     case shut_down_send:
-      loop_flags_.output.send_shut = true;
-      return loop_.io().shutdown_send(handle_);
+      return connection_output::shut_down(*this);
     case schedule_writable:
       return make_extras() ? loop_.schedule_fair(*extras_) : out_of_memory();
     case migrate:
@@ -151,22 +142,22 @@ void connection_core::perform_on_input(step next) noexcept {
   using enum step;
   switch (next) {
     case deliver_input:
-      return deliver_unseen();
+      // What arrived since the handler was called, and what it left unread.
+      take_input();
+      connection_input::note_unseen(*this, false);  // not before: take_input() asks what the handler has left
+      if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
+      return;
     case set_reading:
-      return fail_if(input_.update_reading(*this, baton_flags_.input.paused));
+      return fail_if(input_.update_reading(*this));
     case deliver_end:
-      drained_ = drained_ || is_draining();
-      return connection_handoff::deliver(*this);
-    case deliver_undecided:
-      connection_migration::end_classifying(*this);
       return connection_handoff::deliver(*this);
     case dispatch_drain:
       enabled_.drain = false;
-      return connection_handoff::hand_off(*this, &connection_handoff::drain);
+      return connection_handoff::hand_off(*this, connection_handoff::drain);
     case dispatch_read_eof:
       enabled_.read_eof = false;
       stays_half_open_ = true;
-      return connection_handoff::hand_off(*this, &connection_handoff::read_eof);
+      return connection_handoff::hand_off(*this, connection_handoff::read_eof);
     case end:
       return fail(errc::end_of_stream);
     default:
@@ -174,57 +165,23 @@ void connection_core::perform_on_input(step next) noexcept {
   }
 }
 
-void connection_core::accept_close_request() noexcept {
-  loop_flags_.handoff.close_asked = false;
-  baton_flags_.handoff.close_requested = true;
-  if (!is_closing()) loop_flags_.phase = connection_phase::closing;
-}
-
-void connection_core::run_loop_messages() noexcept {
-  loop_flags_.handoff.has_messages = false;
-  std::size_t done = 0;
-  while (!has_ended()) {
-    std::unique_ptr<connection_message> message = extras_->messages.pop();
-    if (!message) break;
-    if (loop_flags_.handoff.close_asked) {  // behind a close
-      done += message->cost_;
-    } else if (!message->needs_baton_) {
-      done += message->cost_;
-      message->run(as_connection());
-    } else if (make_baton_extras()) {
-      baton_extras_->calls.push(std::move(message));
-      baton_flags_.handoff.has_calls = true;
-    } else {
-      out_of_memory();
-    }
-  }
-  if (done > 0) host_.registry.release(id_, done);
-}
-
-// Delivers input that arrived since the handler was called, and input that it left unread.
-void connection_core::deliver_unseen() noexcept {
-  take_input();
-  has_unseen_ = false;  // not before: take_input() asks what the handler has left
-  if (!has_ended() && !input_.requires_more(*this)) connection_handoff::deliver(*this);
-}
-
 // Closing now would reset the connection if the peer has sent more. A reset may destroy output that is not read yet.
 void connection_core::begin_to_linger() noexcept {
   const duration patience = applied_limits().linger_timeout;
-  if (loop_flags_.input.peer_ended || loop_flags_.output.send_failed || patience == duration::zero()) return fail({});
+  if (loop_flags().input.peer_ended || loop_flags().output.send_failed || patience == duration::zero()) return fail({});
   if (!make_extras()) return out_of_memory();
-  loop_flags_.phase = connection_phase::lingering;
+  loop_flags(key()) = connection_phase::lingering;
   input_.drop_pending(*this);
-  if (!loop_flags_.output.send_shut) loop_.io().shutdown_send(handle_);
+  connection_output::shut_down(*this);
   loop_.start(*extras_, patience);
-  fail_if(input_.update_reading(*this, baton_flags_.input.paused));
+  fail_if(input_.update_reading(*this));
 }
 
 // ---- The end --------------------------------------------------------------------------------------------------------
 
 // For the user, EPIPE of a send is the reset that it tells of.
 error_code connection_core::reason() const noexcept {
-  const bool is_pipe = loop_flags_.output.send_failed && reason_ == EPIPE;
+  const bool is_pipe = loop_flags().output.send_failed && reason_ == EPIPE;
   return {is_pipe ? ECONNRESET : reason_, *reason_category_};
 }
 
@@ -237,6 +194,7 @@ void connection_core::stop_sending(error_code why) noexcept {
   if (const end_reason more = output_.discard(*this)) return fail(more.code());
   if (!make_deadlines()) return out_of_memory();
   extras_->deadlines->sending_failed(loop_.now());
+  if (baton_is_out()) extras_->deadlines->hold(true, loop_.now());  // as hand_off() does from now on
   watch_time();
 }
 
@@ -249,29 +207,32 @@ void connection_core::fail(error_code why) noexcept {
   if (has_ended()) return;
   if (reason_ != 0) why = reason();  // of a send or a reset that left input to deliver
   why = chosen_reason(*this, why);
-  closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags_.input.peer_ended);
-  loop_flags_.phase = connection_phase::ended;
+  closed_here_ = why.value() == 0 && (is_lingering() || !loop_flags().input.peer_ended);
+  end_without_close();
   std::tie(reason_, reason_category_) = std::pair(why.value(), &why.category());
   host_.registry.remove(id_);
   report_limit(host_.log, why, [this] { return peer(); });
-  const bool is_cut = output_.drop_queue(*this);
+  output_.drop_queue(*this);
   connection_input::release_charge(*this);
-  loop_.io().remove(*this);
-  if (is_cut) loop_flags_.output.partial_message = true;  // a truncated reply must not look complete
-  if (extras_) extras_->cancel();
-  if (!baton_is_out() || (constants_.runs_here && !baton_lent_)) baton_flags_.refuse_writes();
+  keep_carried(loop_.io().remove(*this));
+  if (has_baton_here()) connection_output::refuse_writes(*this);
   if (baton_is_out())
     connection_output::schedule_notices(*this);
   else
     begin_to_close();
 }
 
+void connection_core::end_without_close() noexcept {
+  loop_flags(key()) = connection_phase::ended;
+  if (extras_) extras_->cancel();
+}
+
 // The baton was returned for the last time: no other thread can use the handle.
 void connection_core::begin_to_close() noexcept {
-  if (is_open_ && enabled_.close) remember_peer();
-  if (requires_reset(reason()) || loop_flags_.output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
+  if (enabled_.close) remember_peer();
+  if (requires_reset(reason()) || loop_flags().output.partial_message) loop_.io().sockets().reset_when_closed(handle_);
   output_.drop_builder(*this);
-  loop_.io().close(std::exchange(handle_, -1));
+  loop_.io().close(take_stream());
   connection_output::call_all_notices(*this, why_not_sent());
   connection_handoff::hand_off(*this, &connection_handoff::close);
 }
@@ -283,6 +244,22 @@ void connection_core::close_is_done() noexcept {
     loop_.defer(*this);
   else
     loop_.post(static_cast<work_item&>(*this));
+}
+
+// ---- Migration ------------------------------------------------------------------------------------------------------
+
+void connection_core::take_from(connection_core& from) noexcept {
+  handle_ = std::exchange(from.handle_, -1);
+  id_ = from.id_;
+  enabled_ = from.enabled_;
+  enabled_.classify &= host_.priority_loop != &loop_;
+  own_ = std::move(from.own_);
+  take_cost_from(from);
+  if (!from.silence_.is_unbroken()) silence_.end();
+  if (from.deadlines() && make_extras())
+    extras_->deadlines = std::move(from.extras_->deadlines);  // without memory attach() makes others, or fails
+  baton_extras_ = std::move(from.baton_extras_);
+  input_.take_from(*this, from.input_, from);
 }
 
 }  // namespace quintet::detail

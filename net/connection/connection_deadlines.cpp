@@ -2,8 +2,6 @@
 // connection_deadlines: computes the earliest deadline of output and of input.
 #include "connection_deadlines.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -29,11 +27,11 @@ constexpr duration shortest_pause = std::chrono::milliseconds(1);
 
 void connection_deadlines::sent(std::size_t count, time_point now) noexcept {
   given_ += static_cast<std::int64_t>(count);
-  if (!planted(detail::bug::outside_output_is_no_activity)) last_active_ = now;
+  last_active_ = now;
 }
 
 bool connection_deadlines::output(bool waits, time_point now) noexcept {
-  const bool begins = waits && (!output_waits_ || planted(detail::bug::new_output_is_progress));
+  const bool begins = waits && !output_waits_;
   if (begins) {
     send_progress_ = looked_at_ = now;
     taken_ = std::numeric_limits<std::int64_t>::max();
@@ -90,8 +88,7 @@ connection_deadlines::deadline connection_deadlines::of_input(const connection_l
   }
   if (!output_waits_) earlier(best, last_active_, limits.idle_timeout, errc::idle_timeout);
   if (send_failed_ && held_since_ == never)
-    earlier(best, std::max(last_active_, last_received_), std::max(limits.linger_timeout, duration{1}),
-            errc::idle_timeout);
+    earlier(best, last_received_, std::max(limits.linger_timeout, duration{1}), errc::idle_timeout);
   return best;
 }
 

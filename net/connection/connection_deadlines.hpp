@@ -4,6 +4,7 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/error.hpp"
+#include "../engine/channel.hpp"
 #include "../options/limits.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ class connection_deadlines {
   void received(std::size_t count, time_point now) noexcept {
     any_received_ = true;
     last_active_ = last_received_ = now;
-    unread_ -= std::min(unread_, count);
+    at_doubt_.delivered += count;
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
@@ -45,10 +46,10 @@ class connection_deadlines {
   /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.
   bool output(bool waits, time_point now) noexcept;
 
-  /// Records that a send has failed: from now on linger_timeout limits the peer's silence.
+  /// Records that a send has failed: from now on linger_timeout limits the peer's silence, whatever this side does.
   void sending_failed(time_point now) noexcept {
     send_failed_ = true;
-    last_active_ = now;
+    last_active_ = last_received_ = now;
   }
 
   struct batch {
@@ -104,15 +105,15 @@ class connection_deadlines {
   [[nodiscard]] time_point next_look(const connection_limits& limits, bool at_rest) const noexcept;
   /// Records that the deadline has expired. Returns true if it had already expired at the previous call; in between,
   /// the loop has received what had arrived. (Before, another connection's handler may have kept the loop from
-  /// receiving.) `unread`: number of bytes that have arrived and that the loop has not received yet.
+  /// receiving.) Input: only if all of at_doubt() has been delivered.
   [[nodiscard]] bool confirm_output(const deadline& due, time_point now) noexcept {
     return due.when <= std::exchange(output_doubted_at_, now);
   }
-  [[nodiscard]] bool confirm_input(const deadline& due, std::size_t unread, time_point now) noexcept {
-    const bool again = due.when <= std::exchange(input_doubted_at_, now);
-    unread_ = again ? std::min(unread_, unread) : unread;
-    return again && unread_ == 0;
+  [[nodiscard]] bool confirm_input(const deadline& due, time_point now) noexcept {
+    return due.when <= std::exchange(input_doubted_at_, now);
   }
+  /// What had arrived when the deadline of input was doubted: after a confirm_input() that was false.
+  [[nodiscard]] arrival& at_doubt() noexcept { return at_doubt_; }
 
  private:
   static constexpr time_point never = time_point::max();
@@ -125,7 +126,7 @@ class connection_deadlines {
   std::size_t message_bytes_ = 0;
   // Bytes: by the kernel, by the peer; only their differences matter. The first look sets the second.
   std::int64_t given_ = 0, taken_ = std::numeric_limits<std::int64_t>::max();
-  std::size_t unread_ = 0;  // bytes that had arrived at input_doubted_at_, not received yet
+  arrival at_doubt_;
   bool any_received_;
   bool output_waits_;
   bool send_failed_ = false;

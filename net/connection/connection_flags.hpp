@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_flags: the states of a connection, one byte per part and side; one compare finds it idle. Also its
-// silence: connection_silence.
+// connection_flags: the states of a connection, one byte per part and side; one compare finds it idle. Only a part
+// writes its byte: it has the key. Also its silence: connection_silence.
 #pragma once
 
 #include <atomic>
@@ -36,23 +36,33 @@ template <class Flags>
   return all;
 }
 
+/// The right to write the flags of one part: only the part itself can make one. All flags may be read by everyone who
+/// may read that side.
+template <class Part>
+class part_key {
+  friend Part;
+  constexpr part_key() noexcept = default;
+};
+
 // ---- The loop's side: written by the loop's thread at any time ------------------------------------------------------
 
 struct handoff_loop_flags {
-  bool slow_path : 1 = false;  ///< see connection_core::needs_slow_path()
+  bool slow_path : 1 = false;  ///< no batch can take the fast path
   bool baton_out : 1 = false;
-  bool counts_as_writer : 1 = false;  ///< the baton is out on another thread, for on_writable
-  bool has_messages : 1 = false;      ///< messages from other threads, not sorted yet
-  bool close_asked : 1 = false;       ///< close requested from outside while the baton was out
+  bool baton_lent : 1 = false;    ///< a coroutine waits for a function that holds its baton on another thread
+  bool has_messages : 1 = false;  ///< messages from other threads, not sorted yet
+  bool close_asked : 1 = false;   ///< close was requested from outside, and not accepted yet
   std::uint8_t unused : 3 = 0;
 };
 struct input_loop_flags {
-  bool stopped : 1 = false;      ///< the engine does not read
-  bool has_pending : 1 = false;  ///< input arrived that could not be delivered at once
-  bool throttled : 1 = false;    ///< connections fed by this one are full
-  bool peer_ended : 1 = false;   ///< nothing more will arrive
-  bool was_reset : 1 = false;    ///< with peer_ended: the stream broke; connection_core has noted why
-  std::uint8_t unused : 3 = 0;
+  bool stopped : 1 = false;            ///< the engine does not read
+  bool has_pending : 1 = false;        ///< input arrived that could not be delivered at once
+  bool has_unseen : 1 = false;         ///< the handler returned the baton before it saw all unread input
+  bool throttled : 1 = false;          ///< connections fed by this one are full
+  bool peer_ended : 1 = false;         ///< nothing more will arrive
+  bool was_reset : 1 = false;          ///< the stream broke; peer_ended follows, and connection_core has noted why
+  bool has_more_to_drain : 1 = false;  ///< not all that had arrived before draining began has been received
+  std::uint8_t unused : 1 = 0;
 };
 struct output_loop_flags {
   bool is_queued : 1 = false;  ///< the kernel has not taken all output
@@ -69,64 +79,56 @@ struct connection_loop_flags {
   handoff_loop_flags handoff;
   input_loop_flags input;
   output_loop_flags output;
-  connection_phase phase = connection_phase::serving;
+  connection_phase phase = connection_phase::serving;  ///< the coordinator's
 
-  [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
-  [[nodiscard]] bool only_baton_out() const noexcept {
-    constexpr connection_loop_flags that{.handoff = {.baton_out = true}, .input = {}, .output = {}};
-    return word(*this) == std::bit_cast<std::uint32_t>(that);
-  }
-  [[nodiscard]] bool none_but_slow_path() const noexcept {
-    connection_loop_flags others = *this;
-    others.handoff.slow_path = false;
-    return others.none();
+  /// Returns whether no flag is set, or only these.
+  [[nodiscard]] bool none_but(handoff_loop_flags these) const noexcept {
+    const connection_loop_flags ignored{.handoff = these, .input = {}, .output = {}};
+    return (word(*this) & ~std::bit_cast<std::uint32_t>(ignored)) == 0;
   }
 };
 
 // ---- The baton's side: written by the baton's holder, and by the loop while it has the baton ------------------------
 
-struct handoff_baton_flags {
+struct core_baton_flags {
   bool close_requested : 1 = false;
   bool has_reason : 1 = false;      ///< close() was given a reason
-  bool wants_writable : 1 = false;  ///< run_writable() must precede more input
+  bool draining : 1 = false;        ///< result of connection::draining()
+  bool has_changes : 1 = false;     ///< of settings, stored input, counts or the migration target
+  bool timed : 1 = false;           ///< there are deadlines; only then the next three are set
+  bool progressed : 1 = false;      ///< in this batch input was used, or something was written
+  bool incomplete : 1 = false;      ///< the batch ended within a message
+  bool is_new_message : 1 = false;  ///< that message began in this batch
+};
+struct handoff_baton_flags {
   bool handler_failed : 1 = false;
-  bool draining : 1 = false;  ///< result of connection::draining()
-  bool has_calls : 1 = false;
-  bool has_changes : 1 = false;  ///< of settings, stored input or the migration target
-  bool timed : 1 = false;        ///< there are deadlines
+  bool has_calls : 1 = false;  ///< messages that need the baton
+  std::uint8_t unused : 6 = 0;
 };
 struct input_baton_flags {
+  bool is_lent : 1 = false;        ///< the batch lies in the engine's memory, for its loop only
   bool paused : 1 = false;         ///< by the handler
   bool has_unread : 1 = false;     ///< the handler left input unused
   bool requires_more : 1 = false;  ///< unread input is too short to be delivered again
-  bool yields : 1 = false;         ///< the handler left input unused until there is room for output
   std::uint8_t unused : 4 = 0;
 };
 struct output_baton_flags {
+  bool checks_writes : 1 = false;  ///< write() must check before it appends
+  bool quantum_used : 1 = false;   ///< the batch has written its quantum of this turn
   bool shutdown_requested : 1 = false;
-  bool quantum_used : 1 = false;  ///< the batch has written its quantum of this turn
-  bool has_counts : 1 = false;    ///< of dropped writes or wrong checksums
-  bool overflowed : 1 = false;    ///< a write exceeded max_output or the server's budget
-  std::uint8_t unused : 4 = 0;
-};
-/// State of the current batch, mostly for time limits. No flag here forces the slow path.
-struct batch_flags {
-  bool input_is_lent : 1 = false;   ///< the batch lies in the engine's memory, for its loop only
-  bool progressed : 1 = false;      ///< input was used, or something was written
-  bool incomplete : 1 = false;      ///< the batch ended within a message
-  bool is_new_message : 1 = false;  ///< that message began in this batch
-  bool lost : 1 = false;            ///< no memory to hand the batch off
+  bool overflowed : 1 = false;      ///< a write exceeded max_output or the server's budget
+  bool wants_writable : 1 = false;  ///< run_writable() must precede more input
+  bool yields : 1 = false;          ///< the handler left input unused until there is room for output
+  std::uint8_t unused : 2 = 0;
 };
 
 struct connection_baton_flags {
+  core_baton_flags core;
   handoff_baton_flags handoff;
   input_baton_flags input;
   output_baton_flags output;
-  bool checks_writes = false;  ///< write() must check before it appends; a byte, because each write tests it
 
   [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
-  /// Makes write() return false. After the end output would be lost.
-  void refuse_writes() noexcept { output.shutdown_requested = checks_writes = true; }
 };
 
 /// Constant: any thread may read it, as the registry does for the rebalancer.
@@ -140,9 +142,8 @@ struct handoff_constants {
 /// Optional callbacks of the handler. Callbacks that run once clear their bit.
 struct enabled_callbacks {
   bool open : 1 = false, read_eof : 1 = false, drain : 1 = false, writable : 1 = false, overload : 1 = false;
-  bool classify : 1 = false;
-  bool close : 1 = false;   ///< it may ask for the peer after the end
-  bool urgent : 1 = false;  ///< it answers some messages urgently
+  bool classify : 1 = false;  ///< until the connection's class is known
+  bool close : 1 = false;     ///< the session is open; it may ask for the peer after the end
 };
 
 /// How long a connection has received nothing: counts the heartbeat monitor's looks since the last received byte. Also

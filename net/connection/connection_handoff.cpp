@@ -5,12 +5,16 @@
 
 #include "../loop/post_batch.hpp"
 #include "../watch/activity.hpp"
+#include "../watch/stall_watchdog.hpp"
 #include "connection.hpp"
 #include "connection_core.hpp"
 #include "connection_extras.hpp"
 #include "connection_migration.hpp"
 
+#include <exception>
 #include <memory>
+#include <new>
+#include <string>
 #include <utility>
 
 namespace quintet::detail {
@@ -22,41 +26,9 @@ connection_core& with_baton(work_item& item) noexcept {
   return c;
 }
 
-// The scope ends before the baton is returned: the connection may be destroyed then.
-void call_guarded(connection_core& c, callback what, void (session_interface::*run)()) noexcept {
-  c.guarded([&] {
-    const callback_scope scope = c.calling(what);
-    (c.*run)();
-  });
-}
-
 // Stops the peer's clocks until the baton is returned.
 [[gnu::noinline]] void hold_deadlines(connection_core& c) noexcept {
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
-}
-
-/// Returns whether the handler needs more input than it may have. Input that it has not seen does not count.
-bool has_refused_too_much(const connection_core& c) noexcept {
-  return c.input_.withheld(c) == 0 && c.input_.unread() > c.applied_limits().max_input;
-}
-
-/// Returns why the returned batch ends its connection, or nothing.
-end_reason find_failure(const connection_core& c, bool threw) noexcept {
-  if (c.batch_.lost) return no_memory();
-  if (threw) return errc::handler_threw;
-  if (c.baton_flags_.output.overflowed) return errc::output_overflow;
-  return {};
-}
-
-// After a failed send a handler may finish a long reply, so that it comes to the next input. One that writes on, batch
-// after batch without input between them, ends here.
-constexpr unsigned most_futile_quanta = 1024;
-
-bool writes_in_vain(const connection_core& c) noexcept {
-  if (!c.loop_flags_.output.send_failed) return false;
-  unsigned& count = c.extras_->futile_quanta;
-  count = c.baton_flags_.handoff.wants_writable ? count + 1 : 0;
-  return count > most_futile_quanta;
 }
 
 }  // namespace
@@ -64,8 +36,8 @@ bool writes_in_vain(const connection_core& c) noexcept {
 // ---- Out ------------------------------------------------------------------------------------------------------------
 
 [[gnu::always_inline]] inline void connection_handoff::prepare(connection_core& c) noexcept {
-  c.loop_flags_.handoff.baton_out = true;
-  if (c.baton_flags_.handoff.timed) [[unlikely]]
+  c.loop_flags(key()).baton_out = true;
+  if (c.baton_flags().core.timed || c.loop_flags().output.send_failed) [[unlikely]]
     hold_deadlines(c);
   if (!c.output_.prepare_to_hand_off(c)) [[unlikely]]
     c.out_of_memory();
@@ -89,52 +61,40 @@ void connection_handoff::deliver(connection_core& c) noexcept {
   if (c.enabled_.classify && !connection_migration::classify(c)) [[unlikely]]
     return;
   c.loop_.counters().batches.add();
-  c.baton_flags_.input.requires_more = false;
+  connection_input::begin_batch(c);
   run_or_dispatch(c, &connection_handoff::batch, {.is_measured = true, .can_shed = c.enabled_.overload});
 }
 
+// Without memory for the input, the batch does not run: returning the baton is all that is left to do.
 void connection_handoff::on_handoff(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
-  if (c.is_measured()) {  // a batch
-    // The batch's output is unknown. A batch late in the turn may have to wait before it writes much.
-    c.baton_flags_.output.quantum_used = !c.loop_.fair_work().has_quota();
-    c.loop_.fair_work().count_written(fair_tasks::quantum / 4);
-  }
-  if (!c.input_.keep_lent(c)) c.become(&connection_handoff::lost_batch);
+  if (c.is_measured()) connection_output::leave(c);  // a batch
+  const end_reason why = c.input_.keep_lent(c);
+  if (!why) return;
+  c.fail_if(why);
+  c.become([](work_item& lost) noexcept { give_back(with_baton(lost)); });
 }
 
 // ---- At the handler -------------------------------------------------------------------------------------------------
 
-[[gnu::always_inline]] inline void connection_handoff::run_guarded(connection_core& c) noexcept {
-  c.guarded([&c] {
+// The thread model decides what the cost means.
+[[gnu::always_inline]] inline void connection_handoff::run_guarded_batch(connection_core& c) noexcept {
+  const auto run = [&c] {
     const bytes input = c.input_.batch(c);
     c.input_.use(c, input, c.is_expired() ? c.run_overload(input) : c.run_batch(input));
-  });
-}
-
-[[gnu::always_inline]] inline void connection_handoff::run_guarded_batch(connection_core& c) noexcept {
-  if (c.constants_.runs_here) return run_guarded(c);
+  };
+  if (c.constants_.runs_here) return guarded(c, run);
   const time_point begun = c.loop_.time().now();
-  run_guarded(c);
-  if (!c.is_expired()) note_batch_cost(c, c.loop_.time().now() - begun);
-}
-
-[[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
-  const callback_scope scope = c.calling(callback::input);
-  run_guarded_batch(c);
-}
-
-// [baton] Runs on the batch's thread. The thread model decides what the cost means.
-void connection_handoff::note_batch_cost(connection_core& c, duration took) noexcept {
+  guarded(c, run);
+  if (c.is_expired()) return;
+  const duration took = c.loop_.time().now() - begun;
   c.note_cost(took);
   if (c.loop_.in_this_thread()) c.loop_.note_handler_time(took);
 }
 
-void connection_handoff::open(work_item& item) noexcept {
-  connection_core& c = with_baton(item);
-  if (c.constants_.keeps_baton) return c.run_open();
-  call_guarded(c, callback::on_open, &session_interface::run_open);
-  give_back(c);
+[[gnu::noinline]] void connection_handoff::run_watched_batch(connection_core& c) noexcept {
+  const callback_scope scope = calling(c, callback::input);
+  run_guarded_batch(c);
 }
 
 void connection_handoff::batch(work_item& item) noexcept {
@@ -145,147 +105,189 @@ void connection_handoff::batch(work_item& item) noexcept {
   } else {
     run_guarded_batch(c);
   }
-  c.batch_.input_is_lent = false;
-  give_back(c);
-}
-
-void connection_handoff::lost_batch(work_item& item) noexcept {
-  connection_core& c = with_baton(item);
-  c.batch_.lost = true;
-  c.batch_.input_is_lent = false;
-  c.fail_handler();
   give_back(c);
 }
 
 void connection_handoff::calls(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  c.baton_flags_.handoff.has_calls = false;
+  c.baton_flags(key()).has_calls = false;
   std::size_t done = 0;
   while (const std::unique_ptr<connection_message> message = c.baton_extras_->calls.pop()) {
     done += message->cost_;
-    if (c.baton_flags_.handoff.handler_failed) continue;  // an earlier one has thrown, which closes the connection
-    c.guarded([&] {
-      const callback_scope scope = c.calling(callback::message);
+    if (c.baton_flags().handoff.handler_failed) continue;  // an earlier one has thrown, which closes the connection
+    guarded(c, [&] {
+      const callback_scope scope = calling(c, callback::message);
       message->run(c.as_connection());
     });
   }
   c.host_.registry.release(c.id_, done);
-  c.batch_.progressed = false;  // a call is no progress of the peer's messages
+  c.note_progress(false);  // a call is no progress of the peer's messages
   give_back(c);
 }
 
+// The scope ends before the baton is returned: the connection may be destroyed then.
+template <callback What, void (session_interface::*Run)()>
+void connection_handoff::call(work_item& item) noexcept {
+  connection_core& c = with_baton(item);
+  if (c.constants_.keeps_baton) return (c.*Run)();
+  guarded(c, [&] {
+    const callback_scope scope = calling(c, What);
+    (c.*Run)();
+  });
+  if constexpr (What == callback::on_writable)
+    give_back(c, c.constants_.runs_here ? &returned : &returned_writable);
+  else
+    give_back(c);
+}
+const work_item::function connection_handoff::open = &call<callback::on_open, &session_interface::run_open>;
+const work_item::function connection_handoff::read_eof = &call<callback::on_read_eof, &session_interface::run_read_eof>;
+const work_item::function connection_handoff::drain = &call<callback::on_drain, &session_interface::run_drain>;
+
+// A quantum that other threads run delays the loop's other writers until it has begun.
 void connection_handoff::writable(work_item& item) noexcept {
-  connection_core& c = with_baton(item);
+  const connection_core& c = static_cast<connection_core&>(item);
   if (!c.constants_.runs_here) c.loop_.fair_work().count_started();
-  if (c.constants_.keeps_baton) return c.run_writable();
-  call_guarded(c, callback::on_writable, &session_interface::run_writable);
-  give_back(c);
-}
-
-void connection_handoff::read_eof(work_item& item) noexcept {
-  connection_core& c = with_baton(item);
-  call_guarded(c, callback::on_read_eof, &session_interface::run_read_eof);
-  give_back(c);
-}
-
-void connection_handoff::drain(work_item& item) noexcept {
-  connection_core& c = with_baton(item);
-  call_guarded(c, callback::on_drain, &session_interface::run_drain);
-  give_back(c);
+  call<callback::on_writable, &session_interface::run_writable>(item);
 }
 
 void connection_handoff::close(work_item& item) noexcept {
   connection_core& c = with_baton(item);
-  if (c.is_open_) {
-    const callback_scope scope = c.calling(callback::on_close);
+  if (c.enabled_.close) {
+    const callback_scope scope = calling(c, callback::on_close);
     c.run_close(c.reason());
   }
-  if (!c.is_open_ || !c.constants_.keeps_baton) c.close_is_done();
+  if (!c.enabled_.close || !c.constants_.keeps_baton) c.close_is_done();
+}
+
+// ---- The handler's exceptions, and what the watchdog sees -----------------------------------------------------------
+
+callback_scope connection_handoff::calling(const connection_core& c, callback what, const char* type) noexcept {
+  if (c.constants_.is_watched) c.host_.watchdog->watch_this_thread();
+  return callback_scope(what, &c.id_, type ? type : c.handler_type());
+}
+
+void connection_handoff::note_exception(connection_core& c) noexcept {
+  report_exception(c);
+  fail_handler(c);
+}
+
+void connection_handoff::report_exception(const connection_core& c) noexcept {
+  if (!c.host_.log) return;
+  try {
+    const std::string peer = c.peer();
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      report(c.host_.log,
+             {severity::warning, std::string("a handler threw an exception: ") + e.what(), errc::handler_threw, peer});
+    } catch (...) {
+      report(c.host_.log, {severity::warning, "a handler threw an exception that is not a std::exception",
+                           errc::handler_threw, peer});
+    }
+  } catch (const std::bad_alloc&) {  // no memory left to log
+  }
+}
+
+bool connection_handoff::take_failure(connection_core& c) noexcept {
+  if (!c.baton_flags().handoff.handler_failed) return false;
+  c.baton_flags(key()).handler_failed = false;
+  c.loop_.counters().handler_errors.add();
+  return true;
 }
 
 // ---- Back -----------------------------------------------------------------------------------------------------------
 
-void connection_handoff::give_back(connection_core& c) noexcept {
+void connection_handoff::give_back(connection_core& c, work_item::function back) noexcept {
   c.guard_.leave();
   if (c.constants_.runs_here) return returned(c);
-  c.become(&connection_handoff::returned);
+  c.become(back);
   if (c.loop_.in_this_thread())
-    returned(c);
+    back(c);
   else
     post_batch::post(c.loop_, c);
 }
 
+void connection_handoff::returned_writable(work_item& item) noexcept {
+  static_cast<connection_core&>(item).loop_.fair_work().count_finished();
+  returned(item);
+}
+
+// The input's charge may end the connection: while the baton is out, that leaves the rest to run_slow_return().
 void connection_handoff::returned(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
-  c.loop_flags_.handoff.baton_out = false;
-  c.baton_flags_.output.quantum_used = false;
-  if (c.input_.has_storage() && !c.baton_flags_.input.has_unread) {
-    c.input_.recycle(c);
-    // If the handler reported input of its own, run_slow_return() charges it.
-    if (c.extras_ && c.extras_->input_charged > 0 && !c.baton_flags_.handoff.has_changes) [[unlikely]] {
-      c.loop_flags_.handoff.baton_out = true;  // so that fail() leaves the rest to run_slow_return()
-      c.fail_if(c.input_.charge(c));
-      c.loop_flags_.handoff.baton_out = false;
-    }
-  }
-  if (c.is_idle_but_for_slow_path()) return c.fail_if(c.output_.send_built(c));
+  c.fail_if(c.input_.end_batch(c));
+  c.loop_flags(key()).baton_out = false;
+  connection_output::end_quantum(c);
+  if (c.is_idle({.slow_path = true})) return c.fail_if(c.output_.send_built(c));
   run_slow_return(c);
 }
 
-void run_slow_return(connection_core& c) noexcept {
-  if (c.loop_flags_.handoff.counts_as_writer) c.loop_.fair_work().count_finished();
-  c.loop_flags_.handoff.baton_out = c.loop_flags_.handoff.counts_as_writer = false;
-  c.baton_flags_.output.quantum_used = false;
-  if (c.is_draining()) c.baton_flags_.handoff.draining = true;
-  const bool threw = c.baton_flags_.handoff.handler_failed && !c.batch_.lost;
-  c.baton_flags_.handoff.handler_failed = false;
-  if (threw) c.loop_.counters().handler_errors.add();
+void connection_handoff::run_slow_return(connection_core& c) noexcept {
+  c.loop_flags(key()).baton_out = false;
+  connection_output::end_quantum(c);
+  const bool threw = take_failure(c);
   if (c.has_ended()) return c.begin_to_close();
-  if (const end_reason why = find_failure(c, threw)) return c.fail(why.code());
-  if (writes_in_vain(c)) return c.fail(c.reason());
-  c.loop_flags_.output.partial_message = false;
-  const bool may_keep_more = c.baton_flags_.handoff.has_changes;
-  connection_handoff::end_of_batch(c);
+  if (threw) return c.fail(errc::handler_threw);
+  if (c.baton_flags().output.overflowed) return c.fail(errc::output_overflow);
+  if (connection_output::writes_in_vain(c)) return c.fail(c.reason());
+  connection_output::end_message(c);
+  const bool may_keep_more = c.baton_flags().core.has_changes;
+  c.end_batch();
   if (c.has_ended()) return;
-  if (may_keep_more) c.fail_if(c.input_.charge(c));  // the next batch may be handed off at once
-  if (c.has_ended()) return;
-  if (has_refused_too_much(c)) return c.fail(errc::message_too_big);
+  end_reason why = may_keep_more ? c.input_.charge(c) : end_reason();  // the next batch may be handed off at once
+  if (!why && c.input_.is_refused(c)) why = errc::message_too_big;
+  c.fail_if(why);
   c.run_steps();
-}
-
-// Counters belong to the loop, which a handler in a pool may not touch.
-void connection_handoff::count_events(connection_core& c) noexcept {
-  if (!c.baton_flags_.output.has_counts) return;
-  c.baton_flags_.output.has_counts = false;
-  connection_baton_extras& extras = *c.baton_extras_;
-  c.loop_.counters().dropped.add(std::exchange(extras.dropped, 0));
-  c.loop_.counters().checksum_errors.add(std::exchange(extras.checksum_errors, 0));
-}
-
-void connection_handoff::end_of_batch(connection_core& c) noexcept {
-  if (c.baton_flags_.handoff.has_changes) c.apply_changes();
-  if (c.has_ended()) return;  // on_close may be running on another thread
-  count_events(c);
-  if (connection_deadlines* const d = c.deadlines())
-    d->batch_ended({.progressed = c.batch_.progressed,
-                    .incomplete = c.batch_.incomplete,
-                    .is_new_message = c.batch_.is_new_message,
-                    .unused = c.input_.size()},
-                   c.loop_.now());
-  c.batch_.progressed = c.batch_.incomplete = c.batch_.is_new_message = false;
-  c.fail_if(c.output_.send_built(c));
 }
 
 // Runs after the connection's turn-end work: an item from the inbox may arrive before that has run.
 void connection_handoff::destroy(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
-  if (c.extras_ && c.extras_->end.is_scheduled) return c.loop_.defer(item);
+  if (connection_output::is_at_turn_end(c)) return c.loop_.defer(item);
   connection_output::call_all_notices(c, c.why_not_sent());
   // on_close may have written, or thrown.
   c.output_.drop_builder(c);
-  if (c.baton_flags_.handoff.handler_failed) c.loop_.counters().handler_errors.add();
+  take_failure(c);
   c.loop_.counters().closed.add();
   c.destroy();
+}
+
+// ---- Messages -------------------------------------------------------------------------------------------------------
+
+void connection_handoff::take(connection_core& c, std::unique_ptr<connection_message> message) noexcept {
+  const bool at_once = !message->needs_baton_ && c.takes_bytes_now();
+  if (c.has_ended()) return;
+  if (c.is_lingering() || c.loop_flags().handoff.close_asked || (!c.baton_is_out() && c.is_closing()))
+    return at_once ? void() : c.host_.registry.release(c.id_, message->cost_);
+  if (at_once) return message->run(c.as_connection());
+  if (!c.make_extras()) return c.out_of_memory();
+  c.extras_->messages.push(std::move(message));
+  c.loop_flags(key()).has_messages = true;
+  if (!c.baton_is_out()) c.run_steps();
+}
+
+void connection_handoff::sort_messages(connection_core& c) noexcept {
+  c.loop_flags(key()).has_messages = false;
+  std::size_t done = 0;
+  while (!c.has_ended()) {
+    std::unique_ptr<connection_message> message = c.extras_->messages.pop();
+    if (!message) break;
+    const bool is_dropped = c.loop_flags().handoff.close_asked;  // behind a close
+    if (message->needs_baton_ && !is_dropped) {
+      if (!c.make_baton_extras()) return c.out_of_memory();
+      c.baton_extras_->calls.push(std::move(message));
+      c.baton_flags(key()).has_calls = true;
+      continue;
+    }
+    done += message->cost_;
+    if (!is_dropped) message->run(c.as_connection());
+  }
+  if (done > 0) c.host_.registry.release(c.id_, done);
+}
+
+void connection_handoff::ask_to_close(connection_core& c) noexcept {
+  c.loop_flags(key()).close_asked = true;  // must_close() lets the messages before it run first
+  if (!c.baton_is_out()) c.run_steps();
 }
 
 }  // namespace quintet::detail

@@ -5,7 +5,9 @@
 #include "../../base/memory/byte_buffer.hpp"
 #include "connection_context.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <span>
 
 namespace quintet::detail {
@@ -13,9 +15,14 @@ namespace quintet::detail {
 /// Input is lent, unread or pending. Lent input lies in the engine's memory, during one batch. Unread input was left by
 /// the handler, or is shorter than required. Pending input arrived when it could not be delivered; it follows all other
 /// input. Nothing is lent when the loop goes on to its next event.
+///
+/// A function that can find that the connection must end returns the reason: no memory, the budget, or an engine that
+/// could not be told.
 class connection_input {
  public:
   using context = connection_context;
+  static constexpr auto of_loop = &connection_loop_flags::input;
+  static constexpr auto of_baton = &connection_baton_flags::input;
   /// Bytes that wait for the handler, pending and unread together. Then the engine stops reading: TCP pushes back.
   static constexpr std::size_t waiting_limit = 64 * 1024;
 
@@ -23,78 +30,94 @@ class connection_input {
 
   /// Returns the input to show to the handler.
   [[nodiscard]] bytes batch(const context& c) const noexcept {
-    return c.batch_.input_is_lent ? c.loop_.lent_input() : unread_.data();
+    return c.baton_flags().input.is_lent ? c.loop_.lent_input() : unread_.data();
   }
-  [[nodiscard]] bool has_storage() const noexcept { return unread_.has_storage(); }
-  [[nodiscard]] bool nothing_unread() const noexcept { return unread_.empty(); }
   [[nodiscard]] std::size_t unread() const noexcept { return unread_.size(); }
   [[nodiscard]] std::size_t size() const noexcept { return unread_.size() + pending_.size(); }
   /// Marks the first `count` bytes as used. Throws std::bad_alloc if the rest of lent input cannot be stored.
   void use(context& c, bytes input, std::size_t count) {
-    const bool all = count >= input.size();
-    if (c.baton_flags_.handoff.timed) c.batch_.progressed = count > 0;
-    if (!c.batch_.input_is_lent) {
-      unread_.consume(all ? input.size() : count);
-      c.baton_flags_.input.has_unread = !all;
-    } else if (!all) {
+    c.note_progress(count > 0);
+    if (!c.baton_flags().input.is_lent)
+      consume(c, std::min(count, input.size()));
+    else if (count < input.size())
       keep_rest(c, input.substr(count));
-    }
   }
   /// The same for unread input.
   void consume(context& c, std::size_t count) noexcept {
     unread_.consume(count);
-    c.baton_flags_.input.has_unread = !unread_.empty();
+    c.baton_flags(key()).has_unread = !unread_.empty();
   }
+  static void pause(context& c, bool on) noexcept { c.baton_flags(key()).paused = on; }
   /// Delays delivery until `size` bytes are unread. Without memory, input is delivered as usual.
   static void require(context& c, std::size_t size) noexcept;
   [[nodiscard]] static std::size_t required(const context& c) noexcept {
-    return c.baton_flags_.input.requires_more ? required_of_extras(c) : 0;
+    return c.baton_flags().input.requires_more ? required_of_extras(c) : 0;
   }
   [[nodiscard]] bool requires_more(const context& c) const noexcept { return unread_.size() < required(c); }
-  /// Appends to unread input. Throws std::bad_alloc.
-  [[gnu::always_inline]] void append(context& c, bytes more) {
-    c.loop_.buffers().allocate(unread_);
-    if (c.baton_flags_.input.requires_more) [[unlikely]]
-      unread_.reserve_announced(more.size(), required(c));
-    unread_.append(more);
-    c.baton_flags_.input.has_unread = true;
-  }
   /// Records that the handler itself stores `size` bytes. Returns false without memory.
   [[nodiscard]] static bool count_kept(context& c, std::size_t size) noexcept;
-  /// Before the batch goes to another thread: turns lent input into unread input. Returns false without memory.
-  [[nodiscard]] bool keep_lent(context& c) noexcept;
+  /// Before the batch goes to another thread: turns lent input into unread input.
+  [[nodiscard]] end_reason keep_lent(context& c) noexcept;
 
   // ---- [loop] ----
 
-  // Return why the engine could not be told: the connection must end.
-
-  /// Appends behind all other input. Throws std::bad_alloc.
-  end_reason append_pending(context& c, bytes arrived);
+  /// The handler has the next batch at once: without a copy, unless there is unread input before it.
+  [[gnu::always_inline]] end_reason take(context& c, bytes arrived) noexcept {
+    const input_baton_flags& flags = c.baton_flags().input;
+    if (c.constants_.keeps_baton || flags.has_unread || flags.requires_more) return append(c, arrived);
+    c.loop_.lend_input(arrived);
+    c.baton_flags(key()).is_lent = true;
+    return {};
+  }
+  /// The handler sees all input of this batch, and may require more again.
+  static void begin_batch(context& c) noexcept { c.baton_flags(key()).requires_more = false; }
+  /// Appends to unread input.
+  [[gnu::always_inline]] end_reason append(context& c, bytes more) noexcept try {
+    keep(c, more);
+    return {};
+  } catch (const std::exception&) {
+    return no_memory();
+  }
+  /// Appends behind all other input.
+  end_reason append_pending(context& c, bytes arrived) noexcept;
   void drop_pending(context& c) noexcept;
+  /// Nothing more will arrive: the peer has finished, or the stream broke.
+  static void note_end(context& c, bool was_reset) noexcept {
+    c.loop_flags(key()).peer_ended = true;
+    c.loop_flags(key()).was_reset = was_reset;
+  }
+  /// Draining begins: input that has arrived by now is still taken, and no later input.
+  static void begin_drain(context& c) noexcept;
+  [[nodiscard]] static bool takes_while_draining(context& c, std::size_t arrived) noexcept;
   /// Counts one more (1) or one fewer (-1) full connection that this one feeds.
   static void throttle(context& c, int change) noexcept;
-  /// Tells the engine whether to read. `paused`: by the handler, if the caller may read that.
-  end_reason update_reading(context& c, bool paused) const noexcept { return set_reading(c, wants_reading(c, paused)); }
-  [[nodiscard]] bool wants_reading(const context& c, bool paused) const noexcept {
-    return wants_reading(c, paused, withheld(c));
-  }
-  /// Returns the bytes of unread input that the handler can use without more input: it has not seen them, or it stopped
-  /// before them. Returns 0 while they belong to another thread.
-  [[nodiscard]] std::size_t withheld(const context& c) const noexcept;
+  /// Tells the engine whether to read.
+  end_reason update_reading(context& c) const noexcept { return set_reading(c, wants_reading(c, withheld(c))); }
   /// Returns whether the engine reads and should not, or the reverse, while more input may arrive.
-  [[nodiscard]] bool must_change_reading(const context& c, bool paused) const noexcept {
-    return !c.loop_flags_.input.peer_ended && c.loop_flags_.input.stopped == wants_reading(c, paused);
+  [[nodiscard]] bool must_change_reading(const context& c) const noexcept {
+    const input_loop_flags& flags = c.loop_flags().input;
+    return !flags.peer_ended && flags.stopped == wants_reading(c, withheld(c));
+  }
+  /// Returns whether the handler needs more input than it may have. Input that it has not seen does not count.
+  [[nodiscard]] bool is_refused(const context& c) const noexcept {
+    return withheld(c) == 0 && unread_.size() > c.applied_limits().max_input;
+  }
+  /// A batch has ended: frees what it has used up.
+  end_reason end_batch(context& c) noexcept {
+    c.baton_flags(key()).is_lent = false;
+    if (!unread_.has_storage() || c.baton_flags().input.has_unread) return {};
+    c.loop_.buffers().recycle(unread_);
+    return charge_less(c);
   }
 
   // ---- Both [loop, baton] ----
 
-  /// Turns pending input into unread input. Throws std::bad_alloc. Returns as append_pending().
-  end_reason absorb_pending(context& c);
+  /// Turns pending input into unread input.
+  end_reason absorb_pending(context& c) noexcept;
   /// Returns unread input, which the handler sees next.
-  bytes peek(context& c) const noexcept {
-    c.baton_flags_.input.has_unread = !unread_.empty();
-    return unread_.data();
-  }
+  [[nodiscard]] bytes peek() const noexcept { return unread_.data(); }
+  /// Records whether the handler will be shown unread input without waiting for more.
+  static void note_unseen(context& c, bool unseen) noexcept { c.loop_flags(key()).has_unseen = unseen; }
   /// Turns unread input into pending input, as if it had just arrived.
   void make_pending(context& c) noexcept;
   /// Returns space for the rest of the input that the handler requires. Throws std::bad_alloc.
@@ -106,16 +129,27 @@ class connection_input {
   /// Charges input that is unread, pending or stored by the handler to the server's budget. Small amounts are free.
   end_reason charge(context& c) noexcept;
   static void release_charge(context& c) noexcept;
-  /// Returns the buffer to the loop.
-  void recycle(context& c) noexcept { c.loop_.buffers().recycle(unread_); }
-  /// Takes all input from the object that had the connection before.
+  /// Returns whether there is nothing here that a new object could not take over.
+  [[nodiscard]] static bool is_quiescent(const context& c) noexcept;
+  /// Takes all input and its charge from the object that had the connection before.
   void take_from(context& c, connection_input& from, context& before) noexcept;
 
  private:
+  using key = part_key<connection_input>;
+
   [[nodiscard]] static std::size_t required_of_extras(const context& c) noexcept;
-  [[nodiscard]] bool wants_reading(const context& c, bool paused, std::size_t unseen) const noexcept;
+  [[nodiscard]] std::size_t withheld(const context& c) const noexcept;
+  [[nodiscard]] bool wants_reading(const context& c, std::size_t unseen) const noexcept;
   void keep_rest(context& c, bytes unused);
+  [[gnu::always_inline]] void keep(context& c, bytes more) {
+    c.loop_.buffers().allocate(unread_);
+    if (c.baton_flags().input.requires_more) [[unlikely]]
+      unread_.reserve_announced(more.size(), required(c));
+    unread_.append(more);
+    c.baton_flags(key()).has_unread = true;
+  }
   static end_reason set_reading(context& c, bool on) noexcept;
+  end_reason charge_less(context& c) noexcept;
 
   cached_buffer unread_;   // baton
   cached_buffer pending_;  // loop

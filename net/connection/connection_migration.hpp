@@ -16,12 +16,15 @@ class connection_core;
 
 /// The handler, or its classify(), names a target loop. The connection migrates once each of its parts is quiescent.
 /// Its id, its handler and its input go with it.
-struct connection_migration {
+class connection_migration {
+ public:
   /// [baton] Requests a migration. Returns false if the connection, its engine or its loop cannot migrate.
   static bool request(connection_core& c, event_loop& to);
   /// [loop, baton] Takes over the handler's request.
   static void take_over_request(connection_core& c) noexcept;
-  /// [loop, baton] Returns whether nothing keeps the connection here.
+  /// [loop] Returns whether another loop is to take over the connection.
+  [[nodiscard]] static bool is_wanted(const connection_core& c) noexcept;
+  /// [loop, baton] Returns whether nothing keeps the connection here: each part is quiescent.
   [[nodiscard]] static bool is_possible(const connection_core& c) noexcept;
   /// [loop, baton] Migrates; is_possible() must hold. If the connection stays all the same, it loses its target, or
   /// tries again at its next event.
@@ -31,10 +34,9 @@ struct connection_migration {
   /// [loop, baton] Asks the handler for the connection's class, by input that it has not seen. Returns false if the
   /// input must not be delivered now.
   static bool classify(connection_core& c) noexcept;
-  static void end_classifying(connection_core& c) noexcept;
 
  private:
-  static void take_state(connection_core& to, connection_core& from) noexcept;
+  static void move_unseen(connection_core& c, event_loop* to) noexcept;
   static void attach(work_item& item) noexcept;
   static void destroy_predecessor(work_item& item) noexcept;
 };

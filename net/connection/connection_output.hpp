@@ -51,6 +51,8 @@ namespace quintet::detail {
 class connection_output {
  public:
   using context = connection_context;
+  static constexpr auto of_loop = &connection_loop_flags::output;
+  static constexpr auto of_baton = &connection_baton_flags::output;
 
   // ---- The builder [baton] ----
 
@@ -65,41 +67,58 @@ class connection_output {
   /// Returns whether append() may keep a reference. As the first chunk, a reference would be taken for storage.
   [[nodiscard]] bool may_keep_reference() const noexcept { return builder_.has_storage(); }
   [[nodiscard]] std::size_t written() const noexcept { return builder_.size(); }
-  [[nodiscard]] bool nothing_written() const noexcept { return builder_.empty(); }
+  void add_notice(context& c, std::unique_ptr<send_notice> notice);
+  /// No write is accepted from now on, and once all output has left, the peer is told that no more follows.
+  static void refuse_writes(context& c) noexcept {
+    output_baton_flags& flags = c.baton_flags(key());
+    flags.shutdown_requested = flags.checks_writes = true;
+  }
+  /// Begins a cork, which keeps output until the batch ends. Throws std::bad_alloc.
+  static void cork(context& c);
+  /// Ends one. Returns whether it was the last.
+  static bool uncork(context& c) noexcept;
+  /// Returns whether output has reached its high watermark.
   [[nodiscard]] bool is_above_watermark(const context& c) const noexcept {
     return written() + queued(c) > c.applied_limits().high_watermark;
   }
-  void add_notice(context& c, std::unique_ptr<send_notice> notice);
-  /// Ends one cork. Returns whether it was the last.
-  static bool uncork(context& c) noexcept;
-  /// [loop, baton] Returns whether output may leave before the batch ends: there is no cork.
-  [[nodiscard]] bool may_send_early(const context& c) const noexcept {
-    return !builder_.empty() && !(c.baton_extras_ && is_corked(c));
+  /// Returns whether the handler must let others have their turn before it writes more.
+  [[nodiscard]] bool is_full(const context& c) const noexcept;
+  /// Returns whether the handler may write on; if not, on_writable is due, where there is one.
+  [[nodiscard]] bool is_writable(context& c) noexcept;
+  /// Between two messages: returns whether the handler must leave the rest of its input until there is room.
+  [[nodiscard]] bool must_yield(context& c) noexcept {
+    const output_baton_flags& flags = c.baton_flags().output;
+    return (flags.checks_writes || flags.quantum_used) && yield_if_full(c);
   }
+  /// run_writable() is due before more input is delivered.
+  static void wait_for_room(context& c) noexcept { c.baton_flags(key()).wants_writable = true; }
 
   // ---- The queue [loop] ----
 
   [[nodiscard]] std::size_t queue_size() const noexcept { return queue_.size(); }
-  [[nodiscard]] std::size_t room_below_watermark(const context& c) const noexcept {
-    const std::size_t most = c.applied_limits().high_watermark;
-    return most - std::min(most, queue_.size());
-  }
-  /// Returns whether bytes from outside may be sent, now or later.
-  [[nodiscard]] static bool takes_from_outside(const context& c) noexcept;
+  /// Returns the number of bytes that may be sent ahead of everything else: none while output waits.
+  [[nodiscard]] std::size_t urgent_room(const context& c) const noexcept;
   /// Sends bytes from outside. Large ones are kept by reference: a broadcast to slow peers is stored once.
   end_reason send_message(context& c, const shared_bytes& data) noexcept;
-  /// Sends an answer to urgent bytes at once.
-  end_reason send_urgent(context& c, bytes data) noexcept { return send_beside(c, data, nullptr, false); }
+  /// Sends bytes beside those of the handler, wherever the baton is, but not in the middle of a handler's message.
+  /// `merges`: with other data of this turn, not at once.
+  end_reason send_beside(context& c, bytes data, const shared_bytes* whole = nullptr, bool merges = false) noexcept;
   /// Sends the queue, and adds the sends to `reason`.
   end_reason send_queue(context& c, counter& reason) noexcept;
+  /// Looks how much of the output the peer has not taken, for its time limit.
+  static void look(context& c) noexcept;
   /// Compares the queue with watermarks that may have changed.
   end_reason watch_watermarks(context& c) noexcept;
   /// Tells senders (where the policy refuses their data) and the connection that feeds this one. False: no memory.
   [[nodiscard]] bool notify_watermark(context& c, bool above) noexcept;
   /// A send has failed: drops the queue. From now on, output is discarded where it would be sent.
   end_reason discard(context& c) noexcept;
-  /// The connection has ended: drops the queue. Returns whether that truncates output.
-  [[nodiscard]] bool drop_queue(context& c) noexcept;
+  /// The connection has ended: drops the queue. Output that is cut stays partial.
+  void drop_queue(context& c) noexcept;
+  /// Tells the peer that no more follows, once.
+  static void shut_down(context& c) noexcept;
+  /// Returns whether the handler continues by on_writable; if not, by the input that it left. There is room again.
+  static bool end_wait(context& c) noexcept;
 
   // ---- Both [loop, baton] ----
 
@@ -107,15 +126,24 @@ class connection_output {
   void prepare(context& c) noexcept {
     c.loop_.chunks().try_allocate(builder_);
     if (!builder_.has_storage()) [[unlikely]]
-      c.baton_flags_.checks_writes = true;
+      c.baton_flags(key()).checks_writes = true;
   }
   /// The same for a batch that does not take the fast path. Returns false without memory.
   [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
-    if (!c.loop_flags_.output.none() || c.baton_flags_.checks_writes || c.baton_extras_) [[unlikely]]
+    if (!c.loop_flags().output.none() || c.baton_flags().output.checks_writes || c.baton_extras_) [[unlikely]]
       return prepare_slowly(c);
     prepare(c);
     return true;
   }
+  /// The batch goes to another thread. Its output is unknown. Late in the turn it may have to wait before it writes
+  /// much.
+  static void leave(context& c) noexcept;
+  /// A batch has ended, and the next one has a quantum of its own.
+  static void end_quantum(context& c) noexcept { c.baton_flags(key()).quantum_used = false; }
+  /// The handler's message is complete.
+  static void end_message(context& c) noexcept { c.loop_flags(key()).partial_message = false; }
+  /// Returns whether the handler has written on, batch after batch without input between them, after a failed send.
+  static bool writes_in_vain(context& c) noexcept;
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
   /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>
@@ -133,48 +161,52 @@ class connection_output {
   end_reason keep_sending(context& c, engine::send_result sent) noexcept;
   /// Sends the written output, or appends it to the queue.
   end_reason send_built(context& c) noexcept {
-    const output_loop_flags& flags = c.loop_flags_.output;
-    if (flags.is_queued || flags.send_failed || c.baton_flags_.checks_writes || !builder_.is_one_piece()) [[unlikely]]
+    const output_loop_flags& flags = c.loop_flags().output;
+    if (flags.is_queued || flags.send_failed || c.baton_flags().output.checks_writes || !builder_.is_one_piece())
+        [[unlikely]]
       return join_queue(c, false);
     return send_piece(c, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
   }
-  /// The same in the middle of a batch.
-  end_reason send_early(context& c, counter& reason) noexcept;
+  /// [loop's thread] Sends in the middle of a batch, or queues behind earlier output. Returns false if nothing may
+  /// leave now: nothing is written, on another thread, or under a cork.
+  bool send_early(context& c, counter& reason, end_reason& failed) noexcept;
+  /// The same for a batch that has written its quantum, within a message.
+  end_reason send_quantum(context& c) noexcept;
   /// The connection is closed: drops the written output.
   void drop_builder(context& c) noexcept;
   /// Frees both chains of a connection that is destroyed.
   void release(context& c) noexcept;
-  /// Decides whether write() may append to the current chunk unchecked, by the room that the limits leave.
-  void classify_writes(context& c) noexcept;
+  /// Decides whether write() may append to the current chunk unchecked, by the room that the limits leave. Output that
+  /// is written already keeps its checks if `only_more`.
+  void classify_writes(context& c, bool only_more = false) noexcept;
   /// Returns whether there is no state here that would have to migrate with the connection.
-  [[nodiscard]] bool is_quiescent(const context& c) const noexcept;
+  [[nodiscard]] static bool is_quiescent(const context& c) noexcept;
 
-  // ---- Notices: functions that are called when output was sent (connection_output_notices.cpp) ----------------------
+  // ---- The end of the turn: output of several messages, and notices, functions that are called when output was sent
+  // (connection_output_notices.cpp) ----
 
+  [[nodiscard]] static bool is_at_turn_end(const context& c) noexcept;
+  /// Calls the notices that are due, or all of the loop if `why` is set. Returns whether there is output to send.
+  static bool turn_ends(context& c, error_code why) noexcept;
   static void schedule_notices(context& c) noexcept;
-  /// Calls the reached notices without an error. If `why` is set, then calls all others of the loop with it.
-  static void call_notices(context& c, error_code why) noexcept;
   /// Calls all notices, of the loop and of the baton.
   static void call_all_notices(context& c, error_code why) noexcept;
 
  private:
+  using key = part_key<connection_output>;
+
   bool prepare_slowly(context& c) noexcept;
-  [[nodiscard]] static bool is_corked(const context& c) noexcept;
   [[nodiscard]] std::size_t queued(const context& c) const noexcept;
   write_verdict check_limited_write(context& c, std::size_t count, std::size_t waits);
-  void check_form(context& c) const noexcept {
-    if (!builder_.is_one_piece()) c.baton_flags_.checks_writes = true;
-  }
-  void copy(context& c, bytes data);
-  end_reason send_beside(context& c, bytes data, const shared_bytes* whole, bool merges) noexcept;
+  bool yield_if_full(context& c) const noexcept;
   end_reason send_all(context& c) noexcept;
   end_reason join_queue(context& c, bool kernel_is_full) noexcept;
   end_reason queue_changed(context& c) noexcept;
-  bool notify_source(context& c, bool throttle) noexcept;
-  void note_queue(context& c) const noexcept { c.loop_flags_.output.is_queued = !queue_.empty(); }
   static end_reason account(context& c, engine::send_result sent) noexcept;
+  static void schedule_turn_end(context& c) noexcept;
   bool take_notices(context& c) noexcept;
   static void count_sent_for_notices(context& c, std::size_t count) noexcept;
+  static void call_notices(context& c, error_code why) noexcept;
   /// Adds the sends of `send` to `reason`. Sends at the end of a batch are the rule and have no reason.
   template <class F>
   static end_reason count_sends(context& c, counter& reason, F send) noexcept {

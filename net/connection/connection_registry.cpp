@@ -3,6 +3,7 @@
 #include "connection_registry.hpp"
 
 #include "../../base/work/next_number.hpp"
+#include "../loop/cancel_reason.hpp"
 #include "connection.hpp"
 
 #include <algorithm>
@@ -27,7 +28,12 @@ connection_registry::connection_registry(std::size_t max_pending_bytes)
 // [loop]
 void connection_message::arrive(work_item& item) noexcept {
   std::unique_ptr<connection_message> self(static_cast<connection_message*>(&item));
-  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_)) c->take(std::move(self));
+  if (connection* c = self->registry_.arrived(self->to_, self->cost_, self->needs_baton_))
+    detail::connection_handoff::take(*c, std::move(self));
+}
+
+void connection_registry::send_to(connection& c, const shared_bytes& data) noexcept {
+  c.fail_if(c.output_.send_message(c, data));
 }
 
 // To connections of one loop. A connection whose handler is in the middle of writing gets a message of its own.
@@ -47,10 +53,11 @@ class connection_registry::broadcast_message final : public work_item {
       if (connection* c = self->registry_.arrived(id, cost_of(self->data_))) self->send(*c, id);
   }
   void send(connection& c, connection_id id) noexcept try {
-    if (c.takes_bytes_now()) return c.send_from_outside(data_);
-    auto later = [data = data_](connection& when_it_may) { when_it_may.send_from_outside(data); };
+    if (c.takes_bytes_now()) return send_to(c, data_);
+    auto later = [data = data_](connection& when_it_may) { send_to(when_it_may, data); };
     static_assert(sizeof later == sizeof data_);  // so that it costs what was counted
-    c.take(std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), data_->size()));
+    detail::connection_handoff::take(
+        c, std::make_unique<call_message<decltype(later)>>(registry_, id, false, std::move(later), data_->size()));
   } catch (const std::bad_alloc&) {
     c.out_of_memory();
   }
@@ -80,28 +87,36 @@ class connection_registry::connection_task final : public work_item {
 };
 
 template <class F>
-error_code connection_registry::run_task(connection_id to, F f, bool connection::* once) {
+error_code connection_registry::run_task(connection_id to, F f, bool detail::connection_posts::* once) {
   return post_task(std::make_unique<connection_task<F>>(*this, to, f), once);
 }
 
 template <class F>
 error_code connection_registry::post_task(std::unique_ptr<connection_task<F>> message,
-                                          bool connection::* once) noexcept {
+                                          bool detail::connection_posts::* once) noexcept {
   shard& s = shard_of(message->to_);
   const std::lock_guard lock(s.mutex);
   const slot* const found = living(s, message->to_);
   if (!found) return errc::no_such_connection;
-  if (once && std::exchange(found->holder->*once, true)) return {};
+  if (once && std::exchange(found->holder->posts_.*once, true)) return {};
   found->holder->loop().post(static_cast<work_item&>(*message.release()));
   return {};
 }
 
 error_code connection_registry::evict(connection_id which, std::uint32_t silent_for) {
-  return run_task(which, [silent_for](connection& c) { c.end_if_silent(silent_for); });
+  return run_task(which, [silent_for](connection& c) {
+    if (c.has_ended() || c.is_lingering() || c.silence_.looks() < silent_for) return;
+    // An overloaded loop has not received what arrived meanwhile. A peer that waits for an answer may be silent.
+    if (c.baton_is_out() || c.loop_.io().has_unread(c)) return c.silence_.end();
+    c.loop_.counters().evicted.add();
+    c.fail(errc::heartbeat_timeout);
+  });
 }
 
 error_code connection_registry::abort(connection_id which) {
-  return run_task(which, [](connection& c) { c.abort_from_outside(); }, &connection::abort_is_posted_);
+  return run_task(
+      which, [](connection& c) { c.interrupt_and_fail(cancel_reason::aborted); },
+      &detail::connection_posts::abort_is_posted_);
 }
 
 template <class F>
@@ -142,11 +157,11 @@ void connection_registry::end_moves() noexcept {
 
 error_code connection_registry::send(connection_id to, shared_bytes data) {
   const std::size_t size = data->size();
-  return deliver(to, kind::data, [data = std::move(data)](connection& c) { c.send_from_outside(data); }, size);
+  return deliver(to, kind::data, [data = std::move(data)](connection& c) { send_to(c, data); }, size);
 }
 
 error_code connection_registry::close(connection_id which) {
-  return deliver(which, kind::close, [](connection& c) { c.close_from_outside(); });
+  return deliver(which, kind::close, [](connection& c) { detail::connection_handoff::ask_to_close(c); });
 }
 
 // One message at a time stands for all changes until it has run. A closed connection has nothing to throttle.
@@ -157,14 +172,14 @@ void connection_registry::throttle(connection_id source, int change) {
   const std::lock_guard lock(s.mutex);
   slot* const found = living(s, source);
   if (!found) return;
-  found->holder->throttle_change_ += change;
-  if (!std::exchange(found->holder->throttle_is_posted_, true)) post_under_lock(*found, std::move(message));
+  found->holder->posts_.throttle_change_ += change;
+  if (!std::exchange(found->holder->posts_.throttle_is_posted_, true)) post_under_lock(*found, std::move(message));
 }
 
 int connection_registry::take_throttle_change(connection& c) noexcept {
   const std::lock_guard lock(shard_of(c.id_).mutex);
-  c.throttle_is_posted_ = false;
-  return std::exchange(c.throttle_change_, 0);
+  c.posts_.throttle_is_posted_ = false;
+  return std::exchange(c.posts_.throttle_change_, 0);
 }
 
 // Posts under the lock: a loop ends only after its connections have left, and they leave under the same lock.
@@ -175,10 +190,10 @@ error_code connection_registry::deliver_message(connection_id to, kind what,
   slot* const found = living(s, to);
   if (!found) return errc::no_such_connection;
   const bool is_bounded = what == kind::data || what == kind::call;
-  if ((what == kind::data && found->holder->refuses_sends_) || (is_bounded && !has_room(*found)))
+  if ((what == kind::data && found->holder->posts_.refuses_sends_) || (is_bounded && !has_room(*found)))
     return errc::output_full;
   // The first close counts: later ones would only queue behind it.
-  if (what != kind::close || !std::exchange(found->holder->close_is_posted_, true))
+  if (what != kind::close || !std::exchange(found->holder->posts_.close_is_posted_, true))
     post_under_lock(*found, std::move(message));
   return {};
 }
@@ -206,7 +221,7 @@ std::size_t connection_registry::broadcast_in(shard& s, std::span<const connecti
   try {
     for (const connection_id id : ids) {
       slot* const at = living(s, id);
-      if (!at || at->holder->refuses_sends_ || !has_room(*at)) continue;
+      if (!at || at->holder->posts_.refuses_sends_ || !has_room(*at)) continue;
       event_loop& loop = at->holder->loop();
       broadcast_message*& message = of_loop[&loop];
       if (!message)
@@ -268,7 +283,7 @@ void connection_registry::remove(connection_id id) noexcept {
 void connection_registry::set_full(connection_id id, bool full) noexcept {
   shard& s = shard_of(id);
   const std::lock_guard lock(s.mutex);
-  if (const slot* found = living(s, id)) found->holder->refuses_sends_ = full;
+  if (const slot* found = living(s, id)) found->holder->posts_.refuses_sends_ = full;
 }
 
 connection* connection_registry::arrived(connection_id id, std::size_t cost, bool needs_baton) noexcept {

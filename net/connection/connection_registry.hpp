@@ -30,9 +30,10 @@ class event_loop;
 namespace detail {
 
 class connection_core;
-struct connection_migration;
+class connection_handoff;
+class connection_migration;
 class connection_output;
-struct connection_handoff;
+class connection_posts;
 
 }  // namespace detail
 
@@ -168,9 +169,10 @@ class connection_registry {
   class connection_task;
   /// `once`: the flag of the connection that says that such a task is posted already; null: there is none.
   template <class F>
-  error_code run_task(connection_id to, F f, bool connection::* once = nullptr);
+  error_code run_task(connection_id to, F f, bool detail::connection_posts::* once = nullptr);
   template <class F>
-  error_code post_task(std::unique_ptr<connection_task<F>> message, bool connection::* once = nullptr) noexcept;
+  error_code post_task(std::unique_ptr<connection_task<F>> message,
+                       bool detail::connection_posts::* once = nullptr) noexcept;
   template <class F>
   class call_message;
 
@@ -194,6 +196,8 @@ class connection_registry {
     return true;
   }
   void set_full(connection_id id, bool full) noexcept;
+  /// [loop] Sends bytes from outside, behind the message that the handler is writing.
+  static void send_to(connection& c, const shared_bytes& data) noexcept;
   /// [loop] Counts one more (1) or one fewer (-1) full connection that `source` feeds.
   void throttle(connection_id source, int change);
   /// [loop] Returns the sum of the changes that the arrived message stands for.

@@ -28,7 +28,6 @@ struct connection_facts {
   bool has_unseen_input : 1 = false;  ///< input that the handler has not seen
   bool holds_input : 1 = false;       ///< paused by the handler, throttled, or behind output
   bool reading_differs : 1 = false;   ///< the engine reads and should not, or the reverse
-  bool undecided : 1 = false;         ///< classify() has seen bytes and needs more
   // The end of input.
   bool drain_is_over : 1 = false;   ///< everything received before draining began was delivered, or the handler pauses
   bool peer_ended : 1 = false;      ///< the peer has finished sending, and everything was delivered
@@ -54,7 +53,6 @@ enum class step : std::uint8_t {
   set_reading,        ///< tell the engine whether to read
   deliver_end,        ///< hands the baton out: a coroutine's read returns the end
   dispatch_drain,     ///< hands the baton out
-  deliver_undecided,  ///< hands the baton out: no further byte can decide the class
   dispatch_read_eof,  ///< hands the baton out
   close,              ///< as if the handler had called close()
   end,                ///< both sides have finished
@@ -64,12 +62,10 @@ enum class step : std::uint8_t {
 constexpr step decide_at_end(const connection_facts& now) noexcept {
   if (now.drain_is_over) {
     if (now.keeps_baton) return step::deliver_end;
-    if (now.undecided && !now.holds_input) return step::deliver_undecided;
     return now.on_drain_is_due ? step::dispatch_drain : step::close;
   }
   if (!now.peer_ended || now.peer_was_reset) return step::wait;  // a reset: until held input can be delivered
   if (now.keeps_baton) return step::deliver_end;
-  if (now.undecided) return now.holds_input ? step::wait : step::deliver_undecided;
   if (now.on_read_eof_is_due) return step::dispatch_read_eof;
   return now.may_end && !now.output_waits ? step::end : step::wait;
 }

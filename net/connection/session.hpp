@@ -9,10 +9,13 @@
 #include <concepts>
 #include <cstddef>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 namespace quintet::detail {
+
+struct urgent_result;
 
 template <class H>
 inline constexpr bool has_on_open = requires(H& h, connection& c) { h.on_open(c); };
@@ -33,6 +36,14 @@ template <class H>
 inline constexpr bool has_on_drain = requires(H& h, connection& c) { h.on_drain(c); };
 template <class H>
 inline constexpr bool has_on_close = requires(H& h, connection& c, error_code why) { h.on_close(c, why); };
+
+/// Calls the handler's filter_urgent().
+using urgent_filter_call = bytes (*)(connection_core& session, bytes arrived, bool at_end, urgent_result& found);
+
+/// [loop] Take arrived input, and the end of it: answer urgent messages, even while the handler runs or its batch waits
+/// for a pool. The rest is the handler's.
+void receive_filtered(connection_core& c, bytes arrived, urgent_filter_call filter) noexcept;
+void end_filtered(connection_core& c, urgent_filter_call filter) noexcept;
 
 /// A session with a callback handler.
 template <class Handler>
@@ -72,26 +83,45 @@ class message_session final : public connection {
     return new (std::nothrow) message_session(static_cast<message_session&>(from), to, host);
   }
 
-  error_code begin(int handle) noexcept override {
-    return open(handle, {.open = has_on_open<Handler>,
-                         .read_eof = has_on_read_eof<Handler>,
-                         .drain = has_on_drain<Handler>,
-                         .writable = has_on_writable<Handler>,
-                         .overload = has_on_overload<Handler>,
-                         .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
-                         .close = has_on_close<Handler>,
-                         .urgent = has_filter_urgent<Handler>});
+  error_code begin(stream_handle&& stream) noexcept override {
+    return open(std::move(stream), {.open = has_on_open<Handler>,
+                                    .read_eof = has_on_read_eof<Handler>,
+                                    .drain = has_on_drain<Handler>,
+                                    .writable = has_on_writable<Handler>,
+                                    .overload = has_on_overload<Handler>,
+                                    .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
+                                    .close = has_on_close<Handler>});
   }
-  void dispatch(quintet::work_item& item) noexcept override { owner_.run(item); }
+  void dispatch(quintet::work_item& item) noexcept override { owner_.model().run(item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
   // The handler is compiled in: from the engine to the handler there is one indirect call.
   void on_received(bytes arrived) noexcept override {
-    if (!try_fast_path(arrived)) return receive(arrived);
-    std::size_t used = arrived.size();
-    guarded([&] { used = run_batch(arrived); });
-    fast_path_done(arrived, used);
+    if constexpr (has_filter_urgent<Handler>) {
+      receive_filtered(*this, arrived, &filter_urgent);
+    } else {
+      if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived))
+        return connection::on_received(arrived);
+      std::size_t used = arrived.size();
+      connection_handoff::guarded(*this, [&] { used = run_batch(arrived); });
+      fast_path_done(arrived, used);
+    }
+  }
+  void on_receive_end(error_code reason) noexcept override {
+    if constexpr (has_filter_urgent<Handler>)
+      if (!reason) end_filtered(*this, &filter_urgent);
+    connection::on_receive_end(reason);
+  }
+  // In place, bytes would not pass the filter.
+  std::span<char> receive_space() noexcept override {
+    return has_filter_urgent<Handler> ? std::span<char>() : connection::receive_space();
+  }
+  static bytes filter_urgent(connection_core& c, bytes arrived, bool at_end, urgent_result& found) {
+    if constexpr (has_filter_urgent<Handler>)
+      return static_cast<message_session&>(c).handler_.filter_urgent(arrived, at_end, found);
+    else
+      return arrived;
   }
   std::size_t run_batch(bytes input) override {
     return used_by(input, [&] { return handler_(static_cast<connection&>(*this), input); });
@@ -117,12 +147,6 @@ class message_session final : public connection {
     else
       return connection_class::ordinary;
   }
-  bytes run_filter_urgent(bytes arrived, bool at_end, urgent_result& found) override {
-    if constexpr (has_filter_urgent<Handler>)
-      return handler_.filter_urgent(arrived, at_end, found);
-    else
-      return arrived;
-  }
   connection_core* make_migrated(event_loop& on) noexcept override {
     if constexpr (can_move)
       return owner_.migrate(*this, on, &migrate_session);
@@ -141,7 +165,8 @@ class message_session final : public connection {
   }
   void run_close(error_code why) noexcept override {
     // The connection is closed already: an exception is only counted.
-    if constexpr (has_on_close<Handler>) guarded([&] { handler_.on_close(static_cast<connection&>(*this), why); });
+    if constexpr (has_on_close<Handler>)
+      connection_handoff::guarded(*this, [&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }

@@ -34,8 +34,8 @@ class session_owner {
   session_owner(const session_owner&) = delete;
   session_owner& operator=(const session_owner&) = delete;
 
-  /// [loop] Has the thread model run the item, here or elsewhere.
-  void run(work_item& item) noexcept { model_.run(item); }
+  /// [any thread] Returns the thread model, which runs the sessions' items.
+  [[nodiscard]] model_interface& model() const noexcept { return model_; }
   /// [any thread] Returns whether run() always runs items of this loop inline.
   [[nodiscard]] virtual bool runs_here(const event_loop& loop) const noexcept = 0;
   /// [any thread] Returns whether its sessions may migrate to another loop. Constant.
@@ -55,6 +55,21 @@ class session_owner {
   ~session_owner() = default;
 
   model_interface& model_;
+};
+
+/// Makes the sessions of a server's connections. Knows the handler's type.
+class session_source {
+ public:
+  session_source(bool moves, bool classifies) noexcept : can_move(moves), has_classify(classifies) {}
+  session_source(const session_source&) = delete;
+  session_source& operator=(const session_source&) = delete;
+  virtual ~session_source() = default;
+  /// [loop] Makes the session of an accepted connection. May throw.
+  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host,
+                                          const stream_handle& stream) = 0;
+
+  const bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
+  const bool has_classify;  ///< the handler chooses the connection's class
 };
 
 /// Holds the handler of a connection to be attached, and the function that is called if attaching fails.

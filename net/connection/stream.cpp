@@ -6,13 +6,15 @@
 
 namespace quintet {
 
+using detail::connection_handoff;
+
 // The root of the chain: every result of the user's coroutine ends here.
 awaitable<> stream::drive(stream& s) {
   bool by_exception = false;
   try {
     co_await s.make_coroutine();
   } catch (...) {
-    s.report_exception();
+    connection_handoff::report_exception(s);
     by_exception = true;
   }
   s.ended(by_exception);
@@ -24,7 +26,7 @@ void stream::run_open() noexcept {
   } catch (...) {  // no memory for the frame
     return ended(true);
   }
-  const callback_scope scope = calling(callback::coroutine);
+  const callback_scope scope = connection_handoff::calling(*this, callback::coroutine);
   root_.start(*this);
 }
 
@@ -32,7 +34,7 @@ void stream::ended(bool by_exception) noexcept {
   ended_ = true;
   use_lent();
   if (by_exception)
-    fail_handler();
+    connection_handoff::fail_handler(*this);
   else
     close();
   if (closing_)
@@ -43,8 +45,8 @@ void stream::ended(bool by_exception) noexcept {
 
 // The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
 void stream::hand_back() noexcept {
-  batch_.progressed = has_progressed();
-  detail::connection_handoff::give_back(*this);
+  note_progress(has_progressed());
+  connection_handoff::give_back(*this);
 }
 
 /// Marks the input of the coroutine's last read as used.
@@ -53,10 +55,11 @@ void stream::use_lent() noexcept { input_.consume(*this, std::exchange(lent_, 0)
 // Returns whether the next read must return the baton although there is input. Reasons: more has arrived since this
 // batch began, something waits for the baton, or output has reached a limit.
 bool stream::needs_return() const noexcept {
-  const bool has_pending = loop_flags_.input.has_pending;
-  if (has_ended() || !(baton_flags_.input.has_unread || has_pending)) return false;
-  if (has_pending || loop_flags_.handoff.has_messages || loop_flags_.handoff.close_asked) return true;
-  return baton_flags_.output.overflowed || baton_flags_.output.quantum_used || baton_flags_.input.paused ||
+  const detail::connection_loop_flags& loop = loop_flags();
+  const detail::connection_baton_flags& baton = baton_flags();
+  if (has_ended() || !(baton.input.has_unread || loop.input.has_pending)) return false;
+  if (loop.input.has_pending || loop.handoff.has_messages || loop.handoff.close_asked) return true;
+  return baton.output.overflowed || baton.output.quantum_used || baton.input.paused ||
          output_.is_above_watermark(*this);
 }
 
@@ -65,12 +68,12 @@ bool stream::needs_return() const noexcept {
 // sends. Limits, messages and the end would then be ignored.
 bool stream::begin_read() {
   use_lent();
-  return (baton_flags_.input.has_unread || at_end()) && !needs_return();
+  return (input_.unread() > 0 || at_end()) && !needs_return();
 }
 
 void stream::wait_for_input(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
-  has_unseen_ = baton_flags_.input.has_unread;
+  input_.note_unseen(*this, input_.unread() > 0);
   if (counts_codec_) [[unlikely]]
     return forget_codec();
   hand_back();
@@ -84,8 +87,8 @@ void stream::forget_codec() noexcept {
 // Lent input stays in place: new input becomes pending.
 void stream::wait_for_room(std::coroutine_handle<> waiting) noexcept {
   suspended_ = waiting;
-  baton_flags_.handoff.wants_writable = true;
-  has_unseen_ = false;
+  output_.wait_for_room(*this);
+  input_.note_unseen(*this, false);
   hand_back();
 }
 
@@ -142,8 +145,8 @@ void stream::wait_for_message(message_wait& wanted, std::coroutine_handle<> wait
 }
 
 void stream::wait_for_more(message_wait& wanted) noexcept {
-  has_unseen_ = !wanted.has_looked_;
-  if (!has_unseen_) require_input(wanted.found_.size);
+  input_.note_unseen(*this, !wanted.has_looked_);
+  if (wanted.has_looked_) require_input(wanted.found_.size);
   if (wanted.within_message()) mark_incomplete(has_progressed());
   count_codec_input(wanted.kept_bytes());
   hand_back();
@@ -162,7 +165,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
     flush();
     return wanted.found_.error;
   }
-  batch_.progressed = true;
+  note_progress(true);
   lent_ = wanted.found_.size;
   count_codec_input(wanted.kept_bytes());  // also while it waits for room; the next wait in a read counts anew
   return wanted.found_.message;
@@ -188,7 +191,7 @@ void stream::run_close(error_code) noexcept {
 }
 
 void stream::resume_watched(std::coroutine_handle<> waiting) noexcept {
-  const callback_scope scope = calling(callback::coroutine);
+  const callback_scope scope = connection_handoff::calling(*this, callback::coroutine);
   waiting.resume();
 }
 

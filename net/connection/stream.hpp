@@ -98,7 +98,7 @@ class stream : public connection, private coroutine_host {
   auto until_writable() noexcept {
     struct awaiter {
       stream& s;
-      bool await_ready() const noexcept { return s.has_ended() || !s.is_full(); }
+      bool await_ready() const noexcept { return s.has_ended() || !s.output_.is_full(s); }
       void await_suspend(std::coroutine_handle<> waiting) const noexcept { s.wait_for_room(waiting); }
       bool await_resume() const noexcept { return !s.has_ended(); }
     };
@@ -157,18 +157,19 @@ class stream : public connection, private coroutine_host {
   // [baton], on the loop.
   /// Returns whether no more input will arrive.
   [[nodiscard]] bool is_input_finished() const noexcept {
-    const detail::input_loop_flags& in = loop_flags_.input;
-    return has_ended() || (((in.peer_ended && !in.was_reset) || drained_) && !in.has_pending);
+    const detail::input_loop_flags& in = loop_flags().input;
+    return has_ended() || (((in.peer_ended && !in.was_reset) || is_drain_finished()) && !in.has_pending);
   }
-  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (is_input_finished() && input_.nothing_unread()); }
+  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (is_input_finished() && input_.unread() == 0); }
   /// Returns whether a message was read to its end, or something was written.
-  [[nodiscard]] bool has_progressed() const noexcept { return batch_.progressed || !output_.nothing_written(); }
+  [[nodiscard]] bool has_progressed() const noexcept { return baton_flags().core.progressed || output_.written() > 0; }
   [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
   /// A function of offload() has returned the baton.
   void baton_is_back() noexcept {
-    baton_lent_ = false;
-    if (has_ended()) baton_flags_.refuse_writes();
+    detail::connection_handoff::take_back(*this);
+    tell_of_drain();
+    if (has_ended()) output_.refuse_writes(*this);
   }
 
   bool begin_read();
@@ -219,7 +220,7 @@ class stream::offloaded final : private quintet::work_item {
     waiting_ = waiting;
     bool ran_here = false;  // on this stack: a pool may finish, and destroy this object, before run() returns
     ran_here_ = &ran_here;
-    stream_.baton_lent_ = true;
+    detail::connection_handoff::lend(stream_);
     stream_.dispatch(*this);
     if (ran_here) stream_.baton_is_back();
     return !ran_here;
@@ -245,7 +246,8 @@ class stream::offloaded final : private quintet::work_item {
     }
   }
   void call() noexcept try {
-    const callback_scope scope = stream_.calling(callback::offloaded, detail::type_text<F>());
+    const callback_scope scope =
+        detail::connection_handoff::calling(stream_, callback::offloaded, detail::type_text<F>());
     if constexpr (std::is_void_v<result_type>)
       function_();
     else

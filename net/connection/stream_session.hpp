@@ -28,10 +28,10 @@ class stream_session final : public stream {
       : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
   static void destroy_session(connection_core& c) noexcept { delete static_cast<stream_session*>(&c); }
 
-  error_code begin(int handle) noexcept override { return open(handle, {.open = true, .close = true}); }
+  error_code begin(stream_handle&& s) noexcept override { return open(std::move(s), {.open = true, .close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (owner_.runs_here(loop())) return item();
-    owner_.run(item);
+    owner_.model().run(item);
   }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }

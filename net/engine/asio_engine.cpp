@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // asio_engine: waits by documented calls of Boost.Asio, then receives and sends by non-blocking system calls.
+#include "asio_wake_ups.hpp"
 #include "embedding.hpp"
 #include "handle_table.hpp"
 #include "operation_memory.hpp"
@@ -12,7 +13,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <algorithm>
@@ -66,11 +66,11 @@ struct watch : boost::intrusive::list_base_hook<> {
 /// The loop's guests use the same io_context. Thread tags as in engine.
 class asio_engine final : public socket_engine, private engine_embedding {
  public:
-  /// Also opens the io_context's own descriptors, by making an I/O object. Later, on the loop's thread, a failure to
-  /// open them would end the program. Throws boost::system::system_error.
+  /// Also opens the io_context's own descriptors. Later, on the loop's thread, a failure to open them would end the
+  /// program. Throws boost::system::system_error.
   asio_engine() : socket_engine({.name = "asio", .shared_accept = true}, this) {
     begin();
-    const asio::steady_timer first(*context_);
+    detail::prove_wake_ups(*context_);
   }
   ~asio_engine() override { end(); }
   asio_engine(const asio_engine&) = delete;
@@ -78,11 +78,11 @@ class asio_engine final : public socket_engine, private engine_embedding {
 
   bool poll(duration longest) override;
   void wake() noexcept override;
-  error_code add(channel& c, int handle) override {
+  error_code add(channel& c, stream_handle&& handle) override {
     if (kind_of(c) == kind::connect) return watch_it(c, handle, sends);
-    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle) ? reads | guarded : reads);
+    return watch_it(c, handle, is_stream(c) && passed_descriptors::must_guard(handle.get()) ? reads | guarded : reads);
   }
-  void remove(channel& c) noexcept override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
@@ -98,7 +98,7 @@ class asio_engine final : public socket_engine, private engine_embedding {
   void abandon() noexcept override;
   void begin();
   void end() noexcept;
-  error_code watch_it(channel& c, int handle, std::uint32_t wanted);
+  error_code watch_it(channel& c, const stream_handle& stream, std::uint32_t wanted);
   watch& fresh_watch();
   void give_up(watch& w) noexcept;
   template <wait_type What>
@@ -205,8 +205,9 @@ void asio_engine::wake() noexcept {
   if (!waking_.exchange(true)) asio::post(*context_, woken{this});
 }
 
-error_code asio_engine::watch_it(channel& c, int handle, std::uint32_t wanted) try {
-  if (const error_code refused = check_watchable(c, handle)) return refused;
+error_code asio_engine::watch_it(channel& c, const stream_handle& stream, std::uint32_t wanted) try {
+  if (const error_code refused = check_watchable(c, stream)) return refused;
+  const int handle = stream.get();
   by_handle_.reserve_for(handle);
   watch& w = fresh_watch();
   error_code ec;
@@ -243,13 +244,13 @@ void asio_engine::give_up(watch& w) noexcept {
   if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(mine));
 }
 
-void asio_engine::remove(channel& c) noexcept {
-  if (c.handle() < 0) return;
+stream_handle asio_engine::remove(channel& c) noexcept {
+  if (c.handle() < 0) return {};
   watch& w = *by_handle_.take(c.handle());
   w.target = nullptr;
   (void)w.io->release();
-  bind(c, -1);
   if (w.outstanding == 0) give_up(w);
+  return unbind(c);
 }
 
 template <wait_type What>

@@ -51,9 +51,10 @@ blocking_engine::blocking_engine()
   wakes.use(wake_signal);
 }
 
-error_code blocking_engine::add(channel& c, int handle) {
-  if (!is_stream(c)) return system_error_code(EOPNOTSUPP);
+error_code blocking_engine::add(channel& c, stream_handle&& stream) {
+  if (!is_stream(c) || stream.carried()) return system_error_code(EOPNOTSUPP);
   if (stream_) return system_error_code(EBUSY);
+  const int handle = stream.get();
   if (const error_code refused = kernel_sockets::set_blocking(handle)) return refused;
   bind(c, handle);
   stream_ = static_cast<stream_channel*>(&c);
@@ -68,11 +69,11 @@ error_code blocking_engine::add(channel& c, int handle) {
   return {};
 }
 
-void blocking_engine::remove(channel& c) noexcept {
+stream_handle blocking_engine::remove(channel& c) noexcept {
   notify_descriptor_closing();
-  bind(c, -1);
   handle_.store(-1, std::memory_order_relaxed);
   stream_ = nullptr;
+  return unbind(c);
 }
 
 bool blocking_engine::poll(duration longest) {

@@ -36,8 +36,8 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   bool poll(duration longest) override;
   void wake() noexcept override;
   /// Accepts streams only: a connector waits in the loop's guest.
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& stream) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel&, bool on) noexcept override {
     slow_path_.paused = !on;
     return {};

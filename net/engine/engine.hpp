@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace quintet {
 
@@ -66,11 +67,13 @@ class engine {
   /// [any thread] Ends the poll() that waits, or the next one that would wait.
   virtual void wake() noexcept = 0;
 
-  /// [loop] Watches `handle`, which the caller keeps. The engine reads a stream from now on. Returns the reason of a
-  /// failure: operation_not_supported if this engine cannot watch this kind of channel.
-  virtual error_code add(channel& c, int handle) = 0;
-  /// [loop] Stops watching; the handle stays open.
-  virtual void remove(channel& c) noexcept = 0;
+  /// [loop] Watches `handle`, whose descriptor the caller keeps. The engine reads a stream from now on, and takes the
+  /// transport that it carries. Returns the reason of a failure, after which the caller has all:
+  /// operation_not_supported if this engine cannot watch this kind of channel, or does not know the transport.
+  virtual error_code add(channel& c, stream_handle&& handle) = 0;
+  /// [loop] Stops watching; the handle stays open. Gives back what add() was given, for close() or for another engine's
+  /// add(); empty if the channel was not watched.
+  virtual stream_handle remove(channel& c) noexcept = 0;
   /// [loop] Stops or resumes reading (a stream) or accepting (a listener). A stopped stream may still deliver bytes
   /// received before; a stopped listener delivers no connection. Returns the reason of a failure, after which nothing
   /// has changed: the owner must end the channel, or try again. Stopping a listener never fails.
@@ -85,6 +88,14 @@ class engine {
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
   /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;
+  /// [loop] Returns what has arrived at a stream by now. Later has_more() tells whether some of it still waits.
+  [[nodiscard]] virtual arrival arrived(stream_channel& c) noexcept;
+  /// [loop] Returns whether not all that had arrived `by` that moment has been delivered.
+  [[nodiscard]] virtual bool has_more(stream_channel&, const arrival& by) noexcept { return by.delivered < by.mark; }
+  /// [loop] Returns whether bytes have arrived that were not delivered yet.
+  [[nodiscard]] bool has_unread(stream_channel& c) noexcept { return has_more(c, arrived(c)); }
+  /// [loop] Returns how many accepted bytes the peer has not taken yet.
+  [[nodiscard]] virtual std::size_t unsent(stream_channel& c) noexcept;
   enum class flush_extent : std::uint8_t {
     output,  ///< gives accepted bytes to the system
     closing  ///< also closes the handles passed to close(), within a time limit that the engine sets
@@ -93,10 +104,10 @@ class engine {
   /// `closing` when the loop ends, outside poll().
   virtual void flush(flush_extent) noexcept {}
   /// [loop] Shuts down the sending side after the accepted bytes have been sent.
-  virtual void shutdown_send(int handle) noexcept;
-  /// [loop] Closes a handle that is not watched. Accepted bytes are sent first, unless
+  virtual void shutdown_send(stream_channel& c) noexcept;
+  /// [loop] Closes a handle that is not watched, with its transport. Accepted bytes are sent first, unless
   /// socket_services::reset_when_closed() was called. Nothing is received any more.
-  virtual void close(int handle) noexcept;
+  virtual void close(stream_handle&& handle) noexcept;
 
  protected:
   /// `network` and `embedded` must outlive the engine, or be part of it.
@@ -109,6 +120,8 @@ class engine {
   // Access to the fields that an engine keeps in a channel.
   using kind = channel::kind;
   static void bind(channel& c, int handle) noexcept { c.handle_ = handle; }
+  /// Returns the handle, -1 if no engine watches the channel.
+  static int unbind(channel& c) noexcept { return std::exchange(c.handle_, -1); }
   static std::uint32_t& interest(channel& c) noexcept { return c.interest_; }
   static kind kind_of(const channel& c) noexcept { return c.kind_; }
   static bool is_stream(const channel& c) noexcept { return c.kind_ <= kind::in_place_stream; }

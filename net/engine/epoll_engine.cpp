@@ -201,10 +201,14 @@ error_code epoll_engine::watch(channel& c, int handle, std::uint32_t events) noe
   return {};
 }
 
-void epoll_engine::remove(channel& c) noexcept {
-  if (c.handle() < 0) return;
-  (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
-  bind(c, -1);
+error_code epoll_engine::add(channel& c, stream_handle&& handle) {
+  if (handle.carried()) return system_error_code(EOPNOTSUPP);
+  return watch(c, handle.get(), first_interest(c, handle.get()));
+}
+
+stream_handle epoll_engine::remove(channel& c) noexcept {
+  if (c.handle() >= 0) (void)::epoll_ctl(set_.get(), EPOLL_CTL_DEL, c.handle(), nullptr);
+  return unbind(c);
 }
 
 // After a failure the interest is unchanged, as the kernel's is.

@@ -23,8 +23,8 @@ class epoll_engine final : public socket_engine, private engine_embedding {
 
   bool poll(duration longest) override;
   void wake() noexcept override;
-  error_code add(channel& c, int handle) override { return watch(c, handle, first_interest(c, handle)); }
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& handle) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override { return set_interest(c, EPOLLIN, on); }
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;

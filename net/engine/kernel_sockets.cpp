@@ -147,8 +147,6 @@ int kernel_sockets::make_listening(const listen_options& options) {
     return fd.release();
   }
   if (at.is_ip()) {
-    require(set_tcp(fd.get(), TCP_DEFER_ACCEPT, options.defer_accept.count()), options.at, "defer_accept");
-    require(set_tcp(fd.get(), TCP_FASTOPEN, options.fast_open), options.at, "fast_open");
     require(set_keep_alive(fd.get(), options.socket), options.at, "socket.keep_alive or socket.user_timeout");
     enable(fd.get(), SOL_SOCKET, SO_REUSEADDR);  // lets a restarted server bind while connections are in TIME_WAIT
     // Accepted sockets inherit it. Replies are sent in whole batches, so Nagle's algorithm would only add latency.

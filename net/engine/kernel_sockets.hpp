@@ -22,6 +22,7 @@ class kernel_sockets final : public socket_services {
   error_code steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept override;
   [[nodiscard]] int receiving_cpu(int handle) const noexcept override;
   void stop_listening(int handle) noexcept override;
+  [[nodiscard]] int waiting(int listening) const noexcept override;
   int accept(int listening, error_code& failed) noexcept override;
   int connect(const address& to, error_code& failed, const socket_options& how = {}) noexcept override;
   error_code adopt_stream(int handle) noexcept override;

@@ -4,6 +4,8 @@
 #include "kernel_sockets.hpp"
 
 #include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,6 +67,14 @@ int kernel_sockets::largest_backlog() const noexcept {
   int most = 0;
   if (size > 0) std::from_chars(text.data(), text.data() + size, most);
   return most;
+}
+
+// Linux gives the length of a TCP listener's queue in this field. It has no such field for Unix sockets.
+int kernel_sockets::waiting(int listening) const noexcept {
+  tcp_info about{};
+  socklen_t size = sizeof about;
+  if (::getsockopt(listening, IPPROTO_TCP, TCP_INFO, &about, &size) != 0 || about.tcpi_state != TCP_LISTEN) return -1;
+  return static_cast<int>(about.tcpi_unacked);
 }
 
 // Unlike close(), shutdown() affects the socket, whatever descriptors refer to it.

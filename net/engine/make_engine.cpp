@@ -6,7 +6,8 @@
 
 namespace quintet {
 
-std::unique_ptr<engine> make_asio_engine();  // asio_engine.cpp
+// asio_engine.cpp. Null in a program that does not link quintet::asio_engine: resolve() refuses it then.
+[[gnu::weak]] std::unique_ptr<engine> make_asio_engine();
 
 #ifdef QUINTET_ENGINE_URING
 std::unique_ptr<engine> make_uring_engine();  // uring/engine.cpp

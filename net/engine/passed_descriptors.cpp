@@ -110,6 +110,7 @@ class closing_thread {
   bool start() noexcept {
     sigset_t all{}, before{};
     sigfillset(&all);
+    sigdelset(&all, SIGSYS);  // a sandbox may answer calls by it, and the kernel ends a process that blocks it then
     ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals go to the program's threads
     try {
       queue_ = std::make_shared<closing_queue>();

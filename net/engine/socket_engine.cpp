@@ -18,11 +18,12 @@ constexpr int accept_share = 4;
 
 }  // namespace
 
-error_code socket_engine::check_watchable(const channel& c, int handle) noexcept {
-  if (handle < 0) return system_error_code(EBADF);
+error_code socket_engine::check_watchable(const channel& c, const stream_handle& handle) noexcept {
+  if (!handle) return system_error_code(EBADF);
+  if (handle.carried()) return system_error_code(EOPNOTSUPP);
   if (is_stream(c)) return {};
   struct stat about{};
-  if (::fstat(handle, &about) != 0) return system_error_code(errno);
+  if (::fstat(handle.get(), &about) != 0) return system_error_code(errno);
   const bool has_no_events = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode);
   return has_no_events ? system_error_code(EPERM) : error_code();
 }

@@ -26,10 +26,11 @@ class socket_engine : private detail::own_kernel_sockets, public engine {
     if (n >= 0) return {static_cast<std::size_t>(n)};
     return {0, system_call::is_for_now(n) ? 0 : static_cast<int>(-n)};
   }
-  /// [loop] Returns why a handle cannot be watched: bad_file_descriptor, or operation_not_permitted (a file or a
-  /// directory, as for epoll). For engines whose system calls report neither. Tests only the number of a stream's
-  /// handle: receiving reports the rest, and each connection would cost a system call more.
-  static error_code check_watchable(const channel& c, int handle) noexcept;
+  /// [loop] Returns why a handle cannot be watched: bad_file_descriptor, operation_not_permitted (a file or a
+  /// directory, as for epoll), or operation_not_supported (it carries a transport). For engines whose system calls
+  /// report neither. Tests only the number of a stream's handle: receiving reports the rest, and each connection would
+  /// cost a system call more.
+  static error_code check_watchable(const channel& c, const stream_handle& handle) noexcept;
   /// [loop] Reports the error of a stream that is not read. Returns whether nothing more can be received. Received
   /// bytes stay in the kernel until reading resumes.
   static bool report_error(stream_channel& c) noexcept;

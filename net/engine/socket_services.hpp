@@ -26,11 +26,15 @@ class socket_services {
   [[nodiscard]] virtual int largest_backlog() const noexcept { return 0; }
   /// Steers the connections that CPU `cpus[n]` receives to the listening socket `handles[n]`. The sockets must share a
   /// port and be in the order in which they began to listen. Returns the reason of a failure.
-  virtual error_code steer_by_cpu(std::span<const int> handles, std::span<const int> cpus) noexcept;
+  virtual error_code steer_by_cpu(std::span<const int> /*handles*/, std::span<const int> /*cpus*/) noexcept {
+    return make_error_code(boost::system::errc::operation_not_supported);
+  }
   /// Returns the CPU that received the connection's last packet, or -1 if unknown.
   [[nodiscard]] virtual int receiving_cpu(int) const noexcept { return -1; }
   /// Ends listening, even if other descriptors of the same socket are open.
   virtual void stop_listening(int) noexcept {}
+  /// Returns how many connections wait to be accepted, or -1 if the system does not tell.
+  [[nodiscard]] virtual int waiting(int /*listening*/) const noexcept { return -1; }
   /// Accepts a connection without waiting; returns its handle, which the caller owns. Returns -1 if no connection
   /// waits. Returns -1 and sets `failed` if accepting fails.
   virtual int accept(int listening, error_code& failed) noexcept = 0;

@@ -2,8 +2,9 @@
 // asio_guest: polls the io_context, and waits in it on behalf of the engine.
 #include "asio_guest.hpp"
 
+#include "../engine/asio_wake_ups.hpp"
+
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <new>
@@ -26,12 +27,11 @@ constexpr duration longest_blind_wait = std::chrono::milliseconds(1);
 asio_guest::asio_guest(context_type* of_engine, counter& errors)
     : errors_(errors),
       own_(of_engine ? nullptr : std::make_unique<context_type>(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO)),
-      context_(of_engine ? *of_engine : *own_) {}
+      context_(of_engine ? *of_engine : *own_) {
+  if (own_) detail::prove_wake_ups(context_);
+}
 
 asio_guest::~asio_guest() { unwatch(); }
-
-// The first I/O object of an io_context opens its descriptors, whatever the object is.
-void asio_guest::open_descriptors() { const asio::steady_timer first(context_); }
 
 bool asio_guest::poll() {
   if (!own_) return false;

@@ -26,15 +26,13 @@ class asio_guest {
   using context_type = boost::asio::io_context;
 
   /// `of_engine`: the engine's io_context or nullptr; it must outlive the guest. `errors` counts handlers that leave
-  /// with an exception.
+  /// with an exception. Opens the descriptors of a context of its own. Throws boost::system::system_error.
   asio_guest(context_type* of_engine, counter& errors);
   ~asio_guest();
   asio_guest(const asio_guest&) = delete;
   asio_guest& operator=(const asio_guest&) = delete;
   [[nodiscard]] context_type& context() noexcept { return context_; }
 
-  /// Opens the descriptors of the io_context, which otherwise opens them at the first use. May throw.
-  void open_descriptors();
   /// [loop] Runs ready handlers, up to a limit. Returns whether any ran.
   bool poll();
   /// [any thread] Whether operations or posted work were outstanding at the last poll().

@@ -2,7 +2,6 @@
 // event_loop: the turn: guest, engine, timers, inbox, deferred items, fair tasks, in this order, until the loop stops.
 #include "event_loop.hpp"
 
-#include "../../base/build/planted_bugs.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../engine/embedding.hpp"
 #include "../engine/shm/engine.hpp"
@@ -59,7 +58,7 @@ class event_loop::scoped_current {
 event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
     : clock_(time),
       options_(options),
-      engine_(options.tuning.shared_memory ? shm::make_engine(std::move(io)) : std::move(io)),
+      engine_(options.tuning.shared_memory ? std::make_unique<shm::engine>(std::move(io)) : std::move(io)),
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),
@@ -71,7 +70,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
     });
   // A thread that posts writes to a descriptor by its number. The number must mean the same in all descriptor tables,
   // so the guest opens its descriptors before the tables are separated.
-  if (options_.own_descriptors) guest().open_descriptors();
+  if (options_.own_descriptors) (void)guest();
 }
 
 event_loop::~event_loop() {
@@ -211,8 +210,8 @@ bool event_loop::spin(asio_guest* guest, duration& longest) {
       clock_, longest, [&] { return engine_->poll(duration::zero()) || (guest && guest->poll()) || must_not_sleep(); });
   using enum spin_budget::outcome;
   if (outcome == paid) counters_.spins_paid.add();
-  if (outcome == in_vain || outcome == interrupted) counters_.spins_in_vain.add();
-  if (outcome == in_vain) {
+  if (outcome == failed || outcome == interrupted) counters_.spins_failed.add();
+  if (outcome == failed) {
     longest = longest_wait(true);
     is_now_cached_ = false;
   }
@@ -252,8 +251,6 @@ void event_loop::begin_to_stop() noexcept {
   stopping_ = true;
   is_now_cached_ = false;
   // abort() may remove any member and add new ones.
-  if (planted(detail::bug::stop_walks_a_changing_list))
-    for (auto m = members_.begin(); m != members_.end();) (m++)->abort();
   while (!members_.empty()) {
     loop_member& next = members_.front();
     notified_.splice(notified_.end(), members_, members_.begin());

@@ -25,7 +25,7 @@ struct loop_figures {
   Value dropped{};          ///< writes and sends dropped by overflow_policy::drop
   Value checksum_errors{};  ///< messages whose checksum was wrong; see checked
   Value spins_paid{};       ///< spins that ended with work within the budget; see loop_tuning::spin
-  Value spins_in_vain{};    ///< spins without work within the budget
+  Value spins_failed{};     ///< spins without work within the budget
   // Parts of sends: send calls that the end of a batch did not cause.
   Value sends_flushed{};   ///< by flush(), or by the end of a cork
   Value sends_full{};      ///< a batch has written more than is kept until its end
@@ -53,7 +53,7 @@ struct loop_figures {
     f("dropped", of.dropped...);
     f("checksum_errors", of.checksum_errors...);
     f("spins_paid", of.spins_paid...);
-    f("spins_in_vain", of.spins_in_vain...);
+    f("spins_failed", of.spins_failed...);
     f("sends_flushed", of.sends_flushed...);
     f("sends_full", of.sends_full...);
     f("sends_outside", of.sends_outside...);

@@ -2,8 +2,7 @@
 // loop_thread: starting, naming, pinning and joining.
 #include "loop_thread.hpp"
 
-#include "../watch/thread_name.hpp"
-#include "start_report.hpp"
+#include "prepared_thread.hpp"
 
 #include <linux/close_range.h>
 #include <pthread.h>
@@ -11,7 +10,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <exception>
 #include <utility>
 
 #include <boost/system/system_error.hpp>
@@ -55,23 +53,11 @@ loop_thread::loop_thread(event_loop& loop, const std::string& name, std::functio
     thread_ = start_thread(name, [&loop] { loop.run(); });
     return;
   }
-  detail::start_report prepared;
-  thread_ = start_thread(name, [&loop, first = std::move(first), &prepared]() mutable {
-    try {
-      apply_options(loop.options(), loop.io());
-      if (first) first();
-    } catch (...) {
-      return prepared.done(std::current_exception());
-    }
-    prepared.done();
-    loop.run();
-  });
-  try {
-    prepared.wait();
-  } catch (...) {
-    thread_.join();
-    throw;
-  }
+  const auto prepare = [&loop, first = std::move(first)] {
+    apply_options(loop.options(), loop.io());
+    if (first) first();
+  };
+  thread_ = detail::start_prepared_thread(name, prepare, [&loop] { loop.run(); });
 }
 
 loop_thread::~loop_thread() {

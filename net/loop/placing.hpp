@@ -4,10 +4,12 @@
 
 #include "../../base/error.hpp"
 #include "../../base/log.hpp"
+#include "../engine/channel.hpp"
 #include "loop_counters.hpp"
 #include "thread_model.hpp"
 
 #include <concepts>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -18,14 +20,26 @@ namespace quintet::detail {
 /// [loop] Main loop only. Returns the loop that the model picks for an accepted handle.
 event_loop& pick(model_interface& model, event_loop& main, int handle);
 
-/// [loop] Main loop only. Runs on_loop(loop), which must not throw, on `loop`, which the model has picked. Only a
-/// handle crosses threads: on_loop makes the connection on the loop that will own it. If place() throws, on_loop has
-/// been destroyed without a call, and the model's place is released.
-template <class OnLoop>
-void place(model_interface& model, event_loop& main, event_loop& loop, OnLoop on_loop) {
-  if (&loop == &main) return on_loop(loop);
+/// [any thread] Posts on_loop(stream), which must not throw. If this throws, the caller keeps the stream, and on_loop
+/// has been destroyed without a call.
+template <std::invocable<stream_handle> OnLoop>
+void post_stream(event_loop& loop, stream_handle&& stream, OnLoop on_loop) {
+  loop.post([descriptor = stream.get(), carried = stream.carried(), f = std::move(on_loop)]() mutable noexcept {
+    f(stream_handle(descriptor, std::unique_ptr<transport>(carried)));
+  });
+  (void)stream.release();
+  (void)stream.take_carried().release();  // NOLINT: the posted function owns it
+}
+
+/// [loop] Main loop only. Runs on_loop(loop, stream), which must not throw, on `loop`, which the model has picked. Only
+/// a stream crosses threads: on_loop makes the connection on the loop that will own it. If place() throws, the caller
+/// keeps the stream, on_loop has been destroyed without a call, and the model's place is released.
+template <std::invocable<event_loop&, stream_handle> OnLoop>
+void place(model_interface& model, event_loop& main, event_loop& loop, stream_handle&& stream, OnLoop on_loop) {
+  if (&loop == &main) return on_loop(loop, std::move(stream));
   try {
-    loop.post([&loop, a = std::move(on_loop)]() mutable noexcept { a(loop); });
+    post_stream(loop, std::move(stream),
+                [&loop, f = std::move(on_loop)](stream_handle s) mutable noexcept { f(loop, std::move(s)); });
   } catch (...) {
     model.release(loop);
     throw;

@@ -7,18 +7,13 @@
 namespace quintet {
 
 void post_batch::post(event_loop& loop, work_item& item) noexcept {
-  if (post_batch* const batch = of_this_thread)
-    batch->add(loop, item);
-  else
-    loop.post(item);
-}
-
-void post_batch::add(event_loop& loop, work_item& item) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (loop_ != &loop) post_locked();
-  loop_ = &loop;
-  items_.push(item);
-  if (++count_ == most) post_locked();
+  post_batch* const batch = of_this_thread;
+  if (!batch) return loop.post(item);
+  const std::lock_guard lock(batch->mutex_);
+  if (batch->loop_ != &loop) batch->post_locked();
+  batch->loop_ = &loop;
+  batch->items_.push(item);
+  if (++batch->count_ == most) batch->post_locked();
 }
 
 bool post_batch::post_all() noexcept {

@@ -33,7 +33,6 @@ class post_batch {
 
  private:
   static inline constinit thread_local post_batch* of_this_thread = nullptr;
-  void add(event_loop& loop, work_item& item) noexcept;
   bool post_locked() noexcept;
 
   std::mutex mutex_;

@@ -40,6 +40,7 @@ namespace quintet {
 ///                     can migrate between them
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the
 ///                     main loop
+///   add_to(figures)   called on any thread: adds what the model counts beside its loops to the model_figures
 template <class M>
 concept thread_model = requires(M& m, event_loop& main, work_item& w) {
   { m.start(main) } -> std::same_as<void>;
@@ -47,6 +48,9 @@ concept thread_model = requires(M& m, event_loop& main, work_item& w) {
   { m.run(w) } -> std::same_as<void>;
   { m.stop() } -> std::same_as<void>;
 };
+
+/// The figures of models beside those of their loops, which the layer of the models defines.
+struct model_figures;
 
 /// The functions of `thread_model`, which documents each of them. Optional functions have a default here.
 class model_interface {
@@ -78,16 +82,16 @@ class model_interface {
   [[nodiscard]] virtual std::vector<event_loop*> loops() { return {}; }
   /// [any thread] Calls f with the counters of each present or past loop of the model, except the main loop.
   virtual void each_counters(const std::function<void(const loop_counters&)>& /*f*/) const {}
+  /// [any thread] Adds the model's own figures.
+  virtual void add_to(model_figures& /*sum*/) const {}
 };
 
-/// Owns a model. `Interface` is model_interface, or extends it with functions that a derived adapter implements.
-template <thread_model Model, class Interface = model_interface>
-class model_adapter : public Interface {
+/// Owns a model.
+template <thread_model Model>
+class model_adapter final : public model_interface {
  public:
   /// Takes the model over.
   explicit model_adapter(Model m) : model_(std::move(m)) {}
-  /// [any thread] The model itself.
-  [[nodiscard]] const Model& get() const noexcept { return model_; }
 
   void start(event_loop& main) override { model_.start(main); }
   void stop() noexcept override { model_.stop(); }
@@ -128,33 +132,13 @@ class model_adapter : public Interface {
   void each_counters(const std::function<void(const loop_counters&)>& f) const override {
     if constexpr (requires { model_.each_counters(f); }) model_.each_counters(f);
   }
+  void add_to(model_figures& sum) const override {
+    if constexpr (requires { model_.add_to(sum); }) model_.add_to(sum);
+  }
 
  private:
   static constexpr bool has_place_of_address = requires(Model& m, const address& from) { m.place(from); };
   Model model_;
 };
 
-namespace detail {
-
-/// Defines how a server stores a model, and that the server's model() returns the model itself.
-template <thread_model Model>
-struct model_storage {
-  using type = Model;
-  static std::unique_ptr<model_interface> store(Model m) {
-    return std::make_unique<model_adapter<Model>>(std::move(m));
-  }
-  static const type& get(const model_interface& stored) noexcept {
-    return static_cast<const model_adapter<Model>&>(stored).get();
-  }
-};
-/// Specialisation for a model that has its own interface and releases it: model() returns that interface.
-template <thread_model Model>
-  requires requires { typename Model::interface_type; }
-struct model_storage<Model> {
-  using type = typename Model::interface_type;
-  static std::unique_ptr<model_interface> store(Model m) { return std::move(m).release(); }
-  static const type& get(const model_interface& stored) noexcept { return static_cast<const type&>(stored); }
-};
-
-}  // namespace detail
 }  // namespace quintet

@@ -62,7 +62,6 @@ void validate(const heartbeat_options& o) {
   constexpr duration none = duration::zero();
   constexpr std::string_view whole_intervals = "0, or at least heartbeat.interval, which must then be above 0";
   require_value(o.interval >= none, "heartbeat.interval", o.interval, "at least 0 (0 means off)");
-  require_value(o.lateness_bound > none, "heartbeat.lateness_bound", o.lateness_bound, "above 0");
   require_value(o.ping_after == none || (o.is_on() && o.ping_after >= o.interval), "heartbeat.ping_after", o.ping_after,
                 whole_intervals);
   require_value(o.evict_after == none || (o.is_on() && o.evict_after >= o.interval), "heartbeat.evict_after",
@@ -77,7 +76,6 @@ void validate(const rebalance_options& o) {
   require_value(o.factor == 0 || (o.factor >= 1.05 && o.factor <= 1000), "rebalance.factor", o.factor,
                 "0 (off), or from 1.05 to 1000");
   require_value(o.interval >= std::chrono::milliseconds(1), "rebalance.interval", o.interval, "at least 1 ms");
-  require_value(o.cool_down >= duration::zero(), "rebalance.cool_down", o.cool_down, "at least 0");
 }
 
 duration default_stall_bound() {

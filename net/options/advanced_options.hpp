@@ -60,23 +60,21 @@ struct priority_options {
 /// When a silent connection is pinged, and when it is closed. A connection's silence is measured in whole intervals:
 /// pings and closes come up to one interval late, and never early.
 struct heartbeat_options {
-  /// How often the priority loop's thread looks at all connections, ordinary ones and its own. Zero: never.
+  /// How often the priority loop's thread scans all connections, ordinary ones and its own. Zero: never.
   duration interval = duration::zero();
   /// Silence after which a ping is sent, and after each further period of this length. Zero: never.
   duration ping_after = duration::zero();
   std::string ping = {};                    ///< the bytes of a ping; sent between two batches of the handler's output
   duration evict_after = duration::zero();  ///< silence after which errc::heartbeat_timeout ends it; zero: never
-  /// A look that starts later than this counts as a breach. A heartbeat may then have been answered as late.
-  duration lateness_bound = std::chrono::milliseconds(5);
 
-  /// Returns whether connections are looked at.
+  /// Returns whether connections are scanned.
   [[nodiscard]] bool is_on() const noexcept { return interval > duration::zero(); }
 };
 
 /// Selects what the load of a loop is.
 enum class rebalance_measure {
   connections,  ///< the number of its open connections
-  cpu_time,     ///< CPU time of its thread since the last look; active connections move
+  cpu_time,     ///< CPU time of its thread since the last check; active connections move
 };
 
 template <>
@@ -90,8 +88,8 @@ struct rebalance_options {
   /// have the same. Zero: never; otherwise at least 1.05.
   double factor = 0;
   rebalance_measure by = rebalance_measure::connections;
-  duration interval = std::chrono::milliseconds(250);   ///< time between two looks; at least 1 ms
-  duration cool_down = std::chrono::milliseconds(500);  ///< after a move: time until the next one is allowed
+  duration interval =
+      std::chrono::milliseconds(250);  ///< time between two checks, and twice that after a move; at least 1 ms
 
   /// Returns whether connections may move.
   [[nodiscard]] bool is_on() const noexcept { return factor > 0; }

@@ -8,7 +8,6 @@ void validate(const client_options& options) {
   validate(options.connecting);
   if (options.reconnect) validate(*options.reconnect);
   validate(options.limits);
-  validate(options.memory);
   validate(options.engine);
   validate(options.loop, options.memory.max_output_total);
 }

@@ -53,8 +53,4 @@ void validate(const socket_options& o, std::string_view prefix) {
   require_time(o.user_timeout, socket_options::longest_user_timeout, name("user_timeout"));
 }
 
-void validate(const memory_limits& l) {
-  require_value(l.bounded_socket_buffer >= 0, "bounded_socket_buffer", l.bounded_socket_buffer, "at least 0");
-}
-
 }  // namespace quintet

@@ -132,11 +132,10 @@ struct memory_limits {
   /// A connection that opens while at least this many are open gets bounded socket buffers. Otherwise the kernel grows
   /// the buffers of a peer that never reads to more than 4 MiB. Sizes in socket_options take precedence.
   std::size_t tuned_sockets = 64;
-  /// Bytes of each of the two bounded buffers. 0: the kernel decides always.
-  int bounded_socket_buffer = 64 * 1024;
+  static constexpr int bounded_socket_buffer = 64 * 1024;  ///< bytes of each of the two buffers
 
   /// [any thread] Returns the buffers of a connection that opens beyond tuned_sockets.
-  [[nodiscard]] constexpr socket_options bounded_buffers() const noexcept {
+  [[nodiscard]] static constexpr socket_options bounded_buffers() noexcept {
     return {.send_buffer = bounded_socket_buffer, .receive_buffer = bounded_socket_buffer};
   }
 };
@@ -144,7 +143,6 @@ struct memory_limits {
 /// [any thread] Throw config_error.
 void validate(const connection_limits& limits);
 void validate(const accept_limits& limits);
-void validate(const memory_limits& limits);
 /// [any thread] The same. Texts have `prefix` before the names of options: "connecting.socket.".
 void validate(const socket_options& options, std::string_view prefix);
 

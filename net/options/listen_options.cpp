@@ -55,20 +55,14 @@ void validate_clients(const listen_options& o) {
 }
 
 void refuse_for_unix(const listen_options& o) {
-  const char* field = o.fast_open > 0                   ? "fast_open"
-                      : o.defer_accept.count() > 0      ? "defer_accept"
-                      : o.sharing != port_sharing::none ? "sharing"
-                                                        : nullptr;
-  if (field) throw config_error(o.at + ": " + field + " is set; it is allowed only for IP addresses");
+  if (o.sharing != port_sharing::none)
+    throw config_error(o.at + ": sharing is set; it is allowed only for IP addresses");
 }
 
 void validate_numbers(const listen_options& o) {
   const std::string owner = name_of(o) + ": ";
   require_value(o.backlog >= 1, owner + "backlog", o.backlog, "at least 1");
   require_value(o.descriptor >= -1, owner + "descriptor", o.descriptor, "an open descriptor, or -1 for none");
-  require_value(o.fast_open >= 0, owner + "fast_open", o.fast_open, "at least 0");
-  require_value(o.defer_accept.count() >= 0 && o.defer_accept <= std::chrono::hours(1), owner + "defer_accept",
-                o.defer_accept, "from 0 to 1 h");
 }
 
 }  // namespace

@@ -63,12 +63,6 @@ struct listener_settings {
   bool priority = false;    ///< its connections belong to the priority loop, see priority_options
   bool dual_stack = false;  ///< IPv6 addresses only: accept IPv4 clients too
   int backlog = 1024;       ///< connections that may wait to be accepted; if the system allows fewer, the log says so
-  /// TCP only (TCP_DEFER_ACCEPT): a connection is accepted when its first bytes have arrived or this time is over. The
-  /// kernel rounds it to retransmissions. Not for protocols in which the server speaks first. Zero: accepted at once.
-  std::chrono::seconds defer_accept{0};
-  /// TCP only (TCP_FASTOPEN): pending connections whose first bytes came with the SYN, if net.ipv4.tcp_fastopen permits
-  /// that to servers. A request may then arrive twice. 0: none.
-  int fast_open = 0;
   /// Permissions of a Unix socket's file. Without a value, the process's umask decides.
   std::optional<mode_t> mode = {};
   /// [loop] Unix sockets only: decides on each client by its process, user and group (SO_PEERCRED). Others are closed,
@@ -78,7 +72,8 @@ struct listener_settings {
   port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port
   connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only
   shared_memory_options shared_memory = {};               ///< for `upgrade`
-  int descriptor = -1;  ///< if not -1: an existing listening socket, which the server then owns; `at` is ignored
+  int descriptor =
+      -1;  ///< if not -1: an existing listening socket, with options of its own; the server owns it, `at` is ignored
 };
 
 /// `{"127.0.0.1:80", "unix:/run/kv.sock", {"[::1]:81", {.priority = true}}}` is a vector of three.

@@ -8,8 +8,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 namespace quintet {
+
+class engine;
+[[gnu::weak]] std::unique_ptr<engine> make_asio_engine();  // null unless the program links quintet::asio_engine
+
 namespace {
 
 #ifdef QUINTET_ENGINE_URING
@@ -33,7 +38,8 @@ void validate(const loop_tuning& tuning, std::size_t max_output_total) {
 }
 
 std::vector<engine_kind> built_engines() {
-  std::vector<engine_kind> all{engine_kind::automatic, engine_kind::epoll, engine_kind::asio};
+  std::vector<engine_kind> all{engine_kind::automatic, engine_kind::epoll};
+  if (make_asio_engine) all.push_back(engine_kind::asio);
   if (has_uring) all.push_back(engine_kind::uring);
   return all;
 }
@@ -50,9 +56,10 @@ engine_kind detail::resolve(engine_kind kind) {
   if (kind == engine_kind::automatic) return engine_kind::epoll;
   const auto built = built_engines();
   if (std::ranges::find(built, kind) == built.end())
-    throw config_error(
-        "engine is " + std::string(to_string(kind)) +
-        ", which is not built in (-DQUINTET_ENGINE_URING=ON builds it); it must be one of: " + names_of(built));
+    throw config_error("engine is " + std::string(to_string(kind)) +
+                       (kind == engine_kind::asio ? ", which the program does not link (quintet::asio_engine)"
+                                                  : ", which is not built in (-DQUINTET_ENGINE_URING=ON builds it)") +
+                       "; it must be one of: " + names_of(built));
   return kind;
 }
 

@@ -29,7 +29,6 @@ void validate(const server_options& options) {
   validate(options.engine);
   validate(options.limits);
   validate(options.accepting);
-  validate(options.memory);
   validate(options.advanced, options.memory.max_output_total);
 }
 

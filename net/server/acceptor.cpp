@@ -53,13 +53,13 @@ void acceptor::abort() noexcept {
 }
 
 void acceptor::drop_waiting() noexcept {
-  for (const pending_connection& a : waiting_) loop_.io().close(a.handle);
+  for (pending_connection& a : waiting_) loop_.io().close(std::move(a.stream));
   waiting_.clear();
 }
 
 // If this throws, the listener still owns the handle.
 void acceptor::accepted(pending_connection a) {
-  count_locality(a.handle);
+  count_locality(a.stream.get());
   waiting_.push_back(std::move(a));
   place_waiting();
 }
@@ -69,24 +69,25 @@ bool acceptor::must_wait() noexcept {
 }
 
 // Returns false if the connection must wait, because another loop took the last place or token after must_wait().
-bool acceptor::try_place(const pending_connection& a) noexcept {
+bool acceptor::try_place(pending_connection& a) noexcept {
+  const int handle = a.stream.get();
   const bool bounds = !a.listener->has_buffers && limiter_.open() >= memory_.tuned_sockets;
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
-  const address from = wants_address ? loop_.io().sockets().remote_address(a.handle) : address();
+  const address from = wants_address ? loop_.io().sockets().remote_address(handle) : address();
   try {
     std::optional<connection_permit> place = limiter_.try_acquire(from, loop_.now());
     if (!place) return false;
     if (!*place) {
-      refuse(a.handle, errc::too_many_from_address, from);
+      refuse(std::move(a.stream), errc::too_many_from_address, from);
       return true;
     }
-    if (a.listener->may_connect && !kernel_sockets::is_peer(a.handle, a.listener->may_connect))
+    if (a.listener->may_connect && !kernel_sockets::is_peer(handle, a.listener->may_connect))
       throw_system_error(EACCES, "the peer may not connect");
-    if (bounds) loop_.io().sockets().limit_buffers(a.handle, memory_.bounded_buffers());
-    if (a.listener->offerer) a.listener->offerer->offer_to(a.handle);
-    place_(loop_, a.handle, std::move(*place));
+    if (bounds) loop_.io().sockets().limit_buffers(handle, memory_.bounded_buffers());
+    if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
+    place_(loop_, std::move(a.stream), std::move(*place));
   } catch (...) {
-    refuse(a.handle, detail::reason_of_exception(), from);
+    refuse(std::move(a.stream), detail::reason_of_exception(), from);
   }
   return true;
 }
@@ -95,7 +96,7 @@ void acceptor::count_locality(int handle) noexcept {
   if (const int cpu = loop_.options().cpu; cpu >= 0 && loop_.io().sockets().receiving_cpu(handle) == cpu) local_.add();
 }
 
-void acceptor::refuse(int handle, error_code reason, const address& from) noexcept {
+void acceptor::refuse(stream_handle&& stream, error_code reason, const address& from) noexcept {
   refused_.add();
   detail::report_of_peer(log_, {severity::warning, "a connection is refused", reason},
                          [&from] { return from.to_string(); });
@@ -103,7 +104,7 @@ void acceptor::refuse(int handle, error_code reason, const address& from) noexce
     if (limits_.on_refused) limits_.on_refused(reason, from);
   } catch (...) {  // the connection is closed even if the hook throws
   }
-  loop_.io().close(handle);
+  loop_.io().close(std::move(stream));
 }
 
 // Admits waiting connections, and stops or resumes accepting.

@@ -18,11 +18,11 @@ namespace shm {
 class segment_offerer;
 }
 
-/// Accepts while all limits allow it. Calls `place` with the loop, a handle that `place` then owns, and the permit. If
-/// `place` throws, the acceptor refuses and closes the connection.
+/// Accepts while all limits allow it. Calls `place` with the loop, a stream that `place` then owns, and the permit. If
+/// `place` throws, it has left the stream, and the acceptor refuses and closes the connection.
 class acceptor final : private loop_member, private timer {
  public:
-  using place_function = std::function<void(event_loop& at, int handle, connection_permit place)>;
+  using place_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit place)>;
 
   /// The loop, `limiter` and `log` must outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,
@@ -54,14 +54,14 @@ class acceptor final : private loop_member, private timer {
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.
   struct pending_connection {
-    int handle;
+    stream_handle stream;
     std::shared_ptr<const origin> listener;
   };
   void accepted(pending_connection a);
   [[nodiscard]] bool must_wait() noexcept;
-  [[nodiscard]] bool try_place(const pending_connection& a) noexcept;
+  [[nodiscard]] bool try_place(pending_connection& a) noexcept;
   void count_locality(int handle) noexcept;
-  void refuse(int handle, error_code reason, const address& from) noexcept;
+  void refuse(stream_handle&& stream, error_code reason, const address& from) noexcept;
   void place_waiting() noexcept;
   void drop_waiting() noexcept;
   void abort() noexcept override;

@@ -15,13 +15,16 @@ namespace quintet::detail {
 attached_owner::attached_owner(server_core& server, bool placed) noexcept
     : session_owner(server.model_), server_(server), placed_(placed) {}
 
-void attached_owner::attach(server_core& server, event_loop* near, int handle, std::shared_ptr<attachment> what) {
+void attached_owner::attach(server_core& server, event_loop* near, stream_handle&& stream,
+                            std::shared_ptr<attachment> what) {
   server.drain_tracker_->entered();
   try {
-    if (near && !near->io().capabilities().single_stream)
-      near->post([&server, near, handle, w = std::move(what)]() noexcept { begin(server, *near, false, handle, *w); });
-    else
-      server.main_.post([&server, handle, w = std::move(what)]() noexcept { place_by_model(server, handle, w); });
+    if (near && near->io().capabilities().single_stream) near = nullptr;
+    post_stream(near ? *near : server.main_, std::move(stream),
+                [&server, near, w = std::move(what)](stream_handle s) noexcept {
+                  if (near) return begin(server, *near, false, std::move(s), *w);
+                  place_by_model(server, std::move(s), w);
+                });
   } catch (...) {
     server.drain_tracker_->left();
     throw;
@@ -29,45 +32,49 @@ void attached_owner::attach(server_core& server, event_loop* near, int handle, s
 }
 
 // Runs on the main loop.
-void attached_owner::place_by_model(server_core& server, int handle, const std::shared_ptr<attachment>& what) noexcept {
-  if (server.main_.stopping()) return refuse(server, server.main_, handle, errc::stopped, *what);
+void attached_owner::place_by_model(server_core& server, stream_handle stream,
+                                    const std::shared_ptr<attachment>& what) noexcept {
+  if (server.main_.stopping()) return refuse(server, server.main_, std::move(stream), errc::stopped, *what);
   try {
-    place(server.model_, server.main_, server.model_.place(),
-          [&server, handle, what](event_loop& on) noexcept { begin(server, on, true, handle, *what); });
+    place(server.model_, server.main_, server.model_.place(), std::move(stream),
+          [&server, what](event_loop& on, stream_handle s) noexcept { begin(server, on, true, std::move(s), *what); });
   } catch (...) {
-    refuse(server, server.main_, handle, reason_of_exception(), *what);
+    refuse(server, server.main_, std::move(stream), reason_of_exception(), *what);
   }
 }
 
-error_code attached_owner::try_begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) {
+error_code attached_owner::try_begin(server_core& server, event_loop& on, bool placed, stream_handle&& stream,
+                                     attachment& what) {
   std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
   session_ptr session = what.make(*owner, on, server.host_);
-  if (const error_code failed = session->begin(handle)) return failed;
-  (void)owner.release();  // from here on the session owns itself, its owner and the handle
+  if (const error_code failed = session->begin(std::move(stream))) return failed;
+  (void)owner.release();  // from here on the session owns itself, its owner and the stream
   (void)session.release();
   return {};
 }
 
-void attached_owner::begin(server_core& server, event_loop& on, bool placed, int handle, attachment& what) noexcept {
+void attached_owner::begin(server_core& server, event_loop& on, bool placed, stream_handle stream,
+                           attachment& what) noexcept {
   error_code failed = errc::stopped;
   try {
     if (!on.stopping()) {
-      failed = on.io().sockets().adopt_stream(handle);
-      if (!failed) failed = try_begin(server, on, placed, handle, what);
+      failed = on.io().sockets().adopt_stream(stream.get());
+      if (!failed) failed = try_begin(server, on, placed, std::move(stream), what);
       if (!failed) return;
     }
   } catch (...) {
     failed = reason_of_unmade_session();
   }
   if (placed) server.release(on);
-  refuse(server, on, handle, failed, what);
+  // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
+  refuse(server, on, std::move(stream), failed, what);
 }
 
-void attached_owner::refuse(server_core& server, event_loop& on, int handle, error_code why,
+void attached_owner::refuse(server_core& server, event_loop& on, stream_handle&& stream, error_code why,
                             attachment& what) noexcept {
   // Such a number may be another thread's new descriptor, or that of a connection of this loop.
   const bool is_foreign = why == boost::system::errc::bad_file_descriptor || why == boost::system::errc::file_exists;
-  if (!is_foreign) on.io().close(handle);
+  if (!is_foreign) on.io().close(std::move(stream));
   server.drain_tracker_->left();
   what.refuse(why);
 }

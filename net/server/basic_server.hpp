@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// basic_server: a server whose threading model and handler are types.
+// basic_server: makes a server of any thread model and any handler. Neither is part of its type.
 #pragma once
 
 #include "../connection/session.hpp"
@@ -13,33 +13,52 @@
 
 namespace quintet {
 
-/// Adds to server_core the functions that depend on the type of the model, and not on that of the handler.
-template <thread_model Model>
-class model_server : public server_core {
+/// Adds to server_core what depends on the types of the model and the handler: functions, and no type of its own.
+class basic_server : public server_core {
  public:
-  /// [any thread] Makes a connection from a handle that the program has connected itself (net/connector.hpp). The
-  /// server then owns the handle. The connection lives on the loop `near`. The model picks the loop if `near` is null,
-  /// or if a loop serves only one connection (thread_per_connection). The connection has its own handler type. It
-  /// shares ids, limits, draining and stopping with the server's others, but accept limits do not count it.
+  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
+  template <thread_model Model, class Handler>
+  basic_server(server_options options, Model model, Handler h)
+      : basic_server(std::move(options), std::make_unique<model_adapter<Model>>(std::move(model)), std::move(h)) {}
+
+  /// [any thread] Makes a connection from a stream that the program has connected itself (net/connector.hpp). The
+  /// server then owns it. A descriptor converts to a stream. The connection lives on the loop `near`. The model picks
+  /// the loop if `near` is null, or if a loop serves only one connection (thread_per_connection). The connection has
+  /// its own handler type. It shares ids, limits, draining and stopping with the server's others, but accept limits do
+  /// not count it.
   ///
   /// If the connection cannot be made, refused(error_code) is called on a loop's thread. It must not throw.
   /// errc::stopped means that the loop has stopped. That call may come as late as the server's destructor. Throws
-  /// std::bad_alloc; the caller then still owns the handle.
+  /// std::bad_alloc; the caller then still owns the stream.
   template <handler H, std::invocable<error_code> F>
-  void attach(event_loop* near, int handle, H h, F refused) {
-    attach_connection(near, handle, std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
+  void attach(event_loop* near, stream_handle&& stream, H h, F refused) {
+    attach_connection(near, std::move(stream),
+                      std::make_shared<typed_attachment<H, F>>(std::move(h), std::move(refused)));
   }
 
-  /// [any thread] Returns the threading model.
-  [[nodiscard]] const auto& model() const noexcept { return storage::get(stored_model()); }
-
  protected:
-  model_server(server_options options, Model model, handler_facts handler)
-      : server_core(std::move(options), storage::store(std::move(model)), handler) {}
-  ~model_server() override = default;
+  /// The same of a model whose type is not known.
+  template <class Handler>
+  basic_server(server_options options, std::unique_ptr<model_interface> model, Handler h)
+      : server_core(std::move(options), std::move(model),
+                    std::make_unique<source_of<detail::checked_handler<Handler>>>(std::move(h))) {}
 
  private:
-  using storage = detail::model_storage<Model>;
+  template <handler_or_factory Handler>
+  class source_of final : public detail::session_source {
+   public:
+    explicit source_of(Handler h)
+        : session_source(session::can_move, detail::has_classify<handler_type>), handlers_{std::move(h)} {}
+    session_ptr make(detail::session_owner& owner, event_loop& on, connection_host& host,
+                     const stream_handle& stream) override {
+      return session::make(owner, on, host, handlers_.make(on.io(), stream.get()));
+    }
+
+   private:
+    using handler_type = typename detail::handler_source<Handler>::type;
+    using session = detail::session_for<handler_type>;
+    detail::handler_source<Handler> handlers_;
+  };
 
   template <class H, class F>
   class typed_attachment final : public detail::attachment {
@@ -54,46 +73,6 @@ class model_server : public server_core {
     H handler_;
     F refused_;
   };
-};
-
-namespace detail {
-
-/// Makes the sessions of a server. `Base` is a model_server, or derived from one.
-template <class Base, handler_or_factory Handler>
-class handler_server : public Base {
- public:
-  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
-  /// server. First runs the functions that were posted to the main loop.
-  ~handler_server() override { this->shut_down(); }
-
- protected:
-  template <class Model>
-  handler_server(server_options options, Model model, Handler handler)
-      : Base(std::move(options), std::move(model),
-             {.can_move = session::can_move, .has_classify = detail::has_classify<handler_type>}),
-        source_{std::move(handler)} {}
-
- private:
-  using handler_type = typename handler_source<Handler>::type;
-  using session = session_for<handler_type>;
-
-  session_owner::session_ptr make_session(event_loop& on, int handle) override {
-    return session::make(this->owner(), on, this->host(), source_.make(on.io(), handle));
-  }
-
-  handler_source<Handler> source_;
-};
-
-}  // namespace detail
-
-/// A server whose threading model is a type. `quintet::server` is the same with the model chosen at run time.
-template <thread_model Model, class Handler>
-class basic_server : public detail::handler_server<model_server<Model>, detail::checked_handler<Handler>> {
- public:
-  /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
-  basic_server(server_options options, Model model, Handler handler)
-      : detail::handler_server<model_server<Model>, detail::checked_handler<Handler>>(
-            std::move(options), std::move(model), std::move(handler)) {}
 };
 
 }  // namespace quintet

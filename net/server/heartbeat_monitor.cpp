@@ -30,7 +30,6 @@ heartbeat_monitor::heartbeat_monitor(event_loop& loop, connection_registry& watc
     : loop_(loop),
       watched_(watched),
       interval_(options.interval),
-      lateness_bound_(options.lateness_bound),
       ping_after_(in_intervals(options.ping_after, options.interval)),
       evict_after_(in_intervals(options.evict_after, options.interval)),
       ping_(std::make_shared<const std::string>(options.ping)) {
@@ -55,7 +54,7 @@ void heartbeat_monitor::expired() noexcept {
 
 void heartbeat_monitor::measure(duration late) noexcept {
   lateness_.add(static_cast<std::uint64_t>(late / std::chrono::nanoseconds(1)));
-  if (late > lateness_bound_) breaches_.add();
+  if (late > interval_ / 2) late_.add();
 }
 
 void heartbeat_monitor::run_quantum() noexcept {
@@ -67,7 +66,7 @@ void heartbeat_monitor::run_quantum() noexcept {
   }
   if (more) return loop_.schedule_fair(*this);
   position_ = {};
-  looks_.add();
+  scans_.add();
 }
 
 void heartbeat_monitor::ping_or_evict(const std::vector<connection_registry::silent_connection>& found) {
@@ -82,7 +81,7 @@ void heartbeat_monitor::ping_or_evict(const std::vector<connection_registry::sil
 }
 
 heartbeat_statistics heartbeat_monitor::statistics() const noexcept {
-  return {.looks = looks_.value(), .pings = pings_.value(), .breaches = breaches_.value(), .lateness = lateness_.now()};
+  return {.scans = scans_.value(), .pings = pings_.value(), .late = late_.value(), .lateness = lateness_.now()};
 }
 
 }  // namespace quintet

@@ -37,14 +37,14 @@ class heartbeat_monitor final : private timer, private fair_task {
 
   event_loop& loop_;
   connection_registry& watched_;
-  const duration interval_, lateness_bound_;
+  const duration interval_;
   const std::uint32_t ping_after_, evict_after_;  // in intervals; 0: never
   const shared_bytes ping_;
   time_point due_{};
   connection_registry::scan_position position_;
   std::vector<connection_registry::silent_connection> found_;
   std::vector<connection_id> to_ping_;
-  counter looks_, pings_, breaches_;
+  counter scans_, pings_, late_;
   log2_histogram lateness_;
 };
 

@@ -7,6 +7,8 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <cerrno>
+#include <string>
 #include <utility>
 
 namespace quintet {
@@ -17,7 +19,18 @@ namespace {
 // earlier clients use up the descriptors that become free.
 constexpr duration pause_after_error = std::chrono::milliseconds(10);
 
+constexpr int few = 16;                  // connections that may come while a listener closes, even if none waited
 constexpr int most_inherited = 1 << 16;  // maximum; also assumed for an inherited socket, whose backlog is unknown
+
+/// Returns where a socket listens, or closes it and throws: nobody would learn a port that the system has chosen.
+address address_of(event_loop& loop, int listening, const std::string& wanted) {
+  errno = 0;
+  address at = loop.io().sockets().local_address(listening);
+  const int why = at.type() == address::kind::none ? errno : 0;  // none without an error: another family, inherited
+  if (why == 0) return at;
+  loop.io().close(listening);
+  throw_system_error(why, "cannot listen on " + wanted + ": the system does not tell the socket's address");
+}
 
 }  // namespace
 
@@ -31,7 +44,7 @@ listener::listener(event_loop& loop, const listen_options& options, accept_funct
       listening_(loop.io().sockets().listen(options)),
       caller_copy_(loop.options().own_descriptors ? listening_ : -1),
       max_waiting_(options.descriptor < 0 ? std::min(options.backlog, most_inherited) + 1 : most_inherited),
-      at_(loop.io().sockets().local_address(listening_)),
+      at_(address_of(loop, listening_, options.at)),
       name_(at_.to_string()),
       log_(log) {
   const int most = log_ ? loop.io().sockets().largest_backlog() : 0;
@@ -107,11 +120,18 @@ void listener::pause_after(error_code reason) noexcept {
   update();
 }
 
-// The limit ends the loop if clients connect as fast as it accepts.
 void listener::accept_waiting_and_close() noexcept {
-  for (int n = 0; n < max_waiting_ && is_accepting() && accept_one(); ++n) {
+  if (!started_) return;
+  for (int left = most_at_close(); left > 0 && is_accepting() && accept_one(); --left) {
   }
   abort();
+}
+
+// Clients may connect as fast as the loop accepts, and each connection may cost a thread. So as many as wait now are
+// accepted, and as many that come meanwhile: with a whole backlog of them, the loop would do nothing else for seconds.
+int listener::most_at_close() const noexcept {
+  const int waiting = loop_.io().sockets().waiting(listening_);
+  return waiting < 0 ? max_waiting_ : std::min(max_waiting_, 2 * waiting + few);
 }
 
 // Returns false if there is nothing more to accept: no connection waits, or accepting failed and must pause.

@@ -39,7 +39,8 @@ class listener final : private loop_member, private accept_channel, private time
   void start();
   /// [loop] Closes the socket. The kernel resets connections in the backlog.
   void close() noexcept { abort(); }
-  /// [loop] Accepts the connections in the backlog, until hold() or an error, and closes the socket.
+  /// [loop] Accepts the connections in the backlog, until hold() or an error, and closes the socket. Of those that come
+  /// meanwhile, it accepts about as many as waited.
   void accept_waiting_and_close() noexcept;
   /// [loop] Stops (true) or resumes accepting. Meanwhile new connections wait in the backlog.
   void hold(bool on) noexcept;
@@ -62,6 +63,7 @@ class listener final : private loop_member, private accept_channel, private time
   void pause_after(error_code reason) noexcept;
   void stop_listening() noexcept;
   bool accept_one() noexcept;
+  [[nodiscard]] int most_at_close() const noexcept;
   [[nodiscard]] bool is_accepting() const noexcept { return started_ && !held_ && !pending(); }
 
   event_loop& loop_;

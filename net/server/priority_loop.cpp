@@ -27,9 +27,9 @@ priority_loop::priority_loop(const server_options& options, connection_registry&
       loop_(make_engine(options.engine), clock::system(), {.tuning = options.advanced.loop}),
       reserve_(loop_, options_.reserve_descriptors, options_.reserve_memory),
       accepts_(loop_, limits_of(options), options.memory, limiter_, log_,
-               [this](event_loop& at, int handle, connection_permit t) {
+               [this](event_loop& at, stream_handle&& stream, connection_permit t) {
                  reserve_.accepted();
-                 place_(at, handle, std::move(t));
+                 place_(at, std::move(stream), std::move(t));
                }) {
   if (options.advanced.heartbeat.is_on()) monitor_.emplace(loop_, all, options.advanced.heartbeat);
 }

@@ -3,12 +3,16 @@
 #include "rebalancer.hpp"
 
 #include "../../base/error.hpp"
+#include "../../base/metrics/counter.hpp"
 #include "../connection/connection.hpp"
+#include "../connection/connection_registry.hpp"
 #include "rebalance_plan.hpp"
 
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
+#include <ctime>
 #include <new>
 #include <string>
 #include <utility>
@@ -26,21 +30,66 @@ constexpr double one = 1 - 1e-9;         // less than 1, because three thirds ad
 
 }  // namespace
 
+/// Runs on the main loop. It touches no connection; it asks connections to move through the registry. A round takes
+/// several turns, so that it delays no other work: each scans at most 256 slots and asks at most 64 connections.
+class loop_rebalancer final : public rebalancer, private timer, private fair_task {
+ public:
+  explicit loop_rebalancer(const balanced_loops& of);
+  void start() override;
+  [[nodiscard]] std::uint64_t rounds() const noexcept override { return rounds_.value(); }
+
+ private:
+  enum class phase { resting, marking, waiting, choosing };
+  struct cpu_clocks;
+  /// The share of a loop's load that moves to another loop. Each candidate adds `share` to `due`. When the `due` of all
+  /// shares of a loop add up to 1, one connection is asked to move.
+  struct migration_share {
+    event_loop* to;
+    double share, due;
+  };
+
+  void expired() noexcept override;
+  void run_quantum() noexcept override;
+  void plan_round();
+  void measure_connections();
+  void measure_cpu_time();
+  void begin_round(const std::vector<detail::transfer>& plan);
+  void mark();
+  void choose();
+  void consider(const connection_registry::movable_connection& candidate);
+  [[nodiscard]] std::vector<migration_share>* shares_from(const event_loop& loop) noexcept;
+  void rest(duration how_long) noexcept;
+
+  event_loop& main_;
+  const std::vector<event_loop*> loops_;
+  connection_registry& connections_;
+  const rebalance_options options_;
+  const log_hook& log_;
+  std::shared_ptr<cpu_clocks> clocks_;  // shared with functions posted to the loops
+  phase phase_ = phase::resting;
+  std::vector<double> loads_, cpu_times_;
+  time_point measured_{};
+  std::vector<std::vector<migration_share>> shares_;  // for each loop
+  connection_registry::scan_position position_;
+  std::vector<connection_registry::movable_connection> found_;
+  std::size_t requested_ = 0;  // in this round
+  counter rounds_;
+};
+
 /// The CPU-time clocks of the loops' threads, which any thread can read. CLOCK_REALTIME: not known yet.
-struct rebalancer::cpu_clocks {
+struct loop_rebalancer::cpu_clocks {
   explicit cpu_clocks(std::size_t loops) : of(loops) {
     for (auto& each : of) each = CLOCK_REALTIME;
   }
   std::vector<std::atomic<clockid_t>> of;
 };
 
-rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connection_registry& connections,
-                       const rebalance_options& options, const log_hook& log)
-    : main_(main),
-      loops_(std::move(loops)),
-      connections_(connections),
-      options_(options),
-      log_(log),
+loop_rebalancer::loop_rebalancer(const balanced_loops& of)
+    : main_(of.main),
+      loops_(of.loops),
+      connections_(of.connections),
+      options_(of.options),
+      log_(of.log),
       clocks_(std::make_shared<cpu_clocks>(loops_.size())),
       loads_(loops_.size()),
       cpu_times_(loops_.size()),
@@ -54,7 +103,7 @@ rebalancer::rebalancer(event_loop& main, std::vector<event_loop*> loops, connect
   found_.reserve(chosen_at_once);
 }
 
-void rebalancer::start() {
+void loop_rebalancer::start() {
   if (loops_.size() < 2) return;
   if (options_.by == rebalance_measure::cpu_time)
     for (std::size_t i = 0; i < loops_.size(); ++i)
@@ -65,12 +114,12 @@ void rebalancer::start() {
   rest(options_.interval);
 }
 
-void rebalancer::rest(duration how_long) noexcept {
+void loop_rebalancer::rest(duration how_long) noexcept {
   phase_ = phase::resting;
   main_.start(*this, how_long);
 }
 
-void rebalancer::expired() noexcept {
+void loop_rebalancer::expired() noexcept {
   if (main_.stopping()) return;
   if (phase_ == phase::waiting) phase_ = phase::choosing;
   if (phase_ == phase::choosing) return main_.schedule_fair(*this);
@@ -81,18 +130,18 @@ void rebalancer::expired() noexcept {
   }
 }
 
-void rebalancer::run_quantum() noexcept {
+void loop_rebalancer::run_quantum() noexcept {
   if (phase_ == phase::marking) return mark();
   try {
     choose();
   } catch (const std::bad_alloc&) {
-    rest(options_.cool_down);
+    rest(options_.interval);
   }
 }
 
 // ---- Measuring the loads --------------------------------------------------------------------------------------------
 
-void rebalancer::plan_round() {
+void loop_rebalancer::plan_round() {
   const bool by_cpu = options_.by == rebalance_measure::cpu_time;
   by_cpu ? measure_cpu_time() : measure_connections();
   const auto plan = detail::plan_transfers(loads_, options_.factor, by_cpu ? least_cpu : least_connections);
@@ -100,13 +149,13 @@ void rebalancer::plan_round() {
   begin_round(plan);
 }
 
-void rebalancer::measure_connections() {
+void loop_rebalancer::measure_connections() {
   std::ranges::transform(loops_, loads_.begin(),
                          [](event_loop* loop) { return static_cast<double>(loop->counters().open()); });
 }
 
 // The load is the fraction of one CPU that the thread has used since the last measurement.
-void rebalancer::measure_cpu_time() {
+void loop_rebalancer::measure_cpu_time() {
   const time_point now = main_.now();
   const double passed = std::chrono::duration<double>(now - std::exchange(measured_, now)).count();
   for (std::size_t i = 0; i < loops_.size(); ++i) {
@@ -120,7 +169,7 @@ void rebalancer::measure_cpu_time() {
 
 // ---- A round --------------------------------------------------------------------------------------------------------
 
-void rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
+void loop_rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
   for (auto& each : shares_) each.clear();
   for (const detail::transfer& t : plan) shares_[t.from].push_back({loops_[t.to], t.share, 0});
   requested_ = 0;
@@ -129,14 +178,14 @@ void rebalancer::begin_round(const std::vector<detail::transfer>& plan) {
   main_.schedule_fair(*this);
 }
 
-void rebalancer::mark() {
+void loop_rebalancer::mark() {
   if (connections_.mark(position_, marked_at_once)) return main_.schedule_fair(*this);
   position_ = {};
   phase_ = phase::waiting;
   main_.start(*this, active_within);
 }
 
-void rebalancer::choose() {
+void loop_rebalancer::choose() {
   const std::size_t before = requested_;
   found_.clear();
   const bool more = connections_.find_movable(position_, chosen_at_once, found_);
@@ -147,15 +196,15 @@ void rebalancer::choose() {
   if (requested_ == 0) return rest(options_.interval);
   rounds_.add();
   report(log_, {severity::info, "connections move to less loaded loops"});
-  rest(std::max(options_.cool_down, options_.interval));
+  rest(2 * std::min(options_.interval, duration::max() / 2));
 }
 
-auto rebalancer::shares_from(const event_loop& loop) noexcept -> std::vector<migration_share>* {
+auto loop_rebalancer::shares_from(const event_loop& loop) noexcept -> std::vector<migration_share>* {
   const auto found = std::ranges::find(loops_, &loop);
   return found == loops_.end() ? nullptr : &shares_[static_cast<std::size_t>(found - loops_.begin())];
 }
 
-void rebalancer::consider(const connection_registry::movable_connection& candidate) {
+void loop_rebalancer::consider(const connection_registry::movable_connection& candidate) {
   auto* const shares = shares_from(*candidate.on);
   if (!shares || shares->empty() || (options_.by == rebalance_measure::cpu_time && candidate.is_silent)) return;
   double due = 0;
@@ -167,5 +216,7 @@ void rebalancer::consider(const connection_registry::movable_connection& candida
   // Fails if the connection has closed, or if too many messages to it are waiting: then it stays.
   (void)connections_.post(candidate.id, [to = next.to](connection& c) { (void)c.move_to(*to); });
 }
+
+std::unique_ptr<rebalancer> make_rebalancer(const balanced_loops& of) { return std::make_unique<loop_rebalancer>(of); }
 
 }  // namespace quintet

@@ -10,7 +10,7 @@ namespace quintet {
 namespace {
 
 constexpr duration pause_between_tries = std::chrono::milliseconds(100);
-constexpr int most_in_vain = 4;  // tries whose freed descriptor another thread took; then accepting pauses
+constexpr int most_failed_frees = 4;  // tries whose freed descriptor another thread took; then accepting pauses
 
 }  // namespace
 
@@ -33,7 +33,7 @@ bool resource_reserve::try_free_descriptor(error_code why) noexcept {
   if (why != boost::system::errc::too_many_files_open && why != boost::system::errc::too_many_files_open_in_system)
     return false;
   if (!pending()) loop_.start(*this, pause_between_tries);
-  if (descriptors_.empty() || unsuccessful_frees_ == most_in_vain) {
+  if (descriptors_.empty() || unsuccessful_frees_ == most_failed_frees) {
     unsuccessful_frees_ = 0;
     return false;
   }

@@ -18,6 +18,9 @@
 #include <utility>
 
 namespace quintet {
+
+[[gnu::weak]] std::unique_ptr<rebalancer> make_rebalancer(const balanced_loops& of);
+
 namespace {
 
 /// Returns the options with what their listeners need of all loops.
@@ -35,49 +38,54 @@ void require_shared_memory(const std::vector<event_loop*>& loops) {
 
 }  // namespace
 
-server_core::server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler)
+server_core::server_core(server_options options, std::unique_ptr<model_interface> model,
+                         std::unique_ptr<detail::session_source> sessions)
     : session_owner(*model),
       options_(checked(std::move(options))),
       host_(options_.limits, options_.memory, options_.log),
       watchdog_(make_watchdog(options_, host_)),
+      sessions_(std::move(sessions)),
       limiter_(std::make_unique<connection_limiter>(options_.accepting)),
       owned_model_(std::move(model)),
       main_(make_main_engine(options_), *options_.time, {.tuning = options_.advanced.loop}),
       drain_tracker_(std::make_unique<drain_tracker>(main_)),
-      acceptors_(std::make_unique<acceptor_group>(
-          main_, model_.loops(), options_, *limiter_,
-          [this](event_loop& at, int fd, connection_permit permit) { accepted(at, fd, std::move(permit)); })) {
+      acceptors_(
+          std::make_unique<acceptor_group>(main_, model_.loops(), options_, *limiter_,
+                                           [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
+                                             accepted(at, std::move(stream), std::move(permit));
+                                           })) {
   host_.loops = model_.loops();
   if (options_.advanced.loop.shared_memory) require_shared_memory(host_.loops);
-  if (options_.advanced.rebalance.is_on()) make_rebalancer(handler.can_move);
-  if (wants_priority_loop(handler.has_classify)) make_priority_loop();
+  if (options_.advanced.rebalance.is_on()) begin_to_rebalance();
+  if (wants_priority_loop()) make_priority_loop();
   for (const listen_options& l : options_.listen)
     addresses_.push_back(l.priority ? listen_for_priority(l) : acceptors_->listen(l));
 }
 
-server_core::~server_core() = default;
+server_core::~server_core() { shut_down(); }
 
-bool server_core::wants_priority_loop(bool handler_classifies) const noexcept {
+bool server_core::wants_priority_loop() const noexcept {
   return options_.advanced.heartbeat.is_on() || options_.advanced.priority.without_listener ||
-         options_.advanced.priority.peers || handler_classifies;
+         options_.advanced.priority.peers || sessions_->has_classify;
 }
 
 void server_core::make_priority_loop() {
   priority_ = std::make_unique<priority_loop>(options_, host_.registry,
-                                              [this](event_loop& at, int fd, connection_permit permit) {
+                                              [this](event_loop& at, stream_handle&& stream, connection_permit permit) {
                                                 drain_tracker_->entered();
-                                                open_session(at, fd, std::move(permit));
+                                                open_session(at, std::move(stream), std::move(permit));
                                               });
   host_.priority_loop = &priority_->loop();
 }
 
-void server_core::make_rebalancer(bool handler_moves) {
-  if (!handler_moves)
+void server_core::begin_to_rebalance() {
+  if (!sessions_->can_move)
     throw config_error(
         "rebalance.factor is not 0; it must be 0 because connections of a coroutine, or of a handler "
         "whose move constructor may throw, cannot leave their loop");
-  rebalancer_ =
-      std::make_unique<rebalancer>(main_, host_.loops, host_.registry, options_.advanced.rebalance, options_.log);
+  if (!make_rebalancer)
+    throw config_error("rebalance.factor is not 0; it must be 0 in a program that does not link quintet::rebalancer");
+  rebalancer_ = make_rebalancer({main_, host_.loops, host_.registry, options_.advanced.rebalance, options_.log});
 }
 
 address server_core::listen_for_priority(const listen_options& options) {
@@ -139,6 +147,7 @@ bool server_core::close_listeners() noexcept {
   try {
     acceptors_->close(*drain_tracker_);
     if (priority_) priority_->close(*drain_tracker_);
+    main_.invalidate_now();  // accepting what waited may have taken long
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -172,8 +181,9 @@ void server_core::begin_to_drain(duration within) noexcept {
   drain_tracker_->begin(within);
 }
 
-void server_core::attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what) {
-  detail::attached_owner::attach(*this, near, handle, std::move(what));
+void server_core::attach_connection(event_loop* near, stream_handle&& stream,
+                                    std::shared_ptr<detail::attachment> what) {
+  detail::attached_owner::attach(*this, near, std::move(stream), std::move(what));
 }
 
 server_statistics server_core::statistics() const {

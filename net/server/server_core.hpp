@@ -31,11 +31,14 @@ class attached_owner;
 
 }  // namespace detail
 
-/// The base of basic_server, which makes the sessions. Users see its public functions as a server's.
+/// The base of basic_server, which knows how to make the sessions. Users see its public functions as a server's.
 class server_core : protected detail::session_owner {
  public:
   server_core(const server_core&) = delete;
   server_core& operator=(const server_core&) = delete;
+  /// [any thread] Must not run on a thread of the server, while run() is in progress, or while another thread uses the
+  /// server. First runs the functions that were posted to the main loop.
+  virtual ~server_core();
 
   /// Serves until stop(). When run() returns, every connection has been closed and every thread has ended. Only the
   /// first call serves. A second call throws std::logic_error, because the listeners are closed.
@@ -64,8 +67,10 @@ class server_core : protected detail::session_owner {
   [[nodiscard]] const std::vector<event_loop*>& loops() const noexcept { return host_.loops; }
   /// [any thread] Returns the registry of the server's connections: sends, closes and posts by id.
   [[nodiscard]] connection_registry& connections() noexcept { return host_.registry; }
-  /// [any thread] Returns counters of the server and its loops. A model has counters of its own: see model().
+  /// [any thread] Returns counters of the server and its loops. A model has figures of its own: see model().
   [[nodiscard]] server_statistics statistics() const;
+  /// [any thread] Returns the threading model.
+  [[nodiscard]] const model_interface& model() const noexcept { return model_; }
   /// [any thread] Calls f for the counters of each loop: the main loop's, the model's loops', the priority loop's.
   void each_counters(const std::function<void(const loop_counters&)>& f) const;
 
@@ -75,25 +80,11 @@ class server_core : protected detail::session_owner {
   void finish();
 
  protected:
-  /// Facts of the handler's type.
-  struct handler_facts {
-    bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
-    bool has_classify;  ///< the handler chooses the connection's class
-  };
   /// Binds and listens at once. Throws config_error, or boost::system::system_error (a port in use).
-  server_core(server_options options, std::unique_ptr<model_interface> model, handler_facts handler);
-  virtual ~server_core();
-  /// Stops and ends everything that may call make_session(). A derived class calls it in its destructor.
-  void shut_down();
-
-  /// [loop] Makes the session of an accepted connection. May throw.
-  virtual session_ptr make_session(event_loop& on, int handle) = 0;
+  server_core(server_options options, std::unique_ptr<model_interface> model,
+              std::unique_ptr<detail::session_source> sessions);
   /// [any thread] See basic_server::attach().
-  void attach_connection(event_loop* near, int handle, std::shared_ptr<detail::attachment> what);
-
-  [[nodiscard]] connection_host& host() noexcept { return host_; }
-  [[nodiscard]] session_owner& owner() noexcept { return *this; }
-  [[nodiscard]] const model_interface& stored_model() const noexcept { return *owned_model_; }
+  void attach_connection(event_loop* near, stream_handle&& stream, std::shared_ptr<detail::attachment> what);
 
  private:
   friend class detail::attached_owner;
@@ -107,22 +98,23 @@ class server_core : protected detail::session_owner {
   detail::connection_core* migrate_to_priority_loop(detail::connection_core& from, migrate_function make) noexcept;
 
   // Accepting.
-  void accepted(event_loop& at, int fd, connection_permit permit);
-  void open_session(event_loop& on, int fd, connection_permit permit) noexcept;
-  error_code try_open_session(event_loop& on, int fd, connection_permit permit) noexcept;
-  session_ptr make_session_on(event_loop& on, int fd);
-  [[nodiscard]] bool is_preferred(event_loop& at, int fd) const;
-  bool transfer_to_priority_loop(int fd);
+  void accepted(event_loop& at, stream_handle&& stream, connection_permit permit);
+  void open_session(event_loop& on, stream_handle stream, connection_permit permit) noexcept;
+  error_code try_open_session(event_loop& on, stream_handle&& stream, connection_permit permit) noexcept;
+  session_ptr make_session_on(event_loop& on, const stream_handle& stream);
+  [[nodiscard]] bool is_preferred(event_loop& at, const stream_handle& stream) const;
+  bool transfer_to_priority_loop(stream_handle&& stream);
   [[nodiscard]] bool is_priority(const event_loop& loop) const noexcept;
   [[nodiscard]] connection_limiter& limiter_of(const event_loop& loop) noexcept;
   void release(event_loop& loop) noexcept;
 
   // Starting and ending.
-  [[nodiscard]] bool wants_priority_loop(bool handler_classifies) const noexcept;
+  [[nodiscard]] bool wants_priority_loop() const noexcept;
   void make_priority_loop();
-  void make_rebalancer(bool handler_moves);
+  void begin_to_rebalance();
   address listen_for_priority(const listen_options& options);
   [[nodiscard]] std::uint16_t first_port(bool priority) const noexcept;
+  void shut_down();
   [[nodiscard]] bool close_listeners() noexcept;
   void begin_to_drain(duration within) noexcept;
   bool run_left_over() noexcept;
@@ -131,6 +123,7 @@ class server_core : protected detail::session_owner {
   connection_host host_;                      // declared before the loops, so that it outlives their connections
   std::atomic<std::uint64_t> not_opened_{0};  // accepted connections that the system had no resources to serve
   std::unique_ptr<stall_watchdog> watchdog_;
+  const std::unique_ptr<detail::session_source> sessions_;
   const std::unique_ptr<connection_limiter> limiter_;
   const std::unique_ptr<model_interface> owned_model_;
   mutable event_loop main_;  // counters() is the loop's own, non-const accessor

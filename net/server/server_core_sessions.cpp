@@ -23,34 +23,39 @@ connection_limiter& server_core::limiter_of(const event_loop& loop) noexcept {
 bool server_core::runs_here(const event_loop& loop) const noexcept { return is_priority(loop) || model_.runs_inline(); }
 
 // On a loop of the model, that loop keeps the connection. On the main loop, the model picks the loop. If this throws,
-// the caller still owns the handle.
-void server_core::accepted(event_loop& at, int fd, connection_permit permit) {
-  if (is_preferred(at, fd) && transfer_to_priority_loop(fd)) return;
+// the caller still owns the stream.
+void server_core::accepted(event_loop& at, stream_handle&& stream, connection_permit permit) {
+  if (is_preferred(at, stream) && transfer_to_priority_loop(std::move(stream))) return;
   drain_tracker_->entered();
-  if (&at != &main_) return open_session(at, fd, std::move(permit));
+  // NOLINTNEXTLINE(bugprone-use-after-move): false has left the stream
+  if (&at != &main_) return open_session(at, std::move(stream), std::move(permit));
   try {
-    detail::place(
-        model_, main_, detail::pick(model_, main_, fd),
-        [this, fd, p = std::move(permit)](event_loop& on) mutable noexcept { open_session(on, fd, std::move(p)); });
+    event_loop& picked = detail::pick(model_, main_, stream.get());
+    detail::place(model_, main_, picked, std::move(stream),
+                  [this, p = std::move(permit)](event_loop& on, stream_handle s) mutable noexcept {
+                    open_session(on, std::move(s), std::move(p));
+                  });
   } catch (...) {
     drain_tracker_->left();
     throw;
   }
 }
 
-bool server_core::is_preferred(event_loop& at, int fd) const {
+bool server_core::is_preferred(event_loop& at, const stream_handle& stream) const {
   return options_.advanced.priority.peers && !at.options().own_descriptors &&
-         options_.advanced.priority.peers(at.io().sockets().remote_address(fd));
+         options_.advanced.priority.peers(at.io().sockets().remote_address(stream.get()));
 }
 
 // Returns false if the priority loop is full, or without memory.
-bool server_core::transfer_to_priority_loop(int fd) {
+bool server_core::transfer_to_priority_loop(stream_handle&& stream) {
   std::optional<connection_permit> permit = priority_->limiter().try_acquire({});
   if (!permit || !*permit) return false;
   drain_tracker_->entered();
   try {
-    priority_->loop().post(
-        [this, fd, p = std::move(*permit)]() mutable noexcept { open_session(priority_->loop(), fd, std::move(p)); });
+    detail::post_stream(priority_->loop(), std::move(stream),
+                        [this, p = std::move(*permit)](stream_handle s) mutable noexcept {
+                          open_session(priority_->loop(), std::move(s), std::move(p));
+                        });
     return true;
   } catch (const std::bad_alloc&) {
     drain_tracker_->left();
@@ -58,36 +63,38 @@ bool server_core::transfer_to_priority_loop(int fd) {
   }
 }
 
-server_core::session_ptr server_core::make_session_on(event_loop& on, int fd) {
-  const auto make = [&] { return make_session(on, fd); };
+server_core::session_ptr server_core::make_session_on(event_loop& on, const stream_handle& stream) {
+  const auto make = [&] { return sessions_->make(*this, on, host_, stream); };
   return is_priority(on) ? priority_->with_memory(make) : make();
 }
 
-error_code server_core::try_open_session(event_loop& on, int fd, connection_permit permit) noexcept try {
-  session_ptr session = make_session_on(on, fd);
+error_code server_core::try_open_session(event_loop& on, stream_handle&& stream, connection_permit permit) noexcept
+    try {
+  session_ptr session = make_session_on(on, stream);
   limiter_of(on).commit(std::move(permit), session.get());
-  const error_code failed = session->begin(fd);
+  const error_code failed = session->begin(std::move(stream));
   if (failed)
     (void)limiter_of(on).release(session.get());
   else
-    (void)session.release();  // owns itself and the handle from here on
+    (void)session.release();  // owns itself and the stream from here on
   return failed;
 } catch (...) {  // the handler's copy constructor has thrown, or no memory: only this connection ends
   return detail::reason_of_unmade_session();
 }
 
-void server_core::open_session(event_loop& on, int fd, connection_permit permit) noexcept {
-  const error_code failed = try_open_session(on, fd, std::move(permit));
+void server_core::open_session(event_loop& on, stream_handle stream, connection_permit permit) noexcept {
+  const error_code failed = try_open_session(on, std::move(stream), std::move(permit));
   if (!failed) return;
   // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
   if (failed != errc::stopped)
     detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
-                           [&] { return on.io().sockets().peer_address(fd); });
+                           // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
+                           [&] { return on.io().sockets().peer_address(stream.get()); });
   if (failed == errc::handler_threw)
     on.counters().handler_errors.add();
   else if (failed != errc::stopped)
     not_opened_.fetch_add(1, std::memory_order_relaxed);
-  on.io().close(fd);
+  on.io().close(std::move(stream));
   release(on);
   drain_tracker_->left();
 }

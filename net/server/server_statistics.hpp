@@ -41,9 +41,9 @@ struct priority_statistics {
 
 /// Counters of the heartbeat monitor; all 0 if it is off.
 struct heartbeat_statistics {
-  std::uint64_t looks = 0;            ///< complete scans of all connections
+  std::uint64_t scans = 0;            ///< complete scans of all connections
   std::uint64_t pings = 0;            ///< posted to silent connections
-  std::uint64_t breaches = 0;         ///< scans that were later than heartbeat_options::lateness_bound
+  std::uint64_t late = 0;             ///< scans that began later than half of heartbeat_options::interval
   log2_histogram::snapshot lateness;  ///< of the scans, in nanoseconds
 };
 

@@ -9,24 +9,24 @@
 #include <span>
 #include <vector>
 
-namespace quintet {
+namespace quintet::testing {
 namespace {
 
 constexpr std::uint32_t reads = 1, sends = 2, knows_reset = 4;
 
 }  // namespace
 
-error_code memory_engine::add(channel& c, int handle) {
-  if (kind_of(c) == kind::event) return system_error_code(EOPNOTSUPP);
-  bind(c, handle);
+error_code memory_engine::add(channel& c, stream_handle&& handle) {
+  if (kind_of(c) == kind::event || handle.carried()) return system_error_code(EOPNOTSUPP);
+  bind(c, handle.get());
   interest(c) = reads;
-  watched_[handle] = &c;
+  watched_[handle.get()] = &c;
   return {};
 }
 
-void memory_engine::remove(channel& c) noexcept {
+stream_handle memory_engine::remove(channel& c) noexcept {
   watched_.erase(c.handle());
-  bind(c, -1);
+  return unbind(c);
 }
 
 error_code memory_engine::set_reading(channel& c, bool on) noexcept {
@@ -141,4 +141,4 @@ engine::send_result memory_engine::send(stream_channel& c, output_pieces pieces)
   return {taken};
 }
 
-}  // namespace quintet
+}  // namespace quintet::testing

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <map>
 
-namespace quintet {
+namespace quintet::testing {
 
 /// The network must outlive the engine. Thread tags as in engine.
 class memory_engine final : public engine {
@@ -18,8 +18,8 @@ class memory_engine final : public engine {
 
   bool poll(duration) override;
   void wake() noexcept override {}
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& handle) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
@@ -37,4 +37,4 @@ class memory_engine final : public engine {
   std::map<int, channel*> watched_;
 };
 
-}  // namespace quintet
+}  // namespace quintet::testing

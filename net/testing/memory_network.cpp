@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace quintet {
+namespace quintet::testing {
 
 std::unique_ptr<engine> memory_network::make_engine() { return std::make_unique<memory_engine>(*this, sockets_); }
 
@@ -112,4 +112,4 @@ bool memory_network::at_end(int handle) const {
 
 bool memory_network::was_reset(int handle) const { return streams_.at(handle).reset; }
 
-}  // namespace quintet
+}  // namespace quintet::testing

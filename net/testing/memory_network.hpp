@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace quintet {
+namespace quintet::testing {
 
 /// A network in one thread that behaves as badly as a real one may; one seed always gives the same behaviour. Engines
 /// dispatch ready connections in random order, and receive bytes cut in random places. A send accepts all bytes, a part
@@ -103,4 +103,4 @@ class memory_network {
   memory_sockets sockets_{*this};
 };
 
-}  // namespace quintet
+}  // namespace quintet::testing

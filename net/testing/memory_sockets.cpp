@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <new>
 
-namespace quintet {
+namespace quintet::testing {
 
 int memory_sockets::listen(const listen_options& options) {
   address at(options.at);
@@ -70,4 +70,4 @@ void memory_sockets::close(int handle) noexcept {
   net_.close(handle);
 }
 
-}  // namespace quintet
+}  // namespace quintet::testing

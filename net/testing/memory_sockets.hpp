@@ -4,7 +4,7 @@
 
 #include "../engine/socket_services.hpp"
 
-namespace quintet {
+namespace quintet::testing {
 
 class memory_network;
 
@@ -30,4 +30,4 @@ class memory_sockets final : public socket_services {
   memory_network& net_;
 };
 
-}  // namespace quintet
+}  // namespace quintet::testing

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace quintet {
+namespace quintet::testing {
 
 /// A thread_model for basic_server and basic_client, driven by a simulation: shows a handler the orders of events of
 /// all five models. The simulation must outlive it.
@@ -56,4 +56,4 @@ class simulated_model {
 };
 static_assert(thread_model<simulated_model>);
 
-}  // namespace quintet
+}  // namespace quintet::testing

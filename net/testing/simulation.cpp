@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace quintet {
+namespace quintet::testing {
 
 event_loop& simulation::make_loop() {
   event_loop& loop = loops_.emplace_back(network_.make_engine(), clock_);
@@ -50,4 +50,4 @@ void simulation::advance(duration by, duration step) {
   }
 }
 
-}  // namespace quintet
+}  // namespace quintet::testing

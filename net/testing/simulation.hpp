@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace quintet {
+namespace quintet::testing {
 
 /// Drives loops by hand on one thread, in an order that the seed decides. Tests pass a pool's work items to offload();
 /// the simulation runs them later, in random order. Not synchronised.
@@ -50,4 +50,4 @@ class simulation {
   std::vector<work_item*> offloaded_;
 };
 
-}  // namespace quintet
+}  // namespace quintet::testing

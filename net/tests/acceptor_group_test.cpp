@@ -12,6 +12,7 @@
 #include <vector>
 
 using namespace quintet;
+using testing::simulation;
 
 namespace {
 
@@ -21,7 +22,7 @@ struct wanted {
       : options{.log = [this](const log_event& e) { warnings.emplace_back(e.what); },
                 .advanced = {.accept = strategy, .accept_strictly = strictly}},
         limiter(options.accepting),
-        group(main, std::move(loops), options, limiter, [](event_loop&, int, connection_permit) {}) {}
+        group(main, std::move(loops), options, limiter, [](event_loop&, stream_handle&&, connection_permit) {}) {}
   std::vector<std::string> warnings;
   server_options options;
   connection_limiter limiter;

@@ -25,10 +25,12 @@ namespace {
 struct world {
   explicit world(const accept_limits& limits, const memory_limits& memory = {}, const log_hook& hook = {})
       : log(hook), limiter(limits) {
-    accepts.emplace(loop, limits, memory, limiter, log, [this](event_loop&, int fd, connection_permit place) {
-      if (fails) fails();
-      inside.push_back({file_descriptor(fd), std::move(place)});
-    });
+    accepts.emplace(loop, limits, memory, limiter, log,
+                    [this](event_loop&, stream_handle&& stream, connection_permit place) {
+                      const int fd = stream.get();
+                      if (fails) fails();
+                      inside.push_back({file_descriptor(fd), std::move(place)});
+                    });
     first = accepts->listen({"127.0.0.1:0", settings}).at();
     second = accepts->listen(another_loopback()).at();
     accepts->start();
@@ -77,7 +79,8 @@ struct side {
   explicit side(connection_limiter& shared, const quintet::clock& time = quintet::clock::system())
       : loop(make_default_engine(), time) {
     accepts.emplace(loop, accept_limits{}, memory_limits{}, shared, quiet,
-                    [this](event_loop& on, int fd, connection_permit place) {
+                    [this](event_loop& on, stream_handle&& stream, connection_permit place) {
+                      const int fd = stream.get();
                       BOOST_TEST(&on == &loop);
                       inside.push_back({file_descriptor(fd), std::move(place)});
                     });
@@ -279,30 +282,30 @@ BOOST_AUTO_TEST_CASE(two_limits_at_once_both_have_to_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(when_connections_are_many_their_buffers_are_bounded) {
-  world w({}, {.tuned_sockets = 2, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 2});
   w.connect(w.first, 4);
   const auto buffer = [&](std::size_t i, int option) { return get_option(w.inside[i].fd.get(), SOL_SOCKET, option); };
+  BOOST_TEST(buffer(0, SO_SNDBUF) != 131'072);  // that of receiving is the kernel's own default
+  BOOST_TEST(buffer(1, SO_SNDBUF) != 131'072);
   for (const int option : {SO_SNDBUF, SO_RCVBUF}) {
-    BOOST_TEST(buffer(0, option) != 60'000);
-    BOOST_TEST(buffer(1, option) != 60'000);
-    BOOST_TEST(buffer(2, option) == 60'000);  // the kernel doubles the value
-    BOOST_TEST(buffer(3, option) == 60'000);
+    BOOST_TEST(buffer(2, option) == 131'072);  // the kernel doubles the value
+    BOOST_TEST(buffer(3, option) == 131'072);
   }
   w.leave();
   w.leave();
   w.leave();
   w.connect(w.first);
-  BOOST_TEST(buffer(1, SO_SNDBUF) != 60'000);
+  BOOST_TEST(buffer(1, SO_SNDBUF) != 131'072);
 }
 
 BOOST_AUTO_TEST_CASE(a_listener_that_names_its_buffers_keeps_them) {
   world::settings = {.socket = {.send_buffer = 50'000}};
-  world w({}, {.tuned_sockets = 0, .bounded_socket_buffer = 30'000});
+  world w({}, {.tuned_sockets = 0});
   world::settings = {};
   w.connect(w.first);
   w.connect(w.second);
   BOOST_TEST(get_option(w.inside[0].fd.get(), SOL_SOCKET, SO_SNDBUF) == 100'000);
-  BOOST_TEST(get_option(w.inside[1].fd.get(), SOL_SOCKET, SO_SNDBUF) == 60'000);
+  BOOST_TEST(get_option(w.inside[1].fd.get(), SOL_SOCKET, SO_SNDBUF) == 131'072);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_placed_is_refused_with_its_reason_and_leaves_no_trace) {

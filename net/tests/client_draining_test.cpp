@@ -16,6 +16,7 @@ using namespace quintet;
 using testing::shape;
 using testing::shapes;
 using testing::simulated_model;
+using testing::simulation;
 namespace bdata = boost::unit_test::data;
 
 namespace {

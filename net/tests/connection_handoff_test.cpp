@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <stdexcept>
 
 using namespace quintet;
@@ -95,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_close_from_outside_waits_for_the_baton_and_for_the_reply)
   session_world w({});
   w.session.handler = echo;
   w.arrive("abc");
-  w.turn([&] { w.core().close_from_outside(); });
+  w.turn([&] { connection_handoff::ask_to_close(w.core()); });
   BOOST_TEST(!w.core().is_closing());
   w.session.run_dispatched();
   w.wire.answers = {{1}};
@@ -226,4 +227,76 @@ BOOST_AUTO_TEST_CASE(a_drain_does_not_wait_for_a_handler_that_has_paused_reading
   w.turn([&] { w.core().drain(); });
   BOOST_TEST(w.core().has_ended());
   BOOST_TEST((w.session.batches == texts{"first"}));
+}
+
+// ---- Draining -------------------------------------------------------------------------------------------------------
+
+// What arrives need not be as long as what is delivered: a stream can have frames, or be compressed.
+BOOST_AUTO_TEST_CASE(a_drain_is_over_when_the_stream_says_so_however_many_bytes_it_has_delivered) {
+  session_world w({.runs_here = true}, {.linger_timeout = {}}, {.unread = 100, .more = true});
+  w.turn([&] { w.core().drain(); });
+  w.arrive("ab");
+  w.arrive("cd");
+  BOOST_TEST(!w.core().has_ended());
+  w.wire.more = false;
+  w.arrive("ef");
+  w.arrive("later");
+  BOOST_TEST((w.session.batches == texts{"ab", "cd", "ef"}));
+  BOOST_TEST(w.core().has_ended());
+}
+
+BOOST_AUTO_TEST_CASE(a_drain_delivers_more_bytes_than_had_arrived_if_the_stream_makes_them_of_these) {
+  session_world w({.runs_here = true}, {.linger_timeout = {}}, {.unread = 1, .more = true});
+  w.turn([&] { w.core().drain(); });
+  w.arrive("abc");
+  w.arrive("def");
+  BOOST_TEST((w.session.batches == texts{"abc", "def"}));
+}
+
+// ---- After a failed send --------------------------------------------------------------------------------------------
+
+// The peer waits for a reply that was lost, and a timer of the server's posts for ever.
+BOOST_AUTO_TEST_CASE(calls_from_outside_do_not_keep_a_connection_that_cannot_send) {
+  for (const bool here : {true, false}) {
+    session_world w({.runs_here = here}, {.linger_timeout = std::chrono::seconds(1)}, {.answers = {{0, ENOBUFS}}});
+    const auto run = [&] {
+      w.turn([] {});
+      while (!w.session.dispatched.empty()) w.turn([&] { w.session.run_dispatched(); });
+    };
+    w.session.handler = echo;
+    w.arrive("abc");
+    run();
+    int calls = 0;
+    for (int i = 0; i < 4 && !w.core().has_ended(); ++i) {
+      w.time.advance(std::chrono::milliseconds(300));
+      (void)w.host.registry.post(w.core().id_, [&](connection&) { ++calls; });
+      run();
+    }
+    for (int i = 0; i < 3; ++i) run();  // a deadline counts only after a second look
+    BOOST_TEST(calls >= 3);
+    BOOST_TEST(w.core().has_ended());
+    BOOST_TEST(w.core().reason() == system_error_code(ENOBUFS));
+  }
+}
+
+// The time of a handler is not the peer's: what it sends meanwhile is received afterwards.
+BOOST_AUTO_TEST_CASE(a_peer_that_cannot_receive_is_not_silent_while_the_handler_runs) {
+  session_world w({}, {.linger_timeout = std::chrono::seconds(1)}, {.answers = {{0, ENOBUFS}}});
+  w.session.handler = echo;
+  w.arrive("abc");
+  w.session.run_dispatched();
+  w.turn([] {});
+  w.arrive("def");
+  w.time.advance(std::chrono::seconds(5));
+  w.session.run_dispatched();
+  w.turn([] {});
+  w.turn([] {});
+  w.time.advance(std::chrono::milliseconds(900));
+  w.turn([] {});
+  BOOST_TEST(!w.core().has_ended());
+  for (int i = 0; i < 3; ++i) {
+    w.time.advance(std::chrono::milliseconds(100));
+    w.turn([] {});
+  }
+  BOOST_TEST(w.core().has_ended());
 }

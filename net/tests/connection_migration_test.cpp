@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <ostream>
 
@@ -26,25 +27,35 @@ struct obstacle {
 std::ostream& operator<<(std::ostream& out, const obstacle& o) { return out << o.name; }
 
 const std::array obstacles{
-    obstacle{"draining", [](connection_core& c) { c.loop_flags_.phase = connection_phase::draining; }},
-    obstacle{"closing", [](connection_core& c) { c.loop_flags_.phase = connection_phase::closing; }},
-    obstacle{"lingering", [](connection_core& c) { c.loop_flags_.phase = connection_phase::lingering; }},
-    obstacle{"ended", [](connection_core& c) { c.loop_flags_.phase = connection_phase::ended; }},
-    obstacle{"the peer has ended", [](connection_core& c) { c.loop_flags_.input.peer_ended = true; }},
-    obstacle{"close() was called", [](connection_core& c) { c.baton_flags_.handoff.close_requested = true; }},
-    obstacle{"on_writable is owed", [](connection_core& c) { c.baton_flags_.handoff.wants_writable = true; }},
-    obstacle{"calls wait", [](connection_core& c) { c.baton_flags_.handoff.has_calls = true; }},
-    obstacle{"a connection that it feeds is full", [](connection_core& c) { c.extras_->throttles = 1; }},
-    obstacle{"output waits", [](connection_core& c) { c.loop_flags_.output.is_queued = true; }},
-    obstacle{"output is above its watermark", [](connection_core& c) { c.loop_flags_.output.above_watermark = true; }},
-    obstacle{"the peer knows of the half-close", [](connection_core& c) { c.loop_flags_.output.send_shut = true; }},
-    obstacle{"half-close", [](connection_core& c) { c.baton_flags_.output.shutdown_requested = true; }},
-    obstacle{"something is told at the turn's end", [](connection_core& c) { c.extras_->end.is_scheduled = true; }},
+    obstacle{"draining", [](connection_core& c) { loop_flags_of(c).phase = connection_phase::draining; }},
+    obstacle{"closing", [](connection_core& c) { loop_flags_of(c).phase = connection_phase::closing; }},
+    obstacle{"lingering", [](connection_core& c) { loop_flags_of(c).phase = connection_phase::lingering; }},
+    obstacle{"ended", [](connection_core& c) { loop_flags_of(c).phase = connection_phase::ended; }},
+    obstacle{"the peer has ended", [](connection_core& c) { loop_flags_of(c).input.peer_ended = true; }},
+    obstacle{"close() was called", [](connection_core& c) { baton_flags_of(c).core.close_requested = true; }},
+    obstacle{"on_writable is owed", [](connection_core& c) { baton_flags_of(c).output.wants_writable = true; }},
+    obstacle{"calls wait", [](connection_core& c) { baton_flags_of(c).handoff.has_calls = true; }},
+    obstacle{"a connection that it feeds is full", [](connection_core& c) { connection_input::throttle(c, 1); }},
+    obstacle{"output waits", [](connection_core& c) { loop_flags_of(c).output.is_queued = true; }},
+    obstacle{"output is above its watermark",
+             [](connection_core& c) { loop_flags_of(c).output.above_watermark = true; }},
+    obstacle{"the peer knows of the half-close", [](connection_core& c) { loop_flags_of(c).output.send_shut = true; }},
+    obstacle{"half-close", [](connection_core& c) { baton_flags_of(c).output.shutdown_requested = true; }},
+    obstacle{
+        "something is told at the turn's end",
+        [](connection_core& c) { c.fail_if(c.output_.send_message(c, std::make_shared<const std::string>("news"))); }},
     obstacle{"it feeds another one",
              [](connection_core& c) {
                c.own_ = std::make_unique<connection_settings>();
                c.own_->source = {.home = 1, .slot = 0, .generation = 1};
              }},
+};
+
+/// Counts those that have not been destroyed.
+struct counted_transport final : transport {
+  explicit counted_transport(int& all) : transport(&all), alive(all) { ++alive; }
+  ~counted_transport() override { --alive; }
+  int& alive;
 };
 
 /// Of another loop, on an engine of its own.
@@ -64,12 +75,9 @@ BOOST_DATA_TEST_CASE(each_fact_alone_keeps_a_connection_on_its_loop, bdata::make
     BOOST_TEST(connection_migration::is_possible(c));
     sample.set(c);
     BOOST_TEST(!connection_migration::is_possible(c));
-    c.loop_flags_ = {};
-    c.baton_flags_ = {};
-    c.extras_->throttles = 0;
-    c.extras_->end.is_scheduled = false;
+    loop_flags_of(c) = {};
+    baton_flags_of(c) = {};
     c.own_ = nullptr;
-    BOOST_TEST(connection_migration::is_possible(c));
   });
 }
 
@@ -79,11 +87,11 @@ BOOST_AUTO_TEST_CASE(limits_of_its_own_and_pending_input_do_not_keep_it) {
   w.turn([&] {
     BOOST_TEST(c.make_extras());
     c.own_ = std::make_unique<connection_settings>();
-    c.loop_flags_.input.has_pending = c.loop_flags_.input.stopped = true;
-    c.baton_flags_.input = {.paused = true, .has_unread = true, .requires_more = true};
+    loop_flags_of(c).input.has_pending = loop_flags_of(c).input.stopped = true;
+    baton_flags_of(c).input = {.paused = true, .has_unread = true, .requires_more = true};
     BOOST_TEST(connection_migration::is_possible(c));
-    c.loop_flags_ = {};
-    c.baton_flags_ = {};
+    loop_flags_of(c) = {};
+    baton_flags_of(c) = {};
   });
 }
 
@@ -93,8 +101,8 @@ BOOST_AUTO_TEST_CASE(a_request_is_refused_where_it_could_never_be_met) {
     session_world w(constants, {.linger_timeout = {}}, {.detaches = detaches});
     bool taken = false;
     w.turn([&] { taken = connection_migration::request(w.core(), other.loop); });
-    BOOST_TEST(bool(w.core().baton_flags_.handoff.has_changes) == taken);
-    w.core().baton_flags_ = {};
+    BOOST_TEST(bool(baton_flags_of(w.core()).core.has_changes) == taken);
+    baton_flags_of(w.core()) = {};
     return taken;
   };
   BOOST_TEST(asked({.runs_here = true, .can_move = true}, true));
@@ -129,7 +137,7 @@ BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
   const connection_id id = w.session.id();
   w.turn([&] {
     BOOST_TEST(c.make_extras());
-    c.input_.append(c, "abc");
+    BOOST_TEST(!c.input_.append(c, "abc"));
     BOOST_TEST(!c.input_.append_pending(c, "def"));
     c.extras_->migrates_to = &other.loop;
     connection_migration::run(c);
@@ -143,4 +151,39 @@ BOOST_AUTO_TEST_CASE(the_successor_has_the_handle_the_id_and_the_input) {
   BOOST_TEST((next.batches == std::vector<std::string>{"abcdef"}));
   BOOST_TEST(w.session.closed.empty());  // it goes on elsewhere: that is no end
   BOOST_TEST(w.host.registry.count() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_stream_carries_goes_from_engine_to_engine_and_is_closed_with_it) {
+  int alive = 0;
+  other_loop other;
+  part_world w({.linger_timeout = {}});
+  scripted_session first(w.loop, w.host, {.runs_here = true, .can_move = true});
+  scripted_session next(other.loop, w.host, {.runs_here = true, .can_move = true}, true);
+  first.migrated = &next;
+  w.turn([&] {
+    connection_core& c = first.core();
+    BOOST_TEST(!c.open({7, std::make_unique<counted_transport>(alive)}, {}));
+    BOOST_TEST(c.make_extras());
+    c.extras_->migrates_to = &other.loop;
+    connection_migration::run(c);
+  });
+  BOOST_TEST(alive == 1);
+  other.loop.poll();
+  BOOST_TEST(next.core().handle_ == 7);
+  BOOST_TEST(alive == 1);
+  other.loop.post([&]() noexcept { next.core().fail(errc::aborted); });
+  other.loop.poll();
+  BOOST_TEST(next.core().handle_ == -1);
+  BOOST_TEST(alive == 0);
+  BOOST_TEST(next.is_destroyed);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_cannot_open_leaves_the_stream_with_what_it_carries) {
+  int alive = 0;
+  part_world w({}, {}, {.add_fails = error_code(EMFILE, boost::system::system_category())});
+  scripted_session s(w.loop, w.host, {.runs_here = true});
+  stream_handle stream(7, std::make_unique<counted_transport>(alive));
+  w.turn([&] { BOOST_TEST(s.core().open(static_cast<stream_handle&&>(stream), {}).value() == EMFILE); });
+  BOOST_TEST(stream.get() == 7);
+  BOOST_TEST(stream.carried() != nullptr);
 }

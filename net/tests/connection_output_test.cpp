@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(a_batch_leaves_in_one_send_and_needs_no_extras) {
   BOOST_TEST(w.c.is_idle());
   BOOST_TEST(!w.c.extras_);
   BOOST_TEST(!w.c.baton_extras_);
-  BOOST_TEST(w.part.nothing_written());
+  BOOST_TEST(w.part.written() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_short_send_leaves_waits_for_the_kernel) {
@@ -100,12 +100,12 @@ BOOST_AUTO_TEST_CASE(a_large_message_leaves_at_once_and_its_rest_is_not_copied) 
 BOOST_AUTO_TEST_CASE(an_urgent_answer_leaves_at_once_unless_output_waits) {
   output_world w;
   w.turn([&] {
-    w.note(w.part.send_urgent(w.c, "pong"));
+    w.note(w.part.send_beside(w.c, "pong"));
     BOOST_TEST(w.wire.sent == "pong");
   });
   w.wire.answers = {{0}};
   w.batch_of("reply");
-  w.turn([&] { w.note(w.part.send_urgent(w.c, "pong")); });
+  w.turn([&] { w.note(w.part.send_beside(w.c, "pong")); });
   BOOST_TEST(w.wire.sent == "pong");
   w.sendable();
   BOOST_TEST(w.wire.sent == "pongreplypong");
@@ -115,15 +115,15 @@ BOOST_AUTO_TEST_CASE(an_early_send_takes_what_is_written_and_a_cork_keeps_it) {
   output_world w;
   w.batch([&] {
     w.write("a");
-    w.c.extras_of_baton().corks = 2;
-    BOOST_TEST(!w.part.may_send_early(w.c));
+    connection_output::cork(w.c);
+    connection_output::cork(w.c);
+    BOOST_TEST(!w.send_early());
     BOOST_TEST(!connection_output::uncork(w.c));
-    BOOST_TEST(!w.part.may_send_early(w.c));
+    BOOST_TEST(!w.send_early());
     BOOST_TEST(connection_output::uncork(w.c));
-    BOOST_TEST(w.part.may_send_early(w.c));
-    w.note(w.part.send_early(w.c, w.resumed));
+    BOOST_TEST(w.send_early());
     BOOST_TEST(w.wire.sent == "a");
-    BOOST_TEST(!w.part.may_send_early(w.c));  // nothing is written
+    BOOST_TEST(!w.send_early());  // nothing is written
     w.write("b");
   });
   BOOST_TEST(w.wire.sent == "ab");
@@ -131,9 +131,8 @@ BOOST_AUTO_TEST_CASE(an_early_send_takes_what_is_written_and_a_cork_keeps_it) {
   w.batch_of("c");
   w.batch([&] {
     w.write("d");
-    BOOST_TEST(w.part.may_send_early(w.c));  // it joins the queue
-    w.note(w.part.send_early(w.c, w.resumed));
-    BOOST_TEST(w.part.nothing_written());
+    BOOST_TEST(w.send_early());  // it joins the queue
+    BOOST_TEST(w.part.written() == 0U);
     BOOST_TEST(w.part.queue_size() == 2U);
   });
 }
@@ -189,8 +188,8 @@ BOOST_AUTO_TEST_CASE(at_the_end_notices_of_queue_and_builder_are_told_why) {
     BOOST_TEST(w.part.prepare_to_hand_off(w.c));
     w.write("built");
     w.when_sent(2);
-    w.c.loop_flags_.phase = connection_phase::ended;
-    BOOST_TEST(w.part.drop_queue(w.c));
+    loop_flags_of(w.c).phase = connection_phase::ended;
+    w.part.drop_queue(w.c);
     w.part.drop_builder(w.c);
     connection_output::call_all_notices(w.c, why);
     connection_output::call_all_notices(w.c, why);
@@ -214,22 +213,21 @@ BOOST_AUTO_TEST_CASE(a_notice_that_throws_is_counted_and_the_others_are_told) {
 
 BOOST_AUTO_TEST_CASE(each_fact_alone_ends_quiescence) {
   const std::array<void (*)(output_world&), 6> facts{
-      [](output_world& w) { w.c.loop_flags_.output.is_queued = true; },
-      [](output_world& w) { w.c.loop_flags_.output.above_watermark = true; },
-      [](output_world& w) { w.c.loop_flags_.output.send_shut = true; },
-      [](output_world& w) { w.c.baton_flags_.output.shutdown_requested = true; },
-      [](output_world& w) { w.c.extras_->end.is_scheduled = true; },
-      [](output_world& w) {
-        auto nothing = [](error_code) {};
-        w.c.extras_->notices.add(std::make_unique<send_notice_of<decltype(nothing)>>(nothing), 1);
-      },
+      [](output_world& w) { loop_flags_of(w.c).output.is_queued = true; },
+      [](output_world& w) { loop_flags_of(w.c).output.above_watermark = true; },
+      [](output_world& w) { loop_flags_of(w.c).output.send_shut = true; },
+      [](output_world& w) { baton_flags_of(w.c).output.shutdown_requested = true; },
+      [](output_world& w) { w.note(w.part.send_message(w.c, shared("at the end of the turn"))); },
+      [](output_world& w) { connection_output::wait_for_room(w.c); },
   };
   for (const auto fact : facts) {
     output_world w;
     BOOST_TEST(w.c.make_extras());
-    BOOST_TEST(w.part.is_quiescent(w.c));
-    fact(w);
-    BOOST_TEST(!w.part.is_quiescent(w.c));
+    w.turn([&] {
+      BOOST_TEST(w.part.is_quiescent(w.c));
+      fact(w);
+      BOOST_TEST(!w.part.is_quiescent(w.c));
+    });
   }
 }
 
@@ -258,10 +256,7 @@ BOOST_DATA_TEST_CASE(all_bytes_leave_in_their_order, bdata::xrange(20U)) {
               BOOST_TEST(w.write(text) == write_verdict::accepted);
             }
             if (random.one_in(4)) w.when_sent(asked++);
-            if (random.one_in(4) && w.part.may_send_early(w.c)) {
-              w.note(w.part.send_early(w.c, w.resumed));
-              expected += std::exchange(written, {});
-            }
+            if (random.one_in(4) && w.send_early()) expected += std::exchange(written, {});
           }
           expected += written;
         });

@@ -23,6 +23,7 @@
 
 namespace quintet {
 namespace {
+using testing::simulation;
 
 using namespace std::chrono_literals;
 
@@ -41,7 +42,8 @@ struct simulated {
   std::optional<connector> dialling;
 
   void start(const destination& to, const connect_options& options = {}) {
-    dialling.emplace(loop, options, [this](error_code failed, int handle) {
+    dialling.emplace(loop, options, [this](error_code failed, stream_handle stream) {
+      const int handle = stream.get();
       BOOST_TEST(!result);
       result = {failed, handle};
     });
@@ -195,7 +197,7 @@ struct caller {
   std::shared_ptr<std::optional<connector>> dialling = std::make_shared<std::optional<connector>>();
   int* called;
   void on_open(connection& c) const {
-    dialling->emplace(c.loop(), connect_options{}, [count = called](error_code, int) { ++*count; });
+    dialling->emplace(c.loop(), connect_options{}, [count = called](error_code, const stream_handle&) { ++*count; });
     (*dialling)->start(address("127.0.0.1:99"));
   }
   void operator()(connection&, bytes) const {}
@@ -217,17 +219,16 @@ BOOST_DATA_TEST_CASE(a_handler_gives_one_up_while_the_loop_stops, boost::unit_te
 BOOST_AUTO_TEST_CASE(the_longest_limits_are_none) {
   simulated s;
   silence(s, three);
-  s.start(destination(three), {.timeout = duration::max(), .attempt_delay = duration::max()});
+  s.start(destination(three), {.timeout = duration::max()});
   s.sim.advance(1h, 1min);
   BOOST_TEST(!s.result);
-  BOOST_TEST(s.tried().size() == 1U);
+  BOOST_TEST(s.tried().size() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_be) {
   BOOST_CHECK_THROW(validate(connect_options{.socket = {.keep_alive = -1s}}), config_error);
   BOOST_CHECK_THROW(validate(connect_options{.socket = {.user_timeout = 25h}}), config_error);
   BOOST_CHECK_THROW(validate(connect_options{.timeout = -1s}), config_error);
-  BOOST_CHECK_THROW(validate(connect_options{.attempt_delay = 0s}), config_error);
   validate(connect_options{.timeout = 0s});
 }
 
@@ -236,7 +237,8 @@ namespace {
 /// Runs a real loop until the connector has reported.
 outcome connect_for_real(event_loop& loop, const destination& to) {
   outcome result;
-  connector c(loop, {}, [&](error_code failed, int handle) {
+  connector c(loop, {}, [&](error_code failed, stream_handle stream) {
+    const int handle = stream.get();
     result = {failed, handle};
     loop.stop();
   });

@@ -32,7 +32,7 @@ struct fixture : testing::engine_stream {
     BOOST_REQUIRE(taken.size() < text.size());
   }
   void end(bool closes) {
-    if (!closes) return io->shutdown_send(handle);
+    if (!closes) return io->shutdown_send(here);
     io->remove(here);
     io->close(std::exchange(handle, -1));
   }

@@ -111,7 +111,7 @@ QUINTET_ENGINE_TEST(what_has_arrived_is_read_though_both_sides_have_finished_whi
   const std::string text = numbered(100'000);
   f.say(text);
   ::shutdown(f.peer.get(), SHUT_WR);
-  f.io->shutdown_send(f.handle);
+  f.io->shutdown_send(f.here);
   BOOST_TEST(f.heard(1).empty());  // it has arrived there, so what is said of it has arrived here
   f.poll_until_idle();
   BOOST_TEST(!f.here.ended);

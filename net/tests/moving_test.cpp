@@ -147,12 +147,11 @@ BOOST_DATA_TEST_CASE(a_skew_goes_away, bdata::make(with_loops), s) {
 
 BOOST_DATA_TEST_CASE(it_waits_until_it_has_cooled_down, bdata::make(with_loops), s) {
   int closed = 0;
-  roaming_world w(closed, 1, s,
-                  {.factor = 1.2, .interval = std::chrono::milliseconds(100), .cool_down = std::chrono::seconds(1)});
+  roaming_world w(closed, 1, s, {.factor = 1.2, .interval = std::chrono::milliseconds(500)});
   std::vector<int> clients;
   for (int i = 0; i < 30; ++i) clients.push_back(w.connect());
   for (const int c : clients) w.send(c, "0\n");
-  w.sim.advance(std::chrono::milliseconds(200));
+  w.sim.advance(std::chrono::milliseconds(600));
   BOOST_TEST(w.statistics().rebalanced == 1U);
   for (const int c : clients) w.send(c, "1\n");
   w.sim.advance(std::chrono::milliseconds(700));

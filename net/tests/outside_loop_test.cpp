@@ -2,8 +2,8 @@
 // outside_loop_test: loops driven by a program that waits by itself, in poll(2).
 // ctest: EACH_ENGINE
 #include <quintet/net/asio.hpp>
-#include <quintet/net/basic_server.hpp>
 #include <quintet/net/client/basic_client.hpp>
+#include <quintet/net/server/basic_server.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>

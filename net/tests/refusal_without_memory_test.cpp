@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(who_is_refused_for_lack_of_memory_is_told_of) {
   const accept_limits limits{.on_refused = [&](error_code why, const address&) { refused.push_back(why); }};
   connection_limiter limiter(limits);
   event_loop loop;
-  acceptor accepts(loop, limits, {}, limiter, log, [](event_loop&, int, connection_permit) {
+  acceptor accepts(loop, limits, {}, limiter, log, [](event_loop&, stream_handle&&, connection_permit) {
     has_memory = false;
     throw std::bad_alloc();
   });

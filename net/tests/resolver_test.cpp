@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -31,8 +32,9 @@ using namespace std::chrono_literals;
 /// look-ups that hang.
 class names {
  public:
-  names()
-      : lookups_([s = state_](const std::string& host, const std::string& port) { return look_up(*s, host, port); }) {}
+  explicit names(duration slow_after)
+      : lookups_([s = state_](const std::string& host, const std::string& port) { return look_up(*s, host, port); },
+                 slow_after) {}
   ~names() { release(); }
   names(const names&) = delete;
   names& operator=(const names&) = delete;
@@ -71,8 +73,8 @@ class names {
 
 /// A loop with resolvers whose answers are noted.
 struct world {
-  explicit world(std::size_t max_lookups = 16)
-      : loop(make_default_engine(), clock::system(), {.tuning = {.max_lookups = max_lookups}}) {}
+  explicit world(std::size_t max_lookups = 16, duration slow_after = 1h)
+      : known(slow_after), loop(make_default_engine(), clock::system(), {.tuning = {.max_lookups = max_lookups}}) {}
 
   std::unique_ptr<resolver> ask(const std::string& host) {
     std::unique_ptr<resolver> made;
@@ -155,6 +157,30 @@ BOOST_AUTO_TEST_CASE(lookups_beyond_the_limit_wait_and_cancelling_ends_the_wait_
   BOOST_TEST(w.known.begun() == 3);
   BOOST_TEST(std::ranges::count(w.answers, "fourth:1") == 1);
   BOOST_TEST(std::ranges::count(w.answers, "hangs2:1") == 1);
+}
+
+// None of them ends. Each of the others waits until one that hangs has become slow.
+BOOST_AUTO_TEST_CASE(names_that_hang_at_once_delay_others_until_they_are_slow) {
+  world w(2, 1ms);
+  std::vector<std::unique_ptr<resolver>> hang;
+  for (int i = 0; i < 6; ++i) hang.push_back(w.ask("hangs" + std::to_string(i)));
+  const auto first = w.ask("first"), second = w.ask("second");
+  w.await_answers(2);
+  BOOST_TEST(std::ranges::count(w.answers, "first:1") == 1);
+  BOOST_TEST(std::ranges::count(w.answers, "second:1") == 1);
+  w.known.await_begun(8);
+  BOOST_TEST(w.known.lookups().running() == 6U);
+}
+
+BOOST_AUTO_TEST_CASE(there_is_a_bound_of_threads_all_the_same) {
+  world w(1, 1ms);
+  std::vector<std::unique_ptr<resolver>> all;
+  for (std::size_t i = 0; i <= name_lookups::most_threads; ++i) all.push_back(w.ask("hangs" + std::to_string(i)));
+  w.known.await_begun(static_cast<int>(name_lookups::most_threads));
+  BOOST_TEST(w.known.lookups().running() == name_lookups::most_threads);
+  BOOST_TEST(w.known.lookups().waiting() == 1U);
+  w.known.release();
+  w.await_answers(name_lookups::most_threads + 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_with_a_higher_limit_does_not_wait) {
@@ -267,11 +293,34 @@ int exit_while_a_lookup_hangs() {
   return known && still_hangs && answers == 1 ? 0 : 1;
 }
 
+/// As many names hang as may be looked up at once. Another one is answered all the same.
+int is_answered_beside_names_that_hang() {
+  event_loop loop;
+  const std::size_t most = loop.options().tuning.max_lookups;
+  std::vector<std::unique_ptr<resolver>> hang;
+  std::optional<resolver> localhost;
+  bool known = false;
+  loop.post([&]() noexcept {
+    for (std::size_t i = 0; i < most; ++i)
+      hang.push_back(std::make_unique<resolver>(loop, std::to_string(i) + "." + testing::silent_names::name, "7",
+                                                [](error_code, const auto&) {}));
+    localhost.emplace(loop, "localhost", "7", [&](error_code ec, const auto&) { known = !ec; });
+  });
+  const auto end = std::chrono::steady_clock::now() + 20s;  // the names hang for longer
+  while (!known && std::chrono::steady_clock::now() < end) loop.poll();
+  return known && name_lookups::of_process().running() == most ? 0 : 1;
+}
+
 }  // namespace
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(testing::needs_silent_names))
 BOOST_AUTO_TEST_CASE(a_process_exits_while_its_name_server_is_silent) {
   BOOST_TEST(testing::with_silent_names(&exit_while_a_lookup_hangs) == 0);
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(testing::needs_silent_names))
+BOOST_AUTO_TEST_CASE(sixteen_names_of_a_silent_server_do_not_delay_another_name) {
+  BOOST_TEST(testing::with_silent_names(&is_answered_beside_names_that_hang) == 0);
 }
 
 }  // namespace quintet

@@ -37,14 +37,14 @@ struct connected_stream {
     here = sockets.here.release();
     there = std::move(sockets.there);
     peer = offered_to(here, there.get(), ring_size);
-    BOOST_REQUIRE(!io.add(stream, here));
+    BOOST_REQUIRE(!io.add(stream, std::move(here)));
   }
   void peer_sends() {
     BOOST_REQUIRE(peer.out.copy_in(0, "x") == 1U);
     if (peer.out.commit(1)) shm::wake_peer(there.get());
   }
   counting_stream stream;
-  int here = -1;
+  stream_handle here;
   file_descriptor there;
   shm::endpoint peer;
 };
@@ -64,9 +64,9 @@ BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) 
   BOOST_TEST(allocations.load() == 0U);
   for (auto& c : all) BOOST_TEST(c.stream.received == 1U);
   allocations = 0;
-  for (auto& c : all) io.remove(c.stream);
+  for (auto& c : all) c.here = io.remove(c.stream);
   BOOST_TEST(allocations.load() == 0U);
-  for (auto& c : all) io.close(c.here);
+  for (auto& c : all) io.close(std::move(c.here));
 }
 
 // A removed port is destroyed in the next turn only.
@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(streams_that_come_and_go_between_two_turns_cost_no_allocati
   for (int i = 0; i < 100; ++i) {
     connected_stream c(io);
     allocations = 0;
-    io.remove(c.stream);
+    c.here = io.remove(c.stream);
     BOOST_TEST(allocations.load() == 0U);
-    io.close(c.here);
+    io.close(std::move(c.here));
   }
 }
 

@@ -56,13 +56,10 @@ struct pair {
     here = sockets.here.release();
     there = std::move(sockets.there);
     peer = test::offered_to(here, there.get(), ring_size);
-    BOOST_REQUIRE(!io.add(stream, here));
+    BOOST_REQUIRE(!io.add(stream, std::move(here)));
     turns();
   }
-  ~pair() {
-    io.remove(stream);
-    io.close(here);
-  }
+  ~pair() { io.close(io.remove(stream)); }
   // While a port is awake, a poll that must not wait looks at the sockets every eighth time.
   void turns(int count = 16) {
     for (int i = 0; i < count; ++i) (void)io.poll(duration::zero());
@@ -83,7 +80,7 @@ struct pair {
 
   shm::engine io{std::make_unique<epoll_engine>()};
   noting_stream stream;
-  int here = -1;
+  stream_handle here;
   file_descriptor there;
   shm::endpoint peer;
 };
@@ -96,13 +93,13 @@ BOOST_AUTO_TEST_CASE(a_loop_that_sleeps_is_woken_and_one_that_is_awake_is_not) {
   pair p;
   std::array<char, 8> wakes{};
   p.peer_sends("awake");
-  BOOST_TEST(::recv(p.here, wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == -1);
+  BOOST_TEST(::recv(p.here.get(), wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == -1);
   p.turns();
   BOOST_TEST(p.stream.received == "awake");
   BOOST_TEST(p.io.embedding()->descriptor() >= 0);  // as before a wait of a foreign loop
   p.peer_sends(", asleep");
   p.peer_sends(", woken");
-  BOOST_TEST(::recv(p.here, wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == 1);
+  BOOST_TEST(::recv(p.here.get(), wakes.data(), wakes.size(), MSG_DONTWAIT | MSG_PEEK) == 1);
   BOOST_TEST(p.io.poll(engine::forever));
   p.turns();
   BOOST_TEST(p.stream.received == "awake, asleep, woken");
@@ -130,12 +127,15 @@ BOOST_AUTO_TEST_CASE(unread_bytes_are_those_in_the_ring) {
   p.io.set_reading(p.stream, false);
   p.peer_sends("12345");
   p.turns();
-  BOOST_TEST(p.io.sockets().unread(p.here) == 5U);
+  const arrival first = p.io.arrived(p.stream);
+  BOOST_TEST(p.io.has_more(p.stream, first));
+  p.peer_sends("6789");
   BOOST_TEST(p.stream.received.empty());
   p.io.set_reading(p.stream, true);
   p.turns();
-  BOOST_TEST(p.stream.received == "12345");
-  BOOST_TEST(p.io.sockets().unread(p.here) == 0U);
+  BOOST_TEST(p.stream.received == "123456789");
+  BOOST_TEST(!p.io.has_more(p.stream, first));
+  BOOST_TEST(!p.io.has_unread(p.stream));
 }
 
 BOOST_AUTO_TEST_CASE(one_callback_is_at_most_as_long_as_the_loop_asks) {
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(an_orderly_end_comes_after_the_last_byte_and_this_side_can_
   BOOST_TEST(p.stream.end.has_value());
   BOOST_TEST(!*p.stream.end);
   BOOST_TEST(p.sends("reply") == 5U);
-  p.io.shutdown_send(p.here);
+  p.io.shutdown_send(p.stream);
   BOOST_TEST(p.peer_receives() == "reply");
   BOOST_CHECK(p.peer.in.producer_end() == shm::stream_end::finished);
 }
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(closing_tells_the_peer_how) {
     shm::endpoint peer = std::move(p->peer);
     const file_descriptor there = std::move(p->there);
     (void)p->sends("last");
-    if (reset) p->io.sockets().reset_when_closed(p->here);
+    if (reset) p->io.sockets().reset_when_closed(p->here.get());
     p.reset();
     BOOST_CHECK(peer.in.producer_end() == (reset ? shm::stream_end::reset : shm::stream_end::finished));
     BOOST_TEST(peer.in.peek() == "last");  // it outlives its sender
@@ -269,11 +269,12 @@ BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_
   file_descriptor file;
   shm::segment memory;
   BOOST_REQUIRE(!shm::segment::create(ring_size, std::make_shared<shm::closed_segments>(), memory, file));
-  shm::parked_endpoints::put(file.get(), std::move(memory));
+  stream_handle carrying(file.release(), std::make_unique<shm::carried_endpoint>(std::move(memory)));
   noting_stream refused, stream;
-  BOOST_TEST(io.add(refused, file.get()) == system_error_code(EPERM));  // epoll cannot watch a file
-  BOOST_TEST(shm::parked_endpoints::size() == 1U);
-  io.close(file.release());
+  BOOST_TEST(io.add(refused, static_cast<stream_handle&&>(carrying)) ==
+             system_error_code(EPERM));  // epoll cannot watch a file
+  BOOST_TEST(carrying.carried() != nullptr);
+  io.close(std::move(carrying));
   std::array<int, 2> sockets{};
   BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
   const file_descriptor there(sockets[1]);
@@ -285,13 +286,18 @@ BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_
   io.close(sockets[0]);
 }
 
-BOOST_AUTO_TEST_CASE(an_endpoint_needs_an_open_socket) {
-  file_descriptor file;
-  shm::segment memory;
-  BOOST_REQUIRE(!shm::segment::create(ring_size, std::make_shared<shm::closed_segments>(), memory, file));
-  BOOST_CHECK_THROW(shm::parked_endpoints::put(-1, std::move(memory)), boost::system::system_error);
-  BOOST_TEST(shm::parked_endpoints::size() == 0U);
-  BOOST_TEST(shm::parked_endpoints::take(-1).empty());
+// No engine drops what a stream carries: one that does not know it refuses the stream.
+BOOST_AUTO_TEST_CASE(an_engine_without_shared_memory_refuses_a_stream_that_carries_it) {
+  for (const auto& io : {make_default_engine(), make_blocking_engine()}) {
+    testing::socket_pair sockets;
+    stream_handle carrying(sockets.here.get());
+    (void)test::offered_to(carrying, sockets.there.get(), ring_size);
+    noting_stream stream;
+    BOOST_TEST(io->add(stream, static_cast<stream_handle&&>(carrying)) == boost::system::errc::operation_not_supported);
+    BOOST_TEST(carrying.get() == sockets.here.get());
+    BOOST_TEST(carrying.carried() != nullptr);
+    BOOST_TEST(stream.handle() == -1);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(other_channels_are_the_inner_engines) {

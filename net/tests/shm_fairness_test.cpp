@@ -39,13 +39,10 @@ class busy_stream final : public stream_channel {
     here_ = sockets.here.release();
     there_ = std::move(sockets.there);
     peer_ = test::offered_to(here_, there_.get(), ring_size);
-    BOOST_REQUIRE(!io.add(*this, here_));
+    BOOST_REQUIRE(!io.add(*this, std::move(here_)));
     send();
   }
-  ~busy_stream() {
-    io_.remove(*this);
-    io_.close(here_);
-  }
+  ~busy_stream() { io_.close(io_.remove(*this)); }
 
  private:
   void on_received(bytes arrived) override {
@@ -63,7 +60,7 @@ class busy_stream final : public stream_channel {
   shm::engine& io_;
   const std::string text_;
   tally& all_;
-  int here_ = -1;
+  stream_handle here_;
   file_descriptor there_;
   shm::endpoint peer_;
 };
@@ -120,15 +117,12 @@ struct pair {
     here = sockets.here.release();
     there = std::move(sockets.there);
     peer = test::offered_to(here, there.get(), ring_size);
-    BOOST_REQUIRE(!io.add(stream, here));
+    BOOST_REQUIRE(!io.add(stream, std::move(here)));
   }
-  ~pair() {
-    io.remove(stream);
-    io.close(here);
-  }
+  ~pair() { io.close(io.remove(stream)); }
   shm::engine io{std::make_unique<epoll_engine>()};
   silent_stream stream;
-  int here = -1;
+  stream_handle here;
   file_descriptor there;
   shm::endpoint peer;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // simulation_test: servers driven by hand on a network in memory; one seed, one run.
-#include <quintet/net/basic_server.hpp>
+#include <quintet/net/server/basic_server.hpp>
 #include <quintet/net/stream.hpp>
 
 #include "world.hpp"
@@ -17,6 +17,7 @@ using namespace quintet;
 using testing::shape;
 using testing::shapes;
 using testing::simulated_model;
+using testing::simulation;
 namespace bdata = boost::unit_test::data;
 
 namespace {
@@ -217,12 +218,11 @@ BOOST_AUTO_TEST_CASE(offloaded_work_ends_after_the_last_loop_was_forgotten) {
 BOOST_AUTO_TEST_CASE(several_listeners_and_their_limits_in_memory) {
   simulation sim(11);
   journal log;
-  basic_server<simulated_model, line_handler> server(
-      server_options{.listen = {"127.0.0.1:7", "[::1]:7", "unix:@seven", "127.0.0.1:0"},
-                     .accepting = {.max_connections = 3},
-                     .make_engine = [&] { return sim.network().make_engine(); },
-                     .time = &sim.time()},
-      simulated_model(sim, 2, true), line_handler{&log});
+  basic_server server(server_options{.listen = {"127.0.0.1:7", "[::1]:7", "unix:@seven", "127.0.0.1:0"},
+                                     .accepting = {.max_connections = 3},
+                                     .make_engine = [&] { return sim.network().make_engine(); },
+                                     .time = &sim.time()},
+                      simulated_model(sim, 2, true), line_handler{&log});
   server.start();
   sim.drive(server.main_loop());
   std::vector<int> clients;

@@ -82,7 +82,7 @@ struct watched {
 
   simulation sim;
   watched_engine::journal offered;
-  basic_server<simulated_model, acting> server;
+  basic_server server;
   int client = -1;
 };
 

@@ -37,7 +37,7 @@ class Quintet(ConanFile):
 
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*.cmake", "cmake/*.in", "base/*",
-                        "net/*", "threadmodels/*"):
+                        "net/*", "threadmodels/*", "bus/*"):
             copy(self, pattern, self._checkout(), self.export_sources_folder, excludes=("*/tests/*", "*/__pycache__/*"))
 
     def layout(self):
@@ -79,7 +79,8 @@ class Quintet(ConanFile):
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "quintet")
         self.cpp_info.set_property("cmake_target_name", "quintet::all")  # with `testing`, which products do not link
-        needs = {"base": ["boost::headers", "xxhash::xxhash"], "net": ["base"], "threadmodels": ["net"], "testing": ["net"]}
+        needs = {"base": ["boost::headers", "xxhash::xxhash"], "net": ["base"], "threadmodels": ["net"],
+                 "bus": ["threadmodels"], "testing": ["net"]}
         if self.options.with_uring:
             needs["net"].append("liburing::liburing")
         for name, requires in needs.items():

@@ -46,7 +46,12 @@ def headers_to_read():
 def with_links(page):
     """doc/reference.md with a link for each type instead of each header. A type that the reference lacks is a warning."""
     page = re.sub(r'\[([\w/.]+\.hpp)\]\(\.\./[\w/.]+\)', r'\1', page)
-    return re.sub(r'(?<=[|,] )`(\w+)`', r'\\ref quintet::\1 "\1"', page)
+    return '\n'.join(re.sub(r'(?<=[|,] )`(\w+)`', rf'\\ref {namespace_of(row)}::\1 "\1"', row) for row in page.split('\n'))
+
+
+def namespace_of(row):
+    """The namespace of the types in a row of doc/reference.md."""
+    return 'quintet::testing' if 'simulation.hpp' in row else 'quintet'
 
 
 def comment_for(text, next_line, above):

@@ -4,7 +4,7 @@
 
 #include "inline_policy.hpp"
 #include "per_loop.hpp"
-#include "pool_set.hpp"
+#include "worker_pool.hpp"
 
 #include <memory>
 #include <utility>
@@ -22,28 +22,26 @@ class run_inline {
   [[nodiscard]] static constexpr bool runs_inline() noexcept { return true; }
 };
 
-/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise. With `pool_per_loop` each loop
-/// has such a pool of its own.
+/// Runs handlers on a pool of threads: fixed when min == max, elastic otherwise.
 class run_pooled {
  public:
   /// `threshold`: work whose known cost is not above it is cheap, and shares wake-ups; see worker_pool.
-  explicit run_pooled(const worker_limits& limits, duration threshold = offload_options().threshold,
-                      bool pool_per_loop = false)
-      : pools_(std::make_unique<pool_set>(limits, threshold, pool_per_loop)) {}
+  explicit run_pooled(const worker_limits& limits, duration threshold = offload_options().threshold)
+      : pool_(std::make_unique<worker_pool>(limits, threshold, worker_pool::starts::later)) {}
   /// Throws boost::system::system_error if the system refuses one of the first `min` threads.
-  void start() { pools_->start(); }
+  void start() { pool_->start(); }
   /// [loop]
   void run(work_item& item) noexcept {
     item.hand_off();
-    pools_->submit(item);
+    pool_->submit(item);
   }
   /// Joins the threads. The counters stay.
-  void stop() noexcept { pools_->stop(); }
+  void stop() noexcept { pool_->stop(); }
   /// [any thread] Returns the counters; all 0 before start().
-  [[nodiscard]] worker_statistics workers() const { return pools_->statistics(); }
+  [[nodiscard]] worker_statistics workers() const { return pool_->statistics(); }
 
  private:
-  std::unique_ptr<pool_set> pools_;
+  std::unique_ptr<worker_pool> pool_;
 };
 
 /// Adaptive offloading: the loop runs batches that it predicts to be cheap, and `Elsewhere` runs all others. With

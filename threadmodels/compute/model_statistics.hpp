@@ -89,10 +89,13 @@ struct worker_statistics {
   [[nodiscard]] std::uint64_t grown() const noexcept { return grown_at_once + grown_for_latency + grown_when_stuck; }
 };
 
-/// Adds the figures of the threading model to `Base`: server_statistics or client_statistics.
-template <class Base>
-struct with_compute : Base, offload_statistics {
+/// What a model counts beside its loops. All 0 without a pool.
+struct model_figures : offload_statistics {
   worker_statistics workers;
 };
+
+/// Adds the figures of the threading model to `Base`: server_statistics or client_statistics.
+template <class Base>
+struct with_compute : Base, model_figures {};
 
 }  // namespace quintet

@@ -4,7 +4,6 @@
 #include "worker_pool.hpp"
 
 #include "../../net/loop/allowed_cpus.hpp"
-#include "../../net/loop/event_loop.hpp"
 #include "../../net/loop/post_batch.hpp"
 #include "../../net/watch/thread_name.hpp"
 
@@ -23,15 +22,17 @@ bool has_several_cpus() noexcept {
 
 }  // namespace
 
-worker_pool::worker_pool(const worker_limits& limits, duration threshold)
+worker_pool::worker_pool(const worker_limits& limits, duration threshold, starts when)
     : limits_(limits), cost_limit_(threshold), policy_(limits) {
-  try {
-    const std::lock_guard lock(mutex_);
-    while (workers_.size() < limits_.min) start_worker();
-  } catch (...) {
-    stop();
-    throw;
-  }
+  if (when == starts::now) start();
+}
+
+void worker_pool::start() try {
+  const std::lock_guard lock(mutex_);
+  while (workers_.size() < limits_.min) start_worker();
+} catch (...) {
+  stop();
+  throw;
 }
 
 worker_pool::~worker_pool() { stop(); }
@@ -49,12 +50,41 @@ void worker_pool::stop() noexcept {
 }
 
 void worker_pool::submit(work_item& item) noexcept {
-  if (event_loop* const loop = event_loop::current())
-    if (pool_entrance* const here = entrances_.of(*loop, *this, *loop)) return here->add(item);
+  event_loop* const loop = event_loop::current();
+  pool_entrance* const here = loop ? entrances_.of(*loop, *this, *loop) : nullptr;
+  const bool cheap = is_cheap(item);
+  if (here && cheap) return here->gather(item);
   work_fifo alone;
   alone.push(item);
-  take(alone, 1, is_cheap(item), clock::system().now(), supervised::no);
+  // Reads the clock instead of the time of the turn: the wait of this item decides whether a thread is added.
+  const time_point now = here ? loop->time().now() : clock::system().now();
+  const duration check = take(alone, 1, cheap, now, here ? supervised::yes : supervised::no);
+  if (here) here->schedule_check(check);
 }
+
+void pool_entrance::gather(work_item& item) noexcept {
+  items_.push(item);
+  if (++count_ == most) return submit_all();
+  if (!std::exchange(due_, true)) loop_.defer(*this);
+}
+
+void pool_entrance::turn_ends(work_item& item) noexcept {
+  auto& self = static_cast<pool_entrance&>(item);
+  self.due_ = false;
+  self.submit_all();
+}
+
+void pool_entrance::submit_all() noexcept {
+  if (count_ == 0) return;
+  schedule_check(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::supervised::yes));
+}
+
+void pool_entrance::schedule_check(duration after) noexcept {
+  if (after == duration::zero()) return;
+  if (!pending() || deadline() > loop_.now() + after) loop_.start(*this, after);
+}
+
+void pool_entrance::expired() noexcept { schedule_check(pool_.supervise(loop_.now())); }
 
 // Queues the items. Returns after how long the loop must call supervise(). Zero: no need.
 duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, supervised by_loop) noexcept {

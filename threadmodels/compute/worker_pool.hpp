@@ -4,13 +4,14 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/work/spin_budget.hpp"
+#include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
+#include "../../net/loop/event_loop.hpp"
 #include "cost_limit.hpp"
 #include "elastic_policy.hpp"
 #include "idle_workers.hpp"
 #include "model_statistics.hpp"
 #include "per_loop.hpp"
-#include "pool_entrance.hpp"
 #include "queue_ages.hpp"
 #include "thread_options.hpp"
 
@@ -28,6 +29,38 @@
 namespace quintet {
 
 class post_batch;
+class worker_pool;
+
+/// Gathers the cheap items of a loop's turn for a pool, and checks on the loop's waiting items. Belongs to one pool and
+/// one loop. Used on the loop's thread. The pool owns it, and is destroyed after the loop has stopped running.
+class pool_entrance final : private work_item, private timer {
+ public:
+  static constexpr unsigned most = 64;  ///< items gathered; then they are handed over before the end of the turn
+  /// The longest time from a handoff to the check on it, and between checks. A check finds cheap items that turn out
+  /// to be expensive, and work that waits for a free worker. It is earlier if it may add a thread. A single item for
+  /// which a worker was woken needs no check: an idle loop is not woken. A shorter time costs more: the kernel must set
+  /// a timer for a deadline before its next tick.
+  static constexpr duration patience = std::chrono::milliseconds(10);
+
+  pool_entrance(worker_pool& pool, event_loop& loop) noexcept
+      : work_item(&pool_entrance::turn_ends), pool_(pool), loop_(loop) {}
+
+  /// [loop] Keeps a cheap item until the end of the turn.
+  void gather(work_item& item) noexcept;
+  /// [loop] Checks on the items after this time. Zero: no check is needed.
+  void schedule_check(duration after) noexcept;
+
+ private:
+  static void turn_ends(work_item& item) noexcept;
+  void submit_all() noexcept;
+  void expired() noexcept override;
+
+  worker_pool& pool_;
+  event_loop& loop_;
+  work_fifo items_;
+  unsigned count_ = 0;
+  bool due_ = false;
+};
 
 /// Workers start items in the order of the queue. An item is a connection's baton, so the work of one connection never
 /// overlaps, and there are never more items than connections.
@@ -51,15 +84,19 @@ class worker_pool {
   static constexpr unsigned most_decisions = 64;  ///< decisions that statistics() returns
   static constexpr unsigned most_shed = 256;      ///< items that a loop sheds at once when all workers are stuck
 
-  /// Throws boost::system::system_error if the system refuses one of the first `limits.min` threads.
-  explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold);
+  enum class starts : bool { now, later };
+  /// Calls start(), unless told not to.
+  explicit worker_pool(const worker_limits& limits, duration threshold = offload_options().threshold,
+                       starts when = starts::now);
   /// Calls stop().
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
-  /// [any thread] Queues the item, on a loop's thread through the loop's pool_entrance. Allocates only for a new
-  /// thread, and at the first call on a loop. If either fails, the running workers still run the item.
+  /// Starts the first `limits.min` threads. Throws boost::system::system_error if the system refuses one of them.
+  void start();
+  /// [any thread] Queues an expensive item at once, and a cheap one of a loop at the end of the loop's turn. Allocates
+  /// only for a new thread, and at the first call on a loop. If either fails, the running workers still run the item.
   void submit(work_item& item) noexcept;
   /// Waits until the workers have run all queued items, then joins them. The caller must submit nothing afterwards.
   void stop() noexcept;

@@ -45,7 +45,7 @@ event_loop& on_loop_ring::place(const address& from) {
 
 std::size_t on_loop_ring::choose(const address& from) {
   if (options_.placement.place_by) {
-    look_at_open();
+    count_open();
     return options_.placement.place_by(from, open_);
   }
   switch (options_.placement.policy) {
@@ -62,7 +62,7 @@ std::size_t on_loop_ring::choose(const address& from) {
 
 // Begins with the next loop in turn, so that loops with equal counts are filled evenly.
 std::size_t on_loop_ring::least_filled() {
-  look_at_open();
+  count_open();
   std::size_t best = next_ % ring_.size();
   for (std::size_t i = 1; i < ring_.size(); ++i) {
     const std::size_t other = (next_ + i) % ring_.size();
@@ -72,7 +72,7 @@ std::size_t on_loop_ring::least_filled() {
   return best;
 }
 
-void on_loop_ring::look_at_open() noexcept {
+void on_loop_ring::count_open() noexcept {
   for (std::size_t i = 0; i < ring_.size(); ++i)
     open_[i] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, ring_[i]->open.load(std::memory_order_relaxed)));
 }

@@ -80,7 +80,7 @@ class on_loop_ring {
   };
   std::size_t choose(const address& from);
   std::size_t least_filled();
-  void look_at_open() noexcept;
+  void count_open() noexcept;
   void count(event_loop& loop, std::ptrdiff_t change) noexcept;
 
   ring_options options_;

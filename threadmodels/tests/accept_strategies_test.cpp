@@ -45,7 +45,7 @@ constexpr unsigned loops = 3;
 struct echo {
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
-using echo_server = running<server<echo>>;
+using echo_server = running<server>;
 
 bool answers(client& c) {
   c.send("x");
@@ -134,7 +134,7 @@ struct where {
 
 BOOST_DATA_TEST_CASE(round_robin_keeps_the_loops_within_one_connection, data::make(with_loops), kind) {
   const where seen;
-  running<server<where>> srv(config{.model = kind, .threads = {.loops = loops}}, seen);
+  running<server> srv(config{.model = kind, .threads = {.loops = loops}}, seen);
   std::vector<client> clients;
   for (std::size_t open = 1; open <= 31; ++open) {
     BOOST_TEST(answers(clients.emplace_back(srv->port())));
@@ -147,7 +147,7 @@ BOOST_DATA_TEST_CASE(round_robin_keeps_the_loops_within_one_connection, data::ma
 
 BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loops), kind) {
   const where seen;
-  running<server<where>> srv(
+  running<server> srv(
       config{.model = kind, .threads = {.loops = loops}, .placement = {.policy = placement_policy::least_connections}},
       seen);
   std::vector<client> clients;
@@ -164,8 +164,7 @@ BOOST_DATA_TEST_CASE(the_loop_with_the_fewest_gets_the_next, data::make(with_loo
 
 BOOST_AUTO_TEST_CASE(one_address_stays_on_one_loop) {
   const where seen;
-  running<server<where>> srv(config{.threads = {.loops = loops}, .placement = {.policy = placement_policy::peer_hash}},
-                             seen);
+  running<server> srv(config{.threads = {.loops = loops}, .placement = {.policy = placement_policy::peer_hash}}, seen);
   std::vector<client> clients;
   for (int i = 0; i < 20; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   BOOST_TEST(seen.sorted() == std::vector<int>{20}, boost::test_tools::per_element());
@@ -179,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_choice_of_the_users_own_sees_address_and_counts) {
     if (from.host() != "127.0.0.1") throw 5;
     return open[2] < 5 ? 2 : open[0] < 3 ? 0 : 99;  // 99 is no loop
   };
-  running<server<where>> srv(c, seen);
+  running<server> srv(c, seen);
   std::vector<client> clients;
   for (int i = 0; i < 8; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   BOOST_TEST(seen.sorted() == (std::vector<int>{3, 5}), boost::test_tools::per_element());
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_CASE(models_without_loops_of_their_own_accept_on_the_main_one_an
       BOOST_TEST(answers(one));
     }
     c.advanced.accept_strictly = true;
-    BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+    BOOST_CHECK_THROW(server(c, echo()), config_error);
   }
 }
 
@@ -210,14 +209,14 @@ BOOST_AUTO_TEST_CASE(more_loops_than_cpus_cannot_be_steered) {
            .log = log.hook(),
            .placement = {.cpus = {own_cpus().front()}},
            .advanced = {.accept = accept_strategy::reuse_port_cpu}};
-  const server<echo> srv(c, echo());
+  const server srv(c, echo());
   BOOST_TEST((srv.accept() == accept_strategy::reuse_port));
   BOOST_TEST(log.has("each loop needs a CPU of its own"));
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_that_is_not_there_is_refused) {
   for (const int cpu : {-1, 100'000})
-    BOOST_CHECK_THROW(server<echo>(config{.placement = {.cpus = {cpu}}}, echo()), config_error);
+    BOOST_CHECK_THROW(server(config{.placement = {.cpus = {cpu}}}, echo()), config_error);
 }
 
 BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, data::make(with_loops), kind) {
@@ -248,9 +247,9 @@ BOOST_DATA_TEST_CASE(steered_connections_are_accepted_where_they_were_received, 
 // Two servers that want a port for themselves do not share it by mistake.
 BOOST_AUTO_TEST_CASE(a_port_is_shared_by_the_loops_of_one_server_only) {
   config c{.listen = {"127.0.0.1:0"}, .threads = {.loops = loops}, .advanced = {.accept = accept_strategy::reuse_port}};
-  const server<echo> first(c, echo());
+  const server first(c, echo());
   c.listen = {"127.0.0.1:" + std::to_string(first.port())};
-  BOOST_CHECK_EXCEPTION(server<echo>(c, echo()), boost::system::system_error,
+  BOOST_CHECK_EXCEPTION(server(c, echo()), boost::system::system_error,
                         [](const auto& e) { return e.code() == boost::system::errc::address_in_use; });
 }
 
@@ -302,11 +301,11 @@ BOOST_DATA_TEST_CASE(the_limit_is_one_for_all_loops_and_nobody_waits_for_ever,
                      data::make(with_loops) * data::make({accept_strategy::reuse_port, accept_strategy::exclusive}),
                      kind, strategy) {
   const counted handler;
-  running<server<counted>> srv(config{.model = kind,
-                                      .threads = {.loops = loops},
-                                      .accepting = {.max_connections = 2},
-                                      .advanced = {.accept = strategy}},
-                               handler);
+  running<server> srv(config{.model = kind,
+                             .threads = {.loops = loops},
+                             .accepting = {.max_connections = 2},
+                             .advanced = {.accept = strategy}},
+                      handler);
   std::vector<std::thread> threads;
   std::atomic<int> served{0};
   for (int t = 0; t < 6; ++t)

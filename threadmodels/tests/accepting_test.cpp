@@ -53,7 +53,7 @@ struct fragile_coroutine : fragile {
 template <class Handler>
 void check_fragile(model kind) {
   std::atomic<int> copies{1};
-  running<server<Handler>> srv(config{.model = kind}, Handler(copies));
+  running<server> srv(config{.model = kind}, Handler(copies));
   int served = 0, refused = 0;
   for (int i = 0; i < 20; ++i) {
     client c(srv->port());
@@ -83,8 +83,7 @@ BOOST_DATA_TEST_CASE(handlers_that_cannot_be_made, data::make(all_combinations),
 // Opens as many connections as threads are allowed. Further ones are closed; one more fits after one has ended.
 BOOST_AUTO_TEST_CASE(max_threads_bounds_the_connections_of_model_1) {
   const auto echo = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(echo)>> srv(config{.model = model::thread_per_connection, .threads = {.max_threads = 3}},
-                                      echo);
+  running<server> srv(config{.model = model::thread_per_connection, .threads = {.max_threads = 3}}, echo);
   std::vector<client> clients;
   for (int i = 0; i < 3; ++i) {
     clients.emplace_back(srv->port());

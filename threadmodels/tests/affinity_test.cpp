@@ -86,7 +86,7 @@ template <class Handler = indiscreet, class F>
 outcome dies_after_a_reply(model kind, F misdeed) {
   return dies_of([&] {
     std::atomic<connection*> shown{nullptr};
-    running<server<Handler>> srv(of(kind), Handler{&shown});
+    running<server> srv(of(kind), Handler{&shown});
     client c(srv->port());
     (void)c.send("x");
     (void)c.receive(1);  // the byte is sent after the handler has returned
@@ -100,7 +100,7 @@ outcome dies_during_work(model kind, F misdeed) {
   return dies_of([&] {
     std::atomic<connection*> shown{nullptr};
     gate here;
-    running<server<Handler>> srv(of(kind), Handler{&shown, &here});
+    running<server> srv(of(kind), Handler{&shown, &here});
     client c(srv->port());
     (void)c.send("x");
     if (here.await_waiting(1)) misdeed(*shown.load());
@@ -205,7 +205,7 @@ struct well_behaved {
 };
 
 BOOST_DATA_TEST_CASE(what_is_allowed_is_left_alone, data::make(all_models), kind) {
-  running<server<well_behaved>> srv(of(kind), well_behaved());
+  running<server> srv(of(kind), well_behaved());
   client c(srv->port());
   BOOST_TEST(c.send("x"));
   BOOST_TEST(c.receive(7) == "xposted");
@@ -224,7 +224,7 @@ struct well_behaved_coroutine {
 };
 
 BOOST_DATA_TEST_CASE(offloaded_work_has_the_baton, data::make(all_models), kind) {
-  running<server<well_behaved_coroutine>> srv(of(kind), well_behaved_coroutine());
+  running<server> srv(of(kind), well_behaved_coroutine());
   client c(srv->port());
   BOOST_TEST(c.send("x"));
   BOOST_TEST(c.receive_rest() == "computed: x");

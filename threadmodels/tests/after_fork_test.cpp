@@ -91,14 +91,14 @@ BOOST_DATA_TEST_CASE(the_peer_learns_of_the_end,
                      bdata::make(all_models) * bdata::make(ways) * bdata::make({false, true}), kind, how, over_unix) {
   std::atomic<connection_registry*> registry{nullptr};
   const bool times_out = how.request && std::string_view(how.request) == "silence\n";
-  running<server<ending_handler>> srv(config{.listen = {over_unix ? unix_name() : "127.0.0.1:0"},
-                                             .model = kind,
-                                             .threads = {.loops = 1, .workers = {1, 1}},
-                                             .limits = {.max_output = 100'000,
-                                                        .high_watermark = 100'000,
-                                                        .low_watermark = 50'000,
-                                                        .idle_timeout = times_out ? 50ms : 0ms}},
-                                      ending_handler{&registry});
+  running<server> srv(config{.listen = {over_unix ? unix_name() : "127.0.0.1:0"},
+                             .model = kind,
+                             .threads = {.loops = 1, .workers = {1, 1}},
+                             .limits = {.max_output = 100'000,
+                                        .high_watermark = 100'000,
+                                        .low_watermark = 50'000,
+                                        .idle_timeout = times_out ? 50ms : 0ms}},
+                      ending_handler{&registry});
   client c = client::over(connected(srv->addresses().front()));
   if (!times_out) {
     c.send("hello\n");
@@ -115,8 +115,8 @@ BOOST_DATA_TEST_CASE(the_peer_learns_of_the_end,
 
 BOOST_DATA_TEST_CASE(stopping_ends_connections, bdata::make(all_models) * bdata::make({false, true}), kind, over_unix) {
   std::atomic<connection_registry*> registry{nullptr};
-  running<server<ending_handler>> srv(config{.listen = {over_unix ? unix_name() : "127.0.0.1:0"}, .model = kind},
-                                      ending_handler{&registry});
+  running<server> srv(config{.listen = {over_unix ? unix_name() : "127.0.0.1:0"}, .model = kind},
+                      ending_handler{&registry});
   client c = client::over(connected(srv->addresses().front()));
   c.send("hello\n");
   BOOST_TEST(c.receive_line() == "hello");
@@ -141,7 +141,7 @@ config listening_at(const std::string& at, accept_strategy by) {
 BOOST_DATA_TEST_CASE(nobody_is_accepted_afterwards_and_another_server_can_listen,
                      bdata::make(listening_ends) * bdata::make(strategies), how, by) {
   std::atomic<connection_registry*> registry{nullptr};
-  running<server<ending_handler>> first(listening_at("127.0.0.1:0", by), ending_handler{&registry});
+  running<server> first(listening_at("127.0.0.1:0", by), ending_handler{&registry});
   const address at = first->addresses().front();
   ::close(connected(at));
   const forked child(&keep_all_descriptors);
@@ -150,7 +150,7 @@ BOOST_DATA_TEST_CASE(nobody_is_accepted_afterwards_and_another_server_can_listen
   if (how == listening_end::stop) first.stop();
   if (how != listening_end::stop_listening) first.join();
   BOOST_TEST(eventually([&] { return is_refused(at); }));
-  running<server<ending_handler>> second(listening_at(at.to_string(), by), ending_handler{&registry});
+  running<server> second(listening_at(at.to_string(), by), ending_handler{&registry});
   client c = client::over(connected(at));
   c.send("hello\n");
   BOOST_TEST(c.receive_line() == "hello");
@@ -158,7 +158,7 @@ BOOST_DATA_TEST_CASE(nobody_is_accepted_afterwards_and_another_server_can_listen
 
 BOOST_AUTO_TEST_CASE(a_unix_listener_that_never_ran_refuses_too) {
   std::atomic<connection_registry*> registry{nullptr};
-  auto never_run = std::make_unique<server<ending_handler>>(config{.listen = {unix_name()}}, ending_handler{&registry});
+  auto never_run = std::make_unique<server>(config{.listen = {unix_name()}}, ending_handler{&registry});
   const address at = never_run->addresses().front();
   const forked child(&keep_all_descriptors);
   never_run.reset();
@@ -177,7 +177,7 @@ BOOST_DATA_TEST_CASE(a_socket_of_another_process_goes_on_listening,
   options.listen[0].descriptor = ::dup(listening);
   address at;
   {
-    running<server<ending_handler>> srv(options, ending_handler{&registry});
+    running<server> srv(options, ending_handler{&registry});
     at = srv->addresses().front();
     ::close(connected(at));
     if (how == listening_end::stop_listening) srv->stop_listening();
@@ -202,8 +202,7 @@ int serve_with_a_child(seen_by_parent& shared) {
   sigaddset(&blocked, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   std::atomic<connection_registry*> registry{nullptr};
-  server<ending_handler> srv(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor},
-                             ending_handler{&registry});
+  server srv(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, ending_handler{&registry});
   const stop_on_signals stopper(srv);
   forked child(&keep_all_descriptors);
   shared.child = child.pid();

@@ -68,7 +68,7 @@ template <class Handler>
 void check(model kind, const Handler& handler, std::size_t pipelined, bytes unit = message,
            offload_policy policy = offload_policy::always, std::size_t first_times = 0) {
   // Uses a fixed pool: the start of a thread in an elastic pool would be counted, but no message causes it.
-  running<server<Handler>> srv(
+  running<server> srv(
       config{.model = kind, .threads = {.loops = loops, .workers = {2, 2}, .offload = {.policy = policy}}}, handler);
   std::vector<client> clients;
   for (std::size_t i = 0; i < connections; ++i) clients.emplace_back(srv->port());
@@ -167,7 +167,7 @@ std::size_t allocated_by_waiting(model kind, std::size_t static_output) {
                  .threads = {.loops = 1},
                  .limits = {.high_watermark = 2 * long_reply},
                  .advanced = {.loop = {.static_output = static_output}}};
-  running<server<long_answer>> srv(c, long_answer());
+  running<server> srv(c, long_answer());
   client peer(srv->port());
   std::string reply(long_reply, '\0');
   std::size_t before = 0;
@@ -205,7 +205,7 @@ awaitable<> take_much(stream& s) {
 /// Returns how much heap `count` connections use after a header and `sent` bytes of its message.
 template <class Handler>
 std::size_t cost_of_beginnings(model kind, const Handler& handler, std::size_t count, std::size_t sent) {
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
   std::vector<client> peers;
   for (std::size_t i = 0; i < count; ++i) peers.emplace_back(srv->port());
   BOOST_TEST(eventually([&] { return srv->statistics().opened == count; }));

@@ -98,7 +98,7 @@ std::string round_trip(client& c, const std::string& text) {
 const auto echo = [](connection& c, bytes in) { c.write(in); };
 
 BOOST_DATA_TEST_CASE(a_timer_completes_on_the_connections_own_thread, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .threads = {.loops = 2}}, &timed);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2}}, &timed);
   std::vector<client> clients;
   for (int i = 0; i < 4; ++i) clients.emplace_back(srv->port());
   for (client& c : clients) c.send("abc");
@@ -114,7 +114,7 @@ BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_delays_nobody, data::make(all_model
     if (first->front() == 'w') co_await wait_for_ever(s);
     s.write(*first);
   };
-  running<server<std::remove_const_t<decltype(either)>>> srv(config{.model = kind, .threads = {.loops = 1}}, either);
+  running<server> srv(config{.model = kind, .threads = {.loops = 1}}, either);
   client waits(srv->port());
   waits.send("w");
   BOOST_REQUIRE(waits.receive(7) == "waiting");
@@ -125,8 +125,8 @@ BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_delays_nobody, data::make(all_model
 }
 
 BOOST_DATA_TEST_CASE(a_client_awaited_in_a_handler, data::make(all_models), kind) {
-  running<server<std::remove_const_t<decltype(echo)>>> behind(config{}, echo);
-  running<server<proxy>> front(config{.model = kind, .threads = {.loops = 2}}, proxy(behind->port()));
+  running<server> behind(config{}, echo);
+  running<server> front(config{.model = kind, .threads = {.loops = 2}}, proxy(behind->port()));
   std::vector<client> clients;
   for (int i = 0; i < 4; ++i) clients.emplace_back(front->port());
   for (int i = 0; i < 50; ++i)
@@ -139,7 +139,7 @@ BOOST_DATA_TEST_CASE(a_client_awaited_in_a_handler, data::make(all_models), kind
 }
 
 BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models), kind) {
-  running<server<std::remove_const_t<decltype(echo)>>> behind(config{}, echo);
+  running<server> behind(config{}, echo);
   const auto asking = [port = behind->port()](stream& s) -> awaitable<> {
     const auto in = co_await s.read();
     if (!in) co_return;
@@ -147,7 +147,7 @@ BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models)
     const std::size_t count = co_await ask(local(port), std::string(*in), reply);
     s.write(s.loop().in_this_thread() ? reply + std::to_string(count) : "wrong thread");
   };
-  running<server<std::remove_const_t<decltype(asking)>>> front(config{.model = kind}, asking);
+  running<server> front(config{.model = kind}, asking);
   client c(front->port());
   c.send("hello");
   BOOST_TEST(c.receive_rest() == "hello5");
@@ -155,14 +155,14 @@ BOOST_DATA_TEST_CASE(asios_own_coroutines_can_be_awaited, data::make(all_models)
 
 BOOST_DATA_TEST_CASE(an_operation_that_fails_throws_in_the_coroutine, data::make(all_models), kind) {
   const quintet::testing::own_address nobody;
-  running<server<proxy>> front(config{.model = kind}, proxy(nobody.at().port()));
+  running<server> front(config{.model = kind}, proxy(nobody.at().port()));
   client c(front->port());
   BOOST_TEST(c.receive_rest().empty());
   BOOST_TEST(eventually([&] { return front->statistics().handler_errors == 1; }));
 }
 
 BOOST_DATA_TEST_CASE(stop_cancels_what_coroutines_await, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .threads = {.loops = 2}}, &wait_for_ever);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2}}, &wait_for_ever);
   std::vector<client> clients;
   for (int i = 0; i < 5; ++i) {
     clients.emplace_back(srv->port());
@@ -222,8 +222,7 @@ BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all
   asio::steady_timer* timer = nullptr;
   connection_id id{};
   std::atomic<int> ended{0};
-  running<server<waits_for_a_timer>> srv(config{.model = kind, .threads = {.loops = 1}},
-                                         waits_for_a_timer{&timer, &id, &ended});
+  running<server> srv(config{.model = kind, .threads = {.loops = 1}}, waits_for_a_timer{&timer, &id, &ended});
   for (int i = 1; i <= 10; ++i) {
     client c(srv->port());
     BOOST_REQUIRE(c.receive(7) == "waiting");
@@ -239,7 +238,7 @@ BOOST_DATA_TEST_CASE(an_abort_meets_the_end_of_an_asio_coroutine, data::make(all
 
 // Asio abandons operations of its own coroutines when one of their steps finds no memory.
 BOOST_DATA_TEST_CASE(an_abandoned_operation_throws_in_the_coroutine, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind}, &await_abandoned);
+  running<server> srv(config{.model = kind}, &await_abandoned);
   client c(srv->port());
   BOOST_TEST(c.send("nlnl"));
   BOOST_TEST(c.receive(4) == "aaaa");
@@ -254,7 +253,7 @@ BOOST_DATA_TEST_CASE(the_executor_takes_work_from_any_thread, data::make(all_mod
     void operator()(connection& c, bytes in) const { c.write(in); }
   };
   std::promise<event_loop*> promise;
-  running<server<publisher>> srv(config{.model = kind}, publisher{&promise});
+  running<server> srv(config{.model = kind}, publisher{&promise});
   client c(srv->port());
   event_loop& loop = *promise.get_future().get();
   for (int i = 0; i < 50; ++i) {

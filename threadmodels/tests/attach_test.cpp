@@ -52,26 +52,26 @@ struct front {
   void operator()(connection& c, bytes) const { all->dial(c.loop(), c.id()); }
 };
 
-void connect_and_adopt(server<front>& srv, shared_state& all, std::uint16_t to, event_loop& near,
-                       connection_id client) {
+void connect_and_adopt(server& srv, shared_state& all, std::uint16_t to, event_loop& near, connection_id client) {
   event_loop& on = near.io().capabilities().single_stream ? srv.main_loop() : near;
   on.post([&srv, &all, to, &near, &on, client]() noexcept {
     auto dialling = std::make_shared<std::optional<connector>>();
-    dialling->emplace(on, connect_options{}, [&srv, &all, &near, client, dialling](error_code ec, int handle) {
-      if (!ec)
-        srv.attach(&near, handle, behind{&all, client, &near}, [&all](error_code why) { all.refused.set_value(why); });
-      dialling->reset();
-    });
+    dialling->emplace(on, connect_options{},
+                      [&srv, &all, &near, client, dialling](error_code ec, stream_handle stream) {
+                        if (!ec)
+                          srv.attach(&near, std::move(stream), behind{&all, client, &near},
+                                     [&all](error_code why) { all.refused.set_value(why); });
+                        dialling->reset();
+                      });
     (*dialling)->start(address(join_address("127.0.0.1", to)));
   });
 }
 
 BOOST_DATA_TEST_CASE(an_adopted_connection_lives_on_the_loop_it_is_for, bdata::make(all_models), kind) {
-  running<server<std::function<void(connection&, bytes)>>> answering(
-      config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread},
-      [](connection& c, bytes in) { c.write("answer to " + std::string(in)); });
+  running<server> answering(config{.listen = {"127.0.0.1:0"}, .model = model::loop_per_thread},
+                            [](connection& c, bytes in) { c.write("answer to " + std::string(in)); });
   shared_state all;
-  running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
+  running<server> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
   all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
   for (int i = 0; i < 6; ++i) {
     client c(srv->port());
@@ -88,10 +88,9 @@ BOOST_DATA_TEST_CASE(an_adopted_connection_lives_on_the_loop_it_is_for, bdata::m
 
 // The client uses the only thread that is allowed.
 BOOST_AUTO_TEST_CASE(one_that_has_no_place_is_refused_and_closed) {
-  running<server<std::function<void(connection&, bytes)>>> answering(config{.listen = {"127.0.0.1:0"}},
-                                                                     [](connection& c, bytes in) { c.write(in); });
+  running<server> answering(config{.listen = {"127.0.0.1:0"}}, [](connection& c, bytes in) { c.write(in); });
   shared_state all;
-  running<server<front>> srv(
+  running<server> srv(
       config{.listen = {"127.0.0.1:0"}, .model = model::thread_per_connection, .threads = {.max_threads = 1}},
       front{&all});
   all.dial = [&](event_loop& near, connection_id id) { connect_and_adopt(*srv, all, answering->port(), near, id); };
@@ -115,7 +114,7 @@ struct stream_pair {
 };
 
 /// Attaches a handle on every loop that can be named, and on the one of the model's choice. Returns how many.
-std::size_t attach_everywhere(server<front>& srv, shared_state& all, std::vector<stream_pair>& pairs,
+std::size_t attach_everywhere(server& srv, shared_state& all, std::vector<stream_pair>& pairs,
                               std::vector<error_code>& refused) {
   std::vector<event_loop*> loops = srv.loops();
   loops.push_back(&srv.main_loop());
@@ -133,7 +132,7 @@ BOOST_DATA_TEST_CASE(it_is_too_late_when_the_server_has_stopped, bdata::make(all
   std::vector<error_code> refused;
   std::size_t count = 0;
   {
-    running<server<front>> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
+    running<server> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
     drains ? srv->drain(std::chrono::seconds(10)) : srv->stop();
     srv.join();
     count = attach_everywhere(*srv, all, pairs, refused);
@@ -149,7 +148,7 @@ BOOST_DATA_TEST_CASE(a_server_that_never_runs_adopts_nothing, bdata::make(all_mo
   std::vector<error_code> refused;
   std::size_t count = 0;
   {
-    server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
+    server srv(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 3}}, front{&all});
     count = attach_everywhere(srv, all, pairs, refused);
   }
   BOOST_TEST((refused == std::vector<error_code>(count, errc::stopped)));
@@ -171,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_moved_is_named_as_the_reason) {
   std::vector<error_code> refused;
   stream_pair pair;
   shared_state all;
-  server<front> srv(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, front{&all});
+  server srv(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, front{&all});
   srv.attach(&srv.main_loop(), pair.handle, fragile(breaks), [&](error_code why) { refused.push_back(why); });
   breaks = true;
   srv.main_loop().post([&]() noexcept { srv.stop(); });
@@ -181,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_cannot_be_moved_is_named_as_the_reason) {
 }
 
 BOOST_DATA_TEST_CASE(who_listens_no_more_serves_on, bdata::make(all_models), kind) {
-  running<server<std::function<void(connection&, bytes)>>> srv(
+  running<server> srv(
       config{.listen = {"127.0.0.1:0"}, .model = kind, .advanced = {.accept = accept_strategy::reuse_port}},
       [](connection& c, bytes in) { c.write(in); });
   client before(srv->port());
@@ -209,8 +208,7 @@ BOOST_AUTO_TEST_CASE(a_factory_is_told_both_ends) {
   const auto make = [](const connection_ends& e) {
     return names_itself{e.local.to_string() + " " + std::to_string(e.peer.port())};
   };
-  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.listen = {"0.0.0.0:0"}},
-                                                                            handler_factory(make));
+  running<server> srv(config{.listen = {"0.0.0.0:0"}}, handler_factory(make));
   client c(srv->port(), {.host = "127.0.0.7"});
   BOOST_TEST(c.send("who"));
   const std::string ends = c.receive_line();

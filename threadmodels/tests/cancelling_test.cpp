@@ -103,7 +103,7 @@ BOOST_DATA_TEST_CASE(operations_that_begin_after_the_end_are_cancelled,
                          data::make({"w", "r"}),
                      kind, how, first) {
   std::string log;
-  running<server<retries>> srv(config{.model = kind, .threads = {.loops = 1}}, retries(&log));
+  running<server> srv(config{.model = kind, .threads = {.loops = 1}}, retries(&log));
   client c(srv->port());
   c.send(first);
   BOOST_REQUIRE(c.receive(7) == "waiting");
@@ -132,7 +132,7 @@ awaitable<> wait_for_drain(stream& s) {
 }
 
 BOOST_DATA_TEST_CASE(a_coroutine_that_awaits_learns_of_a_drain, data::make(all_models), kind) {
-  running<server<awaitable<> (*)(stream&)>> srv(config{.model = kind, .threads = {.loops = 1}}, &wait_for_drain);
+  running<server> srv(config{.model = kind, .threads = {.loops = 1}}, &wait_for_drain);
   client c(srv->port());
   BOOST_REQUIRE(c.receive(7) == "waiting");
   srv->drain(24h);
@@ -160,8 +160,8 @@ struct works_past_the_end {
 BOOST_DATA_TEST_CASE(output_after_the_deadline_of_a_drain_is_refused, data::make(all_models), kind) {
   std::atomic<bool> may_return{false};
   std::atomic<int> refused{0};
-  running<server<works_past_the_end>> srv(config{.model = kind, .threads = {.loops = 1}},
-                                          works_past_the_end{&may_return, &refused, is_pooled(kind)});
+  running<server> srv(config{.model = kind, .threads = {.loops = 1}},
+                      works_past_the_end{&may_return, &refused, is_pooled(kind)});
   client c(srv->port());
   BOOST_REQUIRE(c.receive(7) == "working");
   srv->drain(1ms);

@@ -18,8 +18,7 @@ namespace quintet::test {
 namespace {
 
 BOOST_DATA_TEST_CASE(the_main_loop_watches_programs, boost::unit_test::data::make(all_models), kind) {
-  running<server<void (*)(connection&, bytes)>> srv(
-      config{.model = kind}, +[](connection& c, bytes in) { c.write(in); });
+  running<server> srv(config{.model = kind}, +[](connection& c, bytes in) { c.write(in); });
   client peer(srv->port());
   peer.send("before");
   BOOST_TEST(peer.receive(6) == "before");
@@ -43,7 +42,7 @@ BOOST_AUTO_TEST_CASE(the_loop_of_a_connection_with_its_own_thread_says_that_it_c
     told.set_value(child.start({"/bin/true"}, {}));
     c.write("still there");
   };
-  running<server<decltype(handler)>> srv(config{.model = model::thread_per_connection}, handler);
+  running<server> srv(config{.model = model::thread_per_connection}, handler);
   client peer(srv->port());
   peer.send("go");
   BOOST_TEST((told.get_future().get() == errc::operation_not_supported));

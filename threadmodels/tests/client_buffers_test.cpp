@@ -17,7 +17,7 @@ namespace quintet::test {
 namespace {
 
 const auto nothing = [](connection&, bytes) {};
-using silent_server = running<server<std::remove_const_t<decltype(nothing)>>>;
+using silent_server = running<server>;
 
 struct buffers {
   int send, receive;
@@ -57,28 +57,20 @@ std::vector<buffers> connected(client_config c, int links) {
 
 // The kernel doubles the size that it is given.
 BOOST_AUTO_TEST_CASE(those_that_come_when_many_are_open) {
-  const std::vector<buffers> all = connected({.memory = {.tuned_sockets = 2, .bounded_socket_buffer = 20'000}}, 4);
+  const std::vector<buffers> all = connected({.memory = {.tuned_sockets = 2}}, 4);
   BOOST_REQUIRE(all.size() == 4U);
-  const buffers bounded{40'000, 40'000};
+  const buffers bounded{131'072, 131'072};
   for (std::size_t i = 0; i < 4; ++i) BOOST_TEST((all[i] == bounded) == (i >= 2), "connection " << i);
 }
 
 BOOST_AUTO_TEST_CASE(all_of_them) {
-  const auto all = connected({.connecting = {.socket = {.send_buffer = 10'000, .receive_buffer = 30'000}},
-                              .memory = {.tuned_sockets = 0, .bounded_socket_buffer = 9}},
-                             2);
+  const auto all = connected(
+      {.connecting = {.socket = {.send_buffer = 10'000, .receive_buffer = 30'000}}, .memory = {.tuned_sockets = 0}}, 2);
   BOOST_REQUIRE(all.size() == 2U);
   for (const buffers& b : all) BOOST_TEST((b == buffers{20'000, 60'000}));
 }
 
-BOOST_AUTO_TEST_CASE(none_of_them) {
-  const buffers untouched = connected({}, 1).at(0);
-  for (const buffers& b : connected({.memory = {.tuned_sockets = 0, .bounded_socket_buffer = 0}}, 2))
-    BOOST_TEST((b == untouched));
-}
-
 BOOST_AUTO_TEST_CASE(what_may_not_be) {
-  BOOST_CHECK_THROW(client(client_config{.memory = {.bounded_socket_buffer = -1}}, nothing), config_error);
   BOOST_CHECK_THROW(client(client_config{.connecting = {.socket = {.send_buffer = -1}}}, nothing), config_error);
   BOOST_CHECK_THROW(client(client_config{.connecting = {.socket = {.receive_buffer = -1}}}, nothing), config_error);
 }

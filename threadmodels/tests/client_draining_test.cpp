@@ -68,8 +68,7 @@ struct answering_coroutine {
 template <class Handler>
 void drain_under_load(model kind) {
   counts all;
-  running<server<asking>> there(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2}},
-                                asking{&all});
+  running<server> there(config{.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2}}, asking{&all});
   client here(client_config{.model = kind,
                             .threads = {.loops = 2, .workers = {1, 2}},
                             .reconnect = reconnect_options{.base = std::chrono::milliseconds(1)}},
@@ -106,7 +105,7 @@ BOOST_DATA_TEST_CASE(before_it_runs_and_without_a_run, data::make(all_models), k
 
 BOOST_AUTO_TEST_CASE(on_a_signal) {
   counts all;
-  running<server<asking>> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
+  running<server> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
   client here(client_config{}, answering{&all});
   const drain_on_signals drainer(here, deadline, {SIGUSR1});
   here.connect(there->addresses()[0]);
@@ -131,7 +130,7 @@ BOOST_DATA_TEST_CASE(what_a_client_tells_its_log, data::make(all_models), kind) 
   journal log;
   const quintet::testing::own_address silent;
   const std::string nobody = silent.at().to_string();
-  running<server<asking>> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
+  running<server> there(config{.listen = {"127.0.0.1:0"}}, asking{&all});
   client here(client_config{.model = kind, .log = log.hook()}, touchy());
   here.run_in_background();
   here.connect(nobody);

@@ -37,7 +37,7 @@ awaitable<> talk(stream& s) {
   for (int said = 1; const auto in = co_await s.read(); ++said)
     if (said < messages) s.write(*in);
 }
-using echo_server = running<server<std::remove_const_t<decltype(echo)>>>;
+using echo_server = running<server>;
 
 /// Counts its instances, so that the test can see that none is left.
 struct talker {
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(thousands_of_clients) {
 BOOST_AUTO_TEST_CASE(a_hook_that_connects_again_and_again) {
   for (const bool drains : {false, true}) {
     std::atomic<int> failures{0};
-    client<talker>* self = nullptr;
+    client* self = nullptr;
     client_config c;
     c.on_connect_failed = [&](const connect_failure&) {
       ++failures;
@@ -143,8 +143,8 @@ BOOST_AUTO_TEST_CASE(in_any_order_relative_to_servers) {
     auto alive = std::make_shared<std::atomic<int>>(0);
     const quintet::testing::own_address at;
     auto there = std::make_unique<echo_server>(config{.listen = {at.text()}}, echo);
-    auto here = std::make_unique<client<talker>>(client_config{.model = all_models[static_cast<unsigned>(i) % 5]},
-                                                 talker{alive});
+    auto here =
+        std::make_unique<client>(client_config{.model = all_models[static_cast<unsigned>(i) % 5]}, talker{alive});
     here->run_in_background();
     here->connect(at.at());
     if (i % 3 != 0) BOOST_TEST(eventually([&] { return here->statistics().bytes_received > 0; }));

@@ -28,7 +28,7 @@ namespace {
 namespace data = boost::unit_test::data;
 
 const auto echo = [](connection& c, bytes in) { c.write(in); };
-using echo_server = running<server<std::remove_const_t<decltype(echo)>>>;
+using echo_server = running<server>;
 
 struct seen {
   std::atomic<int> opened{0}, right{0}, ended{0}, failed{0};
@@ -104,7 +104,7 @@ BOOST_DATA_TEST_CASE(refused, data::make(all_combinations), under) {
   seen all;
   with_handler(under, all, [&](auto handler) {
     client_config c = config_for(under, all);
-    client<decltype(handler)>* self = nullptr;
+    client* self = nullptr;
     c.on_connect_failed = [&](const connect_failure& f) {
       if (f.reason != error_code(ECONNREFUSED, boost::system::system_category()) || f.again) all.faults = true;
       ++all.failed;

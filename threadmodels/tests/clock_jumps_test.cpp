@@ -77,7 +77,7 @@ void check(model kind, Handler handler) {
   constexpr auto limit = 500ms;
   const jumps jump;
   {
-    running<server<Handler>> srv(
+    running<server> srv(
         config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = {.idle_timeout = limit}}, handler);
     const auto begun = std::chrono::steady_clock::now();
     client talks(srv->port());
@@ -88,7 +88,7 @@ void check(model kind, Handler handler) {
     BOOST_TEST((talks.ended() == ending::orderly));
   }
   {
-    running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+    running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
     client stays(srv->port());
     stays.send("hello");
     BOOST_TEST(stays.receive(5) == "hello");

@@ -81,7 +81,7 @@ std::string many_messages() {
 
 template <class Handler>
 void check(model kind, const Handler& handler, const ends& seen) {
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
   client good(srv->port()), greedy(srv->port()), interrupted(srv->port());
   const std::string stream = many_messages(), one = framed_as("one");
   std::thread sending([&] { good.send(stream); });
@@ -113,8 +113,7 @@ std::string numbered(std::size_t size) {
 template <class Handler>
 void check_place(model kind, engine_kind io, const Handler& handler) {
   constexpr std::size_t rounds = 5, most_copied = 256 * 1024;
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io},
-                               handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io}, handler);
   client c(srv->port());
   std::string small, big = framed_as(numbered(1U << 20U));
   for (std::size_t size = 0; size < 15'000; size = 2 * size + 1) small += framed_as(numbered(size));
@@ -140,10 +139,10 @@ void check_place(model kind, engine_kind io, const Handler& handler) {
 template <class Handler>
 void check_checksums(model kind, bool over_memory, const Handler& handler, const ends& seen) {
   const std::string at = fresh_unix_address();
-  running<server<Handler>> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}, "127.0.0.1:0"},
-                                      .model = kind,
-                                      .threads = {.loops = 2, .workers = {2, 2}}},
-                               handler);
+  running<server> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}, "127.0.0.1:0"},
+                             .model = kind,
+                             .threads = {.loops = 2, .workers = {2, 2}}},
+                      handler);
   const auto connected = [&] { return over_memory ? client_over_shared_memory(at) : client(srv->port()); };
   const std::string good = framed_as("good");
   std::string bad = framed_as("bad");

@@ -73,7 +73,7 @@ struct fixture {
     BOOST_TEST(good.receive_line() == "good");
   }
   reasons why;
-  running<server<lines>> srv;
+  running<server> srv;
 };
 
 BOOST_DATA_TEST_CASE(a_silent_peer, data::make(all_models), kind) {
@@ -170,7 +170,7 @@ BOOST_DATA_TEST_CASE(one_stuck_reader_harms_nobody, data::make(all_models) * dat
   const connection_limits l{.high_watermark = 200'000,
                             .low_watermark = 100'000,
                             .overflow = closes ? overflow_policy::close : overflow_policy::drop};
-  running<server<news>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, news{&why});
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .limits = l}, news{&why});
   client stuck(srv->port(), {.receive_buffer = 4096}), speaker(srv->port()), reader(srv->port());
   BOOST_TEST(eventually([&] { return srv->connections().size() == 3; }));
   const std::string word(100'000, 'w');

@@ -36,7 +36,7 @@ const auto behind = [](connection& c, bytes in) {
     if (byte == 'q' || byte == 'Q') c.close();
   }
 };
-using back_server = running<server<std::remove_const_t<decltype(behind)>>>;
+using back_server = running<server>;
 
 connection_pool_options settings;  // of the running test
 std::optional<destination> upstream_at;
@@ -66,7 +66,7 @@ awaitable<> gateway(stream& s) {
     }
   }
 }
-using front_server = running<server<decltype(&gateway)>>;
+using front_server = running<server>;
 
 struct fixture {
   explicit fixture(model kind, connection_pool_options options = {})

@@ -71,8 +71,7 @@ double moved_again(model kind, std::size_t size) {
 
 template <class Handler>
 void check(model kind, engine_kind io, Handler handler) {
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io},
-                               handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}, .engine = io}, handler);
   client c(srv->port());
   std::string many;
   for (int i = 0; i < 1000; ++i) many += framed_as(20);
@@ -99,7 +98,7 @@ BOOST_DATA_TEST_CASE(each_byte_is_copied_at_most_twice, boost::unit_test::data::
 BOOST_AUTO_TEST_CASE(shared_bytes_are_not_copied) {
   const auto page = std::make_shared<const std::string>(100'000, 'x');
   const auto reply = [page](connection& c, bytes) { c.write(page); };
-  running<server<decltype(reply)>> srv(config{.model = model::single_reactor}, reply);
+  running<server> srv(config{.model = model::single_reactor}, reply);
   client c(srv->port());
   const std::uint64_t before = copied_bytes();
   c.send("?");

@@ -135,13 +135,12 @@ struct echo {
 config local(model kind) { return {.listen = {"127.0.0.1:0"}, .model = kind, .threads = {.loops = 2}}; }
 
 /// Returns whether the loops wait. A loop that spins takes thousands of turns meanwhile, even on a busy machine.
-bool is_at_rest(server<echo>& srv) {
+bool is_at_rest(server& srv) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return srv.statistics().turns < 500;
 }
 
-std::string attach_and_ask(model kind, server<echo>& srv, specimen one, bool serves,
-                           std::promise<error_code>& refused) {
+std::string attach_and_ask(model kind, server& srv, specimen one, bool serves, std::promise<error_code>& refused) {
   const file_descriptor same(::fcntl(one.fd.get(), F_DUPFD_CLOEXEC, 0));
   srv.attach(nullptr, one.fd.release(), echo(), [&refused](error_code why) { refused.set_value(why); });
   if (!serves) return {};
@@ -156,7 +155,7 @@ std::string attach_and_ask(model kind, server<echo>& srv, specimen one, bool ser
 BOOST_DATA_TEST_CASE(attached, bdata::make(all_models) * bdata::make(descriptor_kinds), kind, what) {
   std::promise<error_code> refused;
   auto told = refused.get_future();
-  running<server<echo>> srv(local(kind), echo());
+  running<server> srv(local(kind), echo());
   const std::string answer = attach_and_ask(kind, *srv, what.make(), what.attach_error == 0, refused);
   if (what.attach_error == 0) {
     BOOST_TEST(answer == "ping");
@@ -173,7 +172,7 @@ BOOST_DATA_TEST_CASE(attached, bdata::make(all_models) * bdata::make(descriptor_
 BOOST_DATA_TEST_CASE(attached_numbers_without_a_descriptor,
                      bdata::make(all_models) * bdata::make({-1, -7, 1 << 20, 987}), kind, number) {
   std::promise<error_code> refused;
-  running<server<echo>> srv(local(kind), echo());
+  running<server> srv(local(kind), echo());
   srv->attach(nullptr, number, echo(), [&refused](error_code why) { refused.set_value(why); });
   auto told = refused.get_future();
   BOOST_REQUIRE((told.wait_for(patience) == std::future_status::ready));
@@ -185,7 +184,7 @@ BOOST_DATA_TEST_CASE(attached_numbers_without_a_descriptor,
 BOOST_AUTO_TEST_CASE(attached_twice) {
   specimen one = pair_of(SOCK_STREAM);
   client peer = client::over(one.other.release());
-  running<server<echo>> srv(local(model::single_reactor), echo());
+  running<server> srv(local(model::single_reactor), echo());
   std::promise<error_code> refused;
   const int handle = one.fd.release();
   srv->attach(nullptr, handle, echo(), [](error_code) {});
@@ -201,7 +200,7 @@ BOOST_DATA_TEST_CASE(listening_on, bdata::make(all_models) * bdata::make(descrip
   c.listen = {{"", {.descriptor = ::fcntl(one.fd.get(), F_DUPFD_CLOEXEC, 0)}}};
   const file_descriptor left(what.listen_error == 0 ? -1 : c.listen[0].descriptor);
   try {
-    running<server<echo>> srv(std::move(c), echo());
+    running<server> srv(std::move(c), echo());
     BOOST_TEST(what.listen_error == 0);
     client peer(srv->port());
     BOOST_TEST(peer.send("ping"));

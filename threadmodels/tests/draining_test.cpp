@@ -23,6 +23,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -119,7 +120,7 @@ template <class Handler>
 void drain_once(model kind) {
   ledger l;
   std::vector<account> accounts(ledger::clients);
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 4}}}, Handler{&l});
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 4}}}, Handler{&l});
   std::vector<std::thread> threads;
   threads.reserve(ledger::clients);
   for (std::size_t i = 0; i < ledger::clients; ++i)
@@ -154,14 +155,14 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_and_nothing_goes_unanswered, data::make(all
 
 BOOST_DATA_TEST_CASE(a_server_without_connections_drains_at_once, data::make(all_models), kind) {
   ledger l;
-  running<server<callback>> srv(config{.model = kind}, callback{&l});
+  running<server> srv(config{.model = kind}, callback{&l});
   srv->drain(deadline);
   srv.join();
 }
 
 BOOST_DATA_TEST_CASE(drained_before_it_runs, data::make(all_models), kind) {
   ledger l;
-  server<callback> srv(config{.model = kind}, callback{&l});
+  server srv(config{.model = kind}, callback{&l});
   srv.drain(deadline);
   srv.run();
   BOOST_TEST(srv.statistics().accepted == 0U);
@@ -173,11 +174,11 @@ BOOST_DATA_TEST_CASE(who_waits_in_the_backlog_is_answered,
                                                           accept_strategy::exclusive}),
                      kind, strategy) {
   ledger l;
-  server<callback> srv(config{.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
-                              .model = kind,
-                              .threads = {.loops = 2},
-                              .advanced = {.accept = strategy}},
-                       callback{&l});
+  server srv(config{.listen = {"127.0.0.1:0", {"127.0.0.1:0", {.priority = true}}},
+                    .model = kind,
+                    .threads = {.loops = 2},
+                    .advanced = {.accept = strategy}},
+             callback{&l});
   std::vector<client> clients;
   for (std::size_t i = 0; i < ledger::clients; ++i) {
     client& c = clients.emplace_back(i % 8 == 0 ? srv.priority_port() : srv.port());
@@ -207,7 +208,7 @@ struct stuck {
 
 BOOST_DATA_TEST_CASE(the_deadline_does_not_wait_for_idle_peers, data::make(all_models), kind) {
   ledger l;
-  running<server<callback>> srv(config{.model = kind}, callback{&l});
+  running<server> srv(config{.model = kind}, callback{&l});
   client never_closes(srv->port());
   BOOST_TEST(eventually([&] { return srv->statistics().opened == 1; }));
   srv->drain(std::chrono::milliseconds(500));  // on a busy machine, 1 ms ended before on_drain
@@ -221,7 +222,7 @@ const std::vector<duration> long_enough{deadline, duration::max()};
 BOOST_DATA_TEST_CASE(while_it_drains_it_listens_no_more_and_a_handler_at_work_is_waited_for,
                      data::make(all_models) * data::xrange(long_enough.size()), kind, which) {
   gate block;
-  running<server<stuck>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, stuck{&block});
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, stuck{&block});
   client c(srv->port());
   c.send("x");
   BOOST_TEST(block.await_waiting(1));
@@ -257,7 +258,7 @@ struct two_parts {
   }
 };
 
-struct drained_by_signal : server<two_parts> {
+struct drained_by_signal : server {
   explicit drained_by_signal(const config& c, two_parts h) : server(c, h), on_signal(*this, deadline, {SIGUSR1}) {}
   drain_on_signals on_signal;
 };
@@ -283,6 +284,33 @@ BOOST_DATA_TEST_CASE(a_reply_that_has_left_in_part_is_finished, data::make(all_m
   c.close();
   srv.join();
   BOOST_TEST(srv->statistics().closed == srv->statistics().opened);
+}
+
+/// Notes when the last connection was opened.
+struct noting {
+  time_point* opened;
+  void on_open(connection&) const { *opened = clock::system().now(); }
+  void operator()(connection&, bytes) const {}
+};
+
+BOOST_AUTO_TEST_CASE(the_time_for_the_end_begins_when_the_waiting_connections_are_accepted) {
+  time_point opened{}, then{};
+  server srv(config{.model = model::single_reactor}, noting{&opened});
+  srv.start();
+  event_loop& main = srv.main_loop();
+  std::optional<client> waiting;
+  main.post([&] {
+    (void)main.now();  // it stays the same while posted work runs
+    waiting.emplace(srv.port());
+  });
+  srv.stop_listening();
+  main.post([&] { then = main.now(); });
+  while (then == time_point{}) main.poll();
+  BOOST_TEST((opened > time_point{}));
+  BOOST_TEST((then >= opened));
+  srv.stop();
+  while (!main.finished()) main.poll();
+  srv.finish();
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ config watching(model kind, const heartbeat_options& heartbeat) {
 
 BOOST_DATA_TEST_CASE(silent_peers_are_pinged_and_those_that_answer_are_not_silent, data::make(all_models), kind) {
   reasons why;
-  running<server<echo>> srv(watching(kind, {.interval = 5ms, .ping_after = 10ms, .ping = "?"}), echo{&why});
+  running<server> srv(watching(kind, {.interval = 5ms, .ping_after = 10ms, .ping = "?"}), echo{&why});
   client ordinary(srv->port()), heart(srv->priority_port());
   for (int i = 0; i < 3; ++i) {
     BOOST_TEST(ordinary.receive(1) == "?");
@@ -57,7 +57,7 @@ BOOST_DATA_TEST_CASE(silent_peers_are_pinged_and_those_that_answer_are_not_silen
 
 BOOST_DATA_TEST_CASE(silent_peers_are_closed, data::make(all_models), kind) {
   reasons why;
-  running<server<echo>> srv(watching(kind, {.interval = 5ms, .evict_after = 50ms}), echo{&why});
+  running<server> srv(watching(kind, {.interval = 5ms, .evict_after = 50ms}), echo{&why});
   client ordinary(srv->port()), heart(srv->priority_port());
   BOOST_TEST(ordinary.receive_rest().empty());
   BOOST_TEST(heart.receive_rest().empty());
@@ -71,7 +71,7 @@ BOOST_DATA_TEST_CASE(it_needs_no_priority_port, data::make(all_models), kind) {
   reasons why;
   config c = watching(kind, {.interval = 5ms, .evict_after = 10ms});
   c.listen.pop_back();
-  running<server<echo>> srv(c, echo{&why});
+  running<server> srv(c, echo{&why});
   BOOST_TEST(srv->priority_port() == 0);
   client ordinary(srv->port());
   BOOST_TEST(ordinary.receive_rest().empty());
@@ -92,11 +92,11 @@ struct waiting {
 BOOST_AUTO_TEST_CASE(a_handler_that_waits_is_not_silence) {
   for (const model kind : {model::thread_per_connection, model::reactor_pool, model::loop_per_thread_pool}) {
     gate until;
-    running<server<waiting>> srv(watching(kind, {.interval = 2ms, .evict_after = 2ms}), waiting{&until});
+    running<server> srv(watching(kind, {.interval = 2ms, .evict_after = 2ms}), waiting{&until});
     client patient(srv->port());
     BOOST_REQUIRE(until.await_waiting(1));
-    const std::uint64_t before = srv->statistics().heartbeat.looks;
-    BOOST_TEST(eventually([&] { return srv->statistics().heartbeat.looks > before + 20; }));
+    const std::uint64_t before = srv->statistics().heartbeat.scans;
+    BOOST_TEST(eventually([&] { return srv->statistics().heartbeat.scans > before + 20; }));
     BOOST_TEST(srv->statistics().evicted == 0u);
     until.open();
     BOOST_TEST(patient.receive(4) == "done");

@@ -138,12 +138,11 @@ struct cpu_teller {
 
 BOOST_AUTO_TEST_CASE(loops_stay_on_them) {
   std::string told;  // written by the thread that runs the server
-  test::running<server<cpu_teller>> srv(
-      config{.listen = {"127.0.0.1:0"},
-             .threads = {.loops = 2},
-             .log = [&told](const log_event& e) { told += std::string(e.what) + "\n"; },
-             .placement = {.idle_cpus = true}},
-      cpu_teller());
+  test::running<server> srv(config{.listen = {"127.0.0.1:0"},
+                                   .threads = {.loops = 2},
+                                   .log = [&told](const log_event& e) { told += std::string(e.what) + "\n"; },
+                                   .placement = {.idle_cpus = true}},
+                            cpu_teller());
   cpus promised, found;
   for (int i = 0; i < 2; ++i) {
     promised.push_back(srv->loops()[static_cast<std::size_t>(i)]->options().cpu);

@@ -50,7 +50,7 @@ void join(std::vector<client>& clients, std::size_t count, std::uint16_t port) {
 
 template <class Handler>
 void check(model kind, Handler handler, bool coroutine) {
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 2}}}, handler);
   std::vector<client> clients;
   clients.reserve(some + more);
   join(clients, some, srv->port());

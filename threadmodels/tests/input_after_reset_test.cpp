@@ -120,10 +120,10 @@ int connect_to(const address& at) {
 template <class Body>
 void with_server(const case_of& c, record& r, const connection_limits& limits, Body body) {
   if (c.under.is_coroutine()) {
-    running<server<executing_coroutine>> srv(options_for(c, limits), executing_coroutine{&r});
+    running<server> srv(options_for(c, limits), executing_coroutine{&r});
     body(srv->addresses().front());
   } else {
-    running<server<executing>> srv(options_for(c, limits), executing(r));
+    running<server> srv(options_for(c, limits), executing(r));
     body(srv->addresses().front());
   }
 }

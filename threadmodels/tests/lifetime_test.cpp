@@ -59,16 +59,16 @@ void post_in_a_row(Server& s, const std::shared_ptr<int>& count) {
 
 BOOST_DATA_TEST_CASE(told_all_sorts_of_things_and_never_run, data::make(all_models), kind) {
   const auto count = std::make_shared<int>(0);
-  auto srv = std::make_unique<server<echo>>(of(kind), echo());
+  auto srv = std::make_unique<server>(of(kind), echo());
   srv->drain(deadline);
   srv->drain(deadline);
   post_in_a_row(*srv, count);
   on_another_thread([&] { srv.reset(); });
-  auto stopped = std::make_unique<server<echo>>(of(kind), echo());
+  auto stopped = std::make_unique<server>(of(kind), echo());
   stopped->stop();
   stopped->drain(deadline);
   on_another_thread([&] { stopped.reset(); });
-  auto here = std::make_unique<quintet::client<echo>>(client_config{.model = kind}, echo());
+  auto here = std::make_unique<quintet::client>(client_config{.model = kind}, echo());
   here->drain(deadline);
   post_in_a_row(*here, std::make_shared<int>(0));
   on_another_thread([&] { here.reset(); });
@@ -78,7 +78,7 @@ BOOST_DATA_TEST_CASE(told_all_sorts_of_things_and_never_run, data::make(all_mode
 
 BOOST_DATA_TEST_CASE(told_the_same_when_it_has_run, data::make(all_models), kind) {
   const auto count = std::make_shared<int>(0);
-  auto srv = std::make_unique<server<echo>>(of(kind), echo());
+  auto srv = std::make_unique<server>(of(kind), echo());
   srv->stop();
   srv->run();
   srv->stop();
@@ -89,8 +89,8 @@ BOOST_DATA_TEST_CASE(told_the_same_when_it_has_run, data::make(all_models), kind
 }
 
 BOOST_DATA_TEST_CASE(each_step_on_a_thread_of_its_own, data::make(all_models), kind) {
-  std::unique_ptr<server<echo>> srv;
-  on_another_thread([&] { srv = std::make_unique<server<echo>>(of(kind), echo()); });
+  std::unique_ptr<server> srv;
+  on_another_thread([&] { srv = std::make_unique<server>(of(kind), echo()); });
   std::thread running([&] { srv->run(); });
   on_another_thread([&] {
     client c(srv->port());
@@ -106,7 +106,7 @@ BOOST_DATA_TEST_CASE(each_step_on_a_thread_of_its_own, data::make(all_models), k
 // Ends them during conversations, all at once, each several times.
 BOOST_DATA_TEST_CASE(stopped_and_drained_by_many_threads, data::make(all_models), kind) {
   for (int i = 0; i < 20; ++i) {
-    running<server<echo>> srv(of(kind), echo());
+    running<server> srv(of(kind), echo());
     quintet::client here(client_config{.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}, &echo_coroutine);
     here.run_in_background();
     here.connect(srv->addresses()[0]);
@@ -133,7 +133,7 @@ BOOST_DATA_TEST_CASE(a_hundred_times_on_one_port, data::make(all_combinations), 
   const quintet::testing::own_address at;
   const config c{.listen = {at.text()}, .model = under.kind, .threads = {.loops = 2, .workers = {1, 2}}};
   const auto once = [&](auto handler) {
-    running<server<decltype(handler)>> srv(c, handler);
+    running<server> srv(c, handler);
     client first(srv->port()), second(srv->port());
     first.send("x");
     const bool right = first.receive(1) == "x";
@@ -163,7 +163,7 @@ BOOST_DATA_TEST_CASE(ids_that_are_kept_for_longer_than_their_connections, data::
   std::vector<connection_id> ids;
   const auto held = std::make_shared<int>(0);
   {
-    running<server<remembering>> srv(of(kind), remembering{&mutex, &ids});
+    running<server> srv(of(kind), remembering{&mutex, &ids});
     connection_registry& registry = srv->connections();
     client c(srv->port());
     c.send("x");
@@ -200,9 +200,9 @@ void household(model kind, const std::vector<int>& order) {
     std::shared_ptr<std::atomic<int>> count;
   };
   const quintet::testing::own_address one, two;  // `caller` calls them when they have ended, too
-  auto first = std::make_unique<running<server<echo>>>(of(kind, one.text()), echo());
-  auto second = std::make_unique<running<server<decltype(&echo_coroutine)>>>(of(kind, two.text()), &echo_coroutine);
-  auto caller = std::make_unique<quintet::client<echo>>(
+  auto first = std::make_unique<running<server>>(of(kind, one.text()), echo());
+  auto second = std::make_unique<running<server>>(of(kind, two.text()), &echo_coroutine);
+  auto caller = std::make_unique<quintet::client>(
       client_config{.model = kind, .reconnect = reconnect_options{.base = std::chrono::microseconds(10)}}, echo());
   caller->run_in_background();
   for (const address& there : {one.at(), two.at()}) caller->connect(there);

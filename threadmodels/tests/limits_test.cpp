@@ -29,7 +29,7 @@ namespace data = boost::unit_test::data;
 struct echo {
   void operator()(connection& c, bytes in) const { c.write(in); }
 };
-using echo_server = running<server<echo>>;
+using echo_server = running<server>;
 
 bool answers(client& c) {
   c.send("x");

@@ -56,7 +56,7 @@ std::vector<listen_options> everywhere(const testing::scratch_directory& dir) {
 template <class Handler>
 void check_everywhere(model kind, Handler handler) {
   const testing::scratch_directory dir;
-  running<server<Handler>> srv(config{.listen = everywhere(dir), .model = kind, .threads = {.loops = 2}}, handler);
+  running<server> srv(config{.listen = everywhere(dir), .model = kind, .threads = {.loops = 2}}, handler);
   const std::vector<std::string> peers{"127.0.0.1:", "[::1]:", "[::1]:", "unix:", "unix:", "unix:", "127.0.0.1:"};
   BOOST_REQUIRE(srv->addresses().size() == peers.size());
   std::vector<client> clients;
@@ -93,16 +93,14 @@ BOOST_DATA_TEST_CASE(seven_listeners_at_once, data::make(all_combinations), unde
 void start_a_hundred_times(model kind, std::string at) {
   int served = 0;
   for (int i = 0; i < 100; ++i) {
-    running<server<mirror>> srv(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
-                                mirror());
+    running<server> srv(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}}, mirror());
     at = srv->addresses()[0].to_string();  // later rounds use this port
     client c = connect(srv->addresses()[0]);
     served += !c.receive_line().empty();
     srv.stop();
     srv.join();
     c.receive_rest();
-    running<server<mirror>> next(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
-                                 mirror());
+    running<server> next(config{.listen = {at}, .model = kind, .threads = {.loops = 1, .workers = {1, 1}}}, mirror());
     served += !connect(next->addresses()[0]).receive_line().empty();  // the stopped server still exists
   }
   BOOST_TEST(served == 200);
@@ -123,7 +121,7 @@ BOOST_DATA_TEST_CASE(a_unix_listener_decides_on_its_clients, data::make(all_mode
   };
   accept_limits limits;
   limits.on_refused = [&](error_code why, const address&) { refused += why == system_error_code(EACCES); };
-  running<server<mirror>> srv(
+  running<server> srv(
       config{.listen = {{fresh_unix_address(), {.may_connect = may_connect}}}, .model = kind, .accepting = limits},
       mirror());
   const address at = srv->addresses()[0];
@@ -137,8 +135,7 @@ BOOST_DATA_TEST_CASE(a_unix_listener_decides_on_its_clients, data::make(all_mode
 
 BOOST_DATA_TEST_CASE(an_address_in_use_is_named_and_nothing_of_the_attempt_stays, data::make(all_models), kind) {
   const testing::scratch_directory dir;
-  running<server<mirror>> first(config{.listen = {"127.0.0.1:0", "unix:" + dir.file("taken")}, .model = kind},
-                                mirror());
+  running<server> first(config{.listen = {"127.0.0.1:0", "unix:" + dir.file("taken")}, .model = kind}, mirror());
   for (const address& at : first->addresses()) {
     BOOST_CHECK_EXCEPTION(
         server(config{.listen = {"unix:" + dir.file("free"), at.to_string()}, .model = kind}, mirror()),

@@ -45,7 +45,7 @@ struct touchy_coroutine {
 template <class Handler>
 void check_throwing(model kind) {
   journal log;
-  running<server<Handler>> srv(config{.model = kind, .log = log.hook()}, Handler{});
+  running<server> srv(config{.model = kind, .log = log.hook()}, Handler{});
   client good(srv->port()), bad(srv->port());
   good.send("x");
   BOOST_TEST(good.receive(1) == "x");
@@ -64,7 +64,7 @@ BOOST_DATA_TEST_CASE(a_handler_that_throws, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(a_limit_that_was_reached, data::make(all_models), kind) {
   journal log;
   const connection_limits l{.first_byte_timeout = std::chrono::milliseconds(20)};
-  running<server<touchy>> srv(config{.model = kind, .limits = l, .log = log.hook()}, touchy{});
+  running<server> srv(config{.model = kind, .limits = l, .log = log.hook()}, touchy{});
   client silent(srv->port());
   BOOST_TEST(silent.receive_rest().empty());
   BOOST_TEST(log.has("info: 127.0.0.1:", "a connection is closed: nothing was received within first_byte_timeout"));
@@ -72,8 +72,8 @@ BOOST_DATA_TEST_CASE(a_limit_that_was_reached, data::make(all_models), kind) {
 
 BOOST_DATA_TEST_CASE(a_refusal, data::make(all_models), kind) {
   journal log;
-  running<server<touchy>> srv(config{.model = kind, .accepting = {.max_connections_per_address = 1}, .log = log.hook()},
-                              touchy{});
+  running<server> srv(config{.model = kind, .accepting = {.max_connections_per_address = 1}, .log = log.hook()},
+                      touchy{});
   client first(srv->port());
   first.send("x");
   BOOST_TEST(first.receive(1) == "x");
@@ -90,8 +90,7 @@ BOOST_DATA_TEST_CASE(a_handler_that_cannot_be_made_is_no_refusal, data::make(all
   accept_limits limits;
   limits.on_refused = [&](error_code, const address&) { ++refusals; };
   const auto make = []() -> touchy { throw std::runtime_error("touched"); };
-  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(
-      config{.model = kind, .accepting = limits, .log = log.hook()}, handler_factory(make));
+  running<server> srv(config{.model = kind, .accepting = limits, .log = log.hook()}, handler_factory(make));
   client peer(srv->port());
   BOOST_TEST(peer.receive_rest().empty());
   BOOST_TEST(log.has("warning: 127.0.0.1:", "cannot open a connection: the handler threw an exception"));
@@ -103,7 +102,7 @@ BOOST_DATA_TEST_CASE(a_handler_that_cannot_be_made_is_no_refusal, data::make(all
 }
 
 BOOST_DATA_TEST_CASE(a_server_runs_once, data::make(all_models), kind) {
-  server<touchy> srv(config{.model = kind}, touchy{});
+  server srv(config{.model = kind}, touchy{});
   srv.stop();
   srv.run();
   BOOST_CHECK_THROW(srv.run(), std::logic_error);

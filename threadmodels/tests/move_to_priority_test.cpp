@@ -58,7 +58,7 @@ struct counting_handler {
 auto counting(std::atomic<int>* closed = nullptr) {
   return framed(delimiter("\n"), counting_handler{.closed = closed});
 }
-using counting_server = server<decltype(counting())>;
+using counting_server = server;
 
 config with_priority_loop(model kind) {
   config c = configuration(kind);
@@ -157,7 +157,7 @@ BOOST_DATA_TEST_CASE(by_id_while_others_send_to_it, data::make(all_models), kind
 }
 
 BOOST_DATA_TEST_CASE(by_its_first_bytes, data::make(all_models), kind) {
-  running<server<classifying_handler>> srv(configuration(kind), classifying_handler());
+  running<server> srv(configuration(kind), classifying_handler());
   client beat(srv->port()), other(srv->port()), slow(srv->port());
   beat.send("hb1");
   BOOST_TEST(beat.receive(4) == "Lhb1");
@@ -174,7 +174,7 @@ BOOST_DATA_TEST_CASE(by_its_first_bytes, data::make(all_models), kind) {
 
 // No further byte can decide: it is an ordinary connection, and its handler gets the input so far.
 BOOST_DATA_TEST_CASE(undecided_to_the_end, data::make(all_models), kind) {
-  running<server<classifying_handler>> srv(configuration(kind), classifying_handler());
+  running<server> srv(configuration(kind), classifying_handler());
   client c(srv->port());
   c.send("h");
   c.finish_sending();
@@ -185,7 +185,7 @@ BOOST_DATA_TEST_CASE(by_its_address, data::make(all_models), kind) {
   config c = configuration(kind);
   c.listen = {"127.0.0.1:0"};
   c.advanced.priority.peers = [](const address& from) { return from.host() == "127.0.0.1"; };
-  running<server<classifying_handler>> srv(c, classifying_handler());
+  running<server> srv(c, classifying_handler());
   client here(srv->port());
   here.send("x");
   BOOST_TEST(here.receive(2) == "Lx");

@@ -52,7 +52,7 @@ struct roaming_handler {
   void on_close(connection&, error_code) const { ++all->closed; }
 };
 auto roaming(shared_state& all) { return framed(delimiter("\n"), roaming_handler{&all}); }
-using roaming_server = server<decltype(roaming(std::declval<shared_state&>()))>;
+using roaming_server = server;
 
 config configuration(model kind) {
   return {.listen = {"127.0.0.1:0"},
@@ -182,7 +182,7 @@ struct staying_coroutine {
 
 BOOST_DATA_TEST_CASE(a_coroutine_stays, data::make(looping_models), kind) {
   shared_state all;
-  running<server<staying_coroutine>> srv(configuration(kind), staying_coroutine{&all});
+  running<server> srv(configuration(kind), staying_coroutine{&all});
   all.loops = srv->loops();
   client c(srv->port());
   c.send("a");

@@ -65,7 +65,7 @@ std::vector<client> connect(std::uint16_t port, std::size_t count) {
 // No worker will run the queued items, so the loops answer them. Clients may ask again, and get another answer.
 BOOST_DATA_TEST_CASE(all_workers_are_stuck, data::make(pooled_models), kind) {
   gate holds;
-  running<server<waiting_handler>> srv(overloaded_soon(kind), waiting_handler{&holds});
+  running<server> srv(overloaded_soon(kind), waiting_handler{&holds});
   auto stuck = connect(srv->port(), workers);
   for (client& c : stuck) c.send("w");
   const bool all_stuck = holds.await_waiting(workers);
@@ -99,7 +99,7 @@ BOOST_DATA_TEST_CASE(more_than_they_can_do, data::make(pooled_models), kind) {
       return in.size();
     }
   };
-  running<server<slow_handler>> srv(overloaded_soon(kind), slow_handler());
+  running<server> srv(overloaded_soon(kind), slow_handler());
   auto clients = connect(srv->port(), 300);
   std::string answers;
   for (client& c : clients) c.send("x");
@@ -121,7 +121,7 @@ BOOST_DATA_TEST_CASE(without_on_overload_everything_waits, data::make(pooled_mod
     }
   };
   gate holds;
-  running<server<patient_handler>> srv(overloaded_soon(kind), patient_handler{&holds});
+  running<server> srv(overloaded_soon(kind), patient_handler{&holds});
   auto stuck = connect(srv->port(), workers);
   for (client& c : stuck) c.send("w");
   BOOST_TEST(holds.await_waiting(workers));
@@ -137,7 +137,7 @@ BOOST_DATA_TEST_CASE(without_on_overload_everything_waits, data::make(pooled_mod
 BOOST_DATA_TEST_CASE(framed_messages, data::make(pooled_models), kind) {
   const auto make = [](gate* holds) { return framed(delimiter("\n"), waiting_handler{holds}); };
   gate holds;
-  running<server<decltype(make(nullptr))>> srv(overloaded_soon(kind), make(&holds));
+  running<server> srv(overloaded_soon(kind), make(&holds));
   auto stuck = connect(srv->port(), workers);
   for (client& c : stuck) c.send("w\n");
   BOOST_TEST(holds.await_waiting(workers));
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_server_grows_for_latency) {
   gate holds;
   config c = overloaded_soon(model::loop_per_thread_pool);
   c.threads.workers = {.min = 1, .max = 4, .overload_latency = 0s};
-  running<server<waiting_handler>> srv(c, waiting_handler{&holds});
+  running<server> srv(c, waiting_handler{&holds});
   auto clients = connect(srv->port(), 6);
   for (client& one : clients) one.send("w");
   BOOST_TEST(holds.await_waiting(4));

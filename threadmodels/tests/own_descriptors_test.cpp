@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
   constexpr rlim_t limit = 200;
   constexpr int threads = 4, each = 100;  // 133 for each loop, if the connections are spread evenly
   const descriptor_limit limited(limit);
-  running<server<echo>> srv(with_tables(), echo());
+  running<server> srv(with_tables(), echo());
   gate all_are_there;
   std::atomic<int> served{0};
   std::vector<std::thread> users;
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(the_limit_holds_for_each_loop) {
 }
 
 BOOST_AUTO_TEST_CASE(other_threads_reach_the_loops_and_their_connections) {
-  running<server<echo>> srv(with_tables(), echo());
+  running<server> srv(with_tables(), echo());
   std::vector<client> clients;
   for (int i = 0; i < 30; ++i) BOOST_TEST(answers(clients.emplace_back(srv->port())));
   for (const connection_id id : srv->connections().all()) BOOST_TEST(!srv->connections().send(id, "news\n"));
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(other_threads_reach_the_guest_of_a_loop) {
       c.write(in);
     }
   };
-  running<server<teller>> srv(with_tables(), teller{&seen});
+  running<server> srv(with_tables(), teller{&seen});
   client one(srv->port());
   BOOST_TEST(answers(one));
   std::atomic<int> ran{0};
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(other_threads_reach_the_guest_of_a_loop) {
 BOOST_AUTO_TEST_CASE(who_drains_or_stops_listens_no_more_although_other_tables_have_the_socket) {
   config alone = with_tables();
   alone.listen = {"127.0.5.1:0"};  // an address that no other test uses
-  running<server<echo>> srv(alone, echo());
+  running<server> srv(alone, echo());
   const address at = srv->addresses().front();
   client one = client::over(quintet::testing::connected_to(at).release());
   BOOST_TEST(answers(one));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(who_drains_or_stops_listens_no_more_although_other_tables_h
   BOOST_TEST(!quintet::testing::can_connect(at));
   config again = with_tables();
   again.listen = {at.to_string()};
-  running<server<echo>> next(again, echo());  // the same port, at once
+  running<server> next(again, echo());  // the same port, at once
   client two = client::over(quintet::testing::connected_to(at).release());
   BOOST_TEST(answers(two));
 }
@@ -140,16 +140,16 @@ BOOST_AUTO_TEST_CASE(where_connections_would_cross_tables_it_is_refused) {
   for (const model kind : all_models) {
     config c = with_tables();
     c.model = kind;
-    if (kind != model::loop_per_thread) BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+    if (kind != model::loop_per_thread) BOOST_CHECK_THROW(server(c, echo()), config_error);
   }
   for (const accept_strategy strategy : {accept_strategy::main_reactor, accept_strategy::exclusive}) {
     config c = with_tables();
     c.advanced.accept = strategy;
-    BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+    BOOST_CHECK_THROW(server(c, echo()), config_error);
   }
   config c = with_tables();
   c.listen = {"unix:@quintet-own-descriptors"};
-  BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+  BOOST_CHECK_THROW(server(c, echo()), config_error);
 }
 
 }  // namespace quintet::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// own_model_test: a user's own models and handlers work in basic_server.
+// own_model_test: a user's own models and handlers work in a server, whose type has neither.
 #include <boost/test/unit_test.hpp>
 
 #include "client.hpp"
@@ -96,14 +96,45 @@ class late_loop {
 };
 
 BOOST_AUTO_TEST_CASE(a_model_fixed_at_compile_time) {
-  running<basic_server<single_reactor, echo>> srv(server_options{}, single_reactor(), echo());
+  running<server> srv(server_options{}, single_reactor(), echo());
   client c(srv->port());
   BOOST_TEST(round_trip(c, "single") == "single");
 }
 
+void serve_one_echo(server& srv) {
+  std::thread running([&srv] { srv.run(); });
+  client c(srv.port());
+  BOOST_TEST(round_trip(c, "any") == "any");
+  srv.stop();
+  running.join();
+}
+
+BOOST_AUTO_TEST_CASE(a_function_takes_a_server_of_any_model_and_any_handler) {
+  const auto coroutine = [](stream& s) -> awaitable<> {
+    while (const auto in = co_await s.read()) s.write(*in);
+  };
+  for (const model kind : all_models) {
+    server callbacks(config{.model = kind}, echo()), coroutines(config{.model = kind}, coroutine);
+    serve_one_echo(callbacks);
+    serve_one_echo(coroutines);
+  }
+  server own(server_options{}, late_loop(), echo()), pooled(server_options{}, reactor_pool(3), coroutine);
+  serve_one_echo(pooled);
+  BOOST_TEST(pooled.statistics().workers.threads == 0U);
+  own.stop();
+  own.run();
+}
+
+BOOST_AUTO_TEST_CASE(a_server_of_a_model_as_a_type_tells_the_pool) {
+  running<server> srv(server_options{}, reactor_pool(3), echo());
+  client c(srv->port());
+  BOOST_TEST(round_trip(c, "pool") == "pool");
+  BOOST_TEST(srv->statistics().workers.threads == 3U);
+}
+
 BOOST_AUTO_TEST_CASE(a_placement_of_ones_own) {
   const least_connections placement(3);
-  running<basic_server<least_connections, echo>> srv(server_options{}, placement, echo());
+  running<server> srv(server_options{}, placement, echo());
   std::vector<client> clients;
   for (int i = 0; i < 6; ++i) {
     clients.emplace_back(srv->port());
@@ -122,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_placement_of_ones_own) {
 // A combination without a name: a loop for each connection, and handlers on a pool.
 BOOST_AUTO_TEST_CASE(own_loops_and_a_pool) {
   using sixth = composed_model<on_own_loop, run_pooled>;
-  running<basic_server<sixth, echo>> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), echo());
+  running<server> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), echo());
   std::vector<client> clients;
   for (int i = 0; i < 5; ++i) clients.emplace_back(srv->port());
   const std::string large(2'000'000, 'x');
@@ -136,7 +167,7 @@ BOOST_AUTO_TEST_CASE(own_loops_and_a_pool) {
 BOOST_AUTO_TEST_CASE(own_loops_and_a_pool_stop_while_a_peer_does_not_read) {
   using sixth = composed_model<on_own_loop, run_pooled>;
   const auto flood = [](connection& c, bytes) { c.write(std::string(32'000'000, 'x')); };
-  running<basic_server<sixth, decltype(flood)>> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), flood);
+  running<server> srv(server_options{}, sixth(on_own_loop(), run_pooled({1, 2})), flood);
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   c.send("go");
   BOOST_TEST(c.receive(1) == "x");
@@ -153,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_connection_that_comes_too_late_is_never_opened) {
     void on_close(connection&, error_code) const { ++*calls; }
   };
   std::atomic<int> calls{0};
-  running<basic_server<late_loop, counted>> srv(server_options{}, late_loop(), counted{&calls});
+  running<server> srv(server_options{}, late_loop(), counted{&calls});
   client c(srv->port());
   BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == 1; }));
   srv.stop();
@@ -169,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_coroutine_that_comes_too_late_never_starts) {
     ++started;
     (void)co_await s.read();
   };
-  running<basic_server<late_loop, decltype(serve)>> srv(server_options{}, late_loop(), serve);
+  running<server> srv(server_options{}, late_loop(), serve);
   client c(srv->port());
   BOOST_REQUIRE(eventually([&] { return srv->statistics().accepted == 1; }));
   srv.stop();
@@ -186,8 +217,7 @@ BOOST_AUTO_TEST_CASE(a_factory_makes_handlers_that_cannot_be_copied) {
   for (const model kind : all_models) {
     std::atomic<int> made{0};
     const auto make = [&made] { return numbered{std::make_unique<int>(100 * ++made)}; };
-    running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{.model = kind},
-                                                                              handler_factory(make));
+    running<server> srv(config{.model = kind}, handler_factory(make));
     client a(srv->port()), b(srv->port());
     std::set<std::string> first{round_trip(a, "xyz"), round_trip(b, "xyz")},
         second{round_trip(a, "xyz"), round_trip(b, "xyz")};
@@ -203,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_factory_of_coroutines) {
       while (const auto in = co_await s.read()) s.write(*in);
     };
   };
-  running<server<handler_factory<std::remove_const_t<decltype(make)>>>> srv(config{}, handler_factory(make));
+  running<server> srv(config{}, handler_factory(make));
   client c(srv->port());
   BOOST_TEST(round_trip(c, "made") == "made");
 }

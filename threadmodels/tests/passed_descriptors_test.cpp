@@ -47,10 +47,10 @@ class later_server {
   void begin() {
     thread_ = std::thread([this] { server_.run(); });
   }
-  server<echo>& operator*() noexcept { return server_; }
+  server& operator*() noexcept { return server_; }
 
  private:
-  server<echo> server_;
+  server server_;
   std::thread thread_;
 };
 
@@ -149,9 +149,9 @@ struct asking {
 BOOST_AUTO_TEST_CASE(a_server_passes_a_descriptor_to_a_client_with_a_loop) {
   const std::string at = fresh_unix_address();
   const hostile_server hostile(at);
-  running<server<echo>> honest(config{.listen = {"127.0.0.1:0"}}, echo());
+  running<server> honest(config{.listen = {"127.0.0.1:0"}}, echo());
   std::atomic<int> answers{0};
-  running<quintet::client<asking>> asks(client_config{}, asking{&answers});
+  running<quintet::client> asks(client_config{}, asking{&answers});
   asks->connect(at);
   const file_descriptor accepted = hostile.accept();
   lingering_socket passed;
@@ -172,8 +172,8 @@ void answer_with(answer what, int accepted, lingering_socket& passed) {
   const bytes offer{reinterpret_cast<const char*>(&all), sizeof all};
   if (what == answer::bytes_before_it) BOOST_TEST(::send(accepted, "x", 1, MSG_NOSIGNAL) == 1);
   if (what == answer::honest_offer) {
-    shm::segment_offerer({.ring_size = 4096}).offer_to(accepted);
-    (void)shm::parked_endpoints::take(accepted);
+    stream_handle to(accepted);
+    shm::segment_offerer({.ring_size = 4096}).offer_to(to);
   }
   passed.pass_to(accepted, offer, what == answer::two_descriptors ? 2 : 1);
 }
@@ -212,10 +212,10 @@ BOOST_DATA_TEST_CASE(a_server_passes_a_descriptor_instead_of_shared_memory,
 BOOST_AUTO_TEST_CASE(a_client_with_a_loop_gets_a_descriptor_instead_of_shared_memory) {
   const std::string at = fresh_unix_address();
   const hostile_server hostile(at + ".shm");
-  running<server<echo>> honest(config{.listen = {at, "127.0.0.1:0"}}, echo());
+  running<server> honest(config{.listen = {at, "127.0.0.1:0"}}, echo());
   std::atomic<int> answers{0};
-  running<quintet::client<asking>> asks(client_config{.connecting = {.upgrade = connection_upgrade::shared_memory}},
-                                        asking{&answers});
+  running<quintet::client> asks(client_config{.connecting = {.upgrade = connection_upgrade::shared_memory}},
+                                asking{&answers});
   asks->connect(at);
   const file_descriptor accepted = hostile.accept();
   lingering_socket passed;

@@ -22,7 +22,7 @@ namespace quintet::test {
 namespace {
 
 const auto nothing = [](connection&, bytes) {};
-using back_server = running<server<std::remove_const_t<decltype(nothing)>>>;
+using back_server = running<server>;
 
 /// State shared by all connections, which live on one loop.
 struct shared {
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(before_leases_and_waiters) {
   for (int i = 0; i < 20; ++i) {
     back_server back(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, nothing);
     shared all{back->addresses()[0], {}};
-    running<server<holder>> front(config{.model = model::single_reactor}, holder{&all});
+    running<server> front(config{.model = model::single_reactor}, holder{&all});
     client keeps(front->port()), waits(front->port()), ends(front->port());
     BOOST_TEST(ask(keeps, "ng") == "ng");
     waits.send("g");
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(before_leases_and_waiters) {
 BOOST_AUTO_TEST_CASE(while_it_connects) {
   back_server back(config{.listen = {"127.0.0.1:0"}, .model = model::single_reactor}, nothing);
   shared all{back->addresses()[0], {}};
-  running<server<holder>> front(config{.model = model::single_reactor}, holder{&all});
+  running<server> front(config{.model = model::single_reactor}, holder{&all});
   for (int i = 0; i < 50; ++i) {
     client first(front->port()), second(front->port());
     BOOST_TEST(ask(first, "n") == "n");

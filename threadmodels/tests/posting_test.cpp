@@ -44,7 +44,7 @@ struct fixture {
   }
   std::promise<event_loop*> loop_promise;
   event_loop* loop = nullptr;
-  running<server<publisher>> srv;
+  running<server> srv;
   client peer;
 };
 
@@ -125,8 +125,7 @@ class busy_machine {
 void recovers_from_a_handler_that_leaves_signals_blocked(int times) {
   std::promise<event_loop*> opened;
   auto loop = opened.get_future();
-  running<server<blocking_publisher>> srv(config{.model = model::thread_per_connection},
-                                          blocking_publisher{publisher{&opened}});
+  running<server> srv(config{.model = model::thread_per_connection}, blocking_publisher{publisher{&opened}});
   client peer(srv->port());
   peer.send("1");
   BOOST_TEST(peer.receive(1) == "x");
@@ -238,8 +237,8 @@ BOOST_DATA_TEST_CASE(nothing_runs_after_a_posted_function_has_thrown, data::make
   std::atomic<connection_registry*> registry{nullptr};
   connection_id id;
   std::atomic<int> ran{0};
-  running<server<waiting_handler>> srv(config{.model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
-                                       waiting_handler{&until, &registry, &id});
+  running<server> srv(config{.model = kind, .threads = {.loops = 1, .workers = {1, 1}}},
+                      waiting_handler{&until, &registry, &id});
   client c(srv->port());
   c.send("x");
   BOOST_REQUIRE(until.await_waiting(1));

@@ -52,7 +52,7 @@ bool beats(const file_descriptor& with, const address& to) {
 BOOST_DATA_TEST_CASE(heartbeats_connect_to_a_full_server, data::make(all_models), kind) {
   config c = with_priority_loop(kind);
   c.accepting.max_connections = 1;
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   client one(srv->port());
   BOOST_TEST(answers(one));
   const client waits(srv->port());
@@ -67,7 +67,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_to_a_full_server, data::make(all_models)
 BOOST_DATA_TEST_CASE(the_priority_loop_has_a_limit_of_its_own, data::make(all_models), kind) {
   config c = with_priority_loop(kind);
   c.advanced.priority.max_connections = 2;
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   client first(srv->priority_port()), second(srv->priority_port()), third(srv->priority_port());
   BOOST_TEST(answers(first));
   BOOST_TEST(answers(second));
@@ -84,7 +84,7 @@ BOOST_DATA_TEST_CASE(the_priority_loop_has_a_limit_of_its_own, data::make(all_mo
 // connection, because it needs more, it leaves a descriptor that heartbeats can use without the reserve.
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::make(all_models), kind) {
   constexpr std::uint64_t ordinary = 30;
-  running<server<echo>> srv(with_priority_loop(kind), echo());
+  running<server> srv(with_priority_loop(kind), echo());
   client one(srv->port()), heart(srv->priority_port());
   BOOST_TEST(answers(one));
   BOOST_TEST(answers(heart));
@@ -108,7 +108,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_are_no_descriptors, data::mak
 BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
   config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 3;
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   client one(srv->priority_port());
   BOOST_TEST(answers(one));
   const address at = srv->addresses().at(1);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(the_reserve_is_for_so_many_at_once) {
 BOOST_AUTO_TEST_CASE(without_a_reserve_heartbeats_wait_as_others_do) {
   config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 0;
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   client one(srv->priority_port());
   BOOST_TEST(answers(one));
   const address at = srv->addresses().at(1);
@@ -153,7 +153,7 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
   for (const priority_scheduling wanted : enumerators<priority_scheduling>) {
     c.advanced.priority.scheduling = wanted;
     told.clear();
-    running<server<echo>> srv(c, echo());
+    running<server> srv(c, echo());
     client heart(srv->priority_port());
     BOOST_TEST(answers(heart));
     const thread_scheduling got = srv->statistics().priority.scheduling;
@@ -178,7 +178,7 @@ struct computing {
 
 // A flood of the priority loop would otherwise take a CPU from all other threads on it.
 BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
-  running<server<computing>> srv(with_priority_loop(model::single_reactor), computing());
+  running<server> srv(with_priority_loop(model::single_reactor), computing());
   const auto scheduling = [&] { return srv->statistics().priority.scheduling; };
   std::vector<client> flood;
   for (int i = 0; i < 64; ++i) flood.emplace_back(srv->priority_port());
@@ -198,9 +198,9 @@ BOOST_AUTO_TEST_CASE(a_thread_that_uses_too_much_is_not_preferred) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_is_refused) {
   config c = with_priority_loop(model::single_reactor);
   c.advanced.priority.reserve_descriptors = 4097;
-  BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+  BOOST_CHECK_THROW(server(c, echo()), config_error);
   c.advanced.priority = {.reserve_memory = (std::size_t{1} << 30U) + 1};
-  BOOST_CHECK_THROW(server<echo>(c, echo()), config_error);
+  BOOST_CHECK_THROW(server(c, echo()), config_error);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ config with_priority_loop(model kind, std::size_t memory) {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))
 BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_is_no_memory, boost::unit_test::data::make(all_models), kind) {
-  running<server<echo>> srv(with_priority_loop(kind, reserve), echo());
+  running<server> srv(with_priority_loop(kind, reserve), echo());
   client first(srv->priority_port());
   BOOST_TEST(answers(first));
   for (std::uint64_t times = 1; times <= 3; ++times) {
@@ -103,7 +103,7 @@ BOOST_DATA_TEST_CASE(heartbeats_connect_when_there_is_no_memory, boost::unit_tes
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_starve))
 BOOST_AUTO_TEST_CASE(without_a_reserve_it_is_refused_and_others_go_on) {
-  running<server<echo>> srv(with_priority_loop(model::single_reactor, 0), echo());
+  running<server> srv(with_priority_loop(model::single_reactor, 0), echo());
   client first(srv->priority_port());
   BOOST_TEST(answers(first));
   starving = true;
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_lacks_memory_is_no_fault_of_the_handler) {
     if (e.level >= severity::warning && e.reason)
       ++(e.reason == boost::system::errc::not_enough_memory ? lacks_memory : other_reasons);
   };
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   client first(srv->priority_port());
   BOOST_TEST(answers(first));
   starving = true;

@@ -39,7 +39,7 @@ awaitable<> echo_messages(stream& s) {
 template <class Handler>
 double receives_per_message(config c, const Handler& handler, std::size_t depth) {
   c.threads = {.loops = 2, .workers = {2, 2}};
-  running<server<Handler>> srv(c, handler);
+  running<server> srv(c, handler);
   client peer(srv->port());
   std::string requests;
   for (std::size_t i = 0; i < depth; ++i) requests += message;

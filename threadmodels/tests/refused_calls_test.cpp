@@ -4,6 +4,7 @@
 // TIMEOUT 300
 #include "client.hpp"
 #include "combination.hpp"
+#include "completion_faults.hpp"
 #include "forked.hpp"
 #include "system_call_trap.hpp"
 #include "waiting.hpp"
@@ -12,6 +13,7 @@
 #include <quintet/threadmodels/client.hpp>
 #include <quintet/threadmodels/server.hpp>
 
+#include <boost/system/system_error.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -66,7 +68,17 @@ bool is_of_this_side(int fd) noexcept {
   return site->of == side::any || untrapped(SYS_getpeername, {fd, word(&peer), word(&length), 0, 0, 0}) == 0;
 }
 
+// A request to an io_uring: `operation` is its own, and the refusal is its completion.
+const completion_fault* choose(std::uint8_t operation) noexcept {
+  static completion_fault fault{};
+  fault.result = -site->error;
+  if (operation != site->operation || left <= 0 || left-- <= 0) return nullptr;
+  ++refused;
+  return &fault;
+}
+
 long decide(const trapped_call& call) noexcept {
+  if (site->number == SYS_io_uring_enter) return make_ring_call(call, &choose);
   const int fd = static_cast<int>(call.arguments[call.number == SYS_epoll_ctl ? 2 : 0]);
   const bool meant = left > 0 && (site->operation < 0 || call.arguments[1] == site->operation) && is_of_this_side(fd);
   if (!meant || skip-- > 0 || left-- <= 0) return untrapped(call.number, call.arguments);
@@ -125,7 +137,10 @@ class trapped {
     std::promise<Object*> made;
     auto object = made.get_future();
     thread_ = std::thread([&made, make] {
-      trap_calls(std::array{site->number}, &decide);
+      if (site->number == SYS_io_uring_enter)
+        trap_calls(ring_calls, &decide);
+      else
+        trap_calls(std::array{site->number}, &decide);
       const std::unique_ptr<Object> one = make();
       made.set_value(one.get());
       one->run();
@@ -146,7 +161,7 @@ class trapped {
   std::thread thread_;
 };
 
-using trial_server = server<trial_handler>;
+using trial_server = server;
 
 struct world {
   explicit world(model kind, const config& base = {})
@@ -196,6 +211,26 @@ int opens_an_accepted_connection(model kind) {
   return 0;
 }
 
+// Without the address, port() would be 0: a server that nobody can find.
+int learns_where_it_listens(model kind) {
+  for (const bool fails : {true, false}) {
+    int result = -1;  // the error that the constructor throws, or 0 if the server knows its port
+    std::thread([&] {
+      handler_events events;
+      trap_calls(std::array{site->number}, &decide);
+      if (fails) refuse_calls(1);
+      try {
+        const trial_server s(config{.listen = {"127.0.0.1:0"}, .model = kind}, trial_handler{&events});
+        result = s.port() != 0 ? 0 : -1;
+      } catch (const boost::system::system_error& e) {
+        result = e.code().value();
+      }
+    }).join();
+    QUINTET_MUST(result == (fails ? site->error : 0));
+  }
+  return 0;
+}
+
 int opens_an_attached_connection(model kind) {
   world w(kind);
   for (const bool fails : {true, false}) {
@@ -230,7 +265,7 @@ int opens_a_connection_of_a_client(model kind) {
     void on_open(connection&) const { ++*count; }
     void operator()(connection&, bytes) const {}
   };
-  using dialler = quintet::client<opener>;
+  using dialler = quintet::client;
   const trapped<dialler> dials([&] {
     client_config c{.model = kind, .reconnect = reconnect_options{}};
     c.on_connect_failed = [&](const connect_failure& f) {
@@ -288,6 +323,7 @@ bool shares_by_epoll(model kind, engine_kind e) {
   return e == engine_kind::epoll && (kind == model::loop_per_thread || kind == model::loop_per_thread_pool);
 }
 bool connects_by_epoll(model, engine_kind e) { return e != engine_kind::uring; }
+bool connects_by_ring(model, engine_kind e) { return e == engine_kind::uring && can_fail_completions(); }
 bool blocks(model kind, engine_kind) { return kind == model::thread_per_connection; }
 
 struct refusal {
@@ -296,6 +332,11 @@ struct refusal {
   bool (*applies)(model kind, engine_kind engine) = nullptr;  ///< empty: everywhere
 };
 
+// Call sites that these rows refuse, for check_system_calls. ADD and MOD: net/engine/epoll_engine.cpp: epoll_ctl,
+// net/engine/epoll_engine.cpp: epoll_ctl. The mode of a handle, got and set, and whether it exists:
+// net/engine/kernel_sockets.cpp: fcntl, net/engine/kernel_sockets.cpp: fcntl, net/engine/kernel_sockets.cpp: fcntl. A
+// client's: net/engine/kernel_sockets.cpp: socket, net/engine/kernel_sockets.cpp: connect,
+// net/engine/kernel_sockets.cpp: getsockopt.
 constexpr std::array table{
     refusal{{"watch an accepted connection", SYS_epoll_ctl, EPOLL_CTL_ADD, side::connection, ENOSPC},
             &opens_an_accepted_connection,
@@ -314,6 +355,7 @@ constexpr std::array table{
             &blocks},
     refusal{{"ask for the mode of an attached connection", SYS_fcntl, F_GETFL, side::connection},
             &opens_an_attached_connection},
+    refusal{{"ask where a socket listens", SYS_getsockname, -1, side::listener, ENOBUFS}, &learns_where_it_listens},
     refusal{{"watch a listener again", SYS_epoll_ctl, EPOLL_CTL_ADD, side::listener, ENOSPC},
             &resumes_one_listener,
             &listens_by_epoll},
@@ -322,6 +364,9 @@ constexpr std::array table{
             &shares_by_epoll},
     refusal{{"wait for room to send", SYS_epoll_ctl, EPOLL_CTL_MOD, side::connection}, &waits_for_room, &has_epoll},
     refusal{{"stop reading", SYS_epoll_ctl, EPOLL_CTL_MOD, side::connection}, &stops_reading, &has_epoll},
+    refusal{{"poll a socket that connects", SYS_io_uring_enter, 6 /* IORING_OP_POLL_ADD */},
+            &opens_a_connection_of_a_client,
+            &connects_by_ring},
     refusal{{"create a socket", SYS_socket, -1, side::any, EMFILE}, &opens_a_connection_of_a_client},
     refusal{{"connect", SYS_connect, -1, side::any, EADDRNOTAVAIL}, &opens_a_connection_of_a_client},
     refusal{{"ask whether connecting succeeded", SYS_getsockopt, SOL_SOCKET, side::connection},

@@ -76,8 +76,7 @@ template <class Handler>
 void run_crowd(model kind) {
   // A low limit on queued output: threads that only send must not overload a loop.
   const connection_limits l{.max_output = 100'000, .high_watermark = 50'000, .low_watermark = 20'000};
-  running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 3}}, .limits = l},
-                               Handler{});
+  running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {2, 3}}, .limits = l}, Handler{});
   std::atomic<bool> stop = false;
   std::atomic<std::size_t> called = 0;
   std::vector<std::thread> meddlers;
@@ -107,7 +106,7 @@ BOOST_DATA_TEST_CASE(meddling_with_coroutines, data::make(all_models), kind) { r
 
 // Between two reads of a loop's inbox, only the first post of a burst may wake the loop.
 BOOST_DATA_TEST_CASE(everything_sent_arrives_in_order, data::make(all_models), kind) {
-  running<server<counting>> srv(config{.model = kind, .threads = {.loops = 2}}, counting{});
+  running<server> srv(config{.model = kind, .threads = {.loops = 2}}, counting{});
   client c(srv->port());
   BOOST_TEST(eventually([&] { return srv->connections().size() == 1; }));
   const connection_id id = srv->connections().all().at(0);

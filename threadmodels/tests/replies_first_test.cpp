@@ -55,7 +55,7 @@ config with_watermarks(model kind, std::size_t most) {
 /// Sends the other requests while most of the first reply waits in the server.
 template <class Handler>
 void check(model kind, const Handler& handler, const counts& seen) {
-  running<server<Handler>> srv(with_watermarks(kind, 0), handler);
+  running<server> srv(with_watermarks(kind, 0), handler);
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   constexpr int requests = 5;
   for (int i = 0; i < requests; ++i) {
@@ -81,7 +81,7 @@ BOOST_DATA_TEST_CASE(no_batch_begins_before_the_last_reply_has_left, boost::unit
 // So that the test above could fail.
 BOOST_AUTO_TEST_CASE(by_default_the_next_batch_does_not_wait) {
   counts seen;
-  running<server<replying>> srv(with_watermarks(model::single_reactor, 2 * reply_size), replying{&seen});
+  running<server> srv(with_watermarks(model::single_reactor, 2 * reply_size), replying{&seen});
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   c.send("?");
   BOOST_TEST(c.receive(1) == "r");

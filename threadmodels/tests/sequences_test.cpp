@@ -248,13 +248,12 @@ std::string run(const setting& s, model kind, flavour style) {
   socket_stage stage(s);
   {
     const auto make = [&](const connection_ends& ends) { return Program(stage, stage.life_of(ends.peer, style)); };
-    test::running<server<handler_factory<std::remove_const_t<decltype(make)>>>> served(
-        config{.listen = {{"127.0.0.1:0", {.socket = {.send_buffer = socket_buffer(s)}}}},
-               .model = kind,
-               .threads = {.loops = 3, .workers = {2, 2}},
-               .limits = s.limits,
-               .advanced = {.priority = {.without_listener = true}}},
-        handler_factory(make));
+    test::running<server> served(config{.listen = {{"127.0.0.1:0", {.socket = {.send_buffer = socket_buffer(s)}}}},
+                                        .model = kind,
+                                        .threads = {.loops = 3, .workers = {2, 2}},
+                                        .limits = s.limits,
+                                        .advanced = {.priority = {.without_listener = true}}},
+                                 handler_factory(make));
     stage.serves(served->loops(), served->addresses().front());
     for (const step& one : make_steps(s, length)) {
       if (one.what == event::stop) served.stop();

@@ -78,10 +78,10 @@ BOOST_DATA_TEST_CASE(another_user_that_takes_the_free_name_of_an_offer_gets_no_b
   const names here(abstract);
   file_descriptor thief;
   as_another_user([&] { thief = listening_at(here.at + ".shm"); });
-  running<server<echo>> srv(config{.listen = {here.at}}, echo());  // does not offer shared memory
+  running<server> srv(config{.listen = {here.at}}, echo());  // does not offer shared memory
   std::atomic<int> answers{0};
-  running<quintet::client<asking>> asks(client_config{.connecting = {.upgrade = connection_upgrade::shared_memory}},
-                                        asking{&answers});
+  running<quintet::client> asks(client_config{.connecting = {.upgrade = connection_upgrade::shared_memory}},
+                                asking{&answers});
   asks->connect(here.at);
   BOOST_TEST(eventually([&] { return answers == 1; }));
   BOOST_CHECK_EXCEPTION(shared_memory_client c(here.at), boost::system::system_error, refused);
@@ -96,7 +96,7 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(needs_root))
 BOOST_DATA_TEST_CASE(a_server_of_another_user_may_offer_memory_beside_its_own_name, data::make({true, false}),
                      abstract) {
   const names here(abstract);
-  std::optional<running<server<echo>>> srv;
+  std::optional<running<server>> srv;
   as_another_user(
       [&] { srv.emplace(config{.listen = {{here.at, {.upgrade = connection_upgrade::shared_memory}}}}, echo()); });
   const auto answer_to = [](shared_memory_client& c) {
@@ -117,11 +117,10 @@ BOOST_DATA_TEST_CASE(a_server_of_another_user_may_offer_memory_beside_its_own_na
 BOOST_DATA_TEST_CASE(a_client_refuses_a_server_before_the_first_byte, data::make({false, true}), asks_for_memory) {
   const auto upgrade = asks_for_memory ? connection_upgrade::shared_memory : connection_upgrade::none;
   const std::string at = fresh_unix_address();
-  running<server<echo>> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}, "127.0.0.1:0"}},
-                            echo());
+  running<server> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}, "127.0.0.1:0"}}, echo());
   std::atomic<int> answers{0}, asked{0}, others{0}, failed{0};
   std::atomic<int> reasons[2] = {0, 0};
-  running<quintet::client<asking>> asks(
+  running<quintet::client> asks(
       client_config{.connecting = {.upgrade = upgrade,
                                    .may_be_server =
                                        [&](const peer_credentials& p) {

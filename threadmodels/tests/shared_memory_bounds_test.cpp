@@ -159,7 +159,7 @@ BOOST_DATA_TEST_CASE(what_clients_do_with_closed_connections_stays_below_a_bound
     hoarder(h, at).run(*found);
     return 0;
   });
-  running<server<echo>> srv(
+  running<server> srv(
       config{.listen = {{at,
                          {.upgrade = connection_upgrade::shared_memory,
                           .shared_memory = {.ring_size = ring_size, .connections_per_file = connections_per_file}}}},

@@ -84,9 +84,9 @@ BOOST_AUTO_TEST_CASE(a_signal_does_not_end_an_attempt_to_connect) {
   const std::size_t before = server.waiting.size();
   for (std::size_t i = 0; i < before; ++i) (void)server.accept();
   const file_descriptor accepted = server.accept();
-  shm::segment_offerer({.ring_size = 4096}).offer_to(accepted.get());
+  stream_handle to(accepted.get());
+  shm::segment_offerer({.ring_size = 4096}).offer_to(to);
   BOOST_TEST(connected.get()->ring_size() == 4096U);
-  (void)shm::parked_endpoints::take(accepted.get());
 }
 
 // ---- fork() ---------------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ struct echo {
 BOOST_AUTO_TEST_CASE(a_child_process_that_destroys_its_copy_of_a_client_ends_nothing) {
   const std::string at = fresh_unix_address();
   std::optional<shared_memory_client> c;
-  running<server<echo>> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}}, echo());
+  running<server> srv(config{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}}, echo());
   c.emplace(at);
   {
     forked child([&c] {

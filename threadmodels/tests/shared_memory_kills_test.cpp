@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(what_a_killed_client_had_committed_arrives_and_nothing_else
     done->committed = 0;
     // The child is forked while this process has one thread, so it waits for the server.
     forked child([&] { return send_for_ever(at, *done); });
-    running<server<checking>> srv(
+    running<server> srv(
         config{
             .listen = {{at, {.upgrade = connection_upgrade::shared_memory, .shared_memory = {.ring_size = 16 * 1024}}}},
             .model = all_models[static_cast<std::size_t>(i) % all_models.size()],

@@ -56,10 +56,10 @@ config over_shared_memory(model kind, const std::string& at, std::size_t ring_si
 template <class F>
 void with_echo(combination under, const config& c, F f) {
   if (under.is_coroutine()) {
-    running<server<awaitable<> (*)(stream&)>> srv(c, &echo_coroutine);
+    running<server> srv(c, &echo_coroutine);
     f(*srv);
   } else {
-    running<server<echo>> srv(c, echo());
+    running<server> srv(c, echo());
     f(*srv);
   }
 }
@@ -100,7 +100,6 @@ BOOST_DATA_TEST_CASE(echoes_what_fits_in_the_ring_and_what_does_not, data::make(
     BOOST_TEST(eventually([&] { return srv.statistics().closed == 1U; }));
   });
   BOOST_TEST(eventually([] { return mapped_segments() == 0; }));
-  BOOST_TEST(shm::parked_endpoints::size() == 0U);
 }
 
 BOOST_DATA_TEST_CASE(one_server_serves_tcp_and_unix_sockets_and_shared_memory, data::make(all_combinations), under) {
@@ -161,7 +160,7 @@ template <class F>
 void with_client(combination under, F f) {
   asked all;
   const auto run = [&](auto handler) {
-    quintet::client<decltype(handler)> c(asking_config(under), handler);
+    quintet::client c(asking_config(under), handler);
     c.run_in_background();
     f(c, all);
   };
@@ -184,12 +183,11 @@ BOOST_DATA_TEST_CASE(a_client_takes_shared_memory_when_it_is_offered, data::make
     });
   });
   BOOST_TEST(mapped_segments() == 0);
-  BOOST_TEST(shm::parked_endpoints::size() == 0U);
 }
 
 BOOST_DATA_TEST_CASE(a_client_uses_the_unix_socket_of_a_server_without_shared_memory, data::make(all_models), kind) {
   const std::string at = fresh_unix_address();
-  running<server<echo>> srv(config{.listen = {at}, .model = kind}, echo());
+  running<server> srv(config{.listen = {at}, .model = kind}, echo());
   with_client({kind, flavour::callback}, [&](auto& c, asked& all) {
     c.connect(at);
     BOOST_TEST(eventually([&] { return all.right == 1; }));
@@ -209,7 +207,7 @@ BOOST_DATA_TEST_CASE(a_client_that_may_not_attach_uses_the_unix_socket, data::ma
   c.accepting.on_refused = [&](error_code why, const address&) {
     refused += why == boost::system::errc::permission_denied;
   };
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   with_client({kind, flavour::callback}, [&](auto& cl, asked& all) {
     cl.connect(at);
     BOOST_TEST(eventually([&] { return all.right == 1; }));
@@ -223,7 +221,7 @@ BOOST_AUTO_TEST_CASE(limits_of_connections_hold_for_shared_memory_too) {
   const std::string at = fresh_unix_address();
   config c = over_shared_memory(model::loop_per_thread, at);
   c.accepting.max_connections = 2;
-  running<server<echo>> srv(c, echo());
+  running<server> srv(c, echo());
   auto one = std::make_unique<shared_memory_client>(at);
   const shared_memory_client two(at);
   auto third = std::async(std::launch::async, [&at] { return std::make_unique<shared_memory_client>(at); });
@@ -257,7 +255,7 @@ BOOST_DATA_TEST_CASE(a_dead_client_has_sent_what_it_had_committed, data::make(al
       }
     return 1;
   });
-  running<server<noted_end>> srv(over_shared_memory(kind, at), noted_end{&result});
+  running<server> srv(over_shared_memory(kind, at), noted_end{&result});
   const auto [got, why] = result.get_future().get();
   BOOST_TEST(got == "committed");
   BOOST_TEST(why == boost::system::errc::connection_reset);
@@ -309,7 +307,7 @@ BOOST_DATA_TEST_CASE(a_peer_that_scribbles_harms_only_its_own_connection, data::
 BOOST_AUTO_TEST_CASE(a_corrupt_ring_ends_the_connection_with_a_protocol_error) {
   const std::string at = fresh_unix_address();
   std::promise<std::pair<std::string, error_code>> result;
-  running<server<noted_end>> srv(over_shared_memory(model::single_reactor, at), noted_end{&result});
+  running<server> srv(over_shared_memory(model::single_reactor, at), noted_end{&result});
   raw_client bad(at);
   shm::segment_access(bad.memory).control(false).produced.store(1U << 30U);
   shm::wake_peer(bad.socket.get());

@@ -45,8 +45,8 @@ struct download {
 BOOST_DATA_TEST_CASE(others_write_on_while_some_take_long, bdata::make(pooled_models), kind) {
   constexpr std::size_t slow = 6;
   gate block;
-  running<server<download>> srv(
-      config{.model = kind, .threads = {.loops = 1, .workers = {.min = slow + 2, .max = slow + 2}}}, download{&block});
+  running<server> srv(config{.model = kind, .threads = {.loops = 1, .workers = {.min = slow + 2, .max = slow + 2}}},
+                      download{&block});
   std::vector<client> slow_ones;
   for (std::size_t i = 0; i < slow; ++i) {
     slow_ones.emplace_back(srv->port());

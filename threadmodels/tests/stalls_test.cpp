@@ -141,11 +141,11 @@ void check_stalling(const combination& which) {
   std::promise<connection_id> whose;
   listener_to_stalls stalls;
   journal log;
-  running<server<Handler>> srv(config{.model = which.kind,
-                                      .threads = {.loops = 1, .offload = {.policy = offload_policy::always}},
-                                      .log = log.hook(),
-                                      .advanced = {.stalls = stalls.options()}},
-                               Handler{at, whose});
+  running<server> srv(config{.model = which.kind,
+                             .threads = {.loops = 1, .offload = {.policy = offload_policy::always}},
+                             .log = log.hook(),
+                             .advanced = {.stalls = stalls.options()}},
+                      Handler{at, whose});
   client peer(srv->port());
   begin_to_stall(peer, at);
   BOOST_TEST(stalls.await(1));
@@ -183,7 +183,7 @@ BOOST_DATA_TEST_CASE(each_stall_is_told_of, data::make(all_models), kind) {
     (void)(in == "1" ? first : second).wait();
     c.write(in);
   };
-  running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}}, handler);
+  running<server> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}}, handler);
   client peer(srv->port());
   peer.send("1");
   BOOST_TEST(stalls.await(1));
@@ -201,8 +201,8 @@ BOOST_DATA_TEST_CASE(each_stall_is_told_of, data::make(all_models), kind) {
 BOOST_DATA_TEST_CASE(waiting_is_no_stall, data::make(all_models), kind) {
   listener_to_stalls stalls;
   const auto handler = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(handler)>> srv(
-      config{.model = kind, .threads = {.loops = 2}, .advanced = {.stalls = stalls.options()}}, handler);
+  running<server> srv(config{.model = kind, .threads = {.loops = 2}, .advanced = {.stalls = stalls.options()}},
+                      handler);
   client one(srv->port()), two(srv->port());
   for (client* peer : {&one, &two}) {
     peer->send("x");
@@ -231,8 +231,7 @@ struct in_every_callback {
 BOOST_DATA_TEST_CASE(the_callback_is_named, data::make(all_models), kind) {
   listener_to_stalls stalls;
   gate at;
-  running<server<in_every_callback>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}},
-                                         in_every_callback{at});
+  running<server> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}}, in_every_callback{at});
   client peer(srv->port());
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "on_open");
@@ -244,8 +243,7 @@ BOOST_DATA_TEST_CASE(what_coroutines_wait_for, data::make(all_models), kind) {
     listener_to_stalls stalls;
     gate at;
     std::promise<connection_id> whose;
-    running<server<stalling_coroutine>> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}},
-                                            stalling_coroutine{at, whose});
+    running<server> srv(config{.model = kind, .advanced = {.stalls = stalls.options()}}, stalling_coroutine{at, whose});
     client peer(srv->port());
     begin_to_stall(peer, at, how);
     BOOST_TEST(stalls.await(1));
@@ -260,7 +258,7 @@ BOOST_AUTO_TEST_CASE(timers_of_the_loop) {
   listener_to_stalls stalls;
   gate at;  // outlives the server, whose thread may still wait in it
   const auto handler = [](connection& c, bytes in) { c.write(in); };
-  running<server<decltype(handler)>> srv(config{.advanced = {.stalls = stalls.options()}}, handler);
+  running<server> srv(config{.advanced = {.stalls = stalls.options()}}, handler);
   srv->main_loop().after(milliseconds(1), [&] { (void)at.wait(); });
   BOOST_TEST(stalls.await(1));
   BOOST_TEST(stalls.at(0).call == "a timer");
@@ -278,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws) {
                                  ++calls;
                                  throw 7;
                                }};
-  running<server<staller>> srv(config{.advanced = {.stalls = throwing}}, staller{at, whose});
+  running<server> srv(config{.advanced = {.stalls = throwing}}, staller{at, whose});
   client peer(srv->port());
   begin_to_stall(peer, at);
   BOOST_TEST(eventually([&] { return calls == 1; }));
@@ -301,8 +299,7 @@ BOOST_AUTO_TEST_CASE(a_thread_that_blocks_the_signal) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     c.write(in);
   };
-  running<server<decltype(handler)>> srv(config{.threads = {.loops = 1}, .advanced = {.stalls = stalls.options()}},
-                                         handler);
+  running<server> srv(config{.threads = {.loops = 1}, .advanced = {.stalls = stalls.options()}}, handler);
   client peer(srv->port());
   peer.send("x");
   BOOST_TEST(stalls.await(1));
@@ -320,7 +317,7 @@ BOOST_DATA_TEST_CASE(stalls_are_counted_without_a_receiver_of_reports, data::mak
     (void)at.wait();
     c.write(in);
   };
-  running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = {bound}}}, handler);
+  running<server> srv(config{.model = kind, .advanced = {.stalls = {bound}}}, handler);
   client peer(srv->port());
   peer.send("x");
   BOOST_TEST(eventually([&] { return srv->statistics().stalls == 1; }));
@@ -332,7 +329,7 @@ BOOST_DATA_TEST_CASE(a_bound_of_zero_starts_no_watchdog, data::make(all_models),
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   for (const bool is_on : {false, true}) {
     const stall_options options{is_on ? duration(bound) : duration::zero()};
-    running<server<decltype(handler)>> srv(config{.model = kind, .advanced = {.stalls = options}}, handler);
+    running<server> srv(config{.model = kind, .advanced = {.stalls = options}}, handler);
     client peer(srv->port());
     peer.send("x");
     BOOST_TEST(peer.receive(1) == "x");
@@ -347,7 +344,7 @@ BOOST_DATA_TEST_CASE(a_bound_of_zero_starts_no_watchdog, data::make(all_models),
 BOOST_AUTO_TEST_CASE(bounds_that_cannot_be) {
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   for (const duration wrong : {duration(-1), duration(1), duration(std::chrono::hours(2))})
-    BOOST_CHECK_THROW((server<decltype(handler)>(config{.advanced = {.stalls = {wrong}}}, handler)), config_error);
+    BOOST_CHECK_THROW((server(config{.advanced = {.stalls = {wrong}}}, handler)), config_error);
 }
 
 /// QUINTET_STALL_BOUND, until the destructor restores it.
@@ -384,7 +381,7 @@ BOOST_AUTO_TEST_CASE(the_environment_has_the_default) {
 BOOST_AUTO_TEST_CASE(a_bound_out_of_range_is_named_by_where_it_comes_from) {
   const auto handler = [](connection& c, bytes in) { c.write(in); };
   const auto refused = [&](const config& c, const std::string& message) {
-    BOOST_CHECK_EXCEPTION((server<decltype(handler)>(c, handler)), config_error,
+    BOOST_CHECK_EXCEPTION((server(c, handler)), config_error,
                           [&](const config_error& e) { return message == e.what(); });
   };
   environment variable;
@@ -393,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_bound_out_of_range_is_named_by_where_it_comes_from) {
   refused({.advanced = {.stalls = {std::chrono::hours(2)}}},
           "stalls.bound is 2 h; it must be 0 (no watchdog), or from 1 ms to 1 h");
   variable.set("3600000");
-  const server<decltype(handler)> longest({}, handler);
+  const server longest({}, handler);
 }
 
 }  // namespace

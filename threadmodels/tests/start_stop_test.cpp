@@ -37,7 +37,7 @@ void start_and_stop(model kind, Handler handler) {
   const std::size_t descriptors = descriptors_of("");
   int right = 0;
   for (int i = 0; i < times; ++i) {
-    running<server<Handler>> srv(config{.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}, handler);
+    running<server> srv(config{.model = kind, .threads = {.loops = 2, .workers = {1, 2}}}, handler);
     if (i % 4 == 0) srv.stop();
     if (i % 4 == 1) {
       srv.stop();
@@ -77,7 +77,7 @@ BOOST_DATA_TEST_CASE(never_run, data::make(all_models), kind) {
 
 BOOST_DATA_TEST_CASE(stopped_by_many_threads, data::make(all_models), kind) {
   for (int i = 0; i < 50; ++i) {
-    running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind}, echo);
+    running<server> srv(config{.model = kind}, echo);
     std::vector<std::jthread> stoppers;
     for (int t = 0; t < 3; ++t) stoppers.emplace_back([&] { srv.stop(); });
     srv.join();
@@ -105,7 +105,7 @@ BOOST_DATA_TEST_CASE(stopped_by_a_signal, data::make(all_models), kind) {
 // statistics() may be called at any time, even while the model starts or ends its threads.
 BOOST_DATA_TEST_CASE(statistics_while_starting_and_stopping, data::make(all_models), kind) {
   for (int i = 0; i < 100; ++i) {
-    running<server<std::remove_const_t<decltype(echo)>>> srv(config{.model = kind, .threads = {.loops = 4}}, echo);
+    running<server> srv(config{.model = kind, .threads = {.loops = 4}}, echo);
     std::jthread asking([&] {
       while (srv->statistics().closed == 0) std::this_thread::yield();
     });

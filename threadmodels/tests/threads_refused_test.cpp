@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-// threads_refused_test: the system refuses threads: of a server that starts, and of a loop's own pool. Sanitizers need
-// more memory than it leaves.
-// ctest: NOT_UNDER address|thread
+// threads_refused_test: the system refuses threads: of a server that starts. Sanitizers need more memory than it
+// leaves. ctest: NOT_UNDER address|thread
 #include <boost/test/unit_test.hpp>
 
-#include "waiting.hpp"
-
-#include <quintet/net/event_loop.hpp>
-#include <quintet/threadmodels/compute/pool_set.hpp>
 #include <quintet/threadmodels/server.hpp>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
 #include <string>
 
 namespace quintet::test {
 namespace {
-
-struct counted_item : work_item {
-  explicit counted_item(std::atomic<int>& done) noexcept : work_item(&counted_item::run), count(done) {}
-  static void run(work_item& item) noexcept { ++static_cast<counted_item&>(item).count; }
-  std::atomic<int>& count;
-};
 
 /// Allows no more memory than the process has now, so that the system refuses the stack of a thread.
 class no_more_stacks {
@@ -57,23 +45,6 @@ BOOST_AUTO_TEST_CASE(the_error_names_the_thread_that_cannot_be_started) {
       return std::string(e.what()).starts_with("cannot start the thread qnt-");
     });
   }
-}
-
-BOOST_AUTO_TEST_CASE(a_loop_whose_pool_the_system_refuses_uses_the_first) {
-  std::atomic<int> done{0};
-  counted_item first(done), second(done);
-  event_loop one, other;
-  pool_set pools({.min = 1, .max = 1}, duration::zero(), true);
-  pools.start();
-  one.post([&] { pools.submit(first); });
-  BOOST_REQUIRE(eventually([&] { return static_cast<void>(one.poll()), done == 1; }));
-  {
-    const no_more_stacks here;
-    other.post([&] { pools.submit(second); });
-    BOOST_REQUIRE(eventually([&] { return static_cast<void>(other.poll()), done == 2; }));
-  }
-  BOOST_TEST(pools.statistics().threads == 1U);
-  pools.stop();
 }
 
 }  // namespace quintet::test

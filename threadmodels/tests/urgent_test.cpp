@@ -49,7 +49,7 @@ config of(model kind) {
 
 BOOST_DATA_TEST_CASE(ahead_of_what_came_with_it, data::make(all_models), kind) {
   gate holds;
-  running<server<handler_type>> srv(of(kind), lines(holds));
+  running<server> srv(of(kind), lines(holds));
   client c(srv->port());
   BOOST_TEST(c.send("a\nb\n!1\nc\n!2\n!unfin"));
   BOOST_TEST(c.receive(12) == "?1\n?2\na\nb\nc\n");
@@ -60,7 +60,7 @@ BOOST_DATA_TEST_CASE(ahead_of_what_came_with_it, data::make(all_models), kind) {
 
 BOOST_DATA_TEST_CASE(while_the_handler_is_at_work, data::make(pooled_models), kind) {
   gate holds;
-  running<server<handler_type>> srv(of(kind), lines(holds));
+  running<server> srv(of(kind), lines(holds));
   client c(srv->port());
   c.send("w\n");
   const bool at_work = holds.await_waiting(1);
@@ -77,7 +77,7 @@ BOOST_DATA_TEST_CASE(while_the_handler_is_at_work, data::make(pooled_models), ki
 
 BOOST_DATA_TEST_CASE(while_its_batch_waits_for_a_worker, data::make(pooled_models), kind) {
   gate holds;
-  running<server<handler_type>> srv(of(kind), lines(holds));
+  running<server> srv(of(kind), lines(holds));
   client first(srv->port()), second(srv->port());
   first.send("w\n");
   const bool at_work = holds.await_waiting(1);  // occupies the only worker
@@ -92,7 +92,7 @@ BOOST_DATA_TEST_CASE(while_its_batch_waits_for_a_worker, data::make(pooled_model
 
 BOOST_DATA_TEST_CASE(on_the_priority_loop_as_before, data::make(all_models), kind) {
   gate holds;
-  running<server<handler_type>> srv(of(kind), lines(holds));
+  running<server> srv(of(kind), lines(holds));
   client c(srv->port());
   BOOST_TEST(c.send("go\n"));
   BOOST_TEST(c.receive(3) == "go\n");

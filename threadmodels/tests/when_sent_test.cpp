@@ -102,7 +102,7 @@ std::size_t check(const std::vector<journal::entry>& told) {
 template <class Handler>
 void all_is_read(model kind) {
   journal log;
-  running<server<Handler>> srv(config{.model = kind}, Handler{&log});
+  running<server> srv(config{.model = kind}, Handler{&log});
   client c(srv->port());
   c.send("x");
   BOOST_TEST(c.receive(piece * pieces).size() == piece * pieces);
@@ -113,7 +113,7 @@ void all_is_read(model kind) {
 template <class Handler>
 void is_reset(model kind) {
   journal log;
-  running<server<Handler>> srv(config{.model = kind}, Handler{&log});
+  running<server> srv(config{.model = kind}, Handler{&log});
   client c(srv->port(), {.receive_buffer = 16 * 1024});
   c.send("x");
   BOOST_TEST(c.receive(piece).size() == piece);  // the first piece was sent
@@ -142,7 +142,7 @@ BOOST_DATA_TEST_CASE(all_are_told_when_the_peer_resets, data::make(all_models), 
 BOOST_DATA_TEST_CASE(all_are_told_when_the_server_stops, data::make(all_models), kind) {
   for (int i = 0; i < 5; ++i) {
     journal log;
-    running<server<callbacks>> srv(config{.model = kind}, callbacks{&log});
+    running<server> srv(config{.model = kind}, callbacks{&log});
     client c(srv->port(), {.receive_buffer = 16 * 1024});
     c.send("x");
     BOOST_TEST(c.receive(100).size() == 100u);

@@ -30,7 +30,7 @@ BLOCK = re.compile(r"(<!-- table: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = {"requests_per_s": "requests/s", "p99_us": "p99", "p999_us": "p99.9", "server_cpu_us_per_request": "CPU",
            "syscalls_per_request": "system calls", "futex_per_request": "futex calls", "heartbeat_p99_us": "heartbeat p99"}
 COMMON = {"--quick", "--warm-up", "--within", "--seed", "--json", "--html", "--program", "--loops", "--workers", "--offload",
-          "--pool-per-loop", "--engine", "--no-counters", "--no-peers"}
+          "--engine", "--no-counters", "--no-peers"}
 
 
 def path_of(name: str) -> str:

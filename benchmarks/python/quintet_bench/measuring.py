@@ -58,7 +58,6 @@ def add_server_options(parser: Parser, build: Build) -> None:
     parser.option("--workers", parse_range, "MIN..MAX workers of models 3 and 5 (default: 1..4)", default="1..4")
     parser.option("--offload", one_of(*build.offload), "batches that models 3 and 5 hand off to workers: "
                   f"{', '.join(build.offload)} (default: automatic, which is adaptive in model 5)", default="automatic")
-    parser.flag("--pool-per-loop", "model 5: a pool for each loop, none shared")
     parser.option("--engine", build.engine, f"I/O engine: {', '.join(build.engines)} (default: automatic, which is epoll "
                   "unless QUINTET_ENGINE names another)", default="automatic")
 
@@ -71,7 +70,7 @@ def settings_of(arguments: argparse.Namespace, build: Build, usual: UsualRuns, q
                  rounds=given.get("rounds", unless_told.rounds), duration_s=given.get("duration", unless_told.duration_s),
                  warm_up_s=given.get("warm_up", unless_told.warm_up_s), json_file=given.get("json"),
                  html_file=given.get("html"), seed=given.get("seed", random.randrange(1_000_000)))
-    of_server = {name: given[name] for name in ("loops", "workers", "offload", "pool_per_loop") if name in given}
+    of_server = {name: given[name] for name in ("loops", "workers", "offload") if name in given}
     for name, value in (of_server | more).items():
         setattr(s, name, value)
     if "within" in given:

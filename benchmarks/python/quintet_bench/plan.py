@@ -71,7 +71,6 @@ class Settings:
     loops: int | None = None            # default: one for each CPU of the server
     workers: str = "1..4"
     offload: str = "automatic"
-    pool_per_loop: bool = False
     json_file: str | None = None
     html_file: str | None = None
 

@@ -47,7 +47,7 @@ METRICS: dict[str, bool] = {
     "loops": True,
     "client_threads": True,                 # None: by the client's CPUs
 }
-NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "pool_per_loop", "peer", "allocator", "client",
+NAMES = ("workload", "model", "engine", "handler", "accept", "offload", "peer", "allocator", "client",
          "transport", "pinning")
 PLACES = ("server_cpus", "client_cpus", "workers")
 LIMITS = {"client_cpu": "client_cpu_fraction", "server_cpu": "server_busy_fraction", "machine_cpu": "machine_busy_fraction"}
@@ -144,8 +144,7 @@ class Combination:
 def combination_key(result: Result) -> tuple[Any, ...]:
     """Equal for the rounds of one combination. The engine counts only as far as the label shows it, because a run that
     failed early does not know its engine."""
-    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload",
-             "pool_per_loop")
+    shape = ("workload", "connections", "message_bytes", "pipeline", "loops", "client_threads", "accept", "offload")
     return (*(result[key] for key in shape), label_of(result))
 
 

@@ -70,7 +70,7 @@ def describe(s: Settings, run: Run) -> Result:
         "transport": run.who.transport, "spin_us": run.who.spin_us, "pinning": run.who.pinning}
     if not run.who.peer:
         result |= {"engine": run.who.engine, "handler": run.who.handler, "accept": run.who.accept, "offload": s.offload,
-                   "pool_per_loop": s.pool_per_loop or None, "receive_size": run.who.receive_size,
+                   "receive_size": run.who.receive_size,
                    "allocator": run.who.allocator, "loops": threads or s.loops or len(server),
                    "workers": f"{threads}..{threads}" if threads else s.workers}
     if run.who.pinning == "off":        # with as many loops and client threads as on CPUs of their own
@@ -90,7 +90,6 @@ def server_command(s: Settings, run: Run, about: Result) -> list[str]:
                 str(max(USUAL_THREADS, run.work.connections + 100))]
         for name in ("loops", "offload", "engine", "handler", "accept"):
             out += [f"--{name}", str(about[name])]
-        out += ["--pool-per-loop"] * bool(about["pool_per_loop"])
         out += ["--receive-size", str(run.who.receive_size)] if run.who.receive_size else []
     return out + (["--priority-port", "0"] if run.work.heartbeat else []) + ["--exit-with-parent"]
 

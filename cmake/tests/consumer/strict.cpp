@@ -26,8 +26,8 @@ quintet::awaitable<> sums(quintet::stream& s) {
   }
 }
 
-void use(quintet::any_server& server);
-void use(quintet::any_server& server) {
+void use(quintet::server& server);
+void use(quintet::server& server) {
   quintet::stop_on_signals stopper(server);
   server.main_loop().post([] {});
   server.main_loop().after(std::chrono::seconds(1), [] {});
@@ -41,13 +41,9 @@ int main() {
   quintet::server coroutines(quintet::config::session_defaults(), &sums);
   quintet::server made({}, quintet::handler_factory([](const quintet::connection_ends&) { return lines(); }));
   quintet::client client({}, quintet::framed(quintet::chunked(quintet::length_prefix<2>(), {}), lines()));
-  quintet::basic_server fixed({}, quintet::loop_per_thread_pool(2, {}), lines());
-  quintet::simulation world(1);
-  quintet::basic_server simulated({}, quintet::simulated_model(world, 2, true), lines());
-  for (quintet::any_server* server :
-       {static_cast<quintet::any_server*>(&messages), static_cast<quintet::any_server*>(&coroutines),
-        static_cast<quintet::any_server*>(&made)})
-    use(*server);
-  fixed.run();
+  quintet::server fixed({}, quintet::loop_per_thread_pool(2, {}), lines());
+  quintet::testing::simulation world(1);
+  quintet::server simulated({}, quintet::testing::simulated_model(world, 2, true), lines());
+  for (quintet::server* server : {&messages, &coroutines, &made, &fixed, &simulated}) use(*server);
   client.run();
 }

@@ -15,6 +15,11 @@ ctest --test-dir build --output-on-failure --no-tests=error
 
 # shellcheck disable=SC2046  # the flags are words
 c++ -std=c++20 consumer.cpp -o by_pkg_config $(pkg-config --cflags --libs quintet)
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir quintet) ./by_pkg_config
+# shellcheck disable=SC2046
+c++ -std=c++20 bus_consumer.cpp -o bus_by_pkg_config $(pkg-config --cflags --libs quintet-bus)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir quintet)
+export LD_LIBRARY_PATH
+./by_pkg_config
+./bus_by_pkg_config
 includes=$(realpath "$(pkg-config --variable=includedir quintet)")
 [[ -e $includes/quintet/base/version.hpp ]] || { echo "pkg-config: $includes has no headers of Quintet" >&2; exit 1; }

@@ -32,7 +32,7 @@ awaitable<> answer(stream& s) {
     }
   }
 }
-using server_type = server<decltype(&answer)>;
+using server_type = server;
 server_type& of(void* p) { return *static_cast<server_type*>(p); }
 
 config configured(const char* kind) {
@@ -67,9 +67,9 @@ struct asking {
 
 bool call(const char* kind, std::uint16_t port, const char* begin) {
   std::atomic<int> right{0};
-  client<asking>* self = nullptr;
-  client<asking> here({.model = *from_string(kind), .threads = {.loops = 2, .workers = {1, 2}}},
-                      asking{begin, &right, [&self] { self->stop(); }});
+  client* self = nullptr;
+  client here({.model = *from_string(kind), .threads = {.loops = 2, .workers = {1, 2}}},
+              asking{begin, &right, [&self] { self->stop(); }});
   self = &here;
   here.connect("127.0.0.1:" + std::to_string(port));
   here.run();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// endpoint: one process's end of a connection over shared memory, and the table of ends that no engine serves.
+// endpoint: one process's end of a connection over shared memory, and how it travels with the socket.
 #pragma once
 
+#include "../channel.hpp"
 #include "segment.hpp"
 
-#include <cstdint>
-#include <map>
 #include <utility>
 
 #include <sys/types.h>
@@ -40,23 +39,18 @@ void wake_peer(int socket) noexcept;
 /// ended: so has the peer, and it writes nothing more to the ring.
 [[nodiscard]] bool take_wakes(int socket) noexcept;
 
-/// A connection's handle is its socket. On its way from an acceptor or a connector to a loop, or between two loops, the
-/// endpoint waits here. The key is the kernel's number of the socket (SO_COOKIE), so it holds in all tables of
-/// descriptors. Functions: [any thread].
-class parked_endpoints {
- public:
-  /// An endpoint outside the table. Empty, or it can be put back without an allocation.
-  using entry = std::map<std::uint64_t, endpoint>::node_type;
+/// An endpoint that a connection's socket carries.
+struct carried_endpoint final : transport {
+  explicit carried_endpoint(segment&& memory) noexcept : transport(&kind_of_all), end(std::move(memory)) {}
+  /// Returns nullptr for a stream that is not over shared memory.
+  [[nodiscard]] static carried_endpoint* of(const stream_handle& stream) noexcept {
+    transport* const carried = stream.carried();
+    return carried && carried->kind() == &kind_of_all ? static_cast<carried_endpoint*>(carried) : nullptr;
+  }
+  endpoint end;
 
-  /// Makes an entry for put_back(). Throws boost::system::system_error if `socket` is not open, and std::bad_alloc.
-  [[nodiscard]] static entry make(int socket, segment&& memory);
-  /// Keeps the endpoint of a socket until take().
-  static void put_back(entry&& made) noexcept;
-  /// Makes an entry and keeps it. Throws as make().
-  static void put(int socket, segment&& memory) { put_back(make(socket, std::move(memory))); }
-  /// Returns an empty entry if the socket has no endpoint here. Costs one load while the table is empty.
-  [[nodiscard]] static entry take(int socket) noexcept;
-  [[nodiscard]] static std::size_t size() noexcept;
+ private:
+  static constexpr char kind_of_all = 0;  // its address counts
 };
 
 }  // namespace quintet::shm

@@ -6,6 +6,7 @@
 #include "../kernel_sockets.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -28,14 +29,11 @@ constexpr duration idle_before_sleep = std::chrono::microseconds(250);
 }  // namespace
 
 engine::engine(std::unique_ptr<quintet::engine> inner)
-    : quintet::engine(inner->capabilities(), sockets_of_both_, inner->embedding() ? this : nullptr),
-      inner_(std::move(inner)),
-      sockets_of_both_(*this, inner_->sockets()) {
+    : quintet::engine(inner->capabilities(), inner->sockets(), inner->embedding() ? this : nullptr),
+      inner_(std::move(inner)) {
   if (engine_embedding* const e = inner_->embedding())
     e->on_descriptor_closing([this] { notify_descriptor_closing(); });
 }
-
-engine::~engine() = default;
 
 void engine::prepare() { inner_->prepare(); }
 
@@ -183,12 +181,10 @@ int engine::descriptor() noexcept {
 
 // ---- Channels -------------------------------------------------------------------------------------------------------
 
-error_code engine::add(channel& c, int handle) {
-  if (is_stream(c))
-    if (auto entry = parked_endpoints::take(handle))
-      return add_port(static_cast<stream_channel&>(c), handle, std::move(entry));
+error_code engine::add(channel& c, stream_handle&& handle) {
+  if (is_stream(c) && carried_endpoint::of(handle)) return add_port(static_cast<stream_channel&>(c), std::move(handle));
   inner_->limit_receive(receive_limit());
-  return inner_->add(c, handle);
+  return inner_->add(c, std::move(handle));
 }
 
 // Makes room for one more port, so that look_at() and remove() need no memory. All ports can be listed in one turn,
@@ -203,27 +199,23 @@ void engine::reserve_for_port(int handle) {
   reserve(removed_);
 }
 
-error_code engine::add_port(stream_channel& c, int handle, parked_endpoints::entry&& entry) try {
-  std::unique_ptr<port> made;
-  try {
-    reserve_for_port(handle);
-    if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
-    if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
-    made = std::make_unique<port>(*this, c, handle, std::move(entry));
-  } catch (...) {
-    if (entry) parked_endpoints::put_back(std::move(entry));
-    throw;
-  }
+error_code engine::add_port(stream_channel& c, stream_handle&& stream) try {
+  const int socket = stream.get();
+  if (socket < 0) return system_error_code(EBADF);
+  reserve_for_port(socket);
+  if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
+  if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
+  auto made = std::make_unique<port>(*this, c, std::move(stream));
   use_substitute(true);
-  if (const error_code failed = waiter().add(*made, handle)) {
+  if (const error_code failed = waiter().add(*made, socket)) {
     use_substitute(false);
-    parked_endpoints::put_back(made->release());
+    stream = made->release();
     return failed;
   }
   ++port_count_;
-  bind(c, handle);
+  bind(c, socket);
   look_at(*made);
-  ports_.set(handle, made.release());
+  ports_.set(socket, made.release());
   return {};
 } catch (const std::bad_alloc&) {
   return make_error_code(boost::system::errc::not_enough_memory);
@@ -238,20 +230,20 @@ void engine::use_substitute(bool on) noexcept {
   waiter().wake();
 }
 
-void engine::remove(channel& c) noexcept {
-  if (!port_of(c.handle())) return inner_->remove(c);
-  std::unique_ptr<port> p(ports_.take(c.handle()));
-  bind(c, -1);
-  if (p->handle() >= 0) waiter().remove(*p);
+stream_handle engine::remove(channel& c) noexcept {
+  if (!port_of(c)) return inner_->remove(c);
+  std::unique_ptr<port> p(ports_.take(unbind(c)));
+  (void)waiter().remove(*p);
   if (p->listed_at != port::not_listed) looked_at_[p->listed_at] = nullptr;
-  parked_endpoints::put_back(p->release());
+  stream_handle removed = p->release();
   removed_.push_back(std::move(p));  // reserve_for_port() has made room
   --port_count_;
   use_substitute(false);
+  return removed;
 }
 
 error_code engine::set_reading(channel& c, bool on) noexcept {
-  port* const p = port_of(c.handle());
+  port* const p = port_of(c);
   if (!p) return inner_->set_reading(c, on);
   p->set_reading(on);
   if (on) look_at(*p);
@@ -259,34 +251,45 @@ error_code engine::set_reading(channel& c, bool on) noexcept {
 }
 
 quintet::engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
-  port* const p = port_of(c.handle());
+  port* const p = port_of(c);
   return p ? p->send(data) : inner_->send(c, data);
 }
 
 quintet::engine::send_result engine::send(stream_channel& c, output_pieces pieces) noexcept {
-  port* const p = port_of(c.handle());
+  port* const p = port_of(c);
   return p ? p->send(pieces) : inner_->send(c, pieces);
 }
 
-void engine::shutdown_send(int handle) noexcept {
-  if (port* const p = port_of(handle))
+arrival engine::arrived(stream_channel& c) noexcept {
+  port* const p = port_of(c);
+  return p ? p->arrived() : inner_->arrived(c);
+}
+
+bool engine::has_more(stream_channel& c, const arrival& by) noexcept {
+  port* const p = port_of(c);
+  return p ? p->has_more(by) : inner_->has_more(c, by);
+}
+
+std::size_t engine::unsent(stream_channel& c) noexcept {
+  port* const p = port_of(c);
+  return p ? p->unsent() : inner_->unsent(c);
+}
+
+void engine::shutdown_send(stream_channel& c) noexcept {
+  if (port* const p = port_of(c))
     p->finish();
   else
-    inner_->shutdown_send(handle);
+    inner_->shutdown_send(c);
 }
 
 // The peer reads what it was sent from its own mapping of the segment. The inner engine has sent nothing on this socket
 // and does not watch it any more, so a socket that the endpoint keeps needs no close() of the inner engine.
-void engine::close(int handle) noexcept {
-  if (auto left = parked_endpoints::take(handle)) {
-    const bool is_reset = kernel_sockets::resets_when_closed(handle);
-    if (left.mapped().close(is_reset ? stream_end::reset : stream_end::finished, handle)) return;
+void engine::close(stream_handle&& handle) noexcept {
+  if (carried_endpoint* const left = carried_endpoint::of(handle)) {
+    const bool is_reset = kernel_sockets::resets_when_closed(handle.get());
+    if (left->end.close(is_reset ? stream_end::reset : stream_end::finished, handle.get())) return;
   }
-  inner_->close(handle);
-}
-
-std::unique_ptr<quintet::engine> make_engine(std::unique_ptr<quintet::engine> inner) {
-  return std::make_unique<engine>(std::move(inner));
+  inner_->close(std::move(handle));
 }
 
 }  // namespace quintet::shm

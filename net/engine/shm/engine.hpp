@@ -2,8 +2,8 @@
 // engine: serves streams over shared memory beside the sockets of another engine.
 //
 // Where is what: server and client (connector, client.cpp) make and take an offer in offer.cpp, by which both map a
-// segment (segment.cpp; a place of a shared file: segment_pool.cpp). Until a loop serves the socket, its endpoint is
-// parked (endpoint.cpp). A port (port.cpp) then serves the endpoint's two rings. ring.hpp checks each position that a
+// segment (segment.cpp; a place of a shared file: segment_pool.cpp). The socket carries the endpoint (endpoint.hpp) to
+// the loop that serves it. A port (port.cpp) then serves the endpoint's two rings. ring.hpp checks each position that a
 // peer, perhaps a hostile one, has written, and decides whether a sleeping peer needs wake_peer() (endpoint.cpp): a
 // byte on the socket. If the peer dies, the socket ends: port::on_event() sees that, and port::take_end() reports it.
 #pragma once
@@ -11,7 +11,6 @@
 #include "../embedding.hpp"
 #include "../engine.hpp"
 #include "../handle_table.hpp"
-#include "forwarding_sockets.hpp"
 #include "port.hpp"
 
 #include <atomic>
@@ -20,8 +19,8 @@
 
 namespace quintet::shm {
 
-/// A decorator: passes on every handle but those that have an endpoint in parked_endpoints when they are added. The
-/// inner engine waits for wake-ups from sleeping peers, so that a loop waits for both kinds of streams in one call.
+/// A decorator: passes on every handle but those that carry an endpoint. The inner engine waits for wake-ups from
+/// sleeping peers, so that a loop waits for both kinds of streams in one call.
 ///
 /// A port is either looked at in each turn, or idle: then its peer sends a wake-up. A loop that spins or has other work
 /// looks at ports without system calls. During a wait all ports sleep; afterwards those that were looked at before are
@@ -29,26 +28,26 @@ namespace quintet::shm {
 class engine final : public quintet::engine, private engine_embedding {
  public:
   explicit engine(std::unique_ptr<quintet::engine> inner);
-  ~engine() override;
 
   void prepare() override;
   bool poll(duration longest) override;
   void wake() noexcept override { waiter().wake(); }
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& handle) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  [[nodiscard]] arrival arrived(stream_channel& c) noexcept override;
+  [[nodiscard]] bool has_more(stream_channel& c, const arrival& by) noexcept override;
+  [[nodiscard]] std::size_t unsent(stream_channel& c) noexcept override;
   void flush(flush_extent extent) noexcept override { inner_->flush(extent); }
-  void shutdown_send(int handle) noexcept override;
-  void close(int handle) noexcept override;
+  void shutdown_send(stream_channel& c) noexcept override;
+  void close(stream_handle&& handle) noexcept override;
 
   /// [loop] For ports: looks at the port in the next turn.
   void look_at(port& p) noexcept;
   /// [loop] For ports: the socket has ended.
-  void stop_watching(port& p) noexcept { waiter().remove(p); }
-  /// [loop] Returns nullptr for a socket without a port.
-  [[nodiscard]] port* port_of(int handle) const noexcept { return ports_.find(handle); }
+  void stop_watching(port& p) noexcept { (void)waiter().remove(p); }
 
  private:
   // The embedding. A foreign loop's wait is a wait like any other.
@@ -57,7 +56,8 @@ class engine final : public quintet::engine, private engine_embedding {
   void abandon() noexcept override { waiter().embedding()->abandon(); }
 
   [[nodiscard]] quintet::engine& waiter() noexcept { return substitute_in_use_ ? *substitute_ : *inner_; }
-  error_code add_port(stream_channel& c, int handle, parked_endpoints::entry&& entry);
+  [[nodiscard]] port* port_of(const channel& c) const noexcept { return ports_.find(c.handle()); }
+  error_code add_port(stream_channel& c, stream_handle&& stream);
   void reserve_for_port(int handle);
   void use_substitute(bool on) noexcept;
   bool look();
@@ -72,7 +72,6 @@ class engine final : public quintet::engine, private engine_embedding {
   void wake_ports() noexcept;
 
   const std::unique_ptr<quintet::engine> inner_;
-  forwarding_sockets sockets_of_both_;
   // Waits instead of an inner engine that can only wait for its own stream.
   std::unique_ptr<quintet::engine> substitute_;
   std::atomic<bool> substitute_in_use_{false};
@@ -88,8 +87,5 @@ class engine final : public quintet::engine, private engine_embedding {
   std::size_t bytes_ = 0;  // received from rings
   time_point looked_{};
 };
-
-/// [any thread] Makes an engine that also serves shared memory.
-[[nodiscard]] std::unique_ptr<quintet::engine> make_engine(std::unique_ptr<quintet::engine> inner);
 
 }  // namespace quintet::shm

@@ -142,8 +142,10 @@ bool is_expected_server(int socket, const address& plain,
       socket, [&plain](const peer_credentials& server) { return is_own_user(server) || owns(plain, server.user); });
 }
 
-// The endpoint is parked first: the engine that closes the socket after a failure finds it, and leaves its place.
-void segment_offerer::offer_to(int socket) {
+// The stream carries the endpoint before the offer is sent: the engine that closes the stream after a failure leaves
+// its place.
+void segment_offerer::offer_to(stream_handle& accepted) {
+  const int socket = accepted.get();
   pid_t process = 0;
   const auto may_attach = [&](const peer_credentials& peer) {
     process = peer.process;
@@ -167,9 +169,9 @@ void segment_offerer::offer_to(int socket) {
     file = own.get();
   }
   if (failed) throw boost::system::system_error(failed, "cannot offer shared memory");
-  auto entry = parked_endpoints::make(socket, std::move(made));
-  entry.mapped().memory.note_offer(process);
-  parked_endpoints::put_back(std::move(entry));
+  auto end = std::make_unique<carried_endpoint>(std::move(made));
+  end->end.memory.note_offer(process);
+  accepted = {accepted.release(), std::move(end)};
   send_offer(socket, what, file);
 }
 

@@ -16,15 +16,15 @@ class engine;
 /// and the socket's end is the peer's end. All functions: [loop].
 class port final : public event_channel {
  public:
-  port(engine& owner, stream_channel& served, int socket, parked_endpoints::entry&& entry) noexcept
-      : owner_(owner), served_(&served), socket_(socket), entry_(std::move(entry)) {}
+  port(engine& owner, stream_channel& served, stream_handle&& stream) noexcept
+      : owner_(owner), served_(&served), socket_(stream.get()), stream_(socket_, stream.take_carried()) {}
 
   /// Returns nullptr after the stream was removed. The engine then destroys the port in its next turn.
   [[nodiscard]] stream_channel* served() const noexcept { return served_; }
-  /// Gives up the endpoint: the stream is removed.
-  [[nodiscard]] parked_endpoints::entry release() noexcept {
+  /// Gives the stream back: it is removed.
+  [[nodiscard]] stream_handle release() noexcept {
     served_ = nullptr;
-    return std::move(entry_);
+    return std::move(stream_);
   }
 
   [[nodiscard]] quintet::engine::send_result send(output_pieces pieces) noexcept;
@@ -34,7 +34,9 @@ class port final : public event_channel {
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
   /// Returns how many sent bytes the peer has not taken.
   [[nodiscard]] std::size_t unsent() noexcept { return local_end().out.unread(); }
-  [[nodiscard]] std::size_t unread() noexcept { return local_end().in.available(local_end().in.capacity()); }
+  /// The measure is the position in the stream.
+  [[nodiscard]] arrival arrived() noexcept { return {.mark = local_end().in.produced()}; }
+  [[nodiscard]] bool has_more(const arrival& by) noexcept { return local_end().in.consumed() < by.mark; }
 
   /// Nothing is received after the end.
   void set_reading(bool on) noexcept { reading_ = on && !end_reported_; }
@@ -70,7 +72,7 @@ class port final : public event_channel {
   std::size_t listed_at = not_listed;
 
  private:
-  [[nodiscard]] endpoint& local_end() noexcept { return entry_.mapped(); }
+  [[nodiscard]] endpoint& local_end() noexcept { return static_cast<carried_endpoint*>(stream_.carried())->end; }
   void on_event() override;
   void publish(std::size_t count) noexcept;
   [[nodiscard]] quintet::engine::send_result send_to_nobody(std::size_t offered) const noexcept;
@@ -79,7 +81,7 @@ class port final : public event_channel {
   engine& owner_;
   stream_channel* served_;
   const int socket_;
-  parked_endpoints::entry entry_;
+  stream_handle stream_;  // with the endpoint
   bool reading_ = true;
   bool peer_ended_ = false;    // its process has ended, or closed the connection
   bool end_reported_ = false;  // by on_receive_end()

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cerrno>
 #include <new>
+#include <utility>
 
 namespace quintet {
 
@@ -141,8 +142,9 @@ void uring_engine::finish_closing() noexcept {
   }
 }
 
-error_code uring_engine::add(channel& c, int handle) try {
-  if (const error_code refused = check_watchable(c, handle)) return refused;
+error_code uring_engine::add(channel& c, stream_handle&& stream) try {
+  if (const error_code refused = check_watchable(c, stream)) return refused;
+  const int handle = stream.get();
   if (const watched* const before = find(handle); before && before->target) return system_error_code(EEXIST);
   by_handle_.reserve_for(handle);
   auto* const w = new watched;
@@ -164,21 +166,22 @@ error_code uring_engine::add(channel& c, int handle) try {
 
 watched* uring_engine::find(int handle) const noexcept { return by_handle_.find(handle); }
 
-void uring_engine::remove(channel& c) noexcept {
-  if (c.handle() < 0) return;
+stream_handle uring_engine::remove(channel& c) noexcept {
+  if (c.handle() < 0) return {};
   watched& w = *find(c.handle());
   w.target = nullptr;
-  bind(c, -1);
+  stream_handle removed = unbind(c);
   for (const request r : {request::receive, request::hangup, request::writable, request::accept, request::event})
     cancel(w, r);
   resume_or_forget(w);
+  return removed;
 }
 
-void uring_engine::close(int handle) noexcept {
-  watched* const w = find(handle);
-  if (!w || w->closes) return engine::close(handle);
+void uring_engine::close(stream_handle&& handle) noexcept {
+  watched* const w = find(handle.get());
+  if (!w || w->closes) return engine::close(std::move(handle));
   w->closes = true;
-  w->drops = w->has(request::send) && kernel_sockets::resets_when_closed(handle);
+  w->drops = w->has(request::send) && kernel_sockets::resets_when_closed(handle.get());
   ++closing_;
   await_silent(*w);
   if (w->has(request::send) && !w->silent) wait_for_room(*w);

@@ -27,14 +27,14 @@ class uring_engine final : public socket_engine {
   void prepare() override;
   bool poll(duration longest) override;
   void wake() noexcept override;
-  error_code add(channel& c, int handle) override;
-  void remove(channel& c) noexcept override;
+  error_code add(channel& c, stream_handle&& stream) override;
+  stream_handle remove(channel& c) noexcept override;
   error_code set_reading(channel& c, bool on) noexcept override;
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
   void flush(flush_extent how) noexcept override;
-  void shutdown_send(int handle) noexcept override;
-  void close(int handle) noexcept override;
+  void shutdown_send(stream_channel& c) noexcept override;
+  void close(stream_handle&& handle) noexcept override;
 
  private:
   using watched_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
@@ -64,7 +64,7 @@ class uring_engine final : public socket_engine {
   bool end_of_input(watched& w, error_code reason);
   bool dispatch_event(watched& w, const completion& c);
   bool hung_up(watched& w, const completion& c);
-  bool writable(watched& w);
+  bool writable(watched& w, const completion& done);
   bool accepted(watched& w, const completion& c) noexcept;
   bool acceptable(watched& w, const completion& c) noexcept;
   bool dispatch_accepted(watched& w) noexcept;

@@ -157,9 +157,9 @@ void uring_engine::after_send(watched& w) noexcept {
   cancel(w, request::close_timeout);
 }
 
-void uring_engine::shutdown_send(int handle) noexcept {
-  watched* const w = find(handle);
-  if (!w || !w->has(request::send)) return engine::shutdown_send(handle);
+void uring_engine::shutdown_send(stream_channel& c) noexcept {
+  watched* const w = find(c.handle());
+  if (!w || !w->has(request::send)) return engine::shutdown_send(c);
   w->shuts = true;
   await_silent(*w);
 }
@@ -208,7 +208,7 @@ bool uring_engine::dispatch(watched& w, const completion& c) {
     case request::hangup:
       return hung_up(w, c);
     case request::writable:
-      return writable(w);
+      return writable(w, c);
     case request::accept:
       return accepted(w, c);
     case request::held:
@@ -292,17 +292,19 @@ bool uring_engine::hung_up(watched& w, const completion& c) {
   return true;
 }
 
-bool uring_engine::writable(watched& w) {
+bool uring_engine::writable(watched& w, const completion& done) {
   if (!w.target) return false;
-  w.blocked = false;
-  if (is_stream(*w.target)) {
+  if (is_stream(*w.target)) {  // an error of the poll: the next send learns whether there is room
+    w.blocked = false;
     static_cast<stream_channel&>(*w.target).on_sendable();
     return true;
   }
+  if (done.result == -ECANCELED || system_call::is_for_now(done.result)) return false;  // polls again
+  w.blocked = false;
   auto& c = static_cast<connect_channel&>(*w.target);
   const int handle = w.handle;
   remove(c);
-  c.on_connected(kernel_sockets::finish_connect(handle));
+  c.on_connected(done.result < 0 ? system_call::error_of(done.result) : kernel_sockets::finish_connect(handle));
   return true;
 }
 

@@ -34,8 +34,7 @@ struct output_world : part_world {
       : part_world(limits, totals) {
     part.classify_writes(c);  // as a connection does when it gets limits
     c.at_turn_end = [this] {
-      connection_output::call_notices(c, {});
-      if (std::exchange(c.extras_->end.sends, false)) note(part.send_queue(c, resumed));
+      if (connection_output::turn_ends(c, {})) note(part.send_queue(c, resumed));
     };
   }
   ~output_world() { part.release(c); }
@@ -44,7 +43,7 @@ struct output_world : part_world {
 
   /// Writes as connection::write().
   write_verdict write(bytes data) {
-    if (!c.baton_flags_.checks_writes && part.try_append(data)) return write_verdict::accepted;
+    if (!c.baton_flags().output.checks_writes && part.try_append(data)) return write_verdict::accepted;
     const write_verdict verdict = part.check_write(c, data.size());
     if (verdict == write_verdict::accepted) part.append(c, std::array{data});
     return verdict;
@@ -59,6 +58,12 @@ struct output_world : part_world {
   }
   void batch_of(bytes data) {
     batch([&] { BOOST_TEST(write(data) == write_verdict::accepted); });
+  }
+  bool send_early() {
+    end_reason failed;
+    const bool sent = part.send_early(c, resumed, failed);
+    note(failed);
+    return sent;
   }
   void sendable() {
     turn([&] { note(part.send_queue(c, resumed)); });
@@ -77,9 +82,9 @@ struct output_world : part_world {
     if (why && !broken) broken = why.code();
   }
 
-  [[nodiscard]] bool is_queued() const { return c.loop_flags_.output.is_queued; }
-  [[nodiscard]] bool is_above() const { return c.loop_flags_.output.above_watermark; }
-  [[nodiscard]] bool overflowed() const { return c.baton_flags_.output.overflowed; }
+  [[nodiscard]] bool is_queued() const { return c.loop_flags().output.is_queued; }
+  [[nodiscard]] bool is_above() const { return c.loop_flags().output.above_watermark; }
+  [[nodiscard]] bool overflowed() const { return c.baton_flags().output.overflowed; }
 
   part_context& c = context;
   connection_output part;

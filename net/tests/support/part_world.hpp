@@ -16,6 +16,30 @@
 
 namespace quintet::testing {
 
+// Only the parts may write a connection's flags. Tests put a connection into a state by the member's address, which an
+// explicit instantiation may name.
+struct loop_flags_member {
+  using type = detail::connection_loop_flags detail::connection_context::*;
+  friend type member(loop_flags_member);
+};
+struct baton_flags_member {
+  using type = detail::connection_baton_flags detail::connection_context::*;
+  friend type member(baton_flags_member);
+};
+template <class Of, typename Of::type Member>
+struct opened_member {
+  friend typename Of::type member(Of) { return Member; }
+};
+template struct opened_member<loop_flags_member, &detail::connection_context::loop_flags_>;
+template struct opened_member<baton_flags_member, &detail::connection_context::baton_flags_>;
+
+inline detail::connection_loop_flags& loop_flags_of(detail::connection_context& c) {
+  return c.*member(loop_flags_member());
+}
+inline detail::connection_baton_flags& baton_flags_of(detail::connection_context& c) {
+  return c.*member(baton_flags_member());
+}
+
 /// Stands in for connection_core, and records the ends of turns.
 class part_context final : public detail::connection_context {
  public:
@@ -29,7 +53,6 @@ class part_context final : public detail::connection_context {
   void on_sendable() override {}
   void expired() noexcept override {}
   void turn_ends() noexcept override {
-    extras_->end.is_scheduled = false;
     ++turns_ended;
     if (at_turn_end) at_turn_end();
   }

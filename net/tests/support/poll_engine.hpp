@@ -42,19 +42,20 @@ class poll_engine final : public socket_engine {
 
   void wake() noexcept override { wake_.raise(); }
 
-  error_code add(channel& c, int handle) override try {
-    if (::fcntl(handle, F_GETFD) < 0) return system_error_code(errno);  // poll(2) would ignore it, or report it always
+  error_code add(channel& c, stream_handle&& handle) override try {
+    if (handle.carried()) return system_error_code(EOPNOTSUPP);               // this engine knows sockets only
+    if (::fcntl(handle.get(), F_GETFD) < 0) return system_error_code(errno);  // poll(2) would ignore or repeat it
     watched_.push_back(&c);
-    bind(c, handle);
+    bind(c, handle.get());
     interest(c) = kind_of(c) == kind::connect ? sends : reads;
     return {};
   } catch (const std::bad_alloc&) {
     return system_error_code(ENOMEM);
   }
 
-  void remove(channel& c) noexcept override {
+  stream_handle remove(channel& c) noexcept override {
     std::erase(watched_, &c);
-    bind(c, -1);
+    return unbind(c);
   }
 
   error_code set_reading(channel& c, bool on) noexcept override {

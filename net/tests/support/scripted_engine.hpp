@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ class scripted_engine final : public engine {
     std::deque<send_result> answers = {};       ///< results of the next sends; later sends accept `otherwise`
     std::size_t otherwise = std::string::npos;  ///< maximum bytes that a send accepts
     std::size_t unread = 0;                     ///< bytes that have arrived and were not received yet
+    std::optional<bool> more = {};              ///< result of has_more(); none: counted, as for a socket
     bool detaches = true;                       ///< engine_capabilities::can_detach
     error_code add_fails = {};                  ///< result of add()
     // The record:
@@ -37,19 +39,24 @@ class scripted_engine final : public engine {
 
   bool poll(duration) override { return false; }
   void wake() noexcept override {}
-  error_code add(channel& c, int handle) override {
+  error_code add(channel& c, stream_handle&& handle) override {
     if (!is_stream(c)) return unsupported();
     journal_.calls.emplace_back("add");
-    bind(c, handle);
-    return journal_.add_fails;
+    if (journal_.add_fails) return journal_.add_fails;
+    bind(c, handle.get());
+    carried_ = handle.take_carried();
+    return {};
   }
-  void remove(channel& c) noexcept override {
+  stream_handle remove(channel& c) noexcept override {
     journal_.calls.emplace_back("remove");
-    bind(c, -1);
+    return {unbind(c), std::move(carried_)};
   }
   error_code set_reading(channel&, bool on) noexcept override {
     journal_.reading.push_back(on);
     return {};
+  }
+  [[nodiscard]] bool has_more(stream_channel& c, const arrival& by) noexcept override {
+    return journal_.more.value_or(engine::has_more(c, by));
   }
   using engine::send;
   send_result send(stream_channel&, output_pieces pieces) noexcept override {
@@ -97,6 +104,7 @@ class scripted_engine final : public engine {
   static error_code unsupported() noexcept { return make_error_code(boost::system::errc::operation_not_supported); }
   network network_;
   journal& journal_;
+  std::unique_ptr<transport> carried_;
 };
 
 }  // namespace quintet::testing

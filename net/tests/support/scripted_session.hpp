@@ -43,7 +43,7 @@ class scripted_session final : public connection {
   connection_class chosen = connection_class::ordinary;  ///< result of classify()
 
  private:
-  error_code begin(int handle) noexcept override { return open(handle, {}); }
+  error_code begin(stream_handle&& stream) noexcept override { return open(std::move(stream), {.close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
     if (runs_here_) return item();
     item.hand_off();
@@ -69,7 +69,7 @@ struct session_world : part_world {
   explicit session_world(detail::handoff_constants constants, const connection_limits& limits = {.linger_timeout = {}},
                          scripted_engine::journal script = {})
       : part_world(limits, {}, std::move(script)), session(loop, host, constants) {
-    turn([this] { BOOST_TEST(!core().open(7, {})); });
+    turn([this] { BOOST_TEST(!core().open(7, {.close = true})); });
   }
   /// Runs a turn, because the baton may be in transit to the loop.
   ~session_world() {

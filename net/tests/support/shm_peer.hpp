@@ -12,8 +12,9 @@
 
 namespace quintet::test {
 
-/// Offers shared memory on `server`, whose endpoint is parked, and returns the endpoint of the client at `client`.
-inline shm::endpoint offered_to(int server, int client, std::size_t ring_size) {
+/// Offers shared memory on `server`, which carries its endpoint then, and returns the endpoint of the client at
+/// `client`.
+inline shm::endpoint offered_to(stream_handle& server, int client, std::size_t ring_size) {
   shm::segment_offerer({.ring_size = ring_size}).offer_to(server);
   shm::segment memory;
   if (shm::receive_offer(client, memory)) throw std::runtime_error("an honest offer is refused");

@@ -23,8 +23,8 @@ class watched_engine final : public engine {
   void prepare() override { of_->prepare(); }
   bool poll(duration longest) override { return of_->poll(longest); }
   void wake() noexcept override { of_->wake(); }
-  error_code add(channel& c, int handle) override { return of_->add(c, handle); }
-  void remove(channel& c) noexcept override { of_->remove(c); }
+  error_code add(channel& c, stream_handle&& handle) override { return of_->add(c, std::move(handle)); }
+  stream_handle remove(channel& c) noexcept override { return of_->remove(c); }
   error_code set_reading(channel& c, bool on) noexcept override { return of_->set_reading(c, on); }
   using engine::send;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override {
@@ -32,8 +32,8 @@ class watched_engine final : public engine {
     return of_->send(c, pieces);
   }
   void flush(flush_extent how) noexcept override { of_->flush(how); }
-  void shutdown_send(int handle) noexcept override { of_->shutdown_send(handle); }
-  void close(int handle) noexcept override { of_->close(handle); }
+  void shutdown_send(stream_channel& c) noexcept override { of_->shutdown_send(c); }
+  void close(stream_handle&& handle) noexcept override { of_->close(std::move(handle)); }
 
  private:
   std::unique_ptr<engine> of_;

@@ -2,9 +2,9 @@
 // world: a server on a network in memory, driven by hand, with the loops and pools of the five models.
 #pragma once
 
-#include <quintet/net/basic_server.hpp>
+#include <quintet/net/server/basic_server.hpp>
 
-#include "simulated_model.hpp"
+#include <quintet/net/simulation.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -93,7 +93,7 @@ class world {
   server_statistics statistics() { return server->statistics(); }
 
   simulation sim;
-  std::optional<basic_server<Model, Handler>> server;
+  std::optional<basic_server> server;
 
  private:
   std::vector<int> clients_;

@@ -99,12 +99,11 @@ unsigned run_client_lifetime(const surroundings& where, injection& faults) {
   client_context seen;
   const std::string to = quintet::testing::loopback_name() + ":" + std::to_string(behind.port());
   return with_flavour(where, asking_callback{&seen}, asking_coroutine{&seen}, [&](auto handler) {
-    std::unique_ptr<client<decltype(handler)>> here;
+    std::unique_ptr<client> here;
     unsigned links = 0;
     faults.begin();
-    const bool runs =
-        succeeds([&] { here = std::make_unique<client<decltype(handler)>>(config_of_client(where), handler); }) &&
-        succeeds([&] { here->run_in_background(); });
+    const bool runs = succeeds([&] { here = std::make_unique<client>(config_of_client(where), handler); }) &&
+                      succeeds([&] { here->run_in_background(); });
     for (int i = 0; runs && i < 2; ++i) links += succeeds([&] { here->connect(to); });
     if (runs) await_links(*here);
     succeeds([&] { here.reset(); });

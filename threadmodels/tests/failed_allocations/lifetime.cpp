@@ -26,7 +26,7 @@ awaitable<> lifetime_coroutine(stream& s) {
 /// Returns how many of the two connections got no answer; 0 if the constructor or run() has thrown.
 template <class Handler>
 unsigned live(const config& c, Handler handler, injection& faults, bool drains) {
-  using server_type = server<Handler>;
+  using server_type = server;
   std::unique_ptr<server_type> srv;
   std::atomic<bool> has_run{false};
   unsigned lost = 0;

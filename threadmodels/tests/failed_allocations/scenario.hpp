@@ -91,7 +91,7 @@ class stage {
       witnesses_.push_back(std::move(p));
     }
   }
-  server<Handler>* operator->() noexcept { return server_.operator->(); }
+  server* operator->() noexcept { return server_.operator->(); }
   [[nodiscard]] peer connect(int receive_buffer = 0) { return peer(server_->port(), receive_buffer); }
   /// Checks that the witnesses and a new connection get answers.
   void check() {
@@ -102,7 +102,7 @@ class stage {
   }
 
  private:
-  running<server<Handler>> server_;
+  running<server> server_;
   std::string question_, answer_;
   std::vector<peer> witnesses_;
 };

@@ -2,6 +2,8 @@
 // fault_classes: the table, and the action of the trap for each kind.
 #include "fault_classes.hpp"
 
+#include "completion_faults.hpp"
+
 #include <quintet/base/build/sanitizers.hpp>
 
 #include <algorithm>
@@ -37,6 +39,11 @@ bool begins_with_threads(combination under, engine_kind) {
 bool in_a_ring(combination under, engine_kind engine) { return !not_in_a_ring(under, engine); }
 bool any_ring(combination, engine_kind engine) { return engine == engine_kind::uring; }
 
+// Call sites of these classes, for check_system_calls.
+// net/engine/system_call.hpp: recv, net/engine/system_call.hpp: syscall, net/engine/epoll_engine.cpp:
+// system_call::direct net/engine/epoll_engine.cpp: system_call::receive, net/engine/epoll_engine.cpp:
+// system_call::receive net/engine/asio_engine.cpp: system_call::receive, net/engine/asio_engine.cpp:
+// system_call::receive net/engine/blocking_engine.cpp: system_call::receive
 std::vector<fault_class> of_receiving() {
   using enum fault_kind;
   const std::vector<long> receive{SYS_recvfrom};
@@ -47,6 +54,9 @@ std::vector<fault_class> of_receiving() {
           {"recv ETIMEDOUT", error, receive, ETIMEDOUT, 40, 1, &not_in_a_ring},
           {"recv ENOMEM", error, receive, ENOMEM, 40, 1, &not_in_a_ring}};
 }
+// net/engine/system_call.hpp: send, net/engine/system_call.hpp: sendmsg, net/engine/asio_engine.cpp: system_call::send
+// net/engine/epoll_engine.cpp: system_call::send, net/engine/epoll_engine.cpp: system_call::send
+// net/engine/blocking_engine.cpp: system_call::send, net/engine/blocking_engine.cpp: system_call::send
 std::vector<fault_class> of_sending() {
   using enum fault_kind;
   const std::vector<long> send{SYS_sendto, SYS_sendmsg};
@@ -57,6 +67,7 @@ std::vector<fault_class> of_sending() {
           {"send ENOMEM", error, send, ENOMEM, 40, 1},
           {"send short", real, send, 0, 1, 0, &not_in_a_ring}};
 }
+// net/engine/kernel_sockets.cpp: accept4
 std::vector<fault_class> of_accepting() {
   using enum fault_kind;
   std::vector<fault_class> all;
@@ -72,6 +83,9 @@ std::vector<fault_class> of_accepting() {
     all.push_back({name, error, accept, error_number, 10, 0, &accepted_by_call});
   return all;
 }
+// net/engine/epoll_engine.cpp: epoll_wait, net/engine/uring/ring.cpp: io_uring_submit_and_wait
+// net/engine/uring/ring.cpp: io_uring_submit_and_wait_timeout, net/engine/uring/ring.cpp:
+// io_uring_submit_and_get_events
 std::vector<fault_class> of_loops() {
   using enum fault_kind;
   return {{"epoll_wait EINTR", error, {SYS_epoll_wait, SYS_epoll_pwait}, EINTR, 5, 0, &accepted_by_call},
@@ -82,6 +96,7 @@ std::vector<fault_class> of_loops() {
           {"io_uring_enter EAGAIN", error, {SYS_io_uring_enter}, EAGAIN, 5, 0, &in_a_ring},
           {"eventfd EMFILE", first, {SYS_eventfd2}, EMFILE},
           {"epoll_create EMFILE", first, {SYS_epoll_create, SYS_epoll_create1}, EMFILE, 1, 0, &accepted_by_call},
+          {"epoll_ctl ENOSPC at start", first, {SYS_epoll_ctl}, ENOSPC, 1, 1, &accepted_by_call},
           {"ring EMFILE", first, {SYS_io_uring_setup}, EMFILE, 1, 0, &any_ring},
           {"ring ENOMEM", first, {SYS_io_uring_setup}, ENOMEM, 1, 0, &any_ring},
           {"thread EAGAIN at start", first, {SYS_mmap}, ENOMEM, 1, 1, &begins_with_threads},
@@ -89,8 +104,37 @@ std::vector<fault_class> of_loops() {
           {"SIGSTOP 200 ms", stop, {}}};
 }
 
+bool completes(combination under, engine_kind engine) { return can_fail_completions() && in_a_ring(under, engine); }
+bool wakes_by_completion(combination, engine_kind engine) {
+  return can_fail_completions() && engine == engine_kind::uring;
+}
+// Numbers of the kernel's interface: enum io_uring_op.
+constexpr std::uint8_t read_some = 22, send_some = 26, receive_some = 27;
+
+std::vector<fault_class> of_completions() {
+  std::vector<fault_class> all;
+  const std::vector<long> calls(ring_calls.begin(), ring_calls.end());
+  const auto add = [&](std::string_view name, std::uint8_t operation, int error, unsigned one_in, unsigned may_lose,
+                       bool (*applies)(combination, engine_kind) = &completes) {
+    all.push_back({name, fault_kind::completion, calls, error, one_in, may_lose, applies, operation});
+  };
+  add("cqe recv ENOBUFS", receive_some, ENOBUFS, 3, 0);
+  add("cqe recv ECANCELED", receive_some, ECANCELED, 3, 0);
+  add("cqe recv EINTR", receive_some, EINTR, 3, 0);
+  add("cqe recv ENOMEM", receive_some, ENOMEM, 10, 1);
+  add("cqe recv once", receive_some, 0, 2, 0);
+  add("cqe send EINTR", send_some, EINTR, 5, 0);
+  add("cqe send ENOBUFS", send_some, ENOBUFS, 40, 1);
+  add("cqe send ENOMEM", send_some, ENOMEM, 40, 1);
+  add("cqe send ECANCELED", send_some, ECANCELED, 40, 1);
+  add("cqe send short", send_some, 0, 3, 0);
+  add("cqe wake EINTR", read_some, EINTR, 3, 0, &wakes_by_completion);
+  return all;
+}
+
 const fault_class* current = nullptr;
 fault_control* control = nullptr;
+completion_fault current_completion{};
 
 /// The seed and the number of the call decide which calls get a fault.
 bool is_chosen() noexcept {
@@ -170,7 +214,15 @@ long with_fault(const trapped_call& call) noexcept {
   return -current->error;
 }
 
+const completion_fault* choose(std::uint8_t operation) noexcept {
+  if (!control->active || operation != current_completion.operation || !is_chosen()) return nullptr;
+  ++control->injected;
+  ++control->elsewhere;
+  return &current_completion;
+}
+
 long decide(const trapped_call& call) noexcept {
+  if (current->kind == fault_kind::completion) return make_ring_call(call, &choose);
   if (!control->active || !matters(call)) return make(call);
   if (current->kind == fault_kind::real) return count_short_send(call);
   const bool chosen =
@@ -183,7 +235,7 @@ long decide(const trapped_call& call) noexcept {
 const std::vector<fault_class>& all_fault_classes() {
   static const std::vector<fault_class> all = [] {
     std::vector<fault_class> together;
-    for (auto part : {of_receiving(), of_sending(), of_accepting(), of_loops()})
+    for (auto part : {of_receiving(), of_sending(), of_accepting(), of_completions(), of_loops()})
       together.insert(together.end(), part.begin(), part.end());
     return together;
   }();
@@ -193,6 +245,7 @@ const std::vector<fault_class>& all_fault_classes() {
 void inject(const fault_class& what, fault_control& with) {
   current = &what;
   control = &with;
+  current_completion = {what.operation, -what.error, what.one_in};
   if (!what.calls.empty()) trap_calls(what.calls, &decide);
 }
 

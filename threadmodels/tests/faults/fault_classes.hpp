@@ -17,12 +17,13 @@
 namespace quintet::test {
 
 enum class fault_kind {
-  error,    ///< the call returns an error, and is not made
-  shorter,  ///< a receive takes only a few bytes
-  late,     ///< the call is made 50 ms later
-  real,     ///< no change; counts sends that the kernel has cut short
-  first,    ///< in each start of the server one call fails: the first, then the second, ...
-  stop,     ///< the parent stops the process for 200 ms
+  error,       ///< the call returns an error, and is not made
+  shorter,     ///< a receive takes only a few bytes
+  late,        ///< the call is made 50 ms later
+  real,        ///< no change; counts sends that the kernel has cut short
+  first,       ///< in each start of the server one call fails: the first, then the second, ...
+  stop,        ///< the parent stops the process for 200 ms
+  completion,  ///< io_uring's completion of a request has the error, which is not made; without an error: `shorter`
 };
 
 struct fault_class {
@@ -33,6 +34,7 @@ struct fault_class {
   unsigned one_in = 20;                                              ///< one call in this many gets a fault
   unsigned may_lose = 0;                                             ///< connections that each fault may end
   bool (*applies)(combination under, engine_kind engine) = nullptr;  ///< empty: everywhere
+  std::uint8_t operation = 0;                                        ///< fault_kind::completion: IORING_OP_...
 };
 
 [[nodiscard]] const std::vector<fault_class>& all_fault_classes();

@@ -99,12 +99,12 @@ int serve(const config& c, Handler handler, shared_state& state, bool fails_at_s
   waker wakes(state);
   state.faults.active = fails_at_start;
   bool goes = false;  // outlives the server, whose destructor runs posted functions
-  server<Handler> srv(c, handler);
+  server srv(c, handler);
   srv.main_loop().post([&]() noexcept { state.port = goes ? 0 : srv.port(); });
   wakes.set(&srv);
   const std::shared_ptr<void> before_it_goes(nullptr, [&](void*) {
     goes = true;
-    wakes.set<server<Handler>>(nullptr);
+    wakes.set<server>(nullptr);
   });
   srv.run();
   return 0;
@@ -248,7 +248,8 @@ bool check(const fault_class& what, combination under, engine_kind engine, row& 
 
 // Faults of a ring exist only in its engine.
 bool is_wanted(const fault_class& what, engine_kind engine) {
-  return is_long() || engine == engine_kind::epoll || what.name.find("ring") != what.name.npos;
+  const bool is_of_ring = what.kind == fault_kind::completion || what.name.find("ring") != what.name.npos;
+  return is_long() || engine == (is_of_ring ? engine_kind::uring : engine_kind::epoll);
 }
 
 /// Returns why the class was not run at all. A refusal by the kernel is reported first, because it can be repaired.

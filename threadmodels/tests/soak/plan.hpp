@@ -8,6 +8,7 @@
 #include <quintet/net/options/listen_options.hpp>
 #include <quintet/net/options/loop_options.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -19,6 +20,14 @@ using dice = std::mt19937_64;
 inline bool one_in(dice& random, unsigned n) { return random() % n == 0; }
 
 enum class ending_way { drain_after_clients, drain_among_clients, stop_among_clients };
+
+/// The nodes of the bus beside the server.
+struct bus_plan {
+  bool is_there = false;
+  bool repeats = false;  ///< to the successor of a node what the node has not acknowledged
+  engine_kind engine{};
+  std::size_t max_message = 0, max_unacknowledged = 0, ring_size = 0;
+};
 
 struct plan {
   std::uint64_t seed = 0;
@@ -34,6 +43,7 @@ struct plan {
   bool has_shortage = false;   ///< allocations of the server fail
   bool has_intruders = false;  ///< connections are closed and aborted by id
   ending_way ends{};
+  bus_plan bus;
 
   /// Returns whether a connection may end without an answer to all requests.
   [[nodiscard]] bool is_lossy() const {

@@ -2,6 +2,8 @@
 // service: what the handlers do with each request.
 #include "service.hpp"
 
+#include "messages.hpp"
+
 #include <quintet/net/asio.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -148,6 +150,7 @@ bool visit::serve(connection& c, const request& r) {
   }
   if (r.verb == 'l') change_limits(c, r.number);
   if (r.verb == 'm') move(*stage_, c, r.number);
+  if (r.verb == 'e' && stage_->bus() && r.number % 4 == 0) stage_->bus()->send_from_handler(r.number);
   write_reply(c, r);
   if (r.verb == 'n') ask_when_sent(*stage_, c);
   if (r.verb == 'f') c.flush();

@@ -13,6 +13,8 @@
 
 namespace quintet::test::soak {
 
+class messages;
+
 /// A request is a line, "<verb> <number> <size of the reply>" and filler. The verb says what the handler does.
 /// Each reply is a line "r <number> <size>" and so many bytes of pattern(). Other messages begin with another letter.
 struct request {
@@ -20,8 +22,9 @@ struct request {
   std::uint32_t number = 0;
   std::uint32_t size = 0;
 };
-/// e: replies. o: offloads. w: waits on the loop's clock. p: pauses. m: moves to another loop. f: flushes. l: sets
-/// other limits. b: replies in pieces. n: asks when it was sent. c: replies and closes. x: throws.
+/// e: replies; some send a message over the bus. o: offloads. w: waits on the loop's clock. p: pauses. m: moves to
+/// another loop. f: flushes. l: sets other limits. b: replies in pieces. n: asks when it was sent. c: replies and
+/// closes. x: throws.
 inline constexpr std::string_view verbs = "eeeeowpmflbncx";
 
 [[nodiscard]] std::string to_line(const request& r, std::size_t filler);
@@ -42,6 +45,9 @@ class stage {
   [[nodiscard]] std::vector<connection_id> take_paused();
   /// The loops to which connections may move; set before the clients begin.
   void set_loops(const std::vector<event_loop*>& loops) { loops_ = loops; }
+  /// The round's bus, if any; set before the clients begin.
+  void set_bus(messages* bus) { bus_ = bus; }
+  [[nodiscard]] messages* bus() const { return bus_; }
   [[nodiscard]] event_loop* loop(std::uint32_t number) const {
     return loops_.empty() ? nullptr : loops_[number % loops_.size()];
   }
@@ -51,6 +57,7 @@ class stage {
   std::string reported_;
   std::vector<connection_id> paused_;
   std::vector<event_loop*> loops_;
+  messages* bus_ = nullptr;
 };
 
 /// One connection's part of both handlers. Moves with its handler; never copied.

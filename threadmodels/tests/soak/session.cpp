@@ -171,7 +171,8 @@ class reader {
     } else {
       if (answered_ == script_.size()) return "more replies than requests";
       const request& r = script_[answered_];
-      if (head[0] != 'r' || number != r.number || size != r.size) return "not the next reply: " + head;
+      if (head[0] != 'r' || number != r.number || size != r.size)
+        return "reply " + std::to_string(answered_) + " is not that of '" + to_line(r, 0).substr(0, 20) + "': " + head;
       is_reply_ = true;
     }
     expected_ = pattern(number, size);
@@ -241,7 +242,7 @@ class exchange {
       bool moved = send();
       std::string wrong;
       moved = receive(wrong) || moved;
-      if (!wrong.empty()) return wrong;
+      if (!wrong.empty()) return wrong + " (" + script_.name() + ')';
       if (moved)
         progress_ = steady_clock::now();
       else

@@ -2,11 +2,12 @@
 // soak: rounds of everything at once: handlers, models, engines, moves, drains, pools, shared memory, other threads,
 // failing system calls and allocations. Each byte, counter and callback is checked. QUINTET_SOAK_SECONDS=3600 runs for
 // an hour, QUINTET_SOAK_SEED=7 begins with round 7, QUINTET_SOAK_ROUNDS=1 ends after one.
-// ctest: TIMEOUT 300
+// ctest: TIMEOUT 300 LIBS quintet::bus
 #include <boost/test/unit_test.hpp>
 
 #include "../../../net/tests/support/sequences/number_from.hpp"
 #include "failing_new.hpp"
+#include "messages.hpp"
 #include "plan.hpp"
 #include "service.hpp"
 #include "session.hpp"
@@ -21,6 +22,8 @@
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -45,7 +48,7 @@ config config_for(const plan& p, const std::string& unix_address) {
           .limits = p.limits,
           .advanced = {.accept = p.accept,
                        .priority = {.without_listener = true},
-                       .rebalance = {.factor = p.rebalances ? 1.1 : 0, .interval = 2ms, .cool_down = 2ms},
+                       .rebalance = {.factor = p.rebalances ? 1.1 : 0, .interval = 2ms},
                        .stalls = {.bound = p.is_watched ? 1000ms : 0ms}}};
 }
 
@@ -117,31 +120,45 @@ std::string judge(const stage& on, const Server& s) {
   return on.reported();
 }
 
+std::atomic<std::uint64_t> messages_delivered{0};
+
+void note_messages(messages& bus, std::string& wrong) {
+  const std::string here = bus.finish();
+  if (wrong.empty() && !here.empty()) wrong = "bus: " + here;
+  messages_delivered += bus.delivered();
+}
+
 // Threads that the server starts inherit the filter of failing calls, so it has a thread of its own from the beginning.
+// The clients' threads begin before it: a client that takes a failed call for success would damage the stream itself.
 template <class Handler, class Make>
 std::string run_server(const plan& p, stage& on, Make make) {
   std::string wrong;
   const std::string unix_address = fresh_unix_address();
   std::thread life([&] {
     const bool spared = failing_allocations::set_spared(true);
-    if (p.has_faults) make_calls_fail(p);
-    server<handler_factory<Make>> s(config_for(p, unix_address), handler_factory(make));
-    on.set_loops(s.loops());
     std::latch has_started(1);  // a start that fails is told: neither faults nor shortage before it
+    server* running = nullptr;
+    std::thread driver([&] {
+      const failing_allocations::spare while_driving;
+      has_started.wait();
+      wrong = live_through(p, on, *running, unix_address);
+    });
+    if (p.has_faults) make_calls_fail(p);
+    std::optional<messages> bus;
+    if (p.bus.is_there) on.set_bus(&bus.emplace(p));
+    server s(config_for(p, unix_address), handler_factory(make));
+    on.set_loops(s.loops());
+    running = &s;
     s.main_loop().post([&]() noexcept {
       faults_active = p.has_faults;
       failing_allocations::set_spared(false);
       has_started.count_down();
     });
-    std::thread driver([&] {
-      const failing_allocations::spare while_driving;
-      has_started.wait();
-      wrong = live_through(p, on, s, unix_address);
-    });
     s.run();
     failing_allocations::set_spared(true);
     driver.join();
     if (wrong.empty()) wrong = judge(on, s);
+    if (bus) note_messages(*bus, wrong);
     failing_allocations::set_spared(spared);
   });
   life.join();
@@ -177,7 +194,8 @@ BOOST_AUTO_TEST_CASE(everything_at_once) {
     BOOST_TEST(wrong.empty(), wrong << "; QUINTET_SOAK_SEED=" << p.seed << " QUINTET_SOAK_ROUNDS=1: " << to_string(p));
     if (!wrong.empty()) return;
   }
-  BOOST_TEST_MESSAGE(rounds << " rounds, " << faults_injected << " failed system calls");
+  BOOST_TEST_MESSAGE(rounds << " rounds, " << faults_injected << " failed system calls, " << completions_failed
+                            << " failed completions, " << messages_delivered << " messages");
   BOOST_TEST(rounds > 0U);
 }
 

@@ -2,6 +2,7 @@
 // trouble: the failing calls, and the thread of others.
 #include "trouble.hpp"
 
+#include "completion_faults.hpp"
 #include "failing_new.hpp"
 #include "system_call_trap.hpp"
 
@@ -36,6 +37,27 @@ constexpr std::array call_faults{
     call_fault{SYS_memfd_create, EMFILE, 4}, call_fault{SYS_eventfd2, EMFILE, 20},
 };
 
+// The same of requests to an io_uring: they fail in their completions. Numbers of enum io_uring_op.
+constexpr std::uint8_t poll_add = 6, accept_one = 13, read_some = 22, send_some = 26, receive_some = 27;
+constexpr std::array completion_faults{
+    completion_fault{receive_some, -ENOBUFS, 50},
+    completion_fault{receive_some, -ECANCELED, 50},
+    completion_fault{receive_some, -EINTR, 50},
+    completion_fault{receive_some, -ENOMEM, 2000},
+    completion_fault{receive_some, completion_fault::shorter, 10},
+    completion_fault{send_some, -EINTR, 50},
+    completion_fault{send_some, -ENOBUFS, 1000},
+    completion_fault{send_some, -ECANCELED, 1000},
+    completion_fault{send_some, completion_fault::shorter, 20},
+    completion_fault{poll_add, -ECANCELED, 50},
+    completion_fault{poll_add, -ENOMEM, 1000},
+    completion_fault{poll_add, completion_fault::shorter, 20},
+    completion_fault{read_some, -EINTR, 20},
+    completion_fault{accept_one, -EMFILE, 20},
+    completion_fault{accept_one, -ECANCELED, 20},
+    completion_fault{accept_one, completion_fault::shorter, 5},
+};
+
 std::atomic<std::uint64_t> fault_dice{1};
 
 // splitmix64. Threads share the sequence, so a seed gives similar rounds and not equal ones.
@@ -46,6 +68,16 @@ std::uint64_t next_dice() noexcept {
   return x ^ (x >> 31U);
 }
 
+const completion_fault* choose(std::uint8_t operation) noexcept {
+  if (!faults_active.load(std::memory_order_relaxed)) return nullptr;
+  for (const completion_fault& f : completion_faults)
+    if (f.operation == operation && next_dice() % f.one_in == 0) {
+      completions_failed.fetch_add(1, std::memory_order_relaxed);
+      return &f;
+    }
+  return nullptr;
+}
+
 long answer(const trapped_call& call) noexcept {
   const bool is_harmless = call.number == SYS_epoll_ctl && call.arguments[1] == EPOLL_CTL_DEL;  // needs no resources
   if (faults_active.load(std::memory_order_relaxed) && !is_harmless)
@@ -54,7 +86,8 @@ long answer(const trapped_call& call) noexcept {
         faults_injected.fetch_add(1, std::memory_order_relaxed);
         return -f.error;
       }
-  return untrapped(call.number, call.arguments);
+  const bool is_of_ring = std::ranges::find(ring_calls, call.number) != ring_calls.end();
+  return is_of_ring ? make_ring_call(call, &choose) : untrapped(call.number, call.arguments);
 }
 
 }  // namespace
@@ -63,10 +96,15 @@ void make_calls_fail(const plan& p) {
   fault_dice = p.seed;
   std::vector<long> calls;
   // Boost.Asio ignores the results of its own epoll_ctl(), so a refused one stops its timers for ever.
-  const bool has_asio = p.engine == engine_kind::asio || p.under.is_coroutine();
+  const bool has_asio =
+      p.engine == engine_kind::asio || p.under.is_coroutine() || (p.bus.is_there && p.bus.engine == engine_kind::asio);
   for (const call_fault& f : call_faults)
     if (!(has_asio && f.call == SYS_epoll_ctl) && std::ranges::find(calls, f.call) == calls.end())
       calls.push_back(f.call);
+  const bool has_ring = p.engine == engine_kind::uring || (p.bus.is_there && p.bus.engine == engine_kind::uring);
+  if (has_ring && can_fail_completions())
+    for (const long call : ring_calls)
+      if (std::ranges::find(calls, call) == calls.end()) calls.push_back(call);
   trap_calls(calls, &answer);
 }
 

@@ -16,7 +16,7 @@ namespace quintet::test::soak {
 /// set. Cannot be undone.
 void make_calls_fail(const plan& p);
 inline std::atomic<bool> faults_active{false};
-inline std::atomic<std::uint64_t> faults_injected{0};
+inline std::atomic<std::uint64_t> faults_injected{0}, completions_failed{0};
 
 /// A thread that sends, posts and resumes through the registry; intruders also close and abort. Under shortage, it arms
 /// failing allocations. Ends with the object.

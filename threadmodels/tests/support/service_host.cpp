@@ -17,9 +17,9 @@ namespace {
 
 /// Calls stop() before run() if `stop_now` is true.
 template <class Handler>
-class prepared_server : public server<Handler> {
+class prepared_server : public server {
  public:
-  prepared_server(const config& c, Handler h, bool stop_now) : server<Handler>(c, h) {
+  prepared_server(const config& c, Handler h, bool stop_now) : server(c, h) {
     if (stop_now) this->stop();
   }
 };

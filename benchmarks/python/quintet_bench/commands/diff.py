@@ -115,7 +115,7 @@ def warnings(before: Document, after: Document) -> list[str]:
 def _name(what: Change, changes: list[Change]) -> str:
     """The server's name, and what distinguishes it from others of the same name."""
     alike = [c for c in changes if shape_text(c) == shape_text(what) and label_of(c) == label_of(what)]
-    forms = {"accept": ", {}", "offload": ", offload {}", "pool_per_loop": ", a pool for each loop", "loops": ", {} loops",
+    forms = {"accept": ", {}", "offload": ", offload {}", "loops": ", {} loops",
              "client_threads": ", {} client threads"}
     return label_of(what) + "".join(form.format(what[key]) for key, form in forms.items()
                                     if what[key] and any(other[key] != what[key] for other in alike))

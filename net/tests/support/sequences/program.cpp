@@ -55,8 +55,8 @@ void begin_to_connect(stage& on, life& l, connection& c, std::uint32_t amount) {
   const std::string target = on.target(amount % 2 == 0);
   if (here != &c.loop() || l.breaks_off || target.empty()) return;
   auto made = std::make_shared<std::unique_ptr<connector>>();
-  *made = std::make_unique<connector>(*here, connect_options{}, [here](error_code failed, int handle) {
-    if (!failed) here->io().close(handle);
+  *made = std::make_unique<connector>(*here, connect_options{}, [here](error_code failed, stream_handle stream) {
+    if (!failed) here->io().close(std::move(stream));
   });
   (*made)->start(destination(target));
   l.breaks_off = [made, here]() noexcept {  // a connector is destroyed on its loop

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// memory_shortage_test: all allocations of two nodes of a process fail for a while, from each place on. No message is
+// lost without a report or doubled, and no link stays without a connection.
+// ctest: NOT_UNDER thread
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "../../threadmodels/tests/support/failing_new.hpp"
+#include "bus_world.hpp"
+
+namespace quintet::test {
+namespace {
+
+namespace data = boost::unit_test::data;
+
+constexpr std::uint64_t count = 5;
+
+bus_options options_of(std::uint64_t id) { return {.id = id, .listen = {fresh_bus_address()}}; }
+
+/// Drives both nodes while allocations fail.
+void turn_without_memory(noting_node& one, noting_node& two, std::uint64_t first) {
+  allocations.fail_number(first, 1'000'000);
+  const failing_allocations::spare not_here(false);
+  for (int i = 0; i < 10; ++i) {
+    one.node.loop().poll();
+    two.node.loop().poll();
+  }
+  allocations.disarm();
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(nothing_is_lost_without_memory, data::make({bus_route::mem, bus_route::unix_socket}), route) {
+  const failing_allocations::spare spared;
+  for (std::uint64_t first = 1; first <= 30; ++first) {
+    noting_node one(options_of(1)), two(options_of(2));
+    for (noting_node* n : {&one, &two}) n->keeps = false;
+    one.node.use_route(2, route);
+    one.node.connect(2, two.node.addresses());
+    one.node.use_route(2, route);
+    BOOST_TEST_REQUIRE(drive_until({&one, &two}, [&] { return two.node.route_of(1) == route; }));
+    std::uint64_t told = 0, arrived = 0;
+    const auto note = [&](error_code failed) {
+      ++told;
+      if (!failed) ++arrived;
+    };
+    for (std::uint64_t i = 0; i < count; ++i) {
+      BOOST_TEST(!one.node.send(2, std::string(20'000, 'x'), note));
+      BOOST_TEST(!two.node.send(1, std::string(20'000, 'x'), note));
+    }
+    turn_without_memory(one, two, first);
+    BOOST_TEST_REQUIRE(drive_until({&one, &two}, [&] { return told == 2 * count; }), "from allocation " << first);
+    BOOST_TEST(one.count + two.count == arrived);
+    BOOST_TEST(!one.node.send(2, "last", note));  // the link works
+    BOOST_TEST_REQUIRE(drive_until({&one, &two}, [&] { return told > 2 * count; }), "from allocation " << first);
+    BOOST_TEST(one.count + two.count == arrived);
+  }
+}
+
+}  // namespace quintet::test
