@@ -178,11 +178,13 @@ link* node::next_hop(std::uint64_t to, const link* from) const noexcept {
   return usable(up) ? up : nullptr;
 }
 
-// Answers to nodes behind a child find their way back. When the table is full, it begins anew.
-void node::learn(std::uint64_t source, const link& by) {
+// Answers to nodes behind a child find their way back. When the table is full, it begins anew. Without memory, the next
+// message of that node is noted.
+void node::learn(std::uint64_t source, const link& by) noexcept try {
   if (source == context_.id() || source == by.id() || links_.contains(source)) return;
   if (learned_.size() >= most_learned) learned_.clear();
   learned_[source] = by.id();
+} catch (const std::bad_alloc&) {
 }
 
 void node::routed(link& from, const frame_header& h, const routing& r, bytes body) {
@@ -196,19 +198,24 @@ void node::routed(link& from, const frame_header& h, const routing& r, bytes bod
     context_.add({r.source, payload});
     return give_back(r, h.flags, {});
   }
-  error_code failed = system_error_code(ELOOP);
-  if (h.hops < context_.options().max_hops) {
-    link* const to = next_hop(r.destination, &from);
-    const frame_header passed{frame_type::routed, h.flags, static_cast<std::uint8_t>(h.hops + 1)};
-    failed = to ? to->append(passed, {}, body) : system_error_code(EHOSTUNREACH);
-  }
+  const error_code failed = forward(from, h, r.destination, body);
   if (!failed) return context_.counters().forwarded.add();
   (failed == errc::output_full ? context_.counters().refused : context_.counters().unroutable).add();
   give_back(r, h.flags, failed);
 }
 
+// The message counts as received. So it is refused, and counted, where there is no memory for it.
+error_code node::forward(const link& from, const frame_header& h, std::uint64_t to, bytes body) noexcept try {
+  if (h.hops >= context_.options().max_hops) return system_error_code(ELOOP);
+  link* const by = next_hop(to, &from);
+  if (!by) return system_error_code(EHOSTUNREACH);
+  return by->append({frame_type::routed, h.flags, static_cast<std::uint8_t>(h.hops + 1)}, {}, body);
+} catch (const std::bad_alloc&) {
+  return errc::output_full;
+}
+
 // A receipt that cannot be sent is lost: the source's completion then times out.
-void node::give_back(const routing& r, std::uint8_t flags, error_code why) {
+void node::give_back(const routing& r, std::uint8_t flags, error_code why) noexcept try {
   if ((flags & wants_receipt) == 0) return;
   if (r.source == context_.id()) return receipts_.take(r.tag, why);
   link* const by = next_hop(r.source, nullptr);
@@ -217,6 +224,7 @@ void node::give_back(const routing& r, std::uint8_t flags, error_code why) {
   std::array<char, sizeof(std::uint32_t)> result{};
   store(result.data(), index_of(why));
   (void)by->append({frame_type::routed, is_receipt}, {encoded.data(), encoded.size()}, {result.data(), result.size()});
+} catch (const std::bad_alloc&) {
 }
 
 }  // namespace quintet::bus

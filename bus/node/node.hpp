@@ -62,9 +62,10 @@ class node final : private link_user {
   /// Returns the link of an accepted wire, or nullptr if the peer is refused.
   [[nodiscard]] link* link_for_accepted(const hello& h);
   [[nodiscard]] link* next_hop(std::uint64_t to, const link* from) const noexcept;
-  void learn(std::uint64_t source, const link& by);
+  void learn(std::uint64_t source, const link& by) noexcept;
   error_code send_routed(std::uint64_t to, bytes payload, completion done);
-  void give_back(const routing& r, std::uint8_t flags, error_code why);
+  [[nodiscard]] error_code forward(const link& from, const frame_header& h, std::uint64_t to, bytes body) noexcept;
+  void give_back(const routing& r, std::uint8_t flags, error_code why) noexcept;
   void take_posted();
   [[nodiscard]] bool take_one(mailbox::message& m, bytes payload) noexcept;
 
