@@ -18,6 +18,7 @@ link::link(node_context& node, transport& wires, link_user& user, std::uint64_t 
         user_.unreachable(*this);
       }),
       dialer_(node, *this) {
+  node_.add_peer(id);
   node_.loop().start(unreachable_, node_.options().unreachable_after);
 }
 
@@ -25,6 +26,7 @@ link::~link() {
   dialer_.stop();
   for (wire* w : {current_, retiring_, arriving_})
     if (w) w->abandon();
+  node_.remove_peer(id_);
 }
 
 // ---- Connections ----------------------------------------------------------------------------------------------------

@@ -22,24 +22,34 @@ void node_context::deliver() {
 
 std::map<std::uint64_t, bus_route> node_context::routes() const {
   const std::lock_guard lock(routes_mutex_);
-  return routes_;
+  std::map<std::uint64_t, bus_route> all;
+  for (const auto& [peer, route] : routes_)
+    if (route) all.emplace(peer, *route);
+  return all;
 }
 
 std::optional<bus_route> node_context::route_of(std::uint64_t peer) const {
   const std::lock_guard lock(routes_mutex_);
   const auto found = routes_.find(peer);
-  return found == routes_.end() ? std::nullopt : std::optional(found->second);
+  return found == routes_.end() ? std::nullopt : found->second;
+}
+
+void node_context::add_peer(std::uint64_t peer) {
+  const std::lock_guard lock(routes_mutex_);
+  routes_.try_emplace(peer);
+}
+
+void node_context::remove_peer(std::uint64_t peer) noexcept {
+  const std::lock_guard lock(routes_mutex_);
+  routes_.erase(peer);
 }
 
 void node_context::report_route(std::uint64_t peer, std::optional<bus_route> route) noexcept {
+  {
+    const std::lock_guard lock(routes_mutex_);
+    if (const auto known = routes_.find(peer); known != routes_.end()) known->second = route;
+  }
   guarded([&] {
-    {
-      const std::lock_guard lock(routes_mutex_);
-      if (route)
-        routes_[peer] = *route;
-      else
-        routes_.erase(peer);
-    }
     if (options_.on_route) options_.on_route(peer, route);
   });
 }

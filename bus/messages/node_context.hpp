@@ -52,6 +52,10 @@ class node_context {
   }
   /// Exceptions are those of on_messages.
   void deliver();
+  /// There is a link to this peer from now on, or none. Throws std::bad_alloc.
+  void add_peer(std::uint64_t peer);
+  void remove_peer(std::uint64_t peer) noexcept;
+  /// Needs no memory: a route that nobody hears of would stay unknown.
   void report_route(std::uint64_t peer, std::optional<bus_route> route) noexcept;
   void report_room(std::uint64_t peer) noexcept {
     if (options_.on_room && !has_ended_) guarded([&] { options_.on_room(peer); });
@@ -90,7 +94,7 @@ class node_context {
   std::size_t batch_size_ = 0;
 
   mutable std::mutex routes_mutex_;
-  std::map<std::uint64_t, bus_route> routes_;
+  std::map<std::uint64_t, std::optional<bus_route>> routes_;  // of all peers
 };
 
 }  // namespace quintet::bus

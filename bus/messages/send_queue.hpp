@@ -50,7 +50,8 @@ class send_queue {
     std::size_t offset = 0;
   };
 
-  send_queue(chunk_store& store, std::size_t limit) noexcept : store_(store), limit_(limit) {}
+  /// Throws std::bad_alloc: an empty deque of libstdc++ has memory.
+  send_queue(chunk_store& store, std::size_t limit) : store_(store), limit_(limit) {}
 
   /// Returns space for a frame, or nullptr if the queue is full. Throws std::bad_alloc.
   [[nodiscard]] char* reserve(std::size_t frame) {

@@ -9,6 +9,8 @@
 #include "../../threadmodels/tests/support/failing_new.hpp"
 #include "bus_world.hpp"
 
+#include <vector>
+
 namespace quintet::test {
 namespace {
 
@@ -56,6 +58,24 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_without_memory, data::make({bus_route::mem,
   }
 }
 
+// The caller of connect() calls it again, as the log and on_route tell.
+BOOST_DATA_TEST_CASE(nodes_that_connect_without_memory_connect_later,
+                     data::make({bus_route::mem, bus_route::unix_socket}), route) {
+  const failing_allocations::spare spared;
+  for (std::uint64_t first = 1; first <= 60; ++first) {
+    noting_node one({.id = 1}), two(options_of(2));
+    const auto connect = [&] {
+      one.node.connect(2, two.node.addresses());
+      one.node.use_route(2, route);
+    };
+    connect();
+    turn_without_memory({&one, &two}, first);
+    connect();
+    const auto is_connected = [&] { return one.node.route_of(2) == route && two.node.route_of(1) == route; };
+    BOOST_TEST(drive_until({&one, &two}, is_connected), "from allocation " << first);
+  }
+}
+
 // Messages without a completion, of which only the counters tell.
 BOOST_DATA_TEST_CASE(a_node_without_memory_counts_what_it_does_not_forward,
                      data::make({bus_route::mem, bus_route::unix_socket}), route) {
@@ -71,7 +91,8 @@ BOOST_DATA_TEST_CASE(a_node_without_memory_counts_what_it_does_not_forward,
       n->node.connect(100, hub.node.addresses());
       n->node.use_route(100, route);
     }
-    BOOST_TEST_REQUIRE(drive_until(all, [&] { return hub.node.route_of(1) == route && hub.node.route_of(2) == route; }));
+    BOOST_TEST_REQUIRE(
+        drive_until(all, [&] { return hub.node.route_of(1) == route && hub.node.route_of(2) == route; }));
     for (std::uint64_t i = 0; i < count; ++i) BOOST_TEST(!one.node.send(2, std::string(20'000, 'x')));
     turn_without_memory(all, first);
     BOOST_TEST_CONTEXT("from allocation " << first) {

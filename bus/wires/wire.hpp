@@ -41,7 +41,7 @@ class wire_user {
   virtual void lost(wire& w) noexcept = 0;
 
  protected:
-  wire_user(node_context& node, std::uint64_t id) noexcept
+  wire_user(node_context& node, std::uint64_t id)
       : id_(id), epoch_(node.random()() | 1U), out_(node.chunks(), node.options().max_unacknowledged) {}
   ~wire_user() = default;
 
