@@ -2,7 +2,7 @@
 // soak: rounds of everything at once: handlers, models, engines, moves, drains, pools, shared memory, other threads,
 // failing system calls and allocations. Each byte, counter and callback is checked. QUINTET_SOAK_SECONDS=3600 runs for
 // an hour, QUINTET_SOAK_SEED=7 begins with round 7, QUINTET_SOAK_ROUNDS=1 ends after one.
-// ctest: TIMEOUT 300 LIBS quintet::bus
+// ctest: TIMEOUT 300 LIBS quintet::rebalancer quintet_threadmodels_test_support
 #include <boost/test/unit_test.hpp>
 
 #include "../../../net/tests/support/sequences/number_from.hpp"
