@@ -177,6 +177,24 @@ BOOST_DATA_TEST_CASE(each_command_behind_a_slow_one_is_executed, bdata::make(all
   if (!c.under.is_coroutine()) BOOST_TEST(r.reason == ECONNRESET);
 }
 
+// Over TCP the peer's kernel takes the replies, and drops them.
+BOOST_DATA_TEST_CASE(each_command_of_a_peer_that_only_sends_is_executed, bdata::make(all_cases()), c) {
+  if (!c.over_unix) return;
+  record r;
+  r.waits = true;
+  with_server(c, r, {}, [&](const address& at) {
+    const int fd = connect_to(at);
+    client only_sends = client::over(fd);
+    BOOST_REQUIRE(::shutdown(fd, SHUT_RD) == 0);
+    BOOST_TEST(only_sends.send(requests(commands)));
+    BOOST_TEST(r.first.await_waiting(1));
+    r.first.open();
+    BOOST_TEST(eventually([&] { return r.closed.load(); }));
+  });
+  BOOST_TEST(r.executed == commands);
+  BOOST_TEST(r.failed_notices == 1);
+}
+
 BOOST_DATA_TEST_CASE(paused_input_outlives_the_reset, bdata::make(all_cases()), c) {
   record r;
   r.pauses = true;
