@@ -88,6 +88,28 @@ struct executing_coroutine {
   awaitable<> operator()(stream& s) const { return execute_all(s, *r); }
 };
 
+/// Answers the first command by a reply without end.
+struct endless {
+  record* r;
+  void operator()(connection& c, bytes) const {
+    r->first.wait();
+    on_writable(c);
+  }
+  void on_writable(connection& c) const {
+    while (c.writable()) c.write(std::string(10'000, 'x'));
+  }
+  void on_close(connection&, error_code) const { r->closed = true; }
+};
+struct endless_coroutine {
+  record* r;
+  awaitable<> operator()(stream& s) const {
+    const auto command = co_await s.read_until("\n");
+    r->first.wait();
+    while (command && co_await s.until_writable()) s.write(std::string(10'000, 'x'));
+    r->closed = true;
+  }
+};
+
 struct case_of {
   combination under;
   bool over_unix;
@@ -102,13 +124,12 @@ std::vector<case_of> all_cases() {
   return all;
 }
 
-config options_for(const case_of& c, connection_limits limits = {}) {
+config options_for(const case_of& c) {
   static int number = 0;
   const std::string name = "unix:@quintet-reset-" + std::to_string(::getpid()) + "-" + std::to_string(++number);
   return {.listen = {c.over_unix ? name : "127.0.0.1:0"},
           .model = c.under.kind,
-          .threads = {.loops = 1, .workers = {2, 2}},
-          .limits = limits};
+          .threads = {.loops = 1, .workers = {2, 2}}};
 }
 
 int connect_to(const address& at) {
@@ -117,15 +138,14 @@ int connect_to(const address& at) {
   return fd;
 }
 
+template <class Handler, class Body>
+void with_handler(const case_of& c, const Handler& h, Body body) {
+  running<server> srv(options_for(c), h);
+  body(srv->addresses().front());
+}
 template <class Body>
-void with_server(const case_of& c, record& r, const connection_limits& limits, Body body) {
-  if (c.under.is_coroutine()) {
-    running<server> srv(options_for(c, limits), executing_coroutine{&r});
-    body(srv->addresses().front());
-  } else {
-    running<server> srv(options_for(c, limits), executing(r));
-    body(srv->addresses().front());
-  }
+void with_server(const case_of& c, record& r, Body body) {
+  c.under.is_coroutine() ? with_handler(c, executing_coroutine{&r}, body) : with_handler(c, executing(r), body);
 }
 
 std::string requests(int count) {
@@ -153,7 +173,7 @@ void send_and_close(int fd, int count) {
 
 BOOST_DATA_TEST_CASE(each_command_is_executed, bdata::make(all_cases()), c) {
   record r;
-  with_server(c, r, {}, [&](const address& at) {
+  with_server(c, r, [&](const address& at) {
     send_and_close(connect_to(at), commands);
     BOOST_TEST(eventually([&] { return r.closed.load(); }));
   });
@@ -164,7 +184,7 @@ BOOST_DATA_TEST_CASE(each_command_is_executed, bdata::make(all_cases()), c) {
 BOOST_DATA_TEST_CASE(each_command_behind_a_slow_one_is_executed, bdata::make(all_cases()), c) {
   record r;
   r.waits = true;
-  with_server(c, r, {}, [&](const address& at) {
+  with_server(c, r, [&](const address& at) {
     send_and_close(connect_to(at), commands);
     BOOST_TEST(r.first.await_waiting(1));
     r.first.open();
@@ -182,7 +202,7 @@ BOOST_DATA_TEST_CASE(each_command_of_a_peer_that_only_sends_is_executed, bdata::
   if (!c.over_unix) return;
   record r;
   r.waits = true;
-  with_server(c, r, {}, [&](const address& at) {
+  with_server(c, r, [&](const address& at) {
     const int fd = connect_to(at);
     client only_sends = client::over(fd);
     BOOST_REQUIRE(::shutdown(fd, SHUT_RD) == 0);
@@ -195,10 +215,25 @@ BOOST_DATA_TEST_CASE(each_command_of_a_peer_that_only_sends_is_executed, bdata::
   BOOST_TEST(r.failed_notices == 1);
 }
 
+BOOST_DATA_TEST_CASE(a_reply_without_end_to_a_peer_that_only_sends_ends, bdata::make(all_cases()), c) {
+  if (!c.over_unix) return;
+  record r;
+  const auto body = [&](const address& at) {
+    const int fd = connect_to(at);
+    client only_sends = client::over(fd);
+    BOOST_REQUIRE(::shutdown(fd, SHUT_RD) == 0);
+    BOOST_TEST(only_sends.send(requests(1)));
+    BOOST_TEST(r.first.await_waiting(1));
+    r.first.open();
+    BOOST_TEST(eventually([&] { return r.closed.load(); }));
+  };
+  c.under.is_coroutine() ? with_handler(c, endless_coroutine{&r}, body) : with_handler(c, endless{&r}, body);
+}
+
 BOOST_DATA_TEST_CASE(paused_input_outlives_the_reset, bdata::make(all_cases()), c) {
   record r;
   r.pauses = true;
-  with_server(c, r, {}, [&](const address& at) {
+  with_server(c, r, [&](const address& at) {
     const int fd = connect_to(at);
     BOOST_TEST(::send(fd, "SET k v\n", 8, MSG_NOSIGNAL) == 8);
     BOOST_TEST(eventually([&] { return r.paused.load(); }));
