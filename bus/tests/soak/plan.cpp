@@ -84,9 +84,6 @@ plan make_plan(std::uint64_t seed) {
   p.has_intruders = one_in(random, 4);
   p.ends = pick(random, endings);
   p.bus = draw_bus(random, all_engines);
-  // Without this line QUINTET_SOAK_SEED=135 fails in one run of sixty: a completion tells that a message has arrived that
-  // has not. The cause is not known.
-  if (p.has_faults) p.bus.is_there = false;
   return p;
 }
 
