@@ -67,8 +67,7 @@ void connection_context::watch_time() noexcept {
 }
 
 // A drain does not wait for a paused handler, which may never resume. A throttle ends by itself.
-bool connection_context::is_drain_finished() const noexcept {
-  if (!is_draining()) return false;
+bool connection_context::has_drained() const noexcept {
   if (baton_flags_.input.paused) return true;
   return (!loop_flags_.input.has_more_to_drain || loop_flags_.input.peer_ended) && !has_unseen_input();
 }

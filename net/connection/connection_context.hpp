@@ -118,7 +118,7 @@ class connection_context : public stream_channel {
            (enabled_.classify && baton_flags_.input.has_unread && (in.peer_ended || is_draining()));
   }
   /// [loop, baton] Returns whether the connection drains and the handler has seen all input it will see.
-  [[nodiscard]] bool is_drain_finished() const noexcept;
+  [[nodiscard]] bool is_drain_finished() const noexcept { return is_draining() && has_drained(); }
   /// [loop, baton] Returns whether the server ignores input, so that the peer's clocks stand still. In model 1 the
   /// thread blocks in send() while output waits.
   [[nodiscard]] bool ignores_input() const noexcept {
@@ -154,6 +154,8 @@ class connection_context : public stream_channel {
   const handoff_constants constants_;
 
  private:
+  [[nodiscard]] bool has_drained() const noexcept;
+
   alignas(4) connection_loop_flags loop_flags_;
   connection_baton_flags baton_flags_;
 

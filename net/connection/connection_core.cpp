@@ -68,7 +68,8 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
 
 // ---- Input ----------------------------------------------------------------------------------------------------------
 
-void connection_core::on_received(bytes arrived) noexcept {
+// Flat, as g++ calls both: a batch for a pool takes 25 instructions less (benchmarks/budget/check).
+[[gnu::flatten]] void connection_core::on_received(bytes arrived) noexcept {
   if (accepts(arrived.size())) take_in(arrived);
 }
 

@@ -95,7 +95,8 @@ class connection_core : public session_interface, public loop_member, public wor
     output_.prepare(*this);
     return true;
   }
-  void fast_path_done(bytes arrived, std::size_t used) noexcept {
+  // Inlined by force, as g++ does not: a batch takes 28 instructions less of 159 (benchmarks/budget/check).
+  [[gnu::always_inline]] void fast_path_done(bytes arrived, std::size_t used) noexcept {
     guard_.leave();
     if (used < arrived.size()) [[unlikely]]
       fail_if(input_.append(*this, arrived.substr(used)));

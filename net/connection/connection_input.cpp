@@ -156,8 +156,7 @@ end_reason connection_input::charge(context& c) noexcept {
 
 // If the handler reported input of its own, the end of its batch charges it.
 end_reason connection_input::charge_less(context& c) noexcept {
-  const bool is_charged = c.extras_ && c.extras_->input.charged_ > 0;
-  return is_charged && !c.baton_flags().core.has_changes ? charge(c) : end_reason();
+  return c.extras_->input.charged_ > 0 && !c.baton_flags().core.has_changes ? charge(c) : end_reason();
 }
 
 void connection_input::release_charge(context& c) noexcept {

@@ -107,7 +107,7 @@ class connection_input {
     c.baton_flags(key()).is_lent = false;
     if (!unread_.has_storage() || c.baton_flags().input.has_unread) return {};
     c.loop_.buffers().recycle(unread_);
-    return charge_less(c);
+    return c.extras_ ? charge_less(c) : end_reason();
   }
 
   // ---- Both [loop, baton] ----

@@ -30,6 +30,12 @@ void stream::run_open() noexcept {
   root_.start(*this);
 }
 
+// The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
+inline void stream::hand_back() noexcept {
+  note_progress(has_progressed());
+  connection_handoff::give_back(*this);
+}
+
 void stream::ended(bool by_exception) noexcept {
   ended_ = true;
   use_lent();
@@ -41,12 +47,6 @@ void stream::ended(bool by_exception) noexcept {
     close_is_done();
   else
     hand_back();
-}
-
-// The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
-void stream::hand_back() noexcept {
-  note_progress(has_progressed());
-  connection_handoff::give_back(*this);
 }
 
 /// Marks the input of the coroutine's last read as used.

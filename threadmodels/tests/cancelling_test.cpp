@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // cancelling_test: a coroutine that begins operations after the end of its connection, or during a drain, in every
-// model. ctest: EACH_ENGINE
+// model.
+// ctest: EACH_ENGINE
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // threads_refused_test: the system refuses threads: of a server that starts. Sanitizers need more memory than it
-// leaves. ctest: NOT_UNDER address|thread
+// leaves.
+// ctest: NOT_UNDER address|thread
 #include <boost/test/unit_test.hpp>
 
 #include <quintet/threadmodels/server.hpp>

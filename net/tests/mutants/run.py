@@ -171,6 +171,14 @@ def kill_session(test):
     test.wait()
 
 
+def commit():
+    """Returns the commit's hash, or nothing outside of a clone or without git."""
+    try:
+        return subprocess.run(['git', 'rev-parse', 'HEAD'], cwd=ROOT, text=True, capture_output=True).stdout.strip()
+    except FileNotFoundError:
+        return ''
+
+
 def choose(mutants, arguments):
     if not arguments or arguments == ['--all']:
         return mutants
@@ -178,8 +186,7 @@ def choose(mutants, arguments):
         if unknown := set(arguments) - {m.name for m in mutants}:
             raise Wrong(f'no mutant is called {", ".join(sorted(unknown))}; there are: {" ".join(m.name for m in mutants)}')
         return [m for m in mutants if m.name in arguments]
-    seed = os.environ.get('QUINTET_MUTANTS_SEED') or subprocess.run(
-        ['git', 'rev-parse', 'HEAD'], cwd=ROOT, text=True, capture_output=True).stdout.strip() or '1'
+    seed = os.environ.get('QUINTET_MUTANTS_SEED') or commit() or '1'
     quick = [m for m in mutants if 'Waits' not in m.fields]
     chosen = random.Random(seed).sample(quick, min(int(arguments[1]), len(quick)))
     print(f'by QUINTET_MUTANTS_SEED={seed}: {" ".join(m.name for m in chosen)}')

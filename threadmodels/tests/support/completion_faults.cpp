@@ -2,10 +2,13 @@
 // completion_faults: finds the requests of a ring in its shared memory, and changes them before they are submitted.
 #include "completion_faults.hpp"
 
+#include <quintet/base/build/sanitizers.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 
 #include <sys/utsname.h>
 
@@ -18,12 +21,14 @@ namespace {
 
 static_assert(ring_calls == std::array<long, 3>{SYS_io_uring_setup, SYS_io_uring_enter, SYS_mmap});
 
-constexpr unsigned inject_result = 1;  // IORING_NOP_INJECT_RESULT, which older headers lack
+// Older headers lack IORING_NOP_INJECT_RESULT and IORING_SETUP_NO_SQARRAY.
+constexpr unsigned inject_result = 1, without_array = 1U << 16U;
 constexpr std::size_t most_rings = 1024, most_altered = 64;
 
 /// A ring's submission queue, by the ring's descriptor.
 struct submissions {
   std::atomic<bool> is_ring{false};
+  bool has_array = true;  // of places in `entries`; liburing does without since 2.6
   io_sqring_offsets at{};
   std::atomic<char*> queue{nullptr};
   std::atomic<io_uring_sqe*> entries{nullptr};
@@ -33,8 +38,7 @@ struct submissions {
   }
   [[nodiscard]] io_uring_sqe& entry(unsigned number) const noexcept {
     const unsigned place = number & word(at.ring_mask);
-    const unsigned index = reinterpret_cast<unsigned*>(queue.load() + at.array)[place];
-    return entries.load()[index];
+    return entries.load()[has_array ? reinterpret_cast<unsigned*>(queue.load() + at.array)[place] : place];
   }
 };
 std::array<submissions, most_rings> rings;
@@ -51,7 +55,9 @@ long set_up(const trapped_call& call) noexcept {
   submissions& s = rings[static_cast<std::size_t>(ring)];
   s.queue = nullptr;
   s.entries = nullptr;
-  s.at = reinterpret_cast<const io_uring_params*>(call.arguments[1])->sq_off;
+  const auto& made = *reinterpret_cast<const io_uring_params*>(call.arguments[1]);
+  s.at = made.sq_off;
+  s.has_array = (made.flags & without_array) == 0;
   s.is_ring = true;
   return ring;
 }
@@ -92,7 +98,7 @@ long enter(const trapped_call& call, choose_fault choose) noexcept {
   if (!s || !s->queue.load() || !s->entries.load()) return untrapped(call.number, call.arguments);
   struct altered {
     unsigned number;
-    io_uring_sqe before;
+    std::array<char, sizeof(io_uring_sqe)> before;  // some headers let the struct end in an array without a size
   };
   std::array<altered, most_altered> all;  // not initialised: the first `count` are set
   std::size_t count = 0;
@@ -101,13 +107,15 @@ long enter(const trapped_call& call, choose_fault choose) noexcept {
     io_uring_sqe& request = s->entry(number);
     const completion_fault* const fault = choose(request.opcode);
     if (!fault) continue;
-    all[count++] = {number, request};
+    all[count].number = number;
+    std::memcpy(all[count++].before.data(), &request, sizeof request);
     apply(*fault, request);
   }
   const long result = untrapped(call.number, call.arguments);
   const unsigned taken = s->word(s->at.head) - first;
   for (std::size_t i = 0; i < count; ++i)
-    if (all[i].number - first >= taken) s->entry(all[i].number) = all[i].before;
+    if (all[i].number - first >= taken)
+      std::memcpy(&s->entry(all[i].number), all[i].before.data(), sizeof(io_uring_sqe));
   return result;
 }
 
@@ -116,6 +124,8 @@ long enter(const trapped_call& call, choose_fault choose) noexcept {
 bool can_fail_completions() noexcept {
   utsname system{};
   int version = 0, minor = 0;
+  if (thread_sanitizer)
+    return false;  // it does not see the kernel's accesses to a ring, and delays the signals of traps
   if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &version, &minor) != 2) return false;
   return can_trap() && (version > 6 || (version == 6 && minor >= 10));
 }
