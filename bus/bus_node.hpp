@@ -62,13 +62,16 @@ class bus_node {
   /// the fastest. While the route does not work, a link without a connection takes any other.
   void use_route(std::uint64_t peer, std::optional<bus_route> route);
 
-  /// [any thread] Sends a message. On the node's loop, its route is the peer's link, or a node that forwards it. The
-  /// completion is called once on the loop: without an error when the peer, or the destination of a forwarded message,
-  /// has it. See doc/bus.md for the errors. If send() returns an error, the message is not sent and the completion not
-  /// called: errc::message_too_big, errc::stopped, EHOSTUNREACH (on the loop), and errc::output_full: on the loop a
-  /// link's queue is full, or max_receipts is reached, and on_room follows; else as much waits as max_posted allows.
-  /// Other threads' messages leave in batches, each thread's in its order. They wait in memory that max_posted bounds
-  /// while a link's queue is full. Throws std::bad_alloc without effect.
+  /// [any thread] Sends a message. The completion is called once on the loop, without an error once the destination has
+  /// the message. An error that send() returns means: not sent, no completion. The errors: errc::message_too_big,
+  /// errc::stopped, and by the caller:
+  ///
+  ///   on the loop     EHOSTUNREACH: no route. errc::output_full: the link's queue is full, or with a completion
+  ///                   max_receipts is reached; on_room follows
+  ///   other threads   errc::output_full: max_posted is reached; no on_room. Also on the loop for a message to the node
+  ///                   itself. A missing route reaches the completion
+  ///
+  /// The order of each thread's messages is kept. Throws std::bad_alloc without effect. See doc/bus.md.
   error_code send(std::uint64_t to, bytes payload);
   error_code send(std::uint64_t to, bytes payload, completion done);
 

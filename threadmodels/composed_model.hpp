@@ -9,7 +9,7 @@
 
 namespace quintet {
 
-/// Has the functions of both bases, which thread_model documents.
+/// Inherits both, so that thread_model finds the optional functions that one of them has.
 template <class Placement, class Compute>
 class composed_model : public Placement, public Compute {
  public:

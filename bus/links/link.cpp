@@ -111,7 +111,7 @@ void link::lost(wire& w) noexcept {
   }
   if (current_ != &w) return;
   current_ = std::exchange(retiring_, nullptr);
-  // The peer has given up its new connection, and goes on with the one before. So does this side, where it stopped.
+  // The peer abandoned its new wire and returned to the previous one; this side resumes there at its cursor.
   if (current_) return continue_on(*current_);
   peer_has_pinned_ = false;
   if (!node_.loop().stopping()) node_.loop().start(unreachable_, node_.options().unreachable_after);

@@ -32,7 +32,7 @@ class link_user {
   ~link_user() = default;
 };
 
-/// All functions: [loop]. The one before the current wire may still deliver.
+/// All functions: [loop]. The previous wire may still deliver messages.
 class link final : public wire_user, private dialer_user {
  public:
   link(node_context& node, transport& wires, link_user& user, std::uint64_t id);

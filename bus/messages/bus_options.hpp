@@ -56,7 +56,7 @@ struct bus_options {
   std::uint64_t id = 0;  ///< of the node, unique on the bus; not 0
   /// Where the node listens: "unix:/run/a.bus", "unix:@a", "tcp:0.0.0.0:7100". Empty: other nodes cannot connect to it.
   std::vector<std::string> listen = {};
-  /// The node through which messages leave that are for no linked node. Must be linked by connect().
+  /// Default next hop: receives messages for nodes without a link or learned route. connect() to it as well.
   std::optional<std::uint64_t> parent = {};
 
   // Callbacks, all on the node's loop. They must not block. An exception of on_messages closes the connection.

@@ -88,8 +88,8 @@ void wire::handle_partial() {
   partial_.clear();
 }
 
-/// Returns whether this is the next message. It is none that comes again after a change of connections, or behind one
-/// that was lost.
+/// Returns whether this is the next message in sequence. False for duplicates after a reconnect, and for messages
+/// behind a lost one.
 inline bool wire::accept(std::uint32_t sequence) {
   if (phase_ != phase::open) [[unlikely]] {
     fail("a message before the start frame");

@@ -26,8 +26,8 @@ class connection : protected detail::connection_core {
   /// rejected: after shutdown_send() or the end, when full under overflow_policy::error, or if more than `max_output`
   /// would wait. The last case closes the connection (errc::output_overflow). Returns true for data that
   /// overflow_policy::drop drops and counts, and for data to a peer that has closed: its input is still delivered
-  /// before on_close. On a pool, also if the loop has found the connection broken since the handler was called:
-  /// when_sent() tells. All overloads throw std::bad_alloc.
+  /// before on_close. On a pool it may return true although the loop has already found the connection broken;
+  /// when_sent() reports that. All overloads throw std::bad_alloc.
   bool write(bytes data) {
     if (!held().output.checks_writes && output_.try_append(data)) [[likely]]
       return true;

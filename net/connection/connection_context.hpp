@@ -86,11 +86,11 @@ class connection_context : public stream_channel {
     check_held(by);
     return baton_flags_;
   }
-  /// [loop, or baton] Returns the peer's address, after the handle was closed as remember_peer() has found it.
+  /// [loop, or baton] Returns the peer's address. After the handle was closed: the address that remember_peer() stored.
   [[nodiscard]] std::string peer() const;
   /// [loop] Keeps the transport of a stream that an engine has given back. One that carries something has extras.
   void keep_carried(stream_handle&& removed) noexcept;
-  /// [loop, baton] Gives the stream up, which no engine has.
+  /// [loop, baton] Moves the stream out. It must not be registered with an engine.
   stream_handle take_stream() noexcept;
   /// [loop, baton] Keeps the peer's address for the time after the handle. Without memory it becomes empty.
   void remember_peer() noexcept;
@@ -98,7 +98,8 @@ class connection_context : public stream_channel {
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
   /// [loop, baton] Returns null if no time limit applies.
   [[nodiscard]] connection_deadlines* deadlines() const noexcept { return extras_ ? deadlines_of_extras() : nullptr; }
-  /// [loop, baton] Returns whether output is above its high watermark and the policy is to stop reading.
+  /// [loop, baton] Returns whether output is above its high watermark, and overflow_policy::pause holds input back; the
+  /// engine reads until 64 KiB wait.
   [[nodiscard]] bool is_stuck() const noexcept {
     return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
   }

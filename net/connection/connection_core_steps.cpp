@@ -67,7 +67,7 @@ void connection_core::run_steps() noexcept {
   rest();
 }
 
-// Runs when nothing is left to do, the baton is out, or the connection has ended.
+// Once after all steps: the budget and the clocks depend only on the state in which the steps end.
 void connection_core::rest() noexcept {
   if (!baton_is_out()) {
     fail_if(input_.charge(*this));
@@ -137,7 +137,6 @@ void connection_core::perform(step next) noexcept {
   }
 }
 
-// Performs the steps of decide_on_input(): input, then its end.
 void connection_core::perform_on_input(step next) noexcept {
   using enum step;
   switch (next) {

@@ -42,7 +42,7 @@ class message_queue {
   work_fifo waiting_;
 };
 
-// What a part keeps here is for this part alone.
+// Only the part named in the type may access its fields.
 
 class output_loop_extras {
   friend connection_output;

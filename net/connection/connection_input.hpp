@@ -98,7 +98,7 @@ class connection_input {
     const input_loop_flags& flags = c.loop_flags().input;
     return !flags.peer_ended && flags.stopped == wants_reading(c, withheld(c));
   }
-  /// Returns whether the handler needs more input than it may have. Input that it has not seen does not count.
+  /// Returns whether unread input that the handler has seen exceeds max_input.
   [[nodiscard]] bool is_refused(const context& c) const noexcept {
     return withheld(c) == 0 && unread_.size() > c.applied_limits().max_input;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// connection_migration: from one loop to another.
+// connection_migration: gives a connection to a new object on another loop, under the same id; chooses classes.
 #include "connection_migration.hpp"
 
 #include "../watch/activity.hpp"

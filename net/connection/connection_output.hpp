@@ -135,8 +135,8 @@ class connection_output {
     prepare(c);
     return true;
   }
-  /// The batch goes to another thread. Its output is unknown. Late in the turn it may have to wait before it writes
-  /// much.
+  /// Called when the batch goes to another thread. The loop cannot know its output, so it charges a quarter quantum. If
+  /// the turn's quota is used up, the batch starts without quantum.
   static void leave(context& c) noexcept;
   /// A batch has ended, and the next one has a quantum of its own.
   static void end_quantum(context& c) noexcept { c.baton_flags(key()).quantum_used = false; }

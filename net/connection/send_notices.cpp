@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// send_notices: keeps notices in order, and calls them.
+// send_notices: calls each notice once, in the order of requests, and contains its exceptions.
 #include "send_notices.hpp"
 
 #include "../watch/activity.hpp"

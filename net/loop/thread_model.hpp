@@ -86,7 +86,7 @@ class model_interface {
   virtual void add_to(model_figures& /*sum*/) const {}
 };
 
-/// Owns a model.
+/// Hides a model's type from servers and clients. An optional function that the model lacks gets its default.
 template <thread_model Model>
 class model_adapter final : public model_interface {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// elastic_policy: the decisions.
+// elastic_policy: when the pool grows and shrinks, and when an overload begins and ends.
 #include "elastic_policy.hpp"
 
 #include <algorithm>

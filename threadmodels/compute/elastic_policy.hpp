@@ -49,8 +49,9 @@ class elastic_policy {
  private:
   const worker_limits limits_;
   time_point grew_at_ = time_point::min();
-  time_point left_at_ = time_point::min();         // when a thread last left
-  time_point unmissed_since_ = time_point::min();  // the same; time_point::min() once the pool has grown
+  time_point left_at_ = time_point::min();  // when a thread last left
+  // When a thread last left; reset by growth, so each departure doubles the idle time at most once.
+  time_point unmissed_since_ = time_point::min();
   unsigned idle_factor_ = 1;
   bool overloaded_ = false;
 };

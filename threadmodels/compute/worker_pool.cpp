@@ -203,7 +203,7 @@ duration worker_pool::supervise(time_point now) noexcept {
 
 // The threads: start, wait and end.
 
-// Requires the lock. The new thread waits for it.
+// Requires the lock, so that the new thread finds its own entry complete: it waits for the lock.
 void worker_pool::start_worker() {
   if (spare_.empty()) spare_.emplace_back();
   const auto self = spare_.begin();

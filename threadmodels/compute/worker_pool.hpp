@@ -36,10 +36,8 @@ class worker_pool;
 class pool_entrance final : private work_item, private timer {
  public:
   static constexpr unsigned most = 64;  ///< items gathered; then they are handed over before the end of the turn
-  /// The longest time from a handoff to the check on it, and between checks. A check finds cheap items that turn out
-  /// to be expensive, and work that waits for a free worker. It is earlier if it may add a thread. A single item for
-  /// which a worker was woken needs no check: an idle loop is not woken. A shorter time costs more: the kernel must set
-  /// a timer for a deadline before its next tick.
+  /// Upper bound between a handoff and its check, and between checks. A check detects mispredicted cheap items and
+  /// waiting work. A single item with its own woken worker needs none. Below 10 ms the kernel needs an extra timer.
   static constexpr duration patience = std::chrono::milliseconds(10);
 
   pool_entrance(worker_pool& pool, event_loop& loop) noexcept

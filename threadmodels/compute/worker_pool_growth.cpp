@@ -11,7 +11,7 @@ duration worker_pool::oldest(time_point now) const noexcept {
   return ages_.empty() ? duration::zero() : std::max(duration::zero(), now - ages_.oldest());
 }
 
-// Called when too few workers are awake, and none is idle.
+// Waking an idle worker is cheaper than a new thread, so the caller has found none idle.
 void worker_pool::consider_growth(time_point now, supervised by_loop) noexcept {
   if (cannot_grow() && policy_.is_late(oldest(now)))
     if (const auto news = policy_.update_load(oldest(now), false)) note(*news, now);
