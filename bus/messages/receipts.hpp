@@ -17,7 +17,8 @@ namespace quintet::bus {
 class receipts {
  public:
   /// `on_room` must not throw. It is called when half of the limit is free again after is_full() was true.
-  receipts(node_context& node, std::function<void()> on_room) : node_(node), on_room_(std::move(on_room)) {}
+  receipts(node_context& node, std::function<void()> on_room)
+      : node_(node), on_room_(std::move(on_room)), first_(node.random()() >> 1U | 1U) {}
 
   [[nodiscard]] bool is_full() noexcept {
     const bool full = waiting_.size() >= node_.options().max_receipts;
@@ -75,7 +76,8 @@ class receipts {
   const std::function<void()> on_room_;
   bool was_full_ = false;
   std::deque<entry> waiting_;
-  std::uint64_t first_ = 1;  // tag of the first; 0: no receipt is wanted
+  // Tag of the first; 0: no receipt is wanted. They begin anywhere: receipts for a predecessor with this id may come.
+  std::uint64_t first_;
   callback timer_{[this] { expire(); }};
 };
 

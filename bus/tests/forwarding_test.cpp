@@ -4,6 +4,11 @@
 
 #include "bus_world.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
 namespace quintet::test {
 namespace {
 
@@ -81,6 +86,29 @@ BOOST_AUTO_TEST_CASE(a_ring_of_parents_ends_at_the_hop_limit) {
   BOOST_TEST(!a.node.send(99, "round", [&](error_code why) { result = why; }));
   BOOST_TEST(drive_until(all, [&] { return result.has_value(); }));
   BOOST_TEST(*result == system_error_code(ELOOP));
+}
+
+BOOST_AUTO_TEST_CASE(a_receipt_for_a_predecessor_completes_nothing) {
+  noting_node root({.id = 100}), two({.id = 2, .parent = 100});
+  auto one = std::make_unique<noting_node>(bus_options{.id = 1, .parent = 100});
+  two.node.connect(100);
+  one->node.connect(100);
+  BOOST_TEST_REQUIRE(drive_until({&root, one.get(), &two}, [&] { return root.routes.size() == 2; }));
+  BOOST_TEST(!one->node.send(2, "of the predecessor", [](error_code) {}));
+  BOOST_TEST_REQUIRE(drive_until({&root, one.get()}, [&] { return root.node.statistics().forwarded == 1; }));
+  one.reset();  // its id is free again
+  one = std::make_unique<noting_node>(bus_options{.id = 1, .parent = 100});
+  one->node.connect(100);
+  root.node.connect(3);  // which does not exist: the message waits there
+  BOOST_TEST_REQUIRE(drive_until({&root, one.get()}, [&] { return one->node.route_of(100).has_value(); }));
+  std::optional<error_code> result;
+  BOOST_TEST(!one->node.send(3, "of the successor", [&](error_code why) { result = why; }));
+  const std::vector<noting_node*> all{&root, one.get(), &two};
+  BOOST_TEST_REQUIRE(drive_until(all, [&] { return root.node.statistics().forwarded == 3; }));
+  const std::uint64_t before = one->node.statistics().delivered;
+  BOOST_TEST(!two.node.send(1, "behind the receipt"));
+  BOOST_TEST_REQUIRE(drive_until(all, [&] { return one->node.statistics().delivered > before; }));
+  BOOST_TEST(!result.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_receipt_that_never_comes_is_a_timeout) {
