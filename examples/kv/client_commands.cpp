@@ -29,8 +29,14 @@ void write_unknown_subcommand(replies& c, bytes name, bytes known) {
   c.write("\r\n");
 }
 
+constexpr std::size_t longest_name = 128;  // each client may have one, and no limit of memory counts them
+
 /// Sets the name, or replies with an error and returns false.
 bool set_name(replies& c, bytes name) {
+  if (name.size() > longest_name) {
+    c.write("-ERR Client names cannot have more than 128 bytes.\r\n");
+    return false;
+  }
   const bool valid = std::ranges::all_of(name, [](char ch) { return ch >= '!' && ch <= '~'; });
   if (valid) c.client().name = name;
   if (!valid) c.write("-ERR Client names cannot contain spaces, newlines or special characters.\r\n");

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <boost/system/system_error.hpp>
 
@@ -55,8 +56,8 @@ extern "C" void quintet_on_signal(int signal) {
 
 class signal_guard::watcher final : private event_channel {
  public:
-  watcher(event_loop& on, std::function<void()> call)
-      : loop_(on), call_(std::move(call)), events_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  watcher(event_loop& on, std::initializer_list<int> signals, std::function<void()> call)
+      : loop_(on), signals_(signals), call_(std::move(call)), events_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     error_code ec;
     if (!events_)
       ec = system_error_code(errno);
@@ -70,18 +71,24 @@ class signal_guard::watcher final : private event_channel {
   [[nodiscard]] int descriptor() const noexcept { return events_.get(); }
 
  private:
+  // The kernel has given the signal that came its usual effect back, and the others get theirs here: a second one of
+  // any kind has it.
   void on_event() override {
     std::uint64_t count = 0;
     (void)!::read(events_.get(), &count, sizeof count);
+    struct sigaction usual{};
+    usual.sa_handler = SIG_DFL;
+    for (const int signal : signals_) ::sigaction(signal, &usual, nullptr);
     call_();
   }
   event_loop& loop_;
+  const std::vector<int> signals_;
   std::function<void()> call_;
   file_descriptor events_;
 };
 
 signal_guard::signal_guard(event_loop& on, std::initializer_list<int> signals, std::function<void()> call)
-    : watcher_(std::make_unique<watcher>(on, std::move(call))) {
+    : watcher_(std::make_unique<watcher>(on, signals, std::move(call))) {
   saved_.reserve(signals.size());
   for (const int signal : signals) {
     saved_action before{signal, {}, 0};

@@ -44,6 +44,18 @@ BOOST_AUTO_TEST_CASE(the_one_that_was_made_last_is_told) {
   BOOST_TEST(handler_of(SIGUSR1) == SIG_DFL);
 }
 
+BOOST_AUTO_TEST_CASE(a_second_signal_of_any_kind_has_its_usual_effect) {
+  event_loop loop;
+  int told = 0;
+  const signal_guard guard(loop, {SIGUSR1, SIGUSR2}, [&] { ++told; });
+  BOOST_TEST(handler_of(SIGUSR2) != SIG_DFL);
+  ::raise(SIGUSR1);
+  loop.poll();
+  BOOST_TEST(told == 1);
+  BOOST_TEST(handler_of(SIGUSR1) == SIG_DFL);
+  BOOST_TEST(handler_of(SIGUSR2) == SIG_DFL);
+}
+
 BOOST_AUTO_TEST_CASE(one_that_cannot_be_made_leaves_nothing_behind) {
   event_loop loop;
   for (const int impossible : {SIGKILL, 0, -1, 65, 1000}) {
