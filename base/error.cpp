@@ -39,6 +39,7 @@ constexpr auto texts = std::to_array<text>({
     {errc::heartbeat_timeout, "nothing was received for heartbeat.evict_after"},
     {errc::input_overflow, "unused input of all connections would exceed max_input_total"},
     {errc::aborted, "connection_registry::abort() ended the connection"},
+    {errc::stream_truncated, "the connection ended before the encoded stream did; data may be missing"},
 });
 
 class category final : public boost::system::error_category {

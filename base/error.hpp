@@ -39,6 +39,7 @@ enum class errc {
   heartbeat_timeout,        ///< nothing was received for `heartbeat.evict_after`, and no handler was running
   input_overflow,           ///< more unused input would be kept in all connections than `max_input_total`
   aborted,                  ///< connection_registry::abort() ended it
+  stream_truncated,         ///< the connection ended without the end that its encoding demands
 };
 
 /// The category of errc; its error_codes are made from their enumerators.

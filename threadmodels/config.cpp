@@ -76,7 +76,7 @@ server_options server_options_of(const config& c) {
 model_options model_options_of(const config& c) {
   validate_own_descriptors(c);
   model_options o{c.model, c.threads, c.engine, c.advanced.loop, c.placement};
-  o.loop.shared_memory |= offers_shared_memory(c.listen);
+  add_demands(o.loop, c.listen);
   if (o.placement.cpus.empty() && c.advanced.accept == accept_strategy::reuse_port_cpu)
     o.placement.cpus = allowed_cpus();
   return o;

@@ -33,7 +33,8 @@ constexpr std::array all_reasons{errc::end_of_stream,
                                  errc::bad_checksum,
                                  errc::heartbeat_timeout,
                                  errc::input_overflow,
-                                 errc::aborted};
+                                 errc::aborted,
+                                 errc::stream_truncated};
 
 BOOST_AUTO_TEST_CASE(each_reason_has_its_own_text) {
   std::set<std::string> texts;

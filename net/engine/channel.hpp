@@ -171,7 +171,8 @@ class event_channel : public channel {
 
 /// What had arrived at a stream by some moment: engine::arrived() and engine::has_more().
 struct arrival {
-  std::uint64_t mark = 0;       ///< by a measure of the engine's own
+  /// The bytes that waited. A decorator whose bytes differ from those of its inner engine may use another measure.
+  std::uint64_t mark = 0;
   std::uint64_t delivered = 0;  ///< bytes that the stream has got since; the stream counts them
 };
 

@@ -19,6 +19,10 @@ namespace quintet {
 /// Throws config_error if `kind` is not compiled in, boost::system::system_error if descriptors or memory have run out.
 [[nodiscard]] std::unique_ptr<engine> make_engine(engine_kind kind, const log_hook& log = {});
 
+/// [any thread] Puts on an engine what the loop's options ask for: at the bottom shared memory, above it filters, whose
+/// bytes may then travel over both. Throws std::bad_alloc.
+[[nodiscard]] std::unique_ptr<engine> decorate(std::unique_ptr<engine> inner, const loop_tuning& asked);
+
 /// [any thread] Makes the main loop's engine by `options.make_engine` if set, else of the kind `options.engine`.
 template <class Options>
 [[nodiscard]] std::unique_ptr<engine> make_main_engine(const Options& options) {

@@ -4,7 +4,7 @@
 
 #include "../../base/work/spin_budget.hpp"
 #include "../engine/embedding.hpp"
-#include "../engine/shm/engine.hpp"
+#include "../engine/make_engine.hpp"
 #include "../engine/system_call.hpp"
 #include "../watch/activity.hpp"
 #include "asio_guest.hpp"
@@ -58,7 +58,7 @@ class event_loop::scoped_current {
 event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop_options& options)
     : clock_(time),
       options_(options),
-      engine_(options.tuning.shared_memory ? std::make_unique<shm::engine>(std::move(io)) : std::move(io)),
+      engine_(decorate(std::move(io), options.tuning)),
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),

@@ -3,6 +3,7 @@
 #include "listen_options.hpp"
 
 #include "../../base/error.hpp"
+#include "loop_options.hpp"
 #include "require.hpp"
 
 #include <algorithm>
@@ -86,6 +87,11 @@ bool is_own_user(const peer_credentials& peer) noexcept { return peer.user == 0 
 
 bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept {
   return std::ranges::any_of(listeners, [](const auto& l) { return l.upgrade != connection_upgrade::none; });
+}
+
+void add_demands(loop_tuning& of_loops, const std::vector<listen_options>& listeners) noexcept {
+  of_loops.shared_memory |= offers_shared_memory(listeners);
+  of_loops.filters |= std::ranges::any_of(listeners, [](const auto& l) { return bool(l.carry); });
 }
 
 std::vector<listen_options> inherited_listeners() {

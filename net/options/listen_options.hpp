@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@
 #include <sys/types.h>
 
 namespace quintet {
+
+class transport;
+struct loop_tuning;
 
 /// Selects who else may listen at the same address and port (SO_REUSEPORT, IP only). The kernel spreads connections
 /// over all listening sockets.
@@ -72,6 +76,8 @@ struct listener_settings {
   port_sharing sharing = port_sharing::none;              ///< whether other sockets may have the same port
   connection_upgrade upgrade = connection_upgrade::none;  ///< Unix sockets only
   shared_memory_options shared_memory = {};               ///< for `upgrade`
+  /// Set by the library, and by its tests: makes the transport of each connection from the one below it, or nullptr.
+  std::function<std::unique_ptr<transport>(std::unique_ptr<transport> below)> carry = {};
   int descriptor =
       -1;  ///< if not -1: an existing listening socket, with options of its own; the server owns it, `at` is ignored
 };
@@ -91,6 +97,8 @@ inline std::vector<listen_options> default_listeners() { return {"0.0.0.0:0"}; }
 
 /// [any thread] Whether a listener offers shared memory. Then all loops of its server serve it.
 [[nodiscard]] bool offers_shared_memory(const std::vector<listen_options>& listeners) noexcept;
+/// [any thread] Sets what the connections of these listeners demand of all loops.
+void add_demands(loop_tuning& of_loops, const std::vector<listen_options>& listeners) noexcept;
 
 /// [any thread] Throws config_error.
 void validate(const listen_options& options);

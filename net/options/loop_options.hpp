@@ -52,6 +52,8 @@ struct loop_tuning {
   /// The loop also serves connections over shared memory, see doc/shared_memory.md. A server with a listener that
   /// offers them, and a client that asks for them, set it for all their loops.
   bool shared_memory = false;
+  /// Set by the library: the loop also serves streams that carry a filter.
+  bool filters = false;
   /// Look-ups of host names that may be in progress in the process before one of this loop has to wait: from 1 to 1024.
   /// Each occupies a thread. Those that have taken a second do not count, up to 8 times as many; equal ones share one.
   std::size_t max_lookups = 16;

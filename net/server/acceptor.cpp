@@ -28,7 +28,7 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   if (options.upgrade == connection_upgrade::offer)
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory, limits_.max_connections);
   const auto from =
-      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect});
+      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry});
   const bool limited = limits_.max_connections > 0 || limits_.accept_rate > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,
@@ -85,6 +85,7 @@ bool acceptor::try_place(pending_connection& a) noexcept {
       throw_system_error(EACCES, "the peer may not connect");
     if (bounds) loop_.io().sockets().limit_buffers(handle, memory_.bounded_buffers());
     if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
+    if (a.listener->carry) a.stream = {a.stream.release(), a.listener->carry(a.stream.take_carried())};
     place_(loop_, std::move(a.stream), std::move(*place));
   } catch (...) {
     refuse(std::move(a.stream), detail::reason_of_exception(), from);

@@ -50,6 +50,7 @@ class acceptor final : private loop_member, private timer {
     bool has_buffers;                               // socket buffers are set
     std::shared_ptr<shm::segment_offerer> offerer;  // null: ordinary sockets
     std::function<bool(const peer_credentials&)> may_connect;
+    std::function<std::unique_ptr<transport>(std::unique_ptr<transport> below)> carry;
   };
   /// A connection that the kernel has accepted and that waits for the limits. Usually at most one waits, because
   /// place_waiting() then holds the listeners. An engine that accepts ahead can add more.

@@ -26,7 +26,7 @@ namespace {
 /// Returns the options with what their listeners need of all loops.
 server_options checked(server_options options) {
   validate(options);
-  options.advanced.loop.shared_memory |= offers_shared_memory(options.listen);
+  add_demands(options.advanced.loop, options.listen);
   return options;
 }
 

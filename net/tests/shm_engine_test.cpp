@@ -127,13 +127,14 @@ BOOST_AUTO_TEST_CASE(unread_bytes_are_those_in_the_ring) {
   p.io.set_reading(p.stream, false);
   p.peer_sends("12345");
   p.turns();
-  const arrival first = p.io.arrived(p.stream);
+  arrival first = p.io.arrived(p.stream);
   BOOST_TEST(p.io.has_more(p.stream, first));
   p.peer_sends("6789");
   BOOST_TEST(p.stream.received.empty());
   p.io.set_reading(p.stream, true);
   p.turns();
   BOOST_TEST(p.stream.received == "123456789");
+  first.delivered = 5;
   BOOST_TEST(!p.io.has_more(p.stream, first));
   BOOST_TEST(!p.io.has_unread(p.stream));
 }

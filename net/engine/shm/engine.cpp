@@ -10,7 +10,13 @@
 #include <new>
 #include <utility>
 
-namespace quintet::shm {
+namespace quintet {
+
+std::unique_ptr<engine> make_shm_engine(std::unique_ptr<engine> inner) {
+  return std::make_unique<shm::engine>(std::move(inner));
+}
+
+namespace shm {
 namespace {
 
 // A look at a port costs a few nanoseconds, a look at the sockets a system call. A served port may cost microseconds,
@@ -28,19 +34,10 @@ constexpr duration idle_before_sleep = std::chrono::microseconds(250);
 
 }  // namespace
 
-engine::engine(std::unique_ptr<quintet::engine> inner)
-    : quintet::engine(inner->capabilities(), inner->sockets(), inner->embedding() ? this : nullptr),
-      inner_(std::move(inner)) {
-  if (engine_embedding* const e = inner_->embedding())
-    e->on_descriptor_closing([this] { notify_descriptor_closing(); });
-}
-
-void engine::prepare() { inner_->prepare(); }
-
 // ---- Turns ----------------------------------------------------------------------------------------------------------
 
 bool engine::poll(duration longest) {
-  removed_.clear();
+  destroy_removed();
   if (looked_at_.empty()) return wait(longest);
   wake_ports();
   const bool worked = look();
@@ -81,7 +78,7 @@ bool engine::look() {
   for (std::size_t i = std::exchange(next_, 0); i < count; ++i) {
     port* const p = looked_at_[i];
     if (!p) continue;
-    const bool served = serve(*p);
+    const bool served = serve_events(*p);
     p->note_look(served);
     if (!served) continue;
     worked = true;
@@ -95,7 +92,7 @@ bool engine::look() {
 }
 
 // One callback of each kind at most, so that no port starves the others.
-bool engine::serve(port& p) {
+bool engine::serve_events(port& p) {
   bool worked = false;
   if (p.take_sendable()) {
     worked = true;
@@ -171,7 +168,7 @@ void engine::wake_ports() noexcept {
 void engine::look_at(port& p) noexcept {
   if (p.listed_at != port::not_listed || !p.served()) return;
   p.listed_at = looked_at_.size();
-  looked_at_.push_back(&p);  // reserve_for_port() has made room
+  looked_at_.push_back(&p);  // add_port() has made room
 }
 
 int engine::descriptor() noexcept {
@@ -183,26 +180,15 @@ int engine::descriptor() noexcept {
 
 error_code engine::add(channel& c, stream_handle&& handle) {
   if (is_stream(c) && carried_endpoint::of(handle)) return add_port(static_cast<stream_channel&>(c), std::move(handle));
-  inner_->limit_receive(receive_limit());
-  return inner_->add(c, std::move(handle));
+  return add_to_inner(c, std::move(handle));
 }
 
-// Makes room for one more port, so that look_at() and remove() need no memory. All ports can be listed in one turn,
-// beside removed ones, and all can be removed.
-void engine::reserve_for_port(int handle) {
-  const auto reserve = [this](auto& list) {
-    const std::size_t wanted = list.size() + port_count_ + 1;
-    if (list.capacity() < wanted) list.reserve(std::max(wanted, 2 * list.capacity()));
-  };
-  ports_.reserve_for(handle);
-  reserve(looked_at_);
-  reserve(removed_);
-}
-
+// All ports can be listed in one turn, beside removed ones: look_at() needs no memory.
 error_code engine::add_port(stream_channel& c, stream_handle&& stream) try {
   const int socket = stream.get();
   if (socket < 0) return system_error_code(EBADF);
   reserve_for_port(socket);
+  reserve_in(looked_at_);
   if (!received_) received_ = std::make_unique_for_overwrite<char[]>(receive_size);
   if (capabilities().single_stream && !substitute_) substitute_ = std::make_unique<epoll_engine>();
   auto made = std::make_unique<port>(*this, c, std::move(stream));
@@ -212,10 +198,8 @@ error_code engine::add_port(stream_channel& c, stream_handle&& stream) try {
     stream = made->release();
     return failed;
   }
-  ++port_count_;
-  bind(c, socket);
   look_at(*made);
-  ports_.set(socket, made.release());
+  serve(c, socket, std::move(made));
   return {};
 } catch (const std::bad_alloc&) {
   return make_error_code(boost::system::errc::not_enough_memory);
@@ -230,56 +214,11 @@ void engine::use_substitute(bool on) noexcept {
   waiter().wake();
 }
 
-stream_handle engine::remove(channel& c) noexcept {
-  if (!port_of(c)) return inner_->remove(c);
-  std::unique_ptr<port> p(ports_.take(unbind(c)));
-  (void)waiter().remove(*p);
-  if (p->listed_at != port::not_listed) looked_at_[p->listed_at] = nullptr;
-  stream_handle removed = p->release();
-  removed_.push_back(std::move(p));  // reserve_for_port() has made room
-  --port_count_;
+stream_handle engine::detach(port& p) noexcept {
+  (void)waiter().remove(p);
   use_substitute(false);
-  return removed;
-}
-
-error_code engine::set_reading(channel& c, bool on) noexcept {
-  port* const p = port_of(c);
-  if (!p) return inner_->set_reading(c, on);
-  p->set_reading(on);
-  if (on) look_at(*p);
-  return {};
-}
-
-quintet::engine::send_result engine::send(stream_channel& c, bytes data) noexcept {
-  port* const p = port_of(c);
-  return p ? p->send(data) : inner_->send(c, data);
-}
-
-quintet::engine::send_result engine::send(stream_channel& c, output_pieces pieces) noexcept {
-  port* const p = port_of(c);
-  return p ? p->send(pieces) : inner_->send(c, pieces);
-}
-
-arrival engine::arrived(stream_channel& c) noexcept {
-  port* const p = port_of(c);
-  return p ? p->arrived() : inner_->arrived(c);
-}
-
-bool engine::has_more(stream_channel& c, const arrival& by) noexcept {
-  port* const p = port_of(c);
-  return p ? p->has_more(by) : inner_->has_more(c, by);
-}
-
-std::size_t engine::unsent(stream_channel& c) noexcept {
-  port* const p = port_of(c);
-  return p ? p->unsent() : inner_->unsent(c);
-}
-
-void engine::shutdown_send(stream_channel& c) noexcept {
-  if (port* const p = port_of(c))
-    p->finish();
-  else
-    inner_->shutdown_send(c);
+  if (p.listed_at != port::not_listed) looked_at_[p.listed_at] = nullptr;
+  return p.release();
 }
 
 // The peer reads what it was sent from its own mapping of the segment. The inner engine has sent nothing on this socket
@@ -289,7 +228,8 @@ void engine::close(stream_handle&& handle) noexcept {
     const bool is_reset = kernel_sockets::resets_when_closed(handle.get());
     if (left->end.close(is_reset ? stream_end::reset : stream_end::finished, handle.get())) return;
   }
-  inner_->close(std::move(handle));
+  inner().close(std::move(handle));
 }
 
-}  // namespace quintet::shm
+}  // namespace shm
+}  // namespace quintet

@@ -48,8 +48,14 @@ quintet::engine::send_result port::send(output_pieces pieces) noexcept {
   return result(sent, offered);
 }
 
-void port::finish() noexcept {
+void port::shutdown_send() noexcept {
   if (local_end().out.finish(stream_end::finished)) wake_peer(socket_);
+}
+
+error_code port::set_reading(bool on) noexcept {
+  reading_ = on && !end_reported_;
+  if (on) owner_.look_at(*this);
+  return {};
 }
 
 std::size_t port::receive(std::span<char> place) noexcept {

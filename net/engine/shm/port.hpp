@@ -29,17 +29,16 @@ class port final : public event_channel {
 
   [[nodiscard]] quintet::engine::send_result send(output_pieces pieces) noexcept;
   [[nodiscard]] quintet::engine::send_result send(bytes data) noexcept;
-  void finish() noexcept;
+  void shutdown_send() noexcept;
   /// Copies received bytes to `place` and makes room for more.
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
   /// Returns how many sent bytes the peer has not taken.
   [[nodiscard]] std::size_t unsent() noexcept { return local_end().out.unread(); }
-  /// The measure is the position in the stream.
-  [[nodiscard]] arrival arrived() noexcept { return {.mark = local_end().in.produced()}; }
-  [[nodiscard]] bool has_more(const arrival& by) noexcept { return local_end().in.consumed() < by.mark; }
+  [[nodiscard]] arrival arrived() noexcept { return {.mark = local_end().in.unread()}; }
+  [[nodiscard]] static bool has_more(const arrival& by) noexcept { return by.delivered < by.mark; }
 
   /// Nothing is received after the end.
-  void set_reading(bool on) noexcept { reading_ = on && !end_reported_; }
+  error_code set_reading(bool on) noexcept;
   [[nodiscard]] bool can_receive() noexcept { return reading_ && local_end().in.available() > 0; }
   /// Whether the stream waits for room, and a send would now find room or an error. The caller then calls
   /// on_sendable().

@@ -208,9 +208,8 @@ class basic_ring_consumer : public basic_ring_side<Atomics> {
     });
     return count;
   }
-  /// Return positions in the stream: behind all bytes that wait, and before them.
-  [[nodiscard]] std::uint64_t produced() noexcept { return consumed() + available(memory_.size()); }
-  [[nodiscard]] std::uint64_t consumed() const noexcept { return own_; }
+  /// Returns how many bytes wait.
+  [[nodiscard]] std::size_t unread() noexcept { return available(memory_.size()); }
   /// Frees the first `count` waiting bytes. Returns whether the producer must be woken.
   [[nodiscard]] bool release(std::size_t count) noexcept {
     if (count == 0) return false;  // no room was made

@@ -23,10 +23,9 @@ namespace uring {
 namespace {
 
 constexpr int most_flushes = 1000;
-constexpr duration longest_end = std::chrono::seconds(1);  // time for peers to accept queued bytes when the loop ends
-constexpr std::uint32_t accepting = 1;                     // a channel's interest, for accept_ready()
+constexpr std::uint32_t accepting = 1;  // a channel's interest, for accept_ready()
 constexpr unsigned wakes_one = POLLIN | EPOLLEXCLUSIVE;
-constexpr __kernel_timespec close_timeout{.tv_sec = 60, .tv_nsec = 0};
+constexpr __kernel_timespec close_timeout{.tv_sec = closing_stream::patience.count(), .tv_nsec = 0};
 
 }  // namespace
 
@@ -132,7 +131,7 @@ void uring_engine::flush(flush_extent how) noexcept {
 }
 
 void uring_engine::finish_closing() noexcept {
-  const time_point end = clock::system().now() + longest_end;
+  const time_point end = clock::system().now() + closing_stream::at_end;
   for (int i = 0; closing_ > 0 && ring_ && i < most_flushes; ++i) {
     const duration left = end - clock::system().now();
     if (left <= duration::zero())
@@ -145,7 +144,13 @@ void uring_engine::finish_closing() noexcept {
 error_code uring_engine::add(channel& c, stream_handle&& stream) try {
   if (const error_code refused = check_watchable(c, stream)) return refused;
   const int handle = stream.get();
-  if (const watched* const before = find(handle); before && before->target) return system_error_code(EEXIST);
+  if (watched* const before = find(handle)) {
+    if (before->target) return system_error_code(EEXIST);
+    if (before->has(request::send) && !before->closes) {
+      watch_again(c, *before);
+      return {};
+    }
+  }
   by_handle_.reserve_for(handle);
   auto* const w = new watched;
   all_.push_back(*w);
@@ -162,6 +167,16 @@ error_code uring_engine::add(channel& c, stream_handle&& stream) try {
   return {};
 } catch (const std::bad_alloc&) {
   return system_error_code(ENOMEM);
+}
+
+// Its bytes are still in flight, and what is sent from now on must not overtake them.
+void uring_engine::watch_again(channel& c, watched& w) noexcept {
+  w.target = &c;
+  w.reading = true;
+  w.ended = w.blocked = false;
+  interest(c) = accepting;
+  bind(c, w.handle);
+  if (!w.busy) start_needed_requests(w);
 }
 
 watched* uring_engine::find(int handle) const noexcept { return by_handle_.find(handle); }

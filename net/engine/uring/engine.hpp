@@ -41,6 +41,7 @@ class uring_engine final : public socket_engine {
 
   // The watched channels and their requests (engine.cpp).
   [[nodiscard]] watched* find(int handle) const noexcept;
+  void watch_again(channel& c, watched& w) noexcept;
   void begin_turn() noexcept;
   void move_here();
   void listen_for_wakes() noexcept;

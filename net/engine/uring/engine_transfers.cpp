@@ -5,9 +5,7 @@
 #include "../system_call.hpp"
 #include "engine.hpp"
 
-#include <linux/sockios.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,11 +17,6 @@ namespace quintet::uring {
 namespace {
 
 constexpr unsigned most_starved = receive_buffers::count;
-
-int queued_for_peer(int handle) noexcept {
-  int count = 0;
-  return ::ioctl(handle, SIOCOUTQ, &count) == 0 ? count : 0;
-}
 
 }  // namespace
 
@@ -104,14 +97,13 @@ bool uring_engine::complete_silent_sends() {
 // peer accepts bytes.
 void uring_engine::wait_for_room(watched& w) noexcept {
   if (w.drops) return cancel(w, request::send);
-  w.queued = queued_for_peer(w.handle);
+  w.closing.wait(sockets().unsent(w.handle));
   if (!w.has(request::close_timeout)) start(w, request::close_timeout);
 }
 
 void uring_engine::on_close_timeout(watched& w) noexcept {
   if (!w.has(request::send)) return;
-  w.drops = queued_for_peer(w.handle) == w.queued;
-  if (w.drops) sockets().reset_when_closed(w.handle);  // else a truncated reply would look complete
+  w.drops = w.closing.gives_up(sockets().unsent(w.handle), sockets(), w.handle);
   wait_for_room(w);
 }
 

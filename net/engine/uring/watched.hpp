@@ -2,6 +2,7 @@
 // watched: a channel's entry in a ring: its requests in the kernel, and the actions that follow them.
 #pragma once
 
+#include "../closing_stream.hpp"
 #include "../engine.hpp"
 #include "buffers.hpp"
 
@@ -52,7 +53,7 @@ struct alignas(16) watched : boost::intrusive::list_base_hook<> {
   bool silent = false;                // the send completes only if the kernel does not accept all at once
   int slot = send_slots::none;        // holds the copy that is being sent
   std::uint32_t sent = 0, size = 0;
-  int queued = 0;                  // bytes in the kernel that the peer had not accepted when `close_timeout` began
+  closing_stream closing;          // `closes`: what the peer has taken since `close_timeout` began
   io_uring_sqe* unsent = nullptr;  // the send's request, valid while the ring reports `number` as unsubmitted
   std::uint64_t number = 0;
   std::vector<int> accepted;                             // handles accepted while accepting was stopped

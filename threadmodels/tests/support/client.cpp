@@ -126,6 +126,11 @@ std::string client::receive(std::size_t count) {
   return result;
 }
 
+std::string client::receive_some() {
+  if (buffer_.empty()) (void)receive_more();
+  return std::exchange(buffer_, {});
+}
+
 bool client::receive_into(std::string& whole) {
   for (std::size_t got = 0; got < whole.size();) {
     const ssize_t n = ::recv(fd_, whole.data() + got, whole.size() - got, 0);

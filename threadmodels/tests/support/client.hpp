@@ -50,6 +50,8 @@ class client {
   std::string receive(std::size_t count);
   /// Fills `whole` without allocating. Returns false if the stream ends before. Do not mix it with the other functions.
   bool receive_into(std::string& whole);
+  /// Returns bytes that have come; empty: the stream has ended.
+  std::string receive_some();
   /// Returns the bytes before the next line end, or what there is when the stream ends.
   std::string receive_line();
   /// Returns the bytes up to the end of the stream.

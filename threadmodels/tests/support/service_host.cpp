@@ -4,6 +4,8 @@
 
 #include <quintet/threadmodels/server.hpp>
 
+#include "../../../net/tests/support/toy_filter.hpp"
+#include "filtered.hpp"
 #include "running.hpp"
 #include "shared_memory.hpp"
 
@@ -54,12 +56,18 @@ class host final : public service_host {
     return c;
   }
   config with_route(config c) {
-    const char* const route = std::getenv("QUINTET_TEST_ROUTE");
-    if (!route || std::string_view(route) != "shared_memory") return c;
-    memory_at_ = fresh_unix_address();
-    // Some clients send before they read, as much as the buffers of sockets take.
-    const shared_memory_options memory{.ring_size = 1024 * 1024};
-    c.listen.push_back({memory_at_, {.upgrade = connection_upgrade::shared_memory, .shared_memory = memory}});
+    const char* const given = std::getenv("QUINTET_TEST_ROUTE");
+    const std::string_view route = given ? given : "";
+    if (route.ends_with("shared_memory")) {
+      memory_at_ = fresh_unix_address();
+      // Some clients send before they read, as much as the buffers of sockets take.
+      const shared_memory_options memory{.ring_size = 1024 * 1024};
+      c.listen.push_back({memory_at_, {.upgrade = connection_upgrade::shared_memory, .shared_memory = memory}});
+    }
+    is_filtered_ = route.starts_with("filter");
+    if (is_filtered_)
+      for (listen_options& l : c.listen)
+        if (!l.priority) l.carry = testing::carry_toy_filter;
     return c;
   }
   running_server& server() const { return *server_; }
@@ -70,7 +78,8 @@ class host final : public service_host {
 }  // namespace
 
 client service_host::connect(const client_options& options) const {
-  return memory_at_.empty() ? client(port(), options) : client_over_shared_memory(memory_at_);
+  client c = memory_at_.empty() ? client(port(), options) : client_over_shared_memory(memory_at_);
+  return is_filtered_ ? filtered(std::move(c)) : std::move(c);
 }
 
 std::unique_ptr<service_host> make_host(combination c, const host_options& options) {
