@@ -27,8 +27,8 @@ listener& acceptor::listen(const listen_options& options, bool shared) {
   std::shared_ptr<shm::segment_offerer> offerer;
   if (options.upgrade == connection_upgrade::offer)
     offerer = std::make_shared<shm::segment_offerer>(options.shared_memory, limits_.max_connections);
-  const auto from =
-      std::make_shared<const origin>(origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry});
+  const auto from = std::make_shared<const origin>(
+      origin{options.socket.has_buffers(), std::move(offerer), options.may_connect, options.carry});
   const bool limited = limits_.max_connections > 0 || limits_.accept_rate > 0;
   return *listeners_.emplace_back(std::make_unique<listener>(
       loop_, options, [this, from](int handle) { accepted({handle, from}); }, log_,

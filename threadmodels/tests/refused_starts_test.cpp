@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // refused_starts_test: each system call of a server's start is refused once, the first, the second and so on. The
 // constructor or run() throws the system's error, or the server serves without what the call was for; the next server
-// starts. The rows name call sites, see check_system_calls. ThreadSanitizer starts threads with all signals blocked, also
-// the one of a trapped call.
+// starts. The rows name call sites, see check_system_calls. ThreadSanitizer starts threads with all signals blocked,
+// also the one of a trapped call.
 // ctest: EACH_ENGINE TIMEOUT 300 NOT_UNDER thread
 #include "../../net/tests/support/sockets.hpp"
 #include "client.hpp"
