@@ -13,7 +13,7 @@ FOLDER = pathlib.Path('net/connection')
 HOLES = [
     ('connection_flags.hpp', 'friend Part;', 'friend Part;\n  friend class stream;'),
     ('connection_flags.hpp', 'class part_key {', 'class part_key {\n public:'),
-    ('connection_context.hpp', ' private:\n  alignas(4)', ' public:\n  alignas(4)'),
+    ('connection_context.hpp', ' private:\n  [[nodiscard]] bool has_drained', ' public:\n  [[nodiscard]] bool has_drained'),
     ('connection_context.hpp', 'const connection_loop_flags& loop_flags() const', 'connection_loop_flags& loop_flags()'),
     ('connection_handoff.cpp', 'c.loop_flags(key())', 'c.loop_flags(part_key<connection_input>())'),
     ('connection_migration.cpp', 'c.fail_if', 'c.loop_flags_.input.peer_ended = true; c.fail_if'),

@@ -69,7 +69,7 @@ REASONS = {
     ('net/loop/stop_on_signals.cpp', 'pthread_sigmask'): (2, VALID),
     ('net/loop/stop_on_signals.cpp', 'raise'): (1, VALID),
     ('net/loop/stop_on_signals.cpp', 'read'): (1, 'fails if the counter is 0'),
-    ('net/loop/stop_on_signals.cpp', 'sigaction'): (1, 'restores what the same call has returned'),
+    ('net/loop/stop_on_signals.cpp', 'sigaction'): (2, 'of signals that the constructor has set: valid'),
     ('net/loop/stop_on_signals.cpp', 'write'): (1, 'fails if the counter is full, hence readable'),
     ('net/server/thread_scheduling.cpp', 'clock_gettime'): (1, VALID),
     ('net/watch/activity.cpp', 'backtrace'): (1, 'called for its side effect'),

@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_clients_ask_beside) {
   check("CLIENT GETNAME\r\nCLIENT SETNAME \"a b\"\r\n",
         "$-1\r\n-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
   check("CLIENT SETNAME " + std::string(129, 'n') + "\r\nCLIENT GETNAME\r\n",
-        "-ERR Client names cannot have more than 128 bytes.\r\n$1\r\na\r\n");
+        "-ERR Client names cannot have more than 128 bytes.\r\n$-1\r\n");
   check("CLIENT KILL x\r\n", "-ERR unknown subcommand 'KILL'; kv has only CLIENT ID, GETNAME, SETNAME and SETINFO\r\n");
   check("CONFIG GET save databases\r\nCONFIG GET none\r\n",
         "*4\r\n$4\r\nsave\r\n$0\r\n\r\n$9\r\ndatabases\r\n$1\r\n1\r\n*0\r\n");

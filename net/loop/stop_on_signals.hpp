@@ -15,8 +15,8 @@
 
 namespace quintet {
 
-/// [before run] Calls a function on the loop's thread when one of the signals arrives. Afterwards
-/// all of them have their usual effect.
+/// [before run] Calls a function on the loop's thread when one of the signals arrives. Afterwards all of
+/// them have their usual effect.
 ///
 /// The constructor unblocks the signals on its thread; a parent process may have blocked them. In a child of fork()
 /// they have their usual effect, and none on the parent.

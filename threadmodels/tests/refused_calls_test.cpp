@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // refused_calls_test: the system refuses a call of a server or a client. Whoever wanted something learns of it, with
 // the system's error, and the next one is served. The table asks that for each kind of call site.
-// ctest: EACH_ENGINE
-// TIMEOUT 300
+// ctest: EACH_ENGINE TIMEOUT 300
 #include "client.hpp"
 #include "combination.hpp"
 #include "completion_faults.hpp"
