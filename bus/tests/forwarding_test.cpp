@@ -89,6 +89,7 @@ BOOST_AUTO_TEST_CASE(a_ring_of_parents_ends_at_the_hop_limit) {
 }
 
 BOOST_AUTO_TEST_CASE(a_receipt_for_a_predecessor_completes_nothing) {
+  std::optional<error_code> result;  // until the nodes have ended, which completes what waits
   noting_node root({.id = 100}), two({.id = 2, .parent = 100});
   auto one = std::make_unique<noting_node>(bus_options{.id = 1, .parent = 100});
   two.node.connect(100);
@@ -101,7 +102,6 @@ BOOST_AUTO_TEST_CASE(a_receipt_for_a_predecessor_completes_nothing) {
   one->node.connect(100);
   root.node.connect(3);  // which does not exist: the message waits there
   BOOST_TEST_REQUIRE(drive_until({&root, one.get()}, [&] { return one->node.route_of(100).has_value(); }));
-  std::optional<error_code> result;
   BOOST_TEST(!one->node.send(3, "of the successor", [&](error_code why) { result = why; }));
   const std::vector<noting_node*> all{&root, one.get(), &two};
   BOOST_TEST_REQUIRE(drive_until(all, [&] { return root.node.statistics().forwarded == 3; }));
