@@ -39,8 +39,8 @@ class listener final : private loop_member, private accept_channel, private time
   void start();
   /// [loop] Closes the socket. The kernel resets connections in the backlog.
   void close() noexcept { abort(); }
-  /// [loop] Accepts the connections in the backlog, until hold() or an error, and closes the socket. Of those that come
-  /// meanwhile, it accepts about as many as waited.
+  /// [loop] Accepts the connections in the backlog, until hold() or an error, and closes the socket. If others come
+  /// meanwhile, it accepts about as many as had waited.
   void accept_waiting_and_close() noexcept;
   /// [loop] Stops (true) or resumes accepting. Meanwhile new connections wait in the backlog.
   void hold(bool on) noexcept;

@@ -88,7 +88,7 @@ error_code filter_port::set_reading(bool on) noexcept {
 
 arrival filter_port::arrived() noexcept { return {.mark = state().received() + owner_.inner().arrived(*this).mark}; }
 
-// Of a record that has not come whole, nothing can be delivered.
+// A record is delivered once it has come whole.
 bool filter_port::has_more(const arrival& by) noexcept {
   if (!state().ended() && state().received() < by.mark) return true;
   return state().has_plain(owner_.place_for_plain().size());
@@ -152,8 +152,10 @@ int filter_port::send_waiting() noexcept {
   if (!s.waiting().empty()) {
     const engine::send_result sent = owner_.inner().send(*this, s.waiting());
     s.note_sent(sent.bytes);
-    if (sent.error != 0) s.break_sending();
-    if (sent.error != 0) return sent.error;
+    if (sent.error != 0) {
+      s.break_sending();
+      return sent.error;
+    }
   }
   if (s.waiting().empty() && std::exchange(s.must_shut_down, false)) owner_.inner().shutdown_send(*this);
   return 0;

@@ -33,9 +33,9 @@ class filter_port final : public stream_channel {
   [[nodiscard]] arrival arrived() noexcept;
   [[nodiscard]] bool has_more(const arrival& by) noexcept;
   [[nodiscard]] std::size_t unsent() noexcept;
-  /// What no event of the inner engine would do. Call it if is_due() returns true.
+  /// Sends and delivers what waits in the state, for which the inner engine raises no event.
   void serve() noexcept;
-  /// The caller clears it before serve().
+  /// The engine calls serve() in the next turn, and clears this before.
   bool is_due = false;
 
   /// Serves nobody: sends the waiting records and the last one. Returns whether some wait; a time limit begins.

@@ -73,7 +73,7 @@ void filtering_engine::make_places() {
   if (!merged_) merged_ = std::make_unique_for_overwrite<char[]>(most_merged);
 }
 
-// What waits in the state has raised its events on another loop.
+// Bytes that wait in the state raised their events on another loop: this one serves them without an event.
 error_code filtering_engine::add_port(stream_channel& c, stream_handle&& stream) try {
   const int handle = stream.get();
   if (handle < 0) return system_error_code(EBADF);
@@ -119,7 +119,7 @@ void filtering_engine::close_now(stream_handle&& stream) noexcept {
 
 // Returns false, and leaves the stream, without memory.
 bool filtering_engine::keep_until_sent(stream_handle& stream) noexcept try {
-  closing_.reserve(closing_.size() + 1);
+  if (closing_.size() == closing_.capacity()) closing_.reserve(2 * closing_.size() + 8);
   auto made = std::make_unique<filter_port>(*this, nullptr, std::move(stream));
   if (made->start()) {
     stream = made->release();
@@ -141,7 +141,7 @@ void filtering_engine::end_closing(filter_port& p) noexcept {
   close_now(p.release());
 }
 
-// Of the streams whose time is over, ends those whose peers have taken nothing.
+// Ends each stream whose time is over and whose peer has taken nothing.
 void filtering_engine::end_silent() noexcept {
   const time_point now = clock::system().now();
   if (now < next_deadline_) return;
