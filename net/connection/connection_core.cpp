@@ -127,9 +127,11 @@ void connection_core::on_receive_end(error_code reason) noexcept {
 
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
-// A send that waits for the peer ends when the loop must look at the peer's progress.
+// A send that waits for the peer ends when the loop must look at the peer's progress, and at the deadline.
 duration connection_core::longest_send() const noexcept {
-  return connection_deadlines::pause_between_looks(applied_limits());
+  const connection_limits& limits = applied_limits();
+  const connection_deadlines* const d = deadlines();
+  return d ? d->longest_send(limits, loop_.now()) : connection_deadlines::pause_between_looks(limits);
 }
 
 void connection_core::on_sendable() noexcept {
@@ -237,7 +239,8 @@ bool connection_core::use_limits() noexcept {
 }
 
 // A deadline ends the connection only if it has still expired after one more look by the loop. By then the loop has
-// received all input that had arrived, and offered output again. A send that waits for the peer is such a look.
+// received all input that had arrived. It does not offer output in between: the kernel may have room for it, below what
+// it reports, although the peer takes nothing.
 void connection_core::expired() noexcept {
   if (is_lingering()) return fail({});
   connection_deadlines* const d = deadlines();
@@ -247,12 +250,10 @@ void connection_core::expired() noexcept {
   const auto output = d->of_output(applied_limits(), !baton_is_out());
   const auto input = d->of_input(applied_limits(), !baton_is_out());
   if (std::min(output, input).when > now) return watch_time();
-  const bool output_is_due = output.when <= now;
-  if (output_is_due && d->confirm_output(output, now)) return fail(output.why);
+  if (output.when <= now && d->confirm_output(output, now)) return fail(output.why);
   if (input.when <= now && is_confirmed(*this, *d, input)) return fail(input.why);
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
-  if (output_is_due) on_sendable();
 }
 
 }  // namespace quintet::detail

@@ -20,7 +20,7 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
 }
 
-constexpr int looks_per_limit = 8;
+constexpr int looks_per_limit = 16;
 constexpr duration shortest_pause = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -56,6 +56,12 @@ time_point connection_deadlines::next_look(const connection_limits& limits, bool
 duration connection_deadlines::pause_between_looks(const connection_limits& limits) noexcept {
   const duration longest = limits.longest_send();
   return longest == duration::max() ? longest : std::max(longest / looks_per_limit, shortest_pause);
+}
+
+duration connection_deadlines::longest_send(const connection_limits& limits, time_point now) const noexcept {
+  const duration pause = pause_between_looks(limits);
+  const deadline due = of_output(limits, true);
+  return due.when == time_point::max() ? pause : std::clamp(between(now, due.when), shortest_pause, pause);
 }
 
 void connection_deadlines::catch_up(time_point since, time_point now) noexcept {

@@ -102,6 +102,9 @@ class connection_deadlines {
   /// Returns when to look again: at the earliest deadline, and several times before one of output, so that the peer's
   /// progress has about the right time.
   [[nodiscard]] static duration pause_between_looks(const connection_limits& limits) noexcept;
+  /// Returns how long a send may wait for the peer: until the next look or the deadline of output. If that has passed,
+  /// the shortest pause, since a send is how a loop whose sends wait looks once more.
+  [[nodiscard]] duration longest_send(const connection_limits& limits, time_point now) const noexcept;
   [[nodiscard]] time_point next_look(const connection_limits& limits, bool at_rest) const noexcept;
   /// Records that the deadline has expired. Returns true if it had already expired at the previous call; in between,
   /// the loop has received what had arrived. (Before, another connection's handler may have kept the loop from

@@ -81,7 +81,7 @@ bool memory_engine::stream_ready(stream_channel& c) {
     tell_reset(c, s.arrived.empty());
     return true;
   }
-  if ((interest(c) & sends) && (s.reset || room(c.handle()) > 0)) {
+  if ((interest(c) & sends) && (s.reset || room(c.handle()) >= net_.least_room)) {
     interest(c) &= ~sends;
     c.on_sendable();
     return true;

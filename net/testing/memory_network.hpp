@@ -60,6 +60,8 @@ class memory_network {
   void reseed(std::uint64_t seed) { random_.seed(seed); }
   /// The bytes in flight in one direction at which an engine's send accepts no more.
   std::size_t window = 16 * 1024;
+  /// The room in the window at which an engine reports that a stream can send. A send needs less, as a kernel's does.
+  std::size_t least_room = 1;
   /// A send accepts as many bytes as there is room for, as a kernel does; else a random part of them.
   bool takes_all = false;
   /// The maximum number of ready channels that one poll() dispatches.

@@ -63,6 +63,21 @@ BOOST_DATA_TEST_CASE(room_in_the_kernel_is_no_progress_of_the_peer, bdata::make(
   f.check(errc::send_timeout);
 }
 
+// The kernel would take the rest of the output, but does not report so little room.
+BOOST_DATA_TEST_CASE(room_for_all_output_is_no_progress_of_the_peer, bdata::make(shapes), s) {
+  fixture<> f(s, {.send_timeout = 8s});
+  f.w.sim.network().takes_all = true;
+  f.w.sim.network().least_room = 4000;
+  const std::string line = std::string(999, 'x') + '\n';
+  for (int i = 0; i < 17; ++i) f.w.send(f.client, line);
+  f.w.sim.run_until_quiet();
+  f.w.sim.network().window += 2000;
+  f.w.sim.advance(7900ms);
+  BOOST_TEST(!f.closed());
+  f.w.sim.advance(1100ms);
+  f.check(errc::send_timeout);
+}
+
 // The peer reads nothing, while the handler or the registry writes more from time to time.
 BOOST_DATA_TEST_CASE(new_output_is_no_progress_of_a_peer_that_does_not_read, bdata::make(shapes) * bdata::xrange(2), s,
                      from_outside) {
