@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // log_test: events reach the hook unchanged; a hook may be absent, or may throw.
 #include <quintet/base/log.hpp>
+#include <quintet/base/log_limit.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -34,6 +35,31 @@ BOOST_AUTO_TEST_CASE(an_event_is_one_line_of_what_it_has) {
   BOOST_TEST(to_string(log_event{.reason = stopped, .address = "here"}) ==
              "here: the server, client or event loop was stopped");
   BOOST_TEST(to_string(log_event{}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(of_a_flood_some_lines_are_logged_and_the_next_says_how_many_were_not) {
+  std::vector<std::string> seen;
+  const log_hook hook = [&seen](const log_event& e) { seen.push_back(to_string(e)); };
+  log_limit limit;
+  manual_clock time;
+  time.advance(std::chrono::hours(1));
+  int addresses = 0;
+  const auto flood = [&](const log_hook& to, int count) {
+    for (int i = 0; i < count; ++i)
+      limit.report(to, {.what = "refused"}, time.now(), [&] { return std::to_string(++addresses); });
+  };
+  flood({}, 100);
+  flood(hook, 100);
+  BOOST_TEST(seen.size() == log_limit::per_second);
+  BOOST_TEST(addresses == 10);
+  BOOST_TEST(seen.back() == "10: refused");
+  time.advance(std::chrono::milliseconds(100));
+  flood(hook, 2);
+  BOOST_TEST(seen.size() == 11U);
+  BOOST_TEST(seen.back() == "11: refused (and 90 more before it)");
+  time.advance(std::chrono::seconds(1));
+  limit.report(hook, {.what = "refused", .address = "here"}, time.now());
+  BOOST_TEST(seen.back() == "here: refused (and 1 more before it)");
 }
 
 BOOST_AUTO_TEST_CASE(the_hook_is_given_the_event) {

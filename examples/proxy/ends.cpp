@@ -20,7 +20,8 @@ void count(std::atomic<std::uint64_t>& what) noexcept { what.fetch_add(1, std::m
 void no_upstream(service& all, quintet::connection_registry& connections, quintet::connection_id client,
                  quintet::error_code why) {
   count(all.counts.unserved);
-  report(all.log, {severity::warning, "no upstream can be reached for a client", why});
+  all.no_upstream_lines.report(all.log, {severity::warning, "no upstream can be reached for a client", why},
+                               quintet::clock::system().now());
   (void)connections.close(client);
 }
 

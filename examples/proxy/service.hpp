@@ -5,6 +5,7 @@
 #include "proxy/proxy_protocol.hpp"
 
 #include <quintet/base/log.hpp>
+#include <quintet/base/log_limit.hpp>
 #include <quintet/net/connector.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/threadmodels/config.hpp>
@@ -49,6 +50,7 @@ struct service {
   settings options;
   totals counts;
   quintet::log_hook log;
+  quintet::log_limit no_upstream_lines;
   std::atomic<std::uint64_t> next_upstream{0};  ///< for round robin
   std::atomic<bool> draining{false};
   quintet::event_loop* main = nullptr;

@@ -99,8 +99,8 @@ void acceptor::count_locality(int handle) noexcept {
 
 void acceptor::refuse(stream_handle&& stream, error_code reason, const address& from) noexcept {
   refused_.add();
-  detail::report_of_peer(log_, {severity::warning, "a connection is refused", reason},
-                         [&from] { return from.to_string(); });
+  limiter_.refused_lines().report(log_, {severity::warning, "a connection is refused", reason}, loop_.now(),
+                                  [&from] { return from.to_string(); });
   try {
     if (limits_.on_refused) limits_.on_refused(reason, from);
   } catch (...) {  // the connection is closed even if the hook throws

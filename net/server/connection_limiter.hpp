@@ -2,6 +2,7 @@
 // connection_limiter: bounds a server's connections in total, for each peer network, and per second.
 #pragma once
 
+#include "../../base/log_limit.hpp"
 #include "../../base/rate_limit.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"
@@ -81,6 +82,9 @@ class connection_limiter {
   void transfer(const void* from, const void* to) noexcept;
   /// [any thread] Returns the committed place as a permit, whose destructor releases it.
   connection_permit release(const void* identity) noexcept;
+  /// [any thread] Return the bounds of the log's lines about refused connections, and about those that cannot open.
+  [[nodiscard]] log_limit& refused_lines() noexcept { return refused_lines_; }
+  [[nodiscard]] log_limit& unopened_lines() noexcept { return unopened_lines_; }
 
  private:
   friend class connection_permit;
@@ -107,6 +111,7 @@ class connection_limiter {
   const bool has_rate_;
   std::mutex rate_mutex_;
   rate_limit rate_;
+  log_limit refused_lines_, unopened_lines_;
 
   std::mutex mutex_;
   std::map<address::network_type, std::size_t> of_network_;

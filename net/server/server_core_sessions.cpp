@@ -87,9 +87,9 @@ void server_core::open_session(event_loop& on, stream_handle stream, connection_
   if (!failed) return;
   // Not a refusal, which on_refused would be told of: that is for the loop that accepts. See doc/listening.md.
   if (failed != errc::stopped)
-    detail::report_of_peer(host_.log, {severity::warning, "cannot open a connection", failed},
-                           // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
-                           [&] { return on.io().sockets().peer_address(stream.get()); });
+    limiter_of(on).unopened_lines().report(host_.log, {severity::warning, "cannot open a connection", failed}, on.now(),
+                                           // NOLINTNEXTLINE(bugprone-use-after-move): a failure has left the stream
+                                           [&] { return on.io().sockets().peer_address(stream.get()); });
   if (failed == errc::handler_threw)
     on.counters().handler_errors.add();
   else if (failed != errc::stopped)

@@ -237,6 +237,14 @@ BOOST_AUTO_TEST_CASE(each_address_has_its_share) {
   BOOST_TEST(w.inside.size() == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(a_flood_of_refused_connections_is_no_flood_of_lines) {
+  std::size_t lines = 0;
+  world w({.max_connections_per_address = 1}, {}, [&lines](const log_event&) { ++lines; });
+  w.connect(w.first, 41);
+  BOOST_TEST(w.accepts->refused() == 40u);
+  BOOST_TEST(lines == log_limit::per_second);
+}
+
 BOOST_AUTO_TEST_CASE(a_place_that_has_settled_is_given_back_by_identity) {
   connection_limiter limiter({.max_connections_per_address = 1});
   const address a("127.0.0.1:1"), b("127.0.0.2:1");
