@@ -3,6 +3,7 @@
 #include "kernel_sockets.hpp"
 
 #include "file_descriptor.hpp"
+#include "freed_address.hpp"
 #include "passed_descriptors.hpp"
 
 #include <fcntl.h>
@@ -112,6 +113,17 @@ int adopt(const listen_options& o) {
   return o.descriptor;
 }
 
+/// Returns false if bind() fails, also after a wait for the address.
+bool bind_to(int fd, const address& at) {
+  int error = 0;
+  const bool done = becomes_free([&] {
+    error = ::bind(fd, at.data(), at.size()) == 0 ? 0 : errno;
+    return error != EADDRINUSE;
+  });
+  errno = error;
+  return done && error == 0;
+}
+
 // A server's first socket binds the port exclusively, so that two servers never share it by mistake. Then it allows
 // the server's other sockets to share the port.
 void bind_and_listen(int fd, const address& at, const listener_settings& how) {
@@ -121,9 +133,7 @@ void bind_and_listen(int fd, const address& at, const listener_settings& how) {
   };
   const bool before = how.sharing == port_sharing::next_loop || how.sharing == port_sharing::processes;
   const bool after = how.sharing == port_sharing::first_loop;
-  if ((!before || share()) && ::bind(fd, at.data(), at.size()) == 0 && (!after || share()) &&
-      ::listen(fd, how.backlog) == 0)
-    return;
+  if ((!before || share()) && bind_to(fd, at) && (!after || share()) && ::listen(fd, how.backlog) == 0) return;
   throw_system_error(errno, "cannot listen on " + at.to_string());
 }
 

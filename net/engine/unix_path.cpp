@@ -4,6 +4,7 @@
 
 #include "../../base/error.hpp"
 #include "file_descriptor.hpp"
+#include "freed_address.hpp"
 
 #include <boost/system/system_error.hpp>
 
@@ -54,7 +55,7 @@ void bind_in_place_of_the_dead(int socket, const address& at, const std::string&
   if (::bind(socket, at.data(), at.size()) == 0) return;
   if (errno != EADDRINUSE) refuse(errno, at, "");
   if (!is_socket(path)) refuse(EADDRINUSE, at, ": the path exists and is not a socket");
-  if (somebody_listens(at)) refuse(EADDRINUSE, at, "");
+  if (!becomes_free([&at] { return !somebody_listens(at); })) refuse(EADDRINUSE, at, "");
   if (::unlink(path.c_str()) != 0) refuse(errno, at, ": cannot remove the stale socket file");
   if (::bind(socket, at.data(), at.size()) != 0) refuse(errno, at, "");
 }
