@@ -109,6 +109,7 @@ void server_core::run() {
 }
 
 void server_core::start() {
+  main_.io().prepare();  // it may lack descriptors: the owner must know before it announces the server
   started_ = true;
   if (watchdog_) watchdog_->start();
   acceptors_->start();  // before the loops' threads

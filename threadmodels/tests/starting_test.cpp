@@ -69,8 +69,10 @@ config every_kind_of_thread(model kind) {
 bool runs(model kind) {
   try {
     server srv(every_kind_of_thread(kind), echo);
-    srv.main_loop().post([&] { srv.stop(); });
-    srv.run();
+    srv.main_loop().after(std::chrono::milliseconds(1), [&] { srv.stop(); });  // before, the loop waits for events
+    srv.start();
+    BOOST_CHECK_NO_THROW(srv.main_loop().run());  // the owner may have announced the server
+    srv.finish();
     return true;
   } catch (const boost::system::system_error& e) {
     const bool names_a_thread = std::string(e.what()).starts_with("cannot start the thread qnt-");
