@@ -3,72 +3,76 @@
 #include "log_file.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <memory>
-#include <mutex>
 #include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace example {
 namespace {
 
-constinit std::atomic<bool> must_reopen{false};
+// For the signal handler. They are set before it is installed, and the descriptor stays open until the process ends.
+std::string& log_path() {
+  static std::string path;
+  return path;
+}
+constinit const char* path_of_handler = nullptr;
+constinit int log_descriptor = STDERR_FILENO;
 
-extern "C" void quintet_example_on_hangup(int) { must_reopen.store(true); }
+// O_NONBLOCK: a pipe must not stop the server, neither at its start, without a reader, nor later, when it is full.
+int open_to_append(const char* path) noexcept {
+  return ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+}
 
-class log_file {
- public:
-  log_file(std::string path, quintet::severity least) : path_(std::move(path)), least_(least), file_(open()) {
-    if (!file_ && !path_.empty()) throw quintet::config_error("--log: " + path_ + ": " + std::strerror(errno));
+// Puts a fresh file behind the same descriptor, by calls that a signal handler may make. Without a fresh file, the old
+// one stays in use.
+extern "C" void quintet_example_on_hangup(int) {
+  const int before = errno;
+  if (const int fresh = open_to_append(path_of_handler); fresh >= 0) {
+    (void)::dup3(fresh, log_descriptor, O_CLOEXEC);
+    (void)::close(fresh);
   }
+  errno = before;
+}
 
-  void write(const quintet::log_event& event) {
-    if (event.level < least_) return;
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    std::array<char, 32> when{};
-    (void)std::strftime(when.data(), when.size(), "%FT%TZ", ::gmtime_r(&now, &parts));
-    const std::string line =
-        std::string(when.data()) + " " + std::string(to_string(event.level)) + " " + to_string(event) + "\n";
-    const std::lock_guard lock(mutex_);
-    if (must_reopen.exchange(false)) reopen();
-    std::FILE* const to = file_ ? file_.get() : stderr;
-    (void)std::fputs(line.c_str(), to);
-    (void)std::fflush(to);
-  }
+void open_again_on_hangup() {
+  struct sigaction action{};
+  action.sa_handler = &quintet_example_on_hangup;
+  action.sa_flags = SA_RESTART;
+  (void)::sigaction(SIGHUP, &action, nullptr);
+}
 
- private:
-  struct closer {
-    void operator()(std::FILE* f) const noexcept { (void)std::fclose(f); }
-  };
-  using file = std::unique_ptr<std::FILE, closer>;
-  // Without a fresh file, the old one stays in use.
-  void reopen() {
-    if (file fresh = open()) file_ = std::move(fresh);
-  }
-  [[nodiscard]] file open() const { return file(path_.empty() ? nullptr : std::fopen(path_.c_str(), "ae")); }
-
-  const std::string path_;
-  const quintet::severity least_;
-  file file_;
-  std::mutex mutex_;
-};
+// One call for each line, so that the lines of several threads, and of several processes, do not mix.
+void write_line(const quintet::log_event& event) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 32> when{};
+  (void)std::strftime(when.data(), when.size(), "%FT%TZ", ::gmtime_r(&now, &parts));
+  const std::string line =
+      std::string(when.data()) + " " + std::string(to_string(event.level)) + " " + to_string(event) + "\n";
+  (void)!::write(log_descriptor, line.data(), line.size());
+}
 
 }  // namespace
 
 quintet::log_hook open_log(const std::string& path, quintet::severity least) {
-  const auto log = std::make_shared<log_file>(path, least);
   if (!path.empty()) {
-    struct sigaction action{};
-    action.sa_handler = &quintet_example_on_hangup;
-    action.sa_flags = SA_RESTART;
-    (void)::sigaction(SIGHUP, &action, nullptr);
+    const int opened = open_to_append(path.c_str());
+    if (opened < 0)
+      throw quintet::config_error("--log: " + path + ": " +
+                                  (errno == ENXIO ? "it is a pipe that no process reads" : std::strerror(errno)));
+    log_descriptor = opened;
+    log_path() = path;
+    path_of_handler = log_path().c_str();
+    open_again_on_hangup();
   }
-  return [log](const quintet::log_event& e) { log->write(e); };
+  return [least](const quintet::log_event& e) {
+    if (e.level >= least) write_line(e);
+  };
 }
 
 }  // namespace example

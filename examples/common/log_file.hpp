@@ -9,8 +9,9 @@
 namespace example {
 
 /// [before run] Opens a file to append to, and returns a hook that writes events of at least this severity to it. An
-/// empty path means standard error. A line that cannot be written is lost, and nothing else. After SIGHUP the next line
-/// opens the file again, because another program may have renamed it. Throws config_error if the file cannot be opened.
+/// empty path means standard error. A line that cannot be written is lost, and nothing else. SIGHUP opens the file
+/// again at once, because another program may have renamed it. Call it once: a process has one log. Throws config_error
+/// if the file cannot be opened, also for a named pipe that no process reads.
 [[nodiscard]] quintet::log_hook open_log(const std::string& path, quintet::severity least);
 
 }  // namespace example

@@ -37,12 +37,13 @@ bool enable(int socket, int level, int option) {
 }
 
 // Binds a socket that does not listen. So the system picks port 0 once for all processes, and an address in use is
-// found before there are any.
+// found before there are any. It is bound alone, so that a second prefork cannot share the port with the first one by
+// mistake; then it lets the processes have the port too.
 quintet::file_descriptor reserve(const quintet::address& at) {
   quintet::file_descriptor s(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (s && enable(s.get(), SOL_SOCKET, SO_REUSEADDR) && enable(s.get(), SOL_SOCKET, SO_REUSEPORT) &&
+  if (s && enable(s.get(), SOL_SOCKET, SO_REUSEADDR) &&
       (at.type() != quintet::address::kind::ipv6 || enable(s.get(), IPPROTO_IPV6, IPV6_V6ONLY)) &&
-      ::bind(s.get(), at.data(), at.size()) == 0)
+      ::bind(s.get(), at.data(), at.size()) == 0 && enable(s.get(), SOL_SOCKET, SO_REUSEPORT))
     return s;
   throw boost::system::system_error(errno, boost::system::system_category(), "cannot listen on " + at.to_string());
 }

@@ -31,6 +31,21 @@ std::string ending(int status) {
   return "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
+bool is_handled(int signal) {
+  struct sigaction now{};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_DFL;
+}
+
+/// Runs the handler of a signal that is blocked and was waited for.
+void handle(int signal) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  (void)::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  ::sigprocmask(SIG_BLOCK, &only, nullptr);
+}
+
 void tell_running(pid_t pid) { tell("process " + std::to_string(pid) + " runs"); }
 
 }  // namespace
@@ -65,6 +80,7 @@ int supervisor::run() {
   sigset_t awaited;
   sigemptyset(&awaited);
   for (const int signal : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&awaited, signal);
+  if (is_handled(SIGHUP)) sigaddset(&awaited, SIGHUP);  // there is a log: each process has opened it
   ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
   for (const child& c : children_) tell_running(c.pid);
   for (;;) {
@@ -73,6 +89,10 @@ int supervisor::run() {
     if (!stopping_) replace_ended();
     const int signal = await_signal(awaited);
     if (signal == SIGINT || signal == SIGTERM) stop();
+    if (signal == SIGHUP) {
+      handle(SIGHUP);
+      send_to_all(SIGHUP);
+    }
   }
 }
 
@@ -137,8 +157,12 @@ int supervisor::await_signal(const sigset_t& awaited) const {
 void supervisor::stop() {
   stopping_ = true;
   tell("stopping " + std::to_string(running()) + " processes");
+  send_to_all(SIGTERM);
+}
+
+void supervisor::send_to_all(int signal) const {
   for (const child& c : children_)
-    if (c.pid != 0) ::kill(c.pid, SIGTERM);
+    if (c.pid != 0) ::kill(c.pid, signal);
 }
 
 std::size_t supervisor::running() const {

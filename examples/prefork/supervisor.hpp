@@ -34,6 +34,7 @@ class supervisor {
   [[nodiscard]] bool start();
   /// Replaces each child that ends, but a child at most once a second. After SIGINT or SIGTERM it sends SIGTERM to all
   /// children, and returns when they have ended: 0 if each had exit status 0, else 1. A second signal does so again.
+  /// SIGHUP, if the process handles it, is handled in the parent and in each child.
   [[nodiscard]] int run();
 
  private:
@@ -49,6 +50,7 @@ class supervisor {
   void reap();
   [[nodiscard]] int await_signal(const sigset_t& awaited) const;
   void stop();
+  void send_to_all(int signal) const;
   [[nodiscard]] std::size_t running() const;
 
   child_function call_;

@@ -3,16 +3,47 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+# appears <file>: waits until the file exists.
+appears() {
+  local i
+  for ((i = 0; i < 500; ++i)); do
+    [[ ! -e $1 ]] || return 0
+    sleep 0.02
+  done
+  fail "$1 does not appear"
+}
+
 # A limit that ends a connection, also before its first byte.
 start kv --idle-timeout-s 1 --log "$work/log"
 [[ -z $(talk "$port" '' 20) ]] || fail 'a silent client got a reply'
 says ' info 127\.0\.0\.1:[0-9]+: a connection is closed: ' "$work/log"
 mv "$work/log" "$work/log.1"
 kill -HUP "$server_pid"
+appears "$work/log"  # at once, although nothing is logged
 [[ -z $(talk "$port" '' 20) ]] || fail 'a silent client got a reply'
 says ' info 127\.0\.0\.1:[0-9]+: a connection is closed: ' "$work/log"
 stop
 [[ $(grep -c 'a connection is closed' "$work/log.1") == 1 ]] || fail "the old log is still written: $(cat "$work/log.1")"
+
+# Each process of prefork opens the log again.
+start prefork --processes 2 --log "$work/many"
+says ' runs$'
+mv "$work/many" "$work/many.1"
+kill -HUP "$server_pid"
+appears "$work/many"
+uses_old() { find /proc/[0-9]*/fd -lname "$work/many.1" 2> /dev/null | grep -q .; }
+for ((i = 0; i < 500; ++i)); do
+  uses_old || break
+  sleep 0.02
+done
+! uses_old || fail 'a process still has the renamed log open'
+stop
+
+# A pipe that nobody reads.
+mkfifo "$work/unread"
+status=0
+out=$(timeout 10 "$examples/echo" --port 0 --log "$work/unread" 2>&1) || status=$?
+[[ $status == 2 && $out == "echo: --log: $work/unread: it is a pipe that no process reads" ]] || fail "status $status: $out"
 
 # A web page that attacks kv. It learns nothing, and the operator does.
 start kv

@@ -44,6 +44,9 @@ start prefork --processes 2
 status=0
 out=$(timeout 10 "$examples/echo" --port "$port" 2>&1) || status=$?
 [[ $status == 2 && $out == *'in use'* ]] || fail "echo takes the port: $status, $out"
+status=0
+out=$(timeout 10 "$examples/prefork" --port "$port" 2>&1) || status=$?  # another one shares it by mistake
+[[ $status == 2 && $out == *'in use'* ]] || fail "a second prefork takes the port: $status, $out"
 stop INT
 start echo
 status=0
