@@ -10,10 +10,22 @@ namespace example::chat {
 
 namespace {
 
+bool is_control(unsigned char ch) { return ch < ' ' || ch == 0x7F; }
+
+/// Returns whether the text begins with one of U+0080 to U+009F in UTF-8, which are control characters too.
+bool begins_with_c1(quintet::bytes text) {
+  return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) - 0x80U < 0x20;
+}
+
 /// Replaces control characters, which the terminals of other guests would obey.
 std::string printable(quintet::bytes text) {
-  std::string shown(text);
-  std::ranges::replace_if(shown, [](unsigned char ch) { return ch < ' ' || ch == 0x7F; }, '?');
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const bool is_c1 = begins_with_c1(text);
+    shown += is_c1 || is_control(static_cast<unsigned char>(text.front())) ? '?' : text.front();
+    text.remove_prefix(is_c1 ? 2 : 1);
+  }
   return shown;
 }
 

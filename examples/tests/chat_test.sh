@@ -77,8 +77,9 @@ is 'your name?|the room is full|' "$(conversation 'eve\n')"
 # Of 1,000 lines at once Ann receives a burst, and the lines that the rate allows meanwhile. Bob is warned once.
 for ((i = 0; i < 1000; ++i)); do printf 'line\n'; done >&5
 expect 5 'too fast: nobody hears you'
-printf '\e[2Jred\n/quit\n' >&4  # Bob must see Ann's terminal code as text, then her end
+printf '\e[2Jred\n\xc2\x9b2Jblue \xc2\xa9\n/quit\n' >&4  # Bob must see Ann's terminal codes as text, then her end
 expect 5 'ann: ?[2Jred'
+expect 5 $'ann: ?2Jblue \xc2\xa9'
 expect 5 'ann has gone'
 heard=$(timeout 20 cat <&4 | grep -c '^bob: line$')
 ((heard >= 20 && heard <= 60)) || fail "of 1000 lines at once $heard were heard"
