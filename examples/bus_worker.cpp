@@ -75,7 +75,9 @@ int main(int argc, char** argv) {
       const std::string text = "message " + std::to_string(++number);
       for (const peer& p : to) (void)node.send(p.id, text);  // a full queue drops it
     });
-    std::printf("bus_worker: node %zu\n", id);
+    std::string announced = "bus_worker: node " + std::to_string(id);
+    for (const std::string& at : node.addresses()) announced += ", " + at;
+    std::puts(announced.c_str());
     std::fflush(stdout);
     node.run();
   } catch (...) {

@@ -68,20 +68,24 @@ struct gateway {
   }
 
  private:
-  // The loop serves its other connections while this coroutine waits.
+  // The loop serves its other connections while this coroutine waits. The operator || waits for a success, so an error
+  // of the server must be a value: as an exception, it would wait for the time limit.
   quintet::awaitable<std::string> forward(quintet::stream& s, line_client& client, std::string line) const {
     using namespace asio::experimental::awaitable_operators;
-    std::string failure;
-    try {
-      asio::steady_timer timer(s.get_executor(), std::chrono::milliseconds(limit_ms));
-      auto first = co_await (client.ask(upstream, std::move(line)) || timer.async_wait(asio::use_awaitable));
-      if (first.index() == 0) co_return std::get<0>(std::move(first));
-      failure = "no answer within " + std::to_string(limit_ms) + " ms";
-    } catch (const boost::system::system_error& e) {
-      failure = e.what();
-    }
+    asio::steady_timer timer(s.get_executor(), std::chrono::milliseconds(limit_ms));
+    auto first = co_await (answer_or_error(client, std::move(line)) || timer.async_wait(asio::use_awaitable));
+    if (first.index() == 0) co_return std::get<0>(std::move(first));
     client.reset();  // a late answer would be taken for the answer to the next line
-    co_return "error: " + failure + "\n";
+    co_return "error: no answer within " + std::to_string(limit_ms) + " ms\n";
+  }
+
+  asio::awaitable<std::string> answer_or_error(line_client& client, std::string line) const {
+    try {
+      co_return co_await client.ask(upstream, std::move(line));
+    } catch (const boost::system::system_error& e) {
+      client.reset();
+      co_return "error: " + upstream.host + ":" + upstream.port + ": " + e.code().message() + "\n";
+    }
   }
 };
 

@@ -215,7 +215,7 @@ command_line& command_line::server(quintet::config& c, bool with_model) {
                "event loops of loop_per_thread and loop_per_thread_pool [" + std::to_string(c.threads.loops) + "]",
                "N");
   parser_->add("--workers", c.threads.workers, parse_workers,
-               "worker threads: MAX in reactor_pool, MIN..MAX in loop_per_thread_pool [" +
+               "worker threads: MAX in reactor_pool, MIN..MAX in loop_per_thread_pool, none in other models [" +
                    std::to_string(c.threads.workers.min) + ".." + std::to_string(c.threads.workers.max) + "]",
                "MIN..MAX");
   parser_->add("--accept", c.advanced.accept, parse_accept,
@@ -288,7 +288,7 @@ void command_line::parse(int argc, const char* const* argv) {
     std::puts(e.what());
     std::exit(0);
   } catch (const CLI::ParseError& e) {
-    refuse(parser_->name, std::string(e.what()) + " (allowed: " + parser_->allowed + ", --help)");
+    refuse(parser_->name, std::string(e.what()) + " (allowed: " + parser_->allowed + ", --version, --help)");
   } catch (const usage_error& e) {
     refuse(parser_->name, e.what());
   } catch (const quintet::config_error& e) {

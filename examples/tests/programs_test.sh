@@ -35,7 +35,8 @@ refused 'from 1 to 1024' prefork --processes 0
 refused 'one of them' proxy -x 127.0.0.1:1 --send-proxy --send-proxy-v2
 refused 'need --upstream' proxy --accept-proxy
 refused 'without --upstream' proxy -x 127.0.0.1:1 -k
-refused '--upstream: ' proxy --upstream nonsense
+refused "--upstream: destination 'localhost' has no port" proxy --upstream localhost
+refused '--version, --help' echo --no-such-option
 refused 'from 0 to' proxy -c 100000
 refused '--log: ' proxy -o /nowhere/log
 refused 'HOST:PORT' client_in_coroutine --upstream nonsense
@@ -87,8 +88,10 @@ for model in "${models[@]}"; do
   answers=$(talk "$port" 'ping\nsleep 5\nsleep 700\nwhat\n' 0.8)
   [[ -z $(talk "$port" "$too_long" 10) ]] || fail "$model: a line without an end was answered"
   [[ $answers == $'pong\ndone sleep 5\nerror: no answer within 300 ms\nerror: a query is'* ]] || fail "$model: $answers"
+  server_pid_of_gateway=$server_pid server_pid=$upstream_pid
   stop
-  server_pid=$upstream_pid
+  server_pid=$server_pid_of_gateway
+  [[ $(talk "$port" 'ping\n' 0.2) == "error: 127.0.0.1:$upstream_port: Connection refused" ]] || fail "$model: no upstream"
   stop
 done
 

@@ -24,6 +24,9 @@ bool is_name(std::string_view text) {
 destination::destination(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const std::string_view name = text.substr(0, colon);
+  if (colon == text.npos && is_name(text))
+    throw config_error("destination '" + std::string(text) + "' has no port; a host name needs one, as in '" +
+                       std::string(text) + ":80'");
   if (colon == text.npos || !is_name(name) || text.starts_with("unix:")) {
     candidates_.emplace_back(text);
   } else {
