@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // log_test: events reach the hook unchanged; a hook may be absent, or may throw.
 #include <quintet/base/log.hpp>
-#include <quintet/base/log_limit.hpp>
+#include <quintet/base/rate_limit.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -25,7 +25,7 @@ MADE = {'net/watch/stall_watchdog.cpp': 'has been stalled for'}
 CODE = 'base/error.cpp', 'base/error.hpp', 'net/options/require.hpp'  # define the throwers
 
 THROW = re.compile(r'\bthrow ([\w:]+)\(')
-CALL = re.compile(r'\breport(?:_of_peer)?\((?!const |log, event\))')
+CALL = re.compile(r'\breport(?:_of_peer)?\((?!const |log, event\)|hook, event[),])')
 TEXT = re.compile(r'"((?:\\.|[^"\\])*)"')
 
 

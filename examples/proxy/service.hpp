@@ -5,7 +5,7 @@
 #include "proxy/proxy_protocol.hpp"
 
 #include <quintet/base/log.hpp>
-#include <quintet/base/log_limit.hpp>
+#include <quintet/base/rate_limit.hpp>
 #include <quintet/net/connector.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/threadmodels/config.hpp>

@@ -2,7 +2,6 @@
 // connection_limiter: bounds a server's connections in total, for each peer network, and per second.
 #pragma once
 
-#include "../../base/log_limit.hpp"
 #include "../../base/rate_limit.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../loop/event_loop.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// log_limit: counts the events that are not logged.
-#include "log_limit.hpp"
+// rate_limit: counts the events that are not logged.
+#include "rate_limit.hpp"
 
 #include <utility>
 
