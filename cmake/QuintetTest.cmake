@@ -14,9 +14,6 @@ target_link_libraries(quintet_test_main PUBLIC Boost::unit_test_framework quinte
 # optimised, but the library is. g++ still optimises tests: without that, its coroutines overflow the stack.
 if(QUINTET_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(quintet_test_main PUBLIC -O0)
-  if(QUINTET_FUZZ)
-    target_compile_options(quintet_test_main PUBLIC -fno-sanitize=fuzzer-no-link)  # libFuzzer does not run the tests
-  endif()
 endif()
 
 # quintet_precompile_for_tests(<layer> LIBS target... HEADERS header...): compiles the headers that the layer's tests
@@ -147,7 +144,7 @@ endfunction()
 #   tests/<unit>_test.cpp      one executable, <layer>_<unit>_test
 #   tests/<suite>/*.cpp        one executable of all of them, <layer>_<suite>_test, under the label <suite>; compiled
 #                              as one source, so that names outside of functions must differ
-#   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL TIMEOUT 300"
+#   tests/<unit>_test.sh       run by bash with the build tree as argument; status 77: skipped; "# ctest: RUN_SERIAL TIMEOUT 300 LABELS x"
 #   tests/support/             helpers: an include directory, and a static library if it has sources
 function(quintet_add_tests_here)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "LIBS;PRECOMPILE")
@@ -194,14 +191,9 @@ function(quintet_add_tests_here)
     add_test(NAME ${layer}_${unit} COMMAND bash ${script} ${PROJECT_BINARY_DIR})
     file(STRINGS ${script} line REGEX "^# ctest: ")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
-    set(serial OFF)
-    set(timeout)
-    if(line MATCHES "RUN_SERIAL")
-      set(serial ON)
-    endif()
-    if(line MATCHES "TIMEOUT ([0-9]+)")
-      set(timeout ${CMAKE_MATCH_1})
-    endif()
-    quintet_set_test_properties(${layer}_${unit} TIMEOUT ${timeout} RUN_SERIAL ${serial})
+    string(REGEX REPLACE "^# ctest: *" "" line "${line}")
+    separate_arguments(options UNIX_COMMAND "${line}")
+    cmake_parse_arguments(own "RUN_SERIAL" "TIMEOUT" "LABELS" ${options})
+    quintet_set_test_properties(${layer}_${unit} LABELS ${own_LABELS} TIMEOUT ${own_TIMEOUT} RUN_SERIAL ${own_RUN_SERIAL})
   endforeach()
 endfunction()

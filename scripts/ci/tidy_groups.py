@@ -2,17 +2,18 @@
 # tidy_groups: joins sources for clang-tidy, which spends nearly all of its time on the headers that they share.
 # Usage: tidy_groups.py BUILD_DIRECTORY OUTPUT_DIRECTORY REGEX
 # Writes groups: sources that include several sources that match REGEX and have equal options. Writes their
-# compile_commands.json, too. A source whose names collide with those of others stays alone.
+# compile_commands.json, too.
 import json
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from os import sched_getaffinity
 
-MOST = 16  # sources in a group
+MOST = 48  # sources in a group
+IS_PROGRAM = re.compile(r"/examples/(\w+\.cpp$|tutorial/)|/main\.cpp$|/benchmarks/peers/")
+# Sources that declare the same names as others. If clang-tidy reports a redefinition in a group, list one of the two here.
+ALONE = ("net/options/advanced_options.cpp", "net/engine/epoll_engine.cpp", "base/encoding/checksum_avx2.cpp",
+         "examples/slow_query/query.cpp")
 
 
 def options_of(entry):
@@ -34,30 +35,12 @@ def text_of(sources):
     return "".join(f'#include "{source}"\n' for source in sources)
 
 
-def colliding(directory, options, sources):
-    """Those whose names are already there, by the errors of a compiler that reads all of them as one."""
-    command = ["clang++-19", "-fsyntax-only", "-ferror-limit=0", "-w", *options, "-x", "c++", "-"]
-    read = subprocess.run(command, cwd=directory, input=text_of(sources), capture_output=True, text=True, check=False)
-    found, line = set(), 0
-    for text in read.stderr.splitlines():  # the compiler names the include only when it changes
-        if included := re.match(r"In file included from <stdin>:(\d+):", text):
-            line = int(included[1])
-        elif re.search(r": (fatal )?error: ", text):
-            if line == 0:
-                sys.exit(f"tidy_groups: {text}")
-            found.add(sources[line - 1])
-    return sorted(found)
-
-
-def groups_of(group):
-    directory, options, sources = group
-    collide = colliding(directory, options, sources) if len(sources) > 1 else []
-    if not collide:
-        return [group]
-    if len(collide) == len(sources):
-        return [(directory, options, [source]) for source in sources]
-    others = [source for source in sources if source not in collide]
-    return groups_of((directory, options, others)) + groups_of((directory, options, collide))
+def groups_of(directory, options, sources):
+    """Groups of at most MOST sources each, of about the same size. Those that are ALONE, and programs, are groups of their own."""
+    alone = [source for source in sources if any(source.endswith(name) for name in ALONE) or IS_PROGRAM.search(source)]
+    others = [source for source in sources if source not in alone]
+    count = -(-len(others) // MOST)
+    return [(directory, options, group) for group in [[one] for one in alone] + [others[i::count] for i in range(count)]]
 
 
 def main():
@@ -73,19 +56,15 @@ def main():
     alike = {}
     for source, way in sorted(how.items()):
         alike.setdefault(way, []).append(source)
-    groups = []
-    for (directory, options), sources in alike.items():
-        groups += [(directory, options, sources[i:i + MOST]) for i in range(0, len(sources), MOST)]
-    with ThreadPoolExecutor(len(sched_getaffinity(0))) as pool:
-        split = [some for all_of_one in pool.map(groups_of, groups) for some in all_of_one]
+    groups = [group for (directory, options), sources in alike.items() for group in groups_of(directory, options, sources)]
     commands = []
-    for number, (directory, options, sources) in enumerate(split):
+    for number, (directory, options, sources) in enumerate(groups):
         file = (output / f"group_{number}.cpp").resolve()
         file.write_text(text_of(sources))
         commands.append({"directory": directory, "file": str(file),
                          "command": shlex.join(["clang++-19", *options, "-c", str(file)])})
     (output / "compile_commands.json").write_text(json.dumps(commands, indent=1))
-    print(f"    {sum(len(sources) for _, _, sources in split)} sources in {len(split)} groups")
+    print(f"    {sum(len(sources) for _, _, sources in groups)} sources in {len(groups)} groups")
 
 
 main()

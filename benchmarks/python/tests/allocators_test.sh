@@ -3,7 +3,7 @@
 # allocators_test.sh BUILD_DIR: quintet-bench allocators as a user meets it: what is installed, what is not, and a
 # preload that has no effect.
 # With its short windows it measures nothing on a machine that is busy.
-# ctest: RUN_SERIAL
+# ctest: RUN_SERIAL LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # forecast_test.sh BUILD_DIR: quintet-bench forecast as a user meets it: wrong arguments, a short run, Ctrl-C.
 # With its short windows it says nothing about how good a forecast is.
-# ctest: RUN_SERIAL
+# ctest: RUN_SERIAL LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # peers_test.sh BUILD_DIR: quintet-bench peers as a user meets it: wrong options, a short run, Ctrl-C, missing programs.
 # With its short windows it measures nothing on a machine that is busy.
-# ctest: RUN_SERIAL
+# ctest: RUN_SERIAL LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # probes_test.sh BUILD_DIR: contention, memlat, hash and merging as a user meets them. Counts, never times.
-# ctest: RUN_SERIAL
+# ctest: RUN_SERIAL LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 

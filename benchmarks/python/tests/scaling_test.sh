@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # scaling_test.sh BUILD_DIR: quintet-bench scaling as a user meets it: wrong options and a short run.
 # With its short windows it measures nothing on a machine that is busy.
-# ctest: RUN_SERIAL
+# ctest: RUN_SERIAL LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSL-1.0
 # stress_test.sh BUILD_DIR: every scenario and attack with a few peers. Asserts on counts, never on times.
-# ctest: TIMEOUT 400
+# ctest: TIMEOUT 400 LABELS long
 # shellcheck source=benchmarks/tests/lib.sh
 . "$(dirname "$0")/../../tests/lib.sh"
 
