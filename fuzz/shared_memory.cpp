@@ -3,8 +3,8 @@
 // byte is read twice or out of bounds, and the stream ends once at most.
 #include <quintet/net/engine/epoll_engine.hpp>
 #include <quintet/net/engine/shm/endpoint.hpp>
-#include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
+#include <quintet/net/engine/shm/shm_engine.hpp>
 
 #include "fuzz.hpp"
 #include "segment_access.hpp"
@@ -61,7 +61,7 @@ struct world {
     require(!io.add(channel, std::move(here)), "an engine takes a stream with an endpoint");
   }
   ~world() { io.close(io.remove(channel)); }
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   stream channel;
   file_descriptor there;
   shm::segment peer;

@@ -26,7 +26,7 @@ std::unique_ptr<model_interface> adapted(Model m) {
 
 std::unique_ptr<model_interface> make_model(const model_options& o) {
   validate(o);
-  const auto ring = [&o] { return ring_options{o.threads.loops, o.engine, o.loop, o.placement}; };
+  const auto ring = [&o] { return loop_group_options{o.threads.loops, o.engine, o.loop, o.placement}; };
   switch (o.kind) {
     case model::thread_per_connection:
       return adapted(thread_per_connection(o.threads.max_threads, o.loop));

@@ -40,24 +40,24 @@ class reactor_pool : public composed_model<on_main_loop, run_adaptive<run_pooled
 };
 
 /// Model 4: the main reactor accepts. N sub-reactors own the connections and run their handlers.
-class loop_per_thread : public composed_model<on_loop_ring, run_inline> {
+class loop_per_thread : public composed_model<on_loop_group, run_inline> {
  public:
   /// Starts so many loops, with a thread each.
   explicit loop_per_thread(unsigned loops, engine_kind kind = engine_kind::automatic, const loop_tuning& each = {})
-      : loop_per_thread(ring_options{.loops = loops, .engine = kind, .each = each}) {}
-  explicit loop_per_thread(ring_options options) : composed_model(on_loop_ring(std::move(options))) {}
+      : loop_per_thread(loop_group_options{.loops = loops, .engine = kind, .each = each}) {}
+  explicit loop_per_thread(loop_group_options options) : composed_model(on_loop_group(std::move(options))) {}
 };
 
 /// Model 5: N sub-reactors do the I/O. An elastic pool runs the handlers, except batches that the loop predicts to be
 /// cheap.
-class loop_per_thread_pool : public composed_model<on_loop_ring, run_adaptive<run_pooled>> {
+class loop_per_thread_pool : public composed_model<on_loop_group, run_adaptive<run_pooled>> {
  public:
   /// Starts so many loops, with a thread each. `workers` bounds the pool.
   loop_per_thread_pool(unsigned loops, worker_limits workers, engine_kind kind = engine_kind::automatic,
                        const loop_tuning& each = {})
-      : loop_per_thread_pool(ring_options{.loops = loops, .engine = kind, .each = each}, workers) {}
-  loop_per_thread_pool(ring_options options, worker_limits workers, const offload_options& offload = {})
-      : composed_model(on_loop_ring(std::move(options)),
+      : loop_per_thread_pool(loop_group_options{.loops = loops, .engine = kind, .each = each}, workers) {}
+  loop_per_thread_pool(loop_group_options options, worker_limits workers, const offload_options& offload = {})
+      : composed_model(on_loop_group(std::move(options)),
                        run_adaptive(run_pooled(workers, offload.threshold), offload)) {}
 };
 

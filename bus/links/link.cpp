@@ -8,7 +8,7 @@
 
 namespace quintet::bus {
 
-link::link(node_context& node, transport& wires, link_user& user, std::uint64_t id)
+link::link(node_context& node, wire_factory& wires, link_user& user, std::uint64_t id)
     : wire_user(node, id),
       node_(node),
       wires_(wires),
@@ -44,7 +44,7 @@ hello link::make_hello(bus_route route) const noexcept {
 
 // A hello of another epoch may have waited for longer than its sender has lived. So it changes nothing before the start
 // frame, which the sender writes when it has this side's answer.
-void link::greeted(wire& w, const hello& h) {
+void link::on_hello(wire& w, const hello& h) {
   if (w.is_dialed()) return take_over(w, h);
   if (wire* const earlier = std::exchange(arriving_, &w)) earlier->abandon();
   arrived_ = h;
@@ -52,7 +52,7 @@ void link::greeted(wire& w, const hello& h) {
   if (peer_epoch_ == 0 || h.epoch == peer_epoch_) take_over(w, h);
 }
 
-void link::started(wire& w, std::uint64_t number) {
+void link::on_start(wire& w, std::uint64_t number) {
   if (arriving_ == &w) take_over(w, arrived_);
   received_ = std::max(received_, number - 1);  // beyond the next one: the peer has failed the messages before it
 }
@@ -102,7 +102,7 @@ void link::replace_current(wire& w) noexcept {
   node_.report_route(id_, w.route());
 }
 
-void link::lost(wire& w) noexcept {
+void link::on_lost(wire& w) noexcept {
   if (retiring_ == &w) retiring_ = nullptr;
   if (arriving_ == &w) arriving_ = nullptr;
   if (pending_ == &w) {
@@ -126,7 +126,7 @@ void link::continue_on(wire& w) noexcept try {
   node_.report_route(id_, w.route());
 } catch (const std::bad_alloc&) {  // as if it was lost as well
   w.abandon();
-  lost(w);
+  on_lost(w);
 }
 
 void link::abandon_pending() noexcept {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../messages/frames.hpp"
-#include "../wires/transport.hpp"
+#include "../wires/wire_factory.hpp"
 #include "dialer.hpp"
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class link_user {
 /// All functions: [loop]. The previous wire may still deliver messages.
 class link final : public wire_user, private dialer_user {
  public:
-  link(node_context& node, transport& wires, link_user& user, std::uint64_t id);
+  link(node_context& node, wire_factory& wires, link_user& user, std::uint64_t id);
   ~link();
   link(const link&) = delete;
   link& operator=(const link&) = delete;
@@ -76,11 +76,11 @@ class link final : public wire_user, private dialer_user {
   };
   // Calls of wires.
   [[nodiscard]] hello make_hello(bus_route route) const noexcept override;
-  void greeted(wire& w, const hello& h) override;
-  void started(wire& w, std::uint64_t number) override;
+  void on_hello(wire& w, const hello& h) override;
+  void on_start(wire& w, std::uint64_t number) override;
   [[nodiscard]] bool acknowledged(std::uint64_t number) override;
   void routed(const frame_header& h, const routing& r, bytes body) override { user_.routed(*this, h, r, body); }
-  void lost(wire& w) noexcept override;
+  void on_lost(wire& w) noexcept override;
 
   // Calls of the dialer.
   [[nodiscard]] bool wants(bus_route route) const noexcept override;
@@ -96,7 +96,7 @@ class link final : public wire_user, private dialer_user {
   void complete(std::uint64_t up_to, error_code why) noexcept;
 
   node_context& node_;
-  transport& wires_;
+  wire_factory& wires_;
   link_user& user_;
   std::uint64_t peer_epoch_ = 0;
   wire* retiring_ = nullptr;  // the one before the current, until the side that has replaced it closes it

@@ -28,7 +28,7 @@ error_code result_at(std::uint32_t index) noexcept { return results()[index < re
 
 node::node(bus_options options)
     : context_(std::move(options)),
-      transport_(context_, [this](const hello& h) { return link_for_accepted(h); }),
+      wires_(context_, [this](const hello& h) { return link_for_accepted(h); }),
       receipts_(context_, [this] {
         for (auto& [id, l] : links_) l->use_room();
       }) {}
@@ -48,7 +48,7 @@ void node::finish() noexcept {
     l->fail_all(errc::stopped);
   }
   receipts_.fail_all(errc::stopped);
-  transport_.close();
+  wires_.close();
 }
 
 link* node::find(std::uint64_t id) const noexcept {
@@ -58,7 +58,7 @@ link* node::find(std::uint64_t id) const noexcept {
 
 link& node::make_link(std::uint64_t id) {
   if (link* const l = find(id)) return *l;
-  auto fresh = std::make_unique<link>(context_, transport_, static_cast<link_user&>(*this), id);
+  auto fresh = std::make_unique<link>(context_, wires_, static_cast<link_user&>(*this), id);
   return *links_.emplace(id, std::move(fresh)).first->second;
 }
 
@@ -196,12 +196,12 @@ void node::routed(link& from, const frame_header& h, const routing& r, bytes bod
       return receipts_.take(r.tag, result_at(load<std::uint32_t>(payload)));
     }
     context_.add({r.source, payload});
-    return give_back(r, h.flags, {});
+    return send_receipt(r, h.flags, {});
   }
   const error_code failed = forward(from, h, r.destination, body);
   if (!failed) return context_.counters().forwarded.add();
   (failed == errc::output_full ? context_.counters().refused : context_.counters().unroutable).add();
-  give_back(r, h.flags, failed);
+  send_receipt(r, h.flags, failed);
 }
 
 // The message counts as received. So it is refused, and counted, where there is no memory for it.
@@ -215,7 +215,7 @@ error_code node::forward(const link& from, const frame_header& h, std::uint64_t 
 }
 
 // A receipt that cannot be sent is lost: the source's completion then times out.
-void node::give_back(const routing& r, std::uint8_t flags, error_code why) noexcept try {
+void node::send_receipt(const routing& r, std::uint8_t flags, error_code why) noexcept try {
   if ((flags & wants_receipt) == 0) return;
   if (r.source == context_.id()) return receipts_.take(r.tag, why);
   link* const by = next_hop(r.source, nullptr);

@@ -4,7 +4,7 @@
 
 #include "../links/link.hpp"
 #include "../messages/receipts.hpp"
-#include "../wires/transport.hpp"
+#include "../wires/wire_factory.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -26,7 +26,7 @@ class node final : private link_user {
 
   /// [any thread]
   [[nodiscard]] node_context& context() noexcept { return context_; }
-  [[nodiscard]] server_core& server() noexcept { return transport_.server(); }
+  [[nodiscard]] server_core& server() noexcept { return wires_.server(); }
 
   void connect(std::uint64_t peer, std::vector<candidate> all) noexcept;
   void disconnect(std::uint64_t peer) noexcept { end_link(peer, system_error_code(ECANCELED)); }
@@ -65,7 +65,7 @@ class node final : private link_user {
   void learn(std::uint64_t source, const link& by) noexcept;
   error_code send_routed(std::uint64_t to, bytes payload, completion done);
   [[nodiscard]] error_code forward(const link& from, const frame_header& h, std::uint64_t to, bytes body) noexcept;
-  void give_back(const routing& r, std::uint8_t flags, error_code why) noexcept;
+  void send_receipt(const routing& r, std::uint8_t flags, error_code why) noexcept;
   void take_posted();
   [[nodiscard]] bool take_one(mailbox::message& m, bytes payload) noexcept;
 
@@ -73,7 +73,7 @@ class node final : private link_user {
   link* last_ = nullptr;  // of send()
   std::unordered_map<std::uint64_t, std::unique_ptr<link>> links_;
   std::unordered_map<std::uint64_t, std::uint64_t> learned_;  // source -> link's id
-  transport transport_;  // behind the links: the functions that are posted to its loop run in its destructor
+  wire_factory wires_;  // behind the links: the functions that are posted to its loop run in its destructor
   receipts receipts_;
 };
 

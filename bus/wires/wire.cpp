@@ -22,7 +22,7 @@ wire::~wire() { ended(); }
 
 void wire::ended() noexcept {
   phase_ = phase::closed;
-  if (wire_user* const u = std::exchange(user_, nullptr)) u->lost(*this);
+  if (wire_user* const u = std::exchange(user_, nullptr)) u->on_lost(*this);
 }
 
 void wire::abandon() noexcept {
@@ -152,7 +152,7 @@ void wire::handle_control(const frame_header& h, bytes body) {
     case frame_type::start:
       if (*number == 0) return fail("a start frame with number 0");
       phase_ = phase::open;
-      return user_->started(*this, *number);
+      return user_->on_start(*this, *number);
     case frame_type::acknowledge:
       if (!user_->acknowledged(*number)) fail("an acknowledgement of a message that was not sent");
       return;
@@ -180,7 +180,7 @@ void wire::handle_hello(const hello& h) {
   codec_ = codec(length_prefix<4>(node_.options().max_message + largest_overhead), node_.options().max_checksum_errors);
   if (!is_dialed_) route_ = h.route;
   user_ = u;
-  u->greeted(*this, h);
+  u->on_hello(*this, h);
 }
 
 // For each frame with a wrong checksum, at once: no other frame may follow. If it was an acknowledgement, the peer's

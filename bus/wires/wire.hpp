@@ -31,14 +31,14 @@ class wire_user {
   }
   [[nodiscard]] virtual hello make_hello(bus_route route) const noexcept = 0;
   /// The peer's hello has arrived.
-  virtual void greeted(wire& w, const hello& h) = 0;
+  virtual void on_hello(wire& w, const hello& h) = 0;
   /// Its next message has this number, which is not 0.
-  virtual void started(wire& w, std::uint64_t number) = 0;
+  virtual void on_start(wire& w, std::uint64_t number) = 0;
   /// Returns false if there was no such message.
   [[nodiscard]] virtual bool acknowledged(std::uint64_t number) = 0;
   /// A message for this node or another one; `body` has `r` at its front.
   virtual void routed(const frame_header& h, const routing& r, bytes body) = 0;
-  virtual void lost(wire& w) noexcept = 0;
+  virtual void on_lost(wire& w) noexcept = 0;
 
  protected:
   wire_user(node_context& node, std::uint64_t id)
@@ -98,17 +98,17 @@ class wire {
   void abandon() noexcept;
 
  protected:
-  // For the transport. The output is at hand during these calls.
+  // For the factory. The output is at hand during these calls.
   void opened();
   void received(bytes in);
   /// Writes what request_flush() was called for, or what did not fit before.
   void flush();
-  /// The connection has ended. Afterwards the transport may destroy this object.
+  /// The connection has ended. Afterwards the factory may destroy this object.
   void ended() noexcept;
 
   /// Appends to the output. Returns false if the connection has ended.
   virtual bool write(bytes data) = 0;
-  /// The same without a copy, if the transport can.
+  /// The same without a copy, if the factory can.
   virtual bool write_chunk(const shared_bytes& data) { return write(*data); }
   /// Returns false if much output waits. request_flush() is then called when it has left.
   [[nodiscard]] virtual bool can_write() = 0;

@@ -13,7 +13,7 @@ net/engine/epoll_engine.cpp           epoll, eventfd
 net/engine/epoll_engine.hpp           epoll, eventfd
 net/engine/wake_event.hpp             eventfd
 net/engine/make_engine.cpp            makes the epoll engine
-net/engine/shm/engine.cpp             waits by an epoll engine where the inner engine cannot
+net/engine/shm/shm_engine.cpp             waits by an epoll engine where the inner engine cannot
 net/engine/kernel_sockets_sharing.cpp a BPF program picks the loop of the receiving CPU
 net/loop/allowed_cpus.hpp             CPU sets
 net/loop/child_process.cpp            eventfd, pidfd

@@ -52,7 +52,7 @@ REASONS = {
     ('net/engine/unix_path.cpp', 'fstat'): (1, UNIX),
     ('net/engine/unix_path.cpp', 'lstat'): (2, UNIX),
     ('net/engine/unix_path.cpp', 'unlink'): (1, UNIX),
-    ('net/engine/uring/engine_transfers.cpp', 'system_call::send'): (1, FAULTS + ': send'),
+    ('net/engine/uring/uring_engine_transfers.cpp', 'system_call::send'): (1, FAULTS + ': send'),
     ('net/loop/allowed_cpus.hpp', 'sched_getaffinity'): (1, 'without the set, all CPUs count as allowed'),
     ('net/loop/child_process.cpp', 'eventfd'): (1, CHILD),
     ('net/loop/child_process.cpp', 'poll'): (1, CHILD),

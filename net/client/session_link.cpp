@@ -10,7 +10,7 @@
 namespace quintet {
 
 session_link::session_link(client_core& client, destination to)
-    : client_link(client.links_, std::move(to)), session_owner(*client.model_), client_(client) {}
+    : client_link(client.links_, std::move(to)), session_manager(*client.model_), client_(client) {}
 
 void session_link::place(stream_handle&& stream) {
   detail::place(model_, client_.main_, model_.place(), std::move(stream),

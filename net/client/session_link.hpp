@@ -2,13 +2,13 @@
 // session_link: a client's link that makes the sessions of its connections.
 #pragma once
 
-#include "../connection/session_owner.hpp"
+#include "../connection/session_manager.hpp"
 #include "client_core.hpp"
 
 namespace quintet {
 
 /// A link that makes sessions and owns them, so that it is told of their end.
-class session_link : public client_link, protected detail::session_owner {
+class session_link : public client_link, protected detail::session_manager {
  protected:
   session_link(client_core& client, destination to);
 
@@ -16,7 +16,7 @@ class session_link : public client_link, protected detail::session_owner {
   virtual session_ptr make_session(event_loop& on, connection_host& host, const stream_handle& stream) = 0;
   /// [loop] Keeps the handler of an ended session for the next one. May throw.
   virtual void keep_handler_of(detail::connection_core& ended) = 0;
-  [[nodiscard]] session_owner& owner() noexcept { return *this; }
+  [[nodiscard]] session_manager& owner() noexcept { return *this; }
 
  private:
   void place(stream_handle&& stream) final;

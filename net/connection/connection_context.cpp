@@ -61,7 +61,7 @@ connection_baton_extras& connection_context::extras_of_baton() {
 void connection_context::watch_time() noexcept {
   const connection_deadlines* const d = deadlines();
   if (!d || has_ended() || is_lingering()) return;
-  const time_point due = d->next_look(applied_limits(), !baton_is_out());
+  const time_point due = d->next_sample(applied_limits(), !baton_is_out());
   if (due == time_point::max() || (extras_->pending() && extras_->deadline() <= due)) return;
   loop_.start(*extras_, between(loop_.now(), due));
 }

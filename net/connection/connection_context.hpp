@@ -100,7 +100,7 @@ class connection_context : public stream_channel {
   [[nodiscard]] connection_deadlines* deadlines() const noexcept { return extras_ ? deadlines_of_extras() : nullptr; }
   /// [loop, baton] Returns whether output is above its high watermark, and overflow_policy::pause holds input back; the
   /// engine reads until 64 KiB wait.
-  [[nodiscard]] bool is_stuck() const noexcept {
+  [[nodiscard]] bool output_holds_input() const noexcept {
     return loop_flags_.output.above_watermark && applied_limits().overflow == overflow_policy::pause;
   }
   /// [loop, baton] Returns whether the handler has stopped until there is room for output.
@@ -109,7 +109,7 @@ class connection_context : public stream_channel {
   }
   /// [loop, baton] Returns whether input must not be delivered now.
   [[nodiscard]] bool holds_input() const noexcept {
-    return waits_for_room() || is_stuck() || baton_flags_.input.paused || loop_flags_.input.throttled;
+    return waits_for_room() || output_holds_input() || baton_flags_.input.paused || loop_flags_.input.throttled;
   }
   /// [loop, baton] Returns whether there is input that the handler has not seen. No further byte can decide the class
   /// of a connection that drains, or whose peer has ended: what classify() has seen is then the handler's.

@@ -60,7 +60,7 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
   enabled_.classify &= host_.priority_loop && can_detach_connections(loop_) && host_.priority_loop != &loop_;
   if (constants_.is_watched) host_.watchdog->watch_this_thread();
   enabled_.open = false;
-  if (enabled.open) connection_handoff::hand_off(*this, connection_handoff::open);
+  if (enabled.open) connection_handoff::dispatch_step(*this, connection_handoff::open);
   watch_time();
   if (draining) drain();
   return {};
@@ -131,11 +131,11 @@ void connection_core::on_receive_end(error_code reason) noexcept {
 duration connection_core::longest_send() const noexcept {
   const connection_limits& limits = applied_limits();
   const connection_deadlines* const d = deadlines();
-  return d ? d->longest_send(limits, loop_.now()) : connection_deadlines::pause_between_looks(limits);
+  return d ? d->longest_send(limits, loop_.now()) : connection_deadlines::sample_interval(limits);
 }
 
 void connection_core::on_sendable() noexcept {
-  connection_output::look(*this);
+  connection_output::sample_progress(*this);
   fail_if(output_.send_queue(*this, loop_.counters().sends_resumed));
   if (!has_ended() && !baton_is_out()) run_steps();
 }
@@ -156,7 +156,7 @@ void connection_core::continue_writing() noexcept {
   if (!constants_.keeps_baton && baton_flags().input.has_unread) connection_input::note_unseen(*this, true);
   if (!connection_output::end_wait(*this)) return run_steps();
   if (!constants_.runs_here) loop_.fair_work().count_handed_off();
-  connection_handoff::hand_off(*this, &connection_handoff::writable);
+  connection_handoff::dispatch_step(*this, &connection_handoff::writable);
 }
 
 // ---- From outside ---------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ bool connection_core::use_limits() noexcept {
   }
   if (deadlines()) return true;
   if (!make_deadlines()) return false;
-  connection_output::look(*this);
+  connection_output::sample_progress(*this);
   if (const std::size_t before = input_.size(); before > 0) extras_->deadlines->received(before, loop_.now());
   return true;
 }
@@ -245,7 +245,7 @@ void connection_core::expired() noexcept {
   if (is_lingering()) return fail({});
   connection_deadlines* const d = deadlines();
   if (!d) return;
-  connection_output::look(*this);
+  connection_output::sample_progress(*this);
   const time_point now = loop_.now();
   const auto output = d->of_output(applied_limits(), !baton_is_out());
   const auto input = d->of_input(applied_limits(), !baton_is_out());

@@ -57,10 +57,10 @@ class session_interface : public connection_context {
   ~session_interface() = default;
 };
 
-/// A session (a connection with its handler) owns itself, from begin() on its loop's thread to session_owner::retire()
-/// on the same thread. It is finished when its phase is `ended` and its loop has the baton: then the handle is closed
-/// and on_close runs where handlers run. The object is destroyed on its loop at the end of a turn, because events of
-/// that turn may still name it.
+/// A session (a connection with its handler) owns itself, from begin() on its loop's thread to
+/// session_manager::retire() on the same thread. It is finished when its phase is `ended` and its loop has the baton:
+/// then the handle is closed and on_close runs where handlers run. The object is destroyed on its loop at the end of a
+/// turn, because events of that turn may still name it.
 ///
 /// The loop owns the socket side: the handle, the queue, pending input. The holder of the baton owns the data side:
 /// unread input, the output builder, the handler's members. There is one baton. The loop hands it to the handler with a
@@ -189,7 +189,7 @@ class connection_core : public session_interface, public loop_member, public wor
   void perform(step next) noexcept;
   void perform_on_input(step next) noexcept;
   void begin_to_linger() noexcept;
-  void rest() noexcept;
+  void after_steps() noexcept;
 
   bool stays_half_open_ : 1 = false;  // loop: on_read_eof was dispatched, and the handler will close
   bool is_stepping_ : 1 = false;      // loop: run_steps() is on the stack

@@ -64,11 +64,11 @@ void connection_core::run_steps() noexcept {
     is_refused = is_refused || next == step::migrate;
   }
   is_stepping_ = false;
-  rest();
+  after_steps();
 }
 
 // Once after all steps: the budget and the clocks depend only on the state in which the steps end.
-void connection_core::rest() noexcept {
+void connection_core::after_steps() noexcept {
   if (!baton_is_out()) {
     fail_if(input_.charge(*this));
     if (!has_ended()) input_.offer_space(*this);
@@ -94,7 +94,7 @@ connection_facts connection_core::facts() const noexcept {
       .wants_writable = waits_for_room(),
       .below_low_watermark = output_.queue_size() <= applied_limits().low_watermark,
       .is_scheduled = extras_ && static_cast<const fair_task&>(*extras_).is_linked(),
-      .is_stuck = is_stuck(),
+      .output_holds_input = output_holds_input(),
       .may_migrate = connection_migration::is_wanted(*this) && connection_migration::is_possible(*this),
       .has_unseen_input = has_unseen_input(),
       .holds_input = holds_input(),
@@ -125,7 +125,7 @@ void connection_core::perform(step next) noexcept {
     case sort_messages:
       return connection_handoff::sort_messages(*this);
     case dispatch_calls:
-      return connection_handoff::hand_off(*this, &connection_handoff::calls);
+      return connection_handoff::dispatch_step(*this, &connection_handoff::calls);
     case shut_down_send:
       return connection_output::shut_down(*this);
     case schedule_writable:
@@ -152,11 +152,11 @@ void connection_core::perform_on_input(step next) noexcept {
       return connection_handoff::deliver(*this);
     case dispatch_drain:
       enabled_.drain = false;
-      return connection_handoff::hand_off(*this, connection_handoff::drain);
+      return connection_handoff::dispatch_step(*this, connection_handoff::drain);
     case dispatch_read_eof:
       enabled_.read_eof = false;
       stays_half_open_ = true;
-      return connection_handoff::hand_off(*this, connection_handoff::read_eof);
+      return connection_handoff::dispatch_step(*this, connection_handoff::read_eof);
     case end:
       return fail(errc::end_of_stream);
     default:
@@ -193,7 +193,7 @@ void connection_core::stop_sending(error_code why) noexcept {
   if (const end_reason more = output_.discard(*this)) return fail(more.code());
   if (!make_deadlines()) return out_of_memory();
   extras_->deadlines->sending_failed(loop_.now());
-  if (baton_is_out()) extras_->deadlines->hold(true, loop_.now());  // as hand_off() does from now on
+  if (baton_is_out()) extras_->deadlines->hold(true, loop_.now());  // as dispatch_step() does from now on
   watch_time();
 }
 
@@ -233,7 +233,7 @@ void connection_core::begin_to_close() noexcept {
   output_.drop_builder(*this);
   loop_.io().close(take_stream());
   connection_output::call_all_notices(*this, why_not_sent());
-  connection_handoff::hand_off(*this, &connection_handoff::close);
+  connection_handoff::dispatch_step(*this, &connection_handoff::close);
 }
 
 void connection_core::close_is_done() noexcept {

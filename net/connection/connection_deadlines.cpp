@@ -33,33 +33,33 @@ void connection_deadlines::sent(std::size_t count, time_point now) noexcept {
 bool connection_deadlines::output(bool waits, time_point now) noexcept {
   const bool begins = waits && !output_waits_;
   if (begins) {
-    send_progress_ = looked_at_ = now;
+    send_progress_ = sampled_at_ = now;
     taken_ = std::numeric_limits<std::int64_t>::max();
   }
   output_waits_ = waits;
   return begins;
 }
 
-void connection_deadlines::look(std::size_t unsent, time_point now) noexcept {
+void connection_deadlines::sample_progress(std::size_t unsent, time_point now) noexcept {
   const std::int64_t taken = given_ - static_cast<std::int64_t>(unsent);
   if (taken > taken_ || unsent == 0) send_progress_ = now;
   taken_ = taken_ == std::numeric_limits<std::int64_t>::max() ? taken : std::max(taken, taken_);
-  looked_at_ = now;
+  sampled_at_ = now;
 }
 
-time_point connection_deadlines::next_look(const connection_limits& limits, bool at_rest) const noexcept {
+time_point connection_deadlines::next_sample(const connection_limits& limits, bool at_rest) const noexcept {
   const time_point output = of_output(limits, at_rest).when, next = std::min(output, of_input(limits, at_rest).when);
   if (output == time_point::max()) return next;
-  return std::min(next, later(looked_at_, pause_between_looks(limits)));
+  return std::min(next, later(sampled_at_, sample_interval(limits)));
 }
 
-duration connection_deadlines::pause_between_looks(const connection_limits& limits) noexcept {
+duration connection_deadlines::sample_interval(const connection_limits& limits) noexcept {
   const duration longest = limits.longest_send();
   return longest == duration::max() ? longest : std::max(longest / looks_per_limit, shortest_pause);
 }
 
 duration connection_deadlines::longest_send(const connection_limits& limits, time_point now) const noexcept {
-  const duration pause = pause_between_looks(limits);
+  const duration pause = sample_interval(limits);
   const deadline due = of_output(limits, true);
   return due.when == time_point::max() ? pause : std::clamp(between(now, due.when), shortest_pause, pause);
 }

@@ -53,7 +53,7 @@ connection_core& with_baton(work_item& item) noexcept {
   c.dispatch(c);
 }
 
-void connection_handoff::hand_off(connection_core& c, work_item::function step) noexcept {
+void connection_handoff::dispatch_step(connection_core& c, work_item::function step) noexcept {
   run_or_dispatch(c, step, {});
 }
 
@@ -229,7 +229,7 @@ void connection_handoff::run_slow_return(connection_core& c) noexcept {
   if (c.has_ended()) return c.begin_to_close();
   if (threw) return c.fail(errc::handler_threw);
   if (c.baton_flags().output.overflowed) return c.fail(errc::output_overflow);
-  if (connection_output::writes_in_vain(c)) return c.fail(c.reason());
+  if (connection_output::exceeds_futile_writes(c)) return c.fail(c.reason());
   connection_output::end_message(c);
   const bool may_keep_more = c.baton_flags().core.has_changes;
   c.end_batch();

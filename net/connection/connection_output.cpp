@@ -134,7 +134,7 @@ void connection_output::drop_builder(context& c) noexcept {
 }
 
 // After a failed send a handler may finish a long reply, so that it comes to the next input.
-bool connection_output::writes_in_vain(context& c) noexcept {
+bool connection_output::exceeds_futile_writes(context& c) noexcept {
   constexpr unsigned most_futile_quanta = 1024;
   if (!c.loop_flags().output.send_failed) return false;
   unsigned& count = c.extras_->output.futile_quanta_;
@@ -302,16 +302,16 @@ end_reason connection_output::queue_changed(context& c) noexcept {
   if (!c.make_extras()) return no_memory();
   const std::size_t before = std::exchange(c.extras_->output.charged_, now);
   if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) {
-    look(c);  // what the peer takes from now on is progress
+    sample_progress(c);  // what the peer takes from now on is progress
     c.watch_time();
   }
   if (!c.host_.output.changed(before, now, c.host_.registry.count())) return errc::output_overflow;
   return watch_watermarks(c);
 }
 
-void connection_output::look(context& c) noexcept {
+void connection_output::sample_progress(context& c) noexcept {
   if (connection_deadlines* const d = c.deadlines(); d && d->output_waits())
-    d->look(c.loop_.io().unsent(c), c.loop_.now());
+    d->sample_progress(c.loop_.io().unsent(c), c.loop_.now());
 }
 
 end_reason connection_output::watch_watermarks(context& c) noexcept {

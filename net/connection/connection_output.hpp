@@ -106,7 +106,7 @@ class connection_output {
   /// Sends the queue, and adds the sends to `reason`.
   end_reason send_queue(context& c, counter& reason) noexcept;
   /// Looks how much of the output the peer has not taken, for its time limit.
-  static void look(context& c) noexcept;
+  static void sample_progress(context& c) noexcept;
   /// Compares the queue with watermarks that may have changed.
   end_reason watch_watermarks(context& c) noexcept;
   /// Tells senders (where the policy refuses their data) and the connection that feeds this one. False: no memory.
@@ -143,7 +143,7 @@ class connection_output {
   /// The handler's message is complete.
   static void end_message(context& c) noexcept { c.loop_flags(key()).partial_message = false; }
   /// Returns whether the handler has written on, batch after batch without input between them, after a failed send.
-  static bool writes_in_vain(context& c) noexcept;
+  static bool exceeds_futile_writes(context& c) noexcept;
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
   /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>

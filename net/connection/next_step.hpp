@@ -20,8 +20,8 @@ struct connection_facts {
   bool must_shut_down : 1 = false;  ///< shutdown_send() was called, and the peer was not told yet
   bool wants_writable : 1 = false;  ///< on_writable comes before more input
   bool below_low_watermark : 1 = false;
-  bool is_scheduled : 1 = false;  ///< on_writable is in the loop's fair queue
-  bool is_stuck : 1 = false;      ///< above the high watermark, and the policy is overflow_policy::pause
+  bool is_scheduled : 1 = false;        ///< on_writable is in the loop's fair queue
+  bool output_holds_input : 1 = false;  ///< above the high watermark, and the policy is overflow_policy::pause
   // Another loop.
   bool may_migrate : 1 = false;  ///< another loop is named, and nothing holds the connection here
   // Input.
@@ -96,7 +96,7 @@ constexpr step next_step(const connection_facts& now) noexcept {
   if (now.peer_was_reset && !now.has_unseen_input) return step::end;
   if (now.must_shut_down && !now.output_waits) return step::shut_down_send;
   if (now.wants_writable) return decide_before_writable(now);
-  if (now.is_stuck) return step::wait;
+  if (now.output_holds_input) return step::wait;
   if (now.may_migrate) return step::migrate;
   return decide_on_input(now);
 }

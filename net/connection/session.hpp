@@ -4,7 +4,7 @@
 
 #include "../watch/type_text.hpp"
 #include "handler.hpp"
-#include "session_owner.hpp"
+#include "session_manager.hpp"
 
 #include <concepts>
 #include <cstddef>
@@ -52,15 +52,15 @@ class message_session final : public connection {
   /// Whether the handler can move to another loop.
   static constexpr bool can_move = std::is_nothrow_move_constructible_v<Handler>;
 
-  static session_owner::session_ptr make(session_owner& owner, event_loop& loop, connection_host& host,
-                                         Handler handler) {
+  static session_manager::session_ptr make(session_manager& owner, event_loop& loop, connection_host& host,
+                                           Handler handler) {
     return {new message_session(owner, loop, host, std::move(handler)), {&destroy_session}};
   }
   /// [loop] Returns the handler of an ended session, which must be of this type.
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<message_session&>(ended).handler_; }
 
  private:
-  message_session(session_owner& owner, event_loop& loop, connection_host& host, Handler handler)
+  message_session(session_manager& owner, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host,
                    {.runs_here = owner.runs_here(loop),
                     .is_watched = host.watchdog != nullptr,
@@ -171,7 +171,7 @@ class message_session final : public connection {
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
 
-  session_owner& owner_;
+  session_manager& owner_;
   [[no_unique_address]] Handler handler_;
 };
 

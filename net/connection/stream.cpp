@@ -106,10 +106,10 @@ std::optional<bytes> stream::end_read() {
 
 bool stream::begin_message(message_wait& wanted) noexcept {
   use_lent();
-  return !needs_return() && look_for(wanted);
+  return !needs_return() && try_parse(wanted);
 }
 
-bool stream::look_for(message_wait& wanted) noexcept {
+bool stream::try_parse(message_wait& wanted) noexcept {
   wanted.has_looked_ = true;
   try {
     wanted.found_ = next_frame(wanted);
@@ -174,7 +174,7 @@ boost::system::result<bytes> stream::end_message(message_wait& wanted) {
 // ---- What the connection calls --------------------------------------------------------------------------------------
 
 std::size_t stream::run_batch(bytes) noexcept {
-  if (wanted_ && !look_for(*wanted_)) {
+  if (wanted_ && !try_parse(*wanted_)) {
     wait_for_more(*wanted_);
   } else {
     resume_waiting();
@@ -186,7 +186,7 @@ std::size_t stream::run_batch(bytes) noexcept {
 void stream::run_close(error_code) noexcept {
   closing_ = true;
   if (ended_) return close_is_done();
-  if (wanted_) look_for(*wanted_);
+  if (wanted_) try_parse(*wanted_);
   resume_waiting();
 }
 

@@ -174,7 +174,7 @@ class stream : public connection, private coroutine_host {
 
   bool begin_read();
   bool begin_message(message_wait& wanted) noexcept;
-  bool look_for(message_wait& wanted) noexcept;
+  bool try_parse(message_wait& wanted) noexcept;
   frame next_frame(message_wait& wanted);
   void wait_for_message(message_wait& wanted, std::coroutine_handle<> waiting) noexcept;
   void wait_for_more(message_wait& wanted) noexcept;

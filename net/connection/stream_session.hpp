@@ -15,8 +15,8 @@ class stream_session final : public stream {
  public:
   static constexpr bool can_move = false;  // the coroutine's frame refers to this object
 
-  static session_owner::session_ptr make(session_owner& owner, event_loop& loop, connection_host& host,
-                                         Handler handler) {
+  static session_manager::session_ptr make(session_manager& owner, event_loop& loop, connection_host& host,
+                                           Handler handler) {
     return {new stream_session(owner, loop, host, std::move(handler)), {&destroy_session}};
   }
 
@@ -24,7 +24,7 @@ class stream_session final : public stream {
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<stream_session&>(ended).handler_; }
 
  private:
-  stream_session(session_owner& owner, event_loop& loop, connection_host& host, Handler handler)
+  stream_session(session_manager& owner, event_loop& loop, connection_host& host, Handler handler)
       : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
   static void destroy_session(connection_core& c) noexcept { delete static_cast<stream_session*>(&c); }
 
@@ -37,7 +37,7 @@ class stream_session final : public stream {
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
   void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
 
-  session_owner& owner_;
+  session_manager& owner_;
   Handler handler_;
 };
 

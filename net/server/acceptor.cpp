@@ -13,7 +13,7 @@
 namespace quintet {
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
-                   connection_limiter& limiter, const log_hook& log, place_function place)
+                   connection_limiter& limiter, const log_hook& log, admit_function place)
     : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), place_(std::move(place)) {
   limiter_.attach(loop_, [this] { place_waiting(); });
 }

@@ -22,11 +22,11 @@ class segment_offerer;
 /// `place` throws, it has left the stream, and the acceptor refuses and closes the connection.
 class acceptor final : private loop_member, private timer {
  public:
-  using place_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit place)>;
+  using admit_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit place)>;
 
   /// The loop, `limiter` and `log` must outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,
-           const log_hook& log, place_function place);
+           const log_hook& log, admit_function place);
   ~acceptor();
 
   /// [before run] Binds and listens at once. Throws as socket_services::listen().
@@ -73,7 +73,7 @@ class acceptor final : private loop_member, private timer {
   const memory_limits memory_;
   connection_limiter& limiter_;
   const log_hook& log_;
-  place_function place_;
+  admit_function place_;
   std::vector<pending_connection> waiting_;
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;

@@ -19,7 +19,7 @@
 namespace quintet {
 
 acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                               connection_limiter& limiter, acceptor::place_function place)
+                               connection_limiter& limiter, acceptor::admit_function place)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),

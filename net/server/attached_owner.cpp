@@ -13,7 +13,7 @@
 namespace quintet::detail {
 
 attached_owner::attached_owner(server_core& server, bool placed) noexcept
-    : session_owner(server.model_), server_(server), placed_(placed) {}
+    : session_manager(server.model_), server_(server), placed_(placed) {}
 
 void attached_owner::attach(server_core& server, event_loop* near, stream_handle&& stream,
                             std::shared_ptr<attachment> what) {

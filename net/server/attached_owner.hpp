@@ -2,7 +2,7 @@
 // attached_owner: makes a server's connection from a stream that the program has connected.
 #pragma once
 
-#include "../connection/session_owner.hpp"
+#include "../connection/session_manager.hpp"
 #include "server_core.hpp"
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace quintet::detail {
 
 /// Owns one attached session and itself. Deletes itself when the session ends.
-class attached_owner final : public session_owner {
+class attached_owner final : public session_manager {
  public:
   /// [any thread] See basic_server::attach().
   static void attach(server_core& server, event_loop* near, stream_handle&& stream, std::shared_ptr<attachment> what);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../connection/session.hpp"
-#include "../connection/session_owner.hpp"
+#include "../connection/session_manager.hpp"
 #include "../loop/thread_model.hpp"
 #include "server_core.hpp"
 
@@ -49,7 +49,7 @@ class basic_server : public server_core {
    public:
     explicit source_of(Handler h)
         : session_source(session::can_move, detail::has_classify<handler_type>), handlers_{std::move(h)} {}
-    session_ptr make(detail::session_owner& owner, event_loop& on, connection_host& host,
+    session_ptr make(detail::session_manager& owner, event_loop& on, connection_host& host,
                      const stream_handle& stream) override {
       return session::make(owner, on, host, handlers_.make(on.io(), stream.get()));
     }
@@ -66,7 +66,7 @@ class basic_server : public server_core {
     typed_attachment(H h, F refused) : handler_(std::move(h)), refused_(std::move(refused)) {}
 
    private:
-    session_ptr make(detail::session_owner& owner, event_loop& on, connection_host& host) override {
+    session_ptr make(detail::session_manager& owner, event_loop& on, connection_host& host) override {
       return detail::session_for<H>::make(owner, on, host, std::move(handler_));
     }
     void refuse(error_code why) noexcept override { refused_(why); }

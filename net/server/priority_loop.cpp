@@ -18,7 +18,7 @@ accept_limits limits_of(const server_options& o) {
 
 }  // namespace
 
-priority_loop::priority_loop(const server_options& options, connection_registry& all, acceptor::place_function place)
+priority_loop::priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function place)
     : options_(options.advanced.priority),
       log_(options.log),
       busy_poll_(options.advanced.busy_poll),

@@ -25,7 +25,7 @@ class priority_loop {
  public:
   /// `place` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections. The
   /// registry and `options` must outlive this object. Throws as make_engine(), and std::bad_alloc.
-  priority_loop(const server_options& options, connection_registry& all, acceptor::place_function place);
+  priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function place);
   /// Stops and joins the thread, if it runs, and closes the remaining connections.
   ~priority_loop();
   priority_loop(const priority_loop&) = delete;
@@ -68,7 +68,7 @@ class priority_loop {
   const priority_options options_;
   const log_hook& log_;
   const std::chrono::microseconds busy_poll_;
-  const acceptor::place_function place_;
+  const acceptor::admit_function place_;
   connection_limiter limiter_;
   mutable event_loop loop_;  // counters() is its own, non-const accessor
   resource_reserve reserve_;

@@ -40,7 +40,7 @@ void require_shared_memory(const std::vector<event_loop*>& loops) {
 
 server_core::server_core(server_options options, std::unique_ptr<model_interface> model,
                          std::unique_ptr<detail::session_source> sessions)
-    : session_owner(*model),
+    : session_manager(*model),
       options_(checked(std::move(options))),
       host_(options_.limits, options_.memory, options_.log),
       watchdog_(make_watchdog(options_, host_)),

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../connection/connection_host.hpp"
-#include "../connection/session_owner.hpp"
+#include "../connection/session_manager.hpp"
 #include "../loop/event_loop.hpp"
 #include "../options/server_options.hpp"
 #include "server_statistics.hpp"
@@ -32,7 +32,7 @@ class attached_owner;
 }  // namespace detail
 
 /// The base of basic_server, which knows how to make the sessions. Users see its public functions as a server's.
-class server_core : protected detail::session_owner {
+class server_core : protected detail::session_manager {
  public:
   server_core(const server_core&) = delete;
   server_core& operator=(const server_core&) = delete;

@@ -46,8 +46,12 @@ constexpr std::array rows{
     row{"on_writable waits for output",
         {.output_waits = true, .wants_writable = true, .has_unseen_input = true},
         step::wait},
-    row{"back-pressure holds input", {.output_waits = true, .is_stuck = true, .has_unseen_input = true}, step::wait},
-    row{"back-pressure holds the end of input", {.is_stuck = true, .peer_ended = true, .may_end = true}, step::wait},
+    row{"back-pressure holds input",
+        {.output_waits = true, .output_holds_input = true, .has_unseen_input = true},
+        step::wait},
+    row{"back-pressure holds the end of input",
+        {.output_holds_input = true, .peer_ended = true, .may_end = true},
+        step::wait},
     row{"it migrates before it looks at input", {.may_migrate = true, .has_unseen_input = true}, step::migrate},
     row{"input is delivered before the end of it", {.has_unseen_input = true, .peer_ended = true}, step::deliver_input},
     row{"held input is not delivered", {.has_unseen_input = true, .holds_input = true}, step::wait},
@@ -103,7 +107,7 @@ connection_facts facts_of(std::uint32_t number) {
   f.wants_writable = next();
   f.below_low_watermark = next();
   f.is_scheduled = next();
-  f.is_stuck = next();
+  f.output_holds_input = next();
   f.may_migrate = next();
   f.has_unseen_input = next();
   f.holds_input = next();
@@ -168,7 +172,7 @@ BOOST_AUTO_TEST_CASE(no_input_is_delivered_while_it_is_held_or_output_comes_firs
   std::uint32_t delivered = 0;
   for (std::uint32_t number = 0; number < 1U << fact_count; ++number) {
     const connection_facts f = facts_of(number);
-    if (f.holds_input || f.wants_writable || f.is_stuck || f.has_messages || f.has_calls)
+    if (f.holds_input || f.wants_writable || f.output_holds_input || f.has_messages || f.has_calls)
       delivered += next_step(f) == step::deliver_input;
   }
   BOOST_TEST(delivered == 0U);
@@ -181,7 +185,8 @@ BOOST_AUTO_TEST_CASE(it_waits_only_for_events) {
     const connection_facts f = facts_of(number);
     if (next_step(f) != step::wait) continue;
     const bool closes = f.closing && (f.output_waits || f.lingering);
-    const bool waits_for_room = (f.wants_writable && (!f.below_low_watermark || f.is_scheduled)) || f.is_stuck;
+    const bool waits_for_room =
+        (f.wants_writable && (!f.below_low_watermark || f.is_scheduled)) || f.output_holds_input;
     const bool may_end = f.on_read_eof_is_due || (f.may_end && !f.output_waits);
     const bool waits_for_peer = !f.may_migrate && !(f.has_unseen_input && !f.holds_input) && !f.reading_differs &&
                                 !f.drain_is_over && !(f.peer_ended && (f.keeps_baton || may_end));

@@ -2,8 +2,8 @@
 // shm_allocations_test: an engine with shared memory allocates when a stream is added, and never in a turn.
 // ctest: NOT_UNDER address|thread
 #include <quintet/net/engine/epoll_engine.hpp>
-#include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
+#include <quintet/net/engine/shm/shm_engine.hpp>
 
 #include "counted_new.hpp"
 #include "segment_access.hpp"
@@ -32,7 +32,7 @@ class counting_stream final : public stream_channel {
 
 /// A stream that an engine serves, and its peer.
 struct connected_stream {
-  explicit connected_stream(shm::engine& io) {
+  explicit connected_stream(shm::shm_engine& io) {
     testing::socket_pair sockets;
     here = sockets.here.release();
     there = std::move(sockets.there);
@@ -51,7 +51,7 @@ struct connected_stream {
 
 // Each stream is idle before the next one is added, so the engine's list of awake ports stays short meanwhile.
 BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) {
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   std::deque<connected_stream> all;
   for (int i = 0; i < 200; ++i) {
     all.emplace_back(io);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) 
 
 // A removed port is destroyed in the next turn only.
 BOOST_AUTO_TEST_CASE(streams_that_come_and_go_between_two_turns_cost_no_allocation_when_they_go) {
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   for (int i = 0; i < 100; ++i) {
     connected_stream c(io);
     allocations = 0;

@@ -6,8 +6,8 @@
 
 #include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
-#include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
+#include <quintet/net/engine/shm/shm_engine.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -78,7 +78,7 @@ struct pair {
   std::size_t sends(const std::string& data) { return io.send(stream, bytes(data)).bytes; }
   int send_error() { return io.send(stream, bytes("x")).error; }
 
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   noting_stream stream;
   stream_handle here;
   file_descriptor there;
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(an_offer_with_several_descriptors_is_refused_and_leaves_non
 
 // A thread of thread_per_connection serves the next connection after a failure.
 BOOST_AUTO_TEST_CASE(a_stream_that_cannot_be_watched_leaves_the_inner_engine_in_use) {
-  shm::engine io{make_blocking_engine()};
+  shm::shm_engine io{make_blocking_engine()};
   file_descriptor file;
   shm::segment memory;
   BOOST_REQUIRE(!shm::segment::create(ring_size, std::make_shared<shm::closed_segments>(), memory, file));
@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(an_engine_without_shared_memory_refuses_a_stream_that_carri
 }
 
 BOOST_AUTO_TEST_CASE(other_channels_are_the_inner_engines) {
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   std::array<int, 2> sockets{};
   BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) == 0);
   const file_descriptor there(sockets[1]);

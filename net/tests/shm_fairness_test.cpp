@@ -5,7 +5,7 @@
 
 #include <quintet/net/engine/embedding.hpp>
 #include <quintet/net/engine/epoll_engine.hpp>
-#include <quintet/net/engine/shm/engine.hpp>
+#include <quintet/net/engine/shm/shm_engine.hpp>
 
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -33,7 +33,7 @@ struct tally {
 /// A stream whose peer sends again whatever was received.
 class busy_stream final : public stream_channel {
  public:
-  busy_stream(shm::engine& io, std::size_t ring_size, std::size_t message, tally& all)
+  busy_stream(shm::shm_engine& io, std::size_t ring_size, std::size_t message, tally& all)
       : io_(io), text_(message, 'x'), all_(all) {
     testing::socket_pair sockets;
     here_ = sockets.here.release();
@@ -57,7 +57,7 @@ class busy_stream final : public stream_channel {
     if (peer_.out.commit(count)) shm::wake_peer(there_.get());
   }
 
-  shm::engine& io_;
+  shm::shm_engine& io_;
   const std::string text_;
   tally& all_;
   stream_handle here_;
@@ -86,7 +86,7 @@ class readable final : public event_channel {
 BOOST_DATA_TEST_CASE(busy_rings_leave_the_sockets_their_turn,
                      boost::unit_test::data::make({1U, 8U, 64U}) * boost::unit_test::data::make({64U, 65536U}), rings,
                      message) {
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   tally all;
   readable socket(all);
   std::vector<std::unique_ptr<busy_stream>> streams;
@@ -120,7 +120,7 @@ struct pair {
     BOOST_REQUIRE(!io.add(stream, std::move(here)));
   }
   ~pair() { io.close(io.remove(stream)); }
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   silent_stream stream;
   stream_handle here;
   file_descriptor there;
@@ -132,7 +132,7 @@ struct pair {
 // The only claim about time is that a port stays awake for at least so long, however fast the machine is.
 BOOST_AUTO_TEST_CASE(a_spinning_engine_stays_awake_for_its_ports_for_a_time_and_not_for_a_number_of_looks) {
   const pair p;
-  shm::engine& io = const_cast<pair&>(p).io;
+  shm::shm_engine& io = const_cast<pair&>(p).io;
   const auto& sleeps = shm::segment_access(p.peer.memory).control(false).consumer_sleeps;
   const auto begin = std::chrono::steady_clock::now();
   long looks = 0;

@@ -2,9 +2,9 @@
 // shm_pool_test: connections that share a file in memory: places, and when one is used again.
 #include <quintet/net/engine/epoll_engine.hpp>
 #include <quintet/net/engine/shm/endpoint.hpp>
-#include <quintet/net/engine/shm/engine.hpp>
 #include <quintet/net/engine/shm/offer.hpp>
 #include <quintet/net/engine/shm/segment_pool.hpp>
+#include <quintet/net/engine/shm/shm_engine.hpp>
 
 #include "sockets.hpp"
 
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
     }
     return all.size();
   };
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   for (int i = 0; i < 20; ++i) {
     testing::socket_pair s;
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(an_engine_gives_the_place_of_a_closed_connection_back) {
 
 // ... also if the client has gone before it was offered anything.
 BOOST_AUTO_TEST_CASE(an_offer_that_fails_leaves_nothing) {
-  shm::engine io{std::make_unique<epoll_engine>()};
+  shm::shm_engine io{std::make_unique<epoll_engine>()};
   shm::segment_offerer offers({.ring_size = ring_size, .connections_per_file = 2});
   testing::socket_pair s;
   s.there.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // shm_ring_test: a ring delivers each byte once and in order, and survives a peer that writes anything into it.
-#include <quintet/net/engine/shm/ring.hpp>
+#include <quintet/net/engine/shm/byte_ring.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -51,7 +51,7 @@ void worker_pool::stop() noexcept {
 
 void worker_pool::submit(work_item& item) noexcept {
   event_loop* const loop = event_loop::current();
-  pool_entrance* const here = loop ? entrances_.of(*loop, *this, *loop) : nullptr;
+  pool_submitter* const here = loop ? entrances_.of(*loop, *this, *loop) : nullptr;
   const bool cheap = is_cheap(item);
   if (here && cheap) return here->gather(item);
   work_fifo alone;
@@ -62,29 +62,29 @@ void worker_pool::submit(work_item& item) noexcept {
   if (here) here->schedule_check(check);
 }
 
-void pool_entrance::gather(work_item& item) noexcept {
+void pool_submitter::gather(work_item& item) noexcept {
   items_.push(item);
   if (++count_ == most) return submit_all();
   if (!std::exchange(due_, true)) loop_.defer(*this);
 }
 
-void pool_entrance::turn_ends(work_item& item) noexcept {
-  auto& self = static_cast<pool_entrance&>(item);
+void pool_submitter::turn_ends(work_item& item) noexcept {
+  auto& self = static_cast<pool_submitter&>(item);
   self.due_ = false;
   self.submit_all();
 }
 
-void pool_entrance::submit_all() noexcept {
+void pool_submitter::submit_all() noexcept {
   if (count_ == 0) return;
   schedule_check(pool_.take(items_, std::exchange(count_, 0), true, loop_.now(), worker_pool::supervised::yes));
 }
 
-void pool_entrance::schedule_check(duration after) noexcept {
+void pool_submitter::schedule_check(duration after) noexcept {
   if (after == duration::zero()) return;
   if (!pending() || deadline() > loop_.now() + after) loop_.start(*this, after);
 }
 
-void pool_entrance::expired() noexcept { schedule_check(pool_.supervise(loop_.now())); }
+void pool_submitter::expired() noexcept { schedule_check(pool_.supervise(loop_.now())); }
 
 // Queues the items. Returns after how long the loop must call supervise(). Zero: no need.
 duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_point now, supervised by_loop) noexcept {
@@ -110,8 +110,8 @@ duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_po
 }
 
 duration worker_pool::next_check_in() const noexcept {
-  if (pending_long_ == 0 || available_count() > 0 || !may_grow()) return pool_entrance::patience;
-  return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_entrance::patience);
+  if (pending_long_ == 0 || available_count() > 0 || !may_grow()) return pool_submitter::patience;
+  return std::clamp(limits_.queue_latency, duration(std::chrono::microseconds(50)), pool_submitter::patience);
 }
 
 // Runs on a worker. Requires the lock, and releases it while the item runs.
@@ -183,14 +183,14 @@ worker_pool::worker* worker_pool::wake_one_more(time_point now, supervised by_lo
 // expensive.
 duration worker_pool::supervise(time_point now) noexcept {
   worker* woken = nullptr;
-  duration again = pool_entrance::patience;
+  duration again = pool_submitter::patience;
   work_fifo late;
   {
     const std::lock_guard lock(mutex_);
     mark_stuck_workers();
     if (queue_.empty()) {
       const bool waits = std::ranges::any_of(workers_, [](const worker& w) { return w.runs_cheap && !w.stuck; });
-      return waits ? pool_entrance::patience : duration::zero();
+      return waits ? pool_submitter::patience : duration::zero();
     }
     woken = wake_one_more(now, supervised::yes);
     if (!woken && cannot_grow() && now - begun_at_ >= limits_.stuck_time) shed_late_items(late, now);

@@ -33,15 +33,15 @@ class worker_pool;
 
 /// Gathers the cheap items of a loop's turn for a pool, and checks on the loop's waiting items. Belongs to one pool and
 /// one loop. Used on the loop's thread. The pool owns it, and is destroyed after the loop has stopped running.
-class pool_entrance final : private work_item, private timer {
+class pool_submitter final : private work_item, private timer {
  public:
   static constexpr unsigned most = 64;  ///< items gathered; then they are handed over before the end of the turn
   /// Upper bound between a handoff and its check, and between checks. A check detects mispredicted cheap items and
   /// waiting work. A single item with its own woken worker needs none. Below 10 ms the kernel needs an extra timer.
   static constexpr duration patience = std::chrono::milliseconds(10);
 
-  pool_entrance(worker_pool& pool, event_loop& loop) noexcept
-      : work_item(&pool_entrance::turn_ends), pool_(pool), loop_(loop) {}
+  pool_submitter(worker_pool& pool, event_loop& loop) noexcept
+      : work_item(&pool_submitter::turn_ends), pool_(pool), loop_(loop) {}
 
   /// [loop] Keeps a cheap item until the end of the turn.
   void gather(work_item& item) noexcept;
@@ -72,7 +72,7 @@ class pool_entrance final : private work_item, private timer {
 ///
 /// The idle worker that was busy last is woken first, because its caches are warm. Workers that are not needed stay
 /// idle and end. elastic_policy decides when the pool grows, shrinks and sheds. While work waits for a free worker, the
-/// loops that submitted it check on it (pool_entrance). The pool has no thread for that.
+/// loops that submitted it check on it (pool_submitter). The pool has no thread for that.
 class worker_pool {
  public:
   /// The shortest time between two checks of the workers by take(). A worker that runs the same cheap item at two
@@ -103,7 +103,7 @@ class worker_pool {
   [[nodiscard]] worker_statistics statistics() const;
 
  private:
-  friend class pool_entrance;
+  friend class pool_submitter;
   // A worker lives as long as the pool: a thread that wakes it may do so just after it has left.
   struct worker : basic_sleeper<std::condition_variable> {
     std::thread thread;
@@ -168,7 +168,7 @@ class worker_pool {
   bool refused_ = false;       // whether the system refused the last thread
   bool spinning_ = false;      // whether a worker spins
   std::atomic<bool> stopping_{false};
-  per_loop<pool_entrance> entrances_;
+  per_loop<pool_submitter> entrances_;
 };
 
 }  // namespace quintet

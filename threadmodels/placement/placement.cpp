@@ -15,14 +15,14 @@
 namespace quintet {
 namespace {
 
-std::vector<int> cpus_of(const ring_options& o) {
+std::vector<int> cpus_of(const loop_group_options& o) {
   const placement_options& p = o.placement;
   return p.idle_cpus ? idlest_cpus(p.cpus.empty() ? allowed_cpus() : p.cpus, o.loops) : p.cpus;
 }
 
 }  // namespace
 
-on_loop_ring::on_loop_ring(ring_options options) : options_(std::move(options)), open_(options_.loops) {
+on_loop_group::on_loop_group(loop_group_options options) : options_(std::move(options)), open_(options_.loops) {
   const std::vector<int> cpus = cpus_of(options_);
   for (unsigned i = 0; i < options_.loops; ++i) {
     const loop_options each{.tuning = options_.each,
@@ -32,18 +32,18 @@ on_loop_ring::on_loop_ring(ring_options options) : options_(std::move(options)),
   }
 }
 
-void on_loop_ring::start(event_loop&) {
+void on_loop_group::start(event_loop&) {
   for (std::size_t i = 0; i < ring_.size(); ++i)
     ring_[i]->running.thread.emplace(ring_[i]->running.loop, "qnt-loop-" + std::to_string(i));
 }
 
-event_loop& on_loop_ring::place(const address& from) {
+event_loop& on_loop_group::place(const address& from) {
   member& m = *ring_.at(choose(from));  // at() checks what place_by has returned
   m.open.fetch_add(1, std::memory_order_relaxed);
   return m.running.loop;
 }
 
-std::size_t on_loop_ring::choose(const address& from) {
+std::size_t on_loop_group::choose(const address& from) {
   if (options_.placement.place_by) {
     count_open();
     return options_.placement.place_by(from, open_);
@@ -61,7 +61,7 @@ std::size_t on_loop_ring::choose(const address& from) {
 }
 
 // Begins with the next loop in turn, so that loops with equal counts are filled evenly.
-std::size_t on_loop_ring::least_filled() {
+std::size_t on_loop_group::least_filled() {
   count_open();
   std::size_t best = next_ % ring_.size();
   for (std::size_t i = 1; i < ring_.size(); ++i) {
@@ -72,18 +72,18 @@ std::size_t on_loop_ring::least_filled() {
   return best;
 }
 
-void on_loop_ring::count_open() noexcept {
+void on_loop_group::count_open() noexcept {
   for (std::size_t i = 0; i < ring_.size(); ++i)
     open_[i] = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, ring_[i]->open.load(std::memory_order_relaxed)));
 }
 
-void on_loop_ring::count(event_loop& loop, std::ptrdiff_t change) noexcept {
+void on_loop_group::count(event_loop& loop, std::ptrdiff_t change) noexcept {
   for (const auto& m : ring_)
     if (&m->running.loop == &loop) m->open.fetch_add(change, std::memory_order_relaxed);
 }
 
 // Stops all loops before it joins any thread.
-void on_loop_ring::stop() noexcept {
+void on_loop_group::stop() noexcept {
   for (auto& m : ring_) m->running.loop.stop();
   for (auto& m : ring_) m->running.thread.reset();
 }

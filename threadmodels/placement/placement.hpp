@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// placement: where a new connection's I/O lives: running_loop, on_main_loop, on_loop_ring, on_own_loop. One half of a
+// placement: where a new connection's I/O lives: running_loop, on_main_loop, on_loop_group, on_own_loop. One half of a
 // threading model; the other half is compute.
 #pragma once
 
@@ -39,7 +39,7 @@ class on_main_loop {
 };
 
 /// Options of the loops of models 4 and 5.
-struct ring_options {
+struct loop_group_options {
   unsigned loops = 1;
   engine_kind engine = engine_kind::automatic;
   loop_tuning each = {};
@@ -47,9 +47,9 @@ struct ring_options {
 };
 
 /// Places connections on a fixed ring of loops.
-class on_loop_ring {
+class on_loop_group {
  public:
-  explicit on_loop_ring(ring_options options);
+  explicit on_loop_group(loop_group_options options);
   void start(event_loop& main);
   /// [loop] Main loop only. Returns the loop of the next connection, and counts the connection there. `from` is empty
   /// for an outgoing connection. Throws what place_by throws, and std::out_of_range if it returns no loop's index.
@@ -83,7 +83,7 @@ class on_loop_ring {
   void count_open() noexcept;
   void count(event_loop& loop, std::ptrdiff_t change) noexcept;
 
-  ring_options options_;
+  loop_group_options options_;
   std::size_t next_ = 0;
   std::vector<std::unique_ptr<member>> ring_;
   std::vector<std::size_t> open_;  // counts that choose() uses, never negative

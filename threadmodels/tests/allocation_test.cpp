@@ -101,7 +101,7 @@ BOOST_DATA_TEST_CASE(one_message_at_a_time, data::make(all_combinations), under)
 }
 
 // A connection may seem expensive for the first time here, because its handler was preempted. Then it goes to the pool,
-// and needs a buffer of its own; its loop needs a pool_entrance.
+// and needs a buffer of its own; its loop needs a pool_submitter.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
 BOOST_DATA_TEST_CASE(where_the_loop_runs_what_is_cheap, data::make({model::reactor_pool, model::loop_per_thread_pool}),
                      kind) {

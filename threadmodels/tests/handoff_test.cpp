@@ -73,8 +73,8 @@ BOOST_FIXTURE_TEST_CASE(many_do_not_wait_for_the_end_of_the_turn, fixture) {
   event_loop loop;
   bool ran = false;
   loop.post([&] {
-    submit(pool, true, pool_entrance::most);
-    ran = eventually([&] { return done == static_cast<int>(pool_entrance::most); });
+    submit(pool, true, pool_submitter::most);
+    ran = eventually([&] { return done == static_cast<int>(pool_submitter::most); });
   });
   loop.poll();
   BOOST_TEST(ran);

@@ -52,7 +52,7 @@ constexpr std::array table{
     start_call{"net/engine/epoll_engine.cpp: epoll_create1", SYS_epoll_create1, EMFILE, true},
     start_call{"net/engine/epoll_engine.cpp: epoll_ctl", SYS_epoll_ctl, ENOSPC, true},
     start_call{"net/engine/wake_event.hpp: eventfd, net/server/resource_reserve.cpp: eventfd", SYS_eventfd2, EMFILE},
-    start_call{"net/engine/uring/ring.cpp: io_uring_queue_init_params", SYS_io_uring_setup, ENOMEM},
+    start_call{"net/engine/uring/io_ring.cpp: io_uring_queue_init_params", SYS_io_uring_setup, ENOMEM},
     start_call{"net/engine/uring/buffers.cpp: io_uring_register_buf_ring", SYS_io_uring_register, ENOMEM},
     start_call{"net/engine/kernel_sockets.cpp: socket", SYS_socket, EMFILE},
     start_call{"net/engine/kernel_sockets.cpp: bind", SYS_bind, EACCES, true},

@@ -4,7 +4,7 @@
 
 #include "../../../base/error.hpp"
 #include "../file_descriptor.hpp"
-#include "ring.hpp"
+#include "byte_ring.hpp"
 
 #include <cstddef>
 #include <cstdint>

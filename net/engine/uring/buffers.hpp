@@ -4,7 +4,7 @@
 
 #include "../../../base/memory/byte_buffer.hpp"
 #include "../channel.hpp"
-#include "ring.hpp"
+#include "io_ring.hpp"
 
 #include <array>
 #include <cstddef>

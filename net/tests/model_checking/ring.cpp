@@ -5,7 +5,7 @@
 
 #include "../support/long_runs.hpp"
 
-#include <quintet/net/engine/shm/ring.hpp>
+#include <quintet/net/engine/shm/byte_ring.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -6,7 +6,7 @@
 #include "sequences/reference_model.hpp"
 
 #include <quintet/net/connection/connection_host.hpp>
-#include <quintet/net/connection/session_owner.hpp>
+#include <quintet/net/connection/session_manager.hpp>
 #include <quintet/net/event_loop.hpp>
 #include <quintet/net/testing/memory_network.hpp>
 
@@ -21,7 +21,7 @@
 namespace quintet::testing {
 
 /// Performs a sequence, step by step. One setting and the same steps: one run.
-class sequence_world final : public stage, private detail::session_owner {
+class sequence_world final : public stage, private detail::session_manager {
  public:
   explicit sequence_world(const setting& s);
   ~sequence_world() override;

@@ -49,7 +49,7 @@ class sequence_world::pool final : public model_interface {
 sequence_world::sequence_world(const setting& s) : sequence_world(s, std::make_unique<pool>(*this)) {}
 
 sequence_world::sequence_world(const setting& s, std::unique_ptr<pool> model)
-    : session_owner(*model),
+    : session_manager(*model),
       setting_(s),
       pool_(std::move(model)),
       host_(s.limits, {.max_output_total = std::size_t{1} << 30U, .max_input_total = std::size_t{1} << 30U}, {}),

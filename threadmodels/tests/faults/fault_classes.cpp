@@ -83,8 +83,8 @@ std::vector<fault_class> of_accepting() {
     all.push_back({name, error, accept, error_number, 10, 0, &accepted_by_call});
   return all;
 }
-// net/engine/epoll_engine.cpp: epoll_wait, net/engine/uring/ring.cpp: io_uring_submit_and_wait
-// net/engine/uring/ring.cpp: io_uring_submit_and_wait_timeout, net/engine/uring/ring.cpp:
+// net/engine/epoll_engine.cpp: epoll_wait, net/engine/uring/io_ring.cpp: io_uring_submit_and_wait
+// net/engine/uring/io_ring.cpp: io_uring_submit_and_wait_timeout, net/engine/uring/io_ring.cpp:
 // io_uring_submit_and_get_events
 std::vector<fault_class> of_loops() {
   using enum fault_kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // uring_engine: runs the turn; watches channels by requests.
-#include "engine.hpp"
+#include "uring_engine.hpp"
 
 #include "../passed_descriptors.hpp"
 #include "../socket_services.hpp"

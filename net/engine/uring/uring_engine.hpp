@@ -56,7 +56,7 @@ class uring_engine final : public socket_engine {
   void start_needed_requests(watched& w) noexcept;
   void forget(watched& w) noexcept;
 
-  // Completions (engine_transfers.cpp).
+  // Completions (uring_engine_transfers.cpp).
   struct callback;
   bool completed(const completion& c);
   bool dispatch(watched& w, const completion& c);
@@ -72,7 +72,7 @@ class uring_engine final : public socket_engine {
   void keep_accepted(watched& w, int handle) noexcept;
   void restart_starved() noexcept;
 
-  // Sending (engine_transfers.cpp).
+  // Sending (uring_engine_transfers.cpp).
   [[nodiscard]] bool adds_to_unsent(watched& w, output_pieces pieces, std::size_t count) noexcept;
   [[nodiscard]] bool queue(watched& w, output_pieces pieces, std::size_t count) noexcept;
   send_result send_now(watched& w, output_pieces pieces) noexcept;

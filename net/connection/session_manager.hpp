@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// session_owner: the calls from a session to its server or client, and how it gets a handle that its program opened.
+// session_manager: the calls from a session to its server or client, and how it gets a handle that its program opened.
 #pragma once
 
 #include "../../base/error.hpp"
@@ -18,7 +18,7 @@ namespace quintet::detail {
 class connection_core;
 
 /// Knows no handler type: sessions pass functions that do. Outlives its sessions.
-class session_owner {
+class session_manager {
  public:
   /// Destroys a session of the type that this function was made for.
   using destroy_function = void (*)(connection_core& session) noexcept;
@@ -31,8 +31,8 @@ class session_owner {
   /// Makes a session on loop `to` with the handler of `from`. Null without memory.
   using migrate_function = connection_core* (*)(connection_core& from, event_loop& to, connection_host& host) noexcept;
 
-  session_owner(const session_owner&) = delete;
-  session_owner& operator=(const session_owner&) = delete;
+  session_manager(const session_manager&) = delete;
+  session_manager& operator=(const session_manager&) = delete;
 
   /// [any thread] Returns the thread model, which runs the sessions' items.
   [[nodiscard]] model_interface& model() const noexcept { return model_; }
@@ -51,8 +51,8 @@ class session_owner {
   virtual void discard(connection_core& migrated, destroy_function destroy) noexcept { destroy(migrated); }
 
  protected:
-  explicit session_owner(model_interface& model) noexcept : model_(model) {}
-  ~session_owner() = default;
+  explicit session_manager(model_interface& model) noexcept : model_(model) {}
+  ~session_manager() = default;
 
   model_interface& model_;
 };
@@ -65,8 +65,8 @@ class session_source {
   session_source& operator=(const session_source&) = delete;
   virtual ~session_source() = default;
   /// [loop] Makes the session of an accepted connection. May throw.
-  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host,
-                                          const stream_handle& stream) = 0;
+  virtual session_manager::session_ptr make(session_manager& owner, event_loop& on, connection_host& host,
+                                            const stream_handle& stream) = 0;
 
   const bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
   const bool has_classify;  ///< the handler chooses the connection's class
@@ -77,7 +77,7 @@ class attachment {
  public:
   virtual ~attachment() = default;
   /// [loop] Makes the session and moves the handler into it. May throw.
-  virtual session_owner::session_ptr make(session_owner& owner, event_loop& on, connection_host& host) = 0;
+  virtual session_manager::session_ptr make(session_manager& owner, event_loop& on, connection_host& host) = 0;
   /// [loop] Called when the connection cannot be attached. Must not throw.
   virtual void refuse(error_code why) noexcept = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// transport: makes wires of all kinds. The lock of the table is held during a post to a node, so the node still exists.
-#include "transport.hpp"
+// wire_factory: makes wires of all kinds. The lock of the table is held during a post to a node, so the node still
+// exists.
+#include "wire_factory.hpp"
 
 #include <map>
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 using place = std::pair<pid_t, std::uint64_t>;  // after fork() a child process does not find its parent's nodes
 struct table {
   std::mutex mutex;
-  std::map<place, transport*> all;
+  std::map<place, wire_factory*> all;
 };
 
 // Never destroyed: a node may end after the static objects.
@@ -55,7 +56,7 @@ server_options server_options_of(const bus_options& o) {
 
 }  // namespace
 
-transport::transport(node_context& node, std::function<wire_user*(const hello&)> accept)
+wire_factory::wire_factory(node_context& node, std::function<wire_user*(const hello&)> accept)
     : host_{node, std::move(accept)},
       server_(server_options_of(node.options()), single_reactor(),
               handler_factory<std::function<wire_handler()>>(
@@ -68,7 +69,7 @@ transport::transport(node_context& node, std::function<wire_user*(const hello&)>
                        ", as of another node of this process; it must be unique");
 }
 
-void transport::close() noexcept {
+void wire_factory::close() noexcept {
   {
     table& t = nodes();
     const std::lock_guard lock(t.mutex);
@@ -79,20 +80,20 @@ void transport::close() noexcept {
 }
 
 // The wire tells the link when it is destroyed, with or without a connection.
-void transport::attach(wire_user& of, stream_handle&& stream, bus_route route, wire*& made) {
+void wire_factory::attach(wire_user& of, stream_handle&& stream, bus_route route, wire*& made) {
   auto fresh = std::make_unique<socket_wire>(host_, &of, route);
   made = fresh.get();
   server_.attach(nullptr, std::move(stream), wire_handler{std::move(fresh)}, [](error_code) {});
 }
 
-bool transport::connect_in_process(wire_user& of, wire*& made) {
+bool wire_factory::connect_in_process(wire_user& of, wire*& made) {
   auto pipe = std::make_shared<memory_pipe>();
   {
     table& t = nodes();
     const std::lock_guard lock(t.mutex);
     const auto found = t.all.find({::getpid(), of.id()});
     if (found == t.all.end() || found->second == this) return false;
-    transport& there = *found->second;
+    wire_factory& there = *found->second;
     there.host_.node.loop().post(
         [&there, pipe]() noexcept { there.host_.node.guarded([&] { there.accept_in_process(pipe); }); });
   }
@@ -100,12 +101,12 @@ bool transport::connect_in_process(wire_user& of, wire*& made) {
   return true;
 }
 
-void transport::accept_in_process(const std::shared_ptr<memory_pipe>& pipe) {
+void wire_factory::accept_in_process(const std::shared_ptr<memory_pipe>& pipe) {
   node_context& node = host_.node;
   if (!node.has_ended() && !node.loop().stopping()) make(nullptr, pipe, 1);
 }
 
-memory_wire& transport::make(wire_user* of, const std::shared_ptr<memory_pipe>& pipe, unsigned side) {
+memory_wire& wire_factory::make(wire_user* of, const std::shared_ptr<memory_pipe>& pipe, unsigned side) {
   std::erase_if(memory_wires_, [](const auto& w) { return w.expired(); });
   std::weak_ptr<memory_wire>& place = memory_wires_.emplace_back();  // may throw, so it comes first
   const auto made = std::make_shared<memory_wire>(host_, of, pipe, side);

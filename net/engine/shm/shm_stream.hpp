@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// port: a stream over shared memory that an engine serves.
+// shm_stream: a stream over shared memory that an engine serves.
 #pragma once
 
 #include "../engine.hpp"
@@ -10,16 +10,16 @@
 
 namespace quintet::shm {
 
-class engine;
+class shm_engine;
 
 /// The rings of one stream, and its socket as a channel of the inner engine: the peer wakes a sleeping loop by a byte,
 /// and the socket's end is the peer's end. All functions: [loop].
-class port final : public event_channel {
+class shm_stream final : public event_channel {
  public:
-  port(engine& owner, stream_channel& served, stream_handle&& stream) noexcept
+  shm_stream(shm_engine& owner, stream_channel& served, stream_handle&& stream) noexcept
       : owner_(owner), served_(&served), socket_(stream.get()), stream_(socket_, stream.take_carried()) {}
 
-  /// Returns nullptr after the stream was removed. The engine then destroys the port in its next turn.
+  /// Returns nullptr after the stream was removed. The engine then destroys the stream in its next turn.
   [[nodiscard]] stream_channel* served() const noexcept { return served_; }
   /// Gives the stream back: it is removed.
   [[nodiscard]] stream_handle release() noexcept {
@@ -27,8 +27,8 @@ class port final : public event_channel {
     return std::move(stream_);
   }
 
-  [[nodiscard]] quintet::engine::send_result send(output_pieces pieces) noexcept;
-  [[nodiscard]] quintet::engine::send_result send(bytes data) noexcept;
+  [[nodiscard]] engine::send_result send(output_pieces pieces) noexcept;
+  [[nodiscard]] engine::send_result send(bytes data) noexcept;
   void shutdown_send() noexcept;
   /// Copies received bytes to `place` and makes room for more.
   [[nodiscard]] std::size_t receive(std::span<char> place) noexcept;
@@ -59,14 +59,14 @@ class port final : public event_channel {
   /// Counts consecutive looks in vain.
   void note_look(bool worked) noexcept {
     if (worked) idle_since_ = time_point::min();
-    looks_in_vain_ = worked ? 0 : looks_in_vain_ + 1;
+    empty_polls_ = worked ? 0 : empty_polls_ + 1;
   }
-  [[nodiscard]] unsigned looks_in_vain() const noexcept { return looks_in_vain_; }
+  [[nodiscard]] unsigned empty_polls() const noexcept { return empty_polls_; }
   /// Whether all looks were in vain since a call that was so long ago. The first call after another look begins the
   /// time. Ask after many looks: most calls read the clock.
   [[nodiscard]] bool has_been_idle(duration longest) noexcept;
 
-  /// The place in the engine's list of ports to look at; not_listed if the port is not in it.
+  /// The place in the engine's list of streams to look at; not_listed if the stream is not in it.
   static constexpr std::size_t not_listed = ~std::size_t{0};
   std::size_t listed_at = not_listed;
 
@@ -74,17 +74,17 @@ class port final : public event_channel {
   [[nodiscard]] endpoint& local_end() noexcept { return static_cast<carried_endpoint*>(stream_.carried())->end; }
   void on_event() override;
   void publish(std::size_t count) noexcept;
-  [[nodiscard]] quintet::engine::send_result send_to_nobody(std::size_t offered) const noexcept;
-  quintet::engine::send_result result(std::size_t sent, std::size_t offered) noexcept;
+  [[nodiscard]] engine::send_result send_to_nobody(std::size_t offered) const noexcept;
+  engine::send_result result(std::size_t sent, std::size_t offered) noexcept;
 
-  engine& owner_;
+  shm_engine& owner_;
   stream_channel* served_;
   const int socket_;
   stream_handle stream_;  // with the endpoint
   bool reading_ = true;
   bool peer_ended_ = false;    // its process has ended, or closed the connection
   bool end_reported_ = false;  // by on_receive_end()
-  unsigned looks_in_vain_ = 0;
+  unsigned empty_polls_ = 0;
   time_point idle_since_ = time_point::min();
 };
 

@@ -3,7 +3,7 @@
 #include "../passed_descriptors.hpp"
 #include "../socket_services.hpp"
 #include "../system_call.hpp"
-#include "engine.hpp"
+#include "uring_engine.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // ring: sets up an io_uring, submits and waits.
-#include "ring.hpp"
+#include "io_ring.hpp"
 
 #include "../engine.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// transport: a node's connections: the server that accepts them, and the nodes of this process by their ids.
+// wire_factory: a node's connections: the server that accepts them, and the nodes of this process by their ids.
 #pragma once
 
 #include "../../net/server/basic_server.hpp"
@@ -14,14 +14,14 @@
 namespace quintet::bus {
 
 /// Functions without a tag: [loop].
-class transport {
+class wire_factory {
  public:
   /// Listens. Throws config_error (also if the process has a node with this id), and boost::system::system_error (an
   /// address in use).
-  transport(node_context& node, std::function<wire_user*(const hello&)> accept);
-  ~transport() { close(); }
-  transport(const transport&) = delete;
-  transport& operator=(const transport&) = delete;
+  wire_factory(node_context& node, std::function<wire_user*(const hello&)> accept);
+  ~wire_factory() { close(); }
+  wire_factory(const wire_factory&) = delete;
+  wire_factory& operator=(const wire_factory&) = delete;
 
   /// [any thread]
   [[nodiscard]] server_core& server() noexcept { return server_; }
