@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// rate_limit: a rate per second with a burst: a token bucket that stores one point in time; and such a limit of log
-// lines.
+// rate_limit: a rate per second with a burst, as a token bucket that stores one point in time; log_limit: lines of a
+// log under such a limit.
 #pragma once
 
 #include "clock.hpp"

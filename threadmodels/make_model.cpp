@@ -26,7 +26,7 @@ std::unique_ptr<model_interface> adapted(Model m) {
 
 std::unique_ptr<model_interface> make_model(const model_options& o) {
   validate(o);
-  const auto ring = [&o] { return loop_group_options{o.threads.loops, o.engine, o.loop, o.placement}; };
+  const auto group = [&o] { return loop_group_options{o.threads.loops, o.engine, o.loop, o.placement}; };
   switch (o.kind) {
     case model::thread_per_connection:
       return adapted(thread_per_connection(o.threads.max_threads, o.loop));
@@ -35,9 +35,9 @@ std::unique_ptr<model_interface> make_model(const model_options& o) {
     case model::reactor_pool:
       return adapted(reactor_pool(o.threads.workers, o.threads.offload));
     case model::loop_per_thread:
-      return adapted(loop_per_thread(ring()));
+      return adapted(loop_per_thread(group()));
     case model::loop_per_thread_pool:
-      return adapted(loop_per_thread_pool(ring(), o.threads.workers, o.threads.offload));
+      return adapted(loop_per_thread_pool(group(), o.threads.workers, o.threads.offload));
   }
   throw config_error("model is " + std::to_string(static_cast<int>(o.kind)) + "; it must be 1 to 5");
 }

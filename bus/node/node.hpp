@@ -15,7 +15,8 @@
 
 namespace quintet::bus {
 
-/// Owns all parts: a context, the connections, and the links, which use those. Functions without a tag: [loop].
+/// Owns all parts: a context, the wire factory, the links, which use these two, and the receipts. Functions without a
+/// tag: [loop].
 class node final : private link_user {
  public:
   /// Throws config_error, and boost::system::system_error (an address in use).
@@ -73,7 +74,7 @@ class node final : private link_user {
   link* last_ = nullptr;  // of send()
   std::unordered_map<std::uint64_t, std::unique_ptr<link>> links_;
   std::unordered_map<std::uint64_t, std::uint64_t> learned_;  // source -> link's id
-  wire_factory wires_;  // behind the links: the functions that are posted to its loop run in its destructor
+  wire_factory wires_;  // after the links: its destructor runs posted functions, which may use them
   receipts receipts_;
 };
 

@@ -32,12 +32,13 @@ class wire_user {
   [[nodiscard]] virtual hello make_hello(bus_route route) const noexcept = 0;
   /// The peer's hello has arrived.
   virtual void on_hello(wire& w, const hello& h) = 0;
-  /// Its next message has this number, which is not 0.
+  /// The peer's start frame has arrived: its next message has this number, which is not 0.
   virtual void on_start(wire& w, std::uint64_t number) = 0;
   /// Returns false if there was no such message.
   [[nodiscard]] virtual bool acknowledged(std::uint64_t number) = 0;
   /// A message for this node or another one; `body` has `r` at its front.
   virtual void routed(const frame_header& h, const routing& r, bytes body) = 0;
+  /// The connection has ended; the wire does not call again.
   virtual void on_lost(wire& w) noexcept = 0;
 
  protected:
@@ -84,7 +85,7 @@ class wire {
   [[nodiscard]] bus_route route() const noexcept { return route_; }
   [[nodiscard]] bool is_dialed() const noexcept { return is_dialed_; }
 
-  /// Has the link's queue and acknowledgements written, soon and once for all requests until then.
+  /// Asks for the link's queue and acknowledgements to be written soon: once for all requests until then.
   void request_flush() {
     if (flush_due_) return;
     schedule_flush();
@@ -98,17 +99,17 @@ class wire {
   void abandon() noexcept;
 
  protected:
-  // For the factory. The output is at hand during these calls.
+  // For the classes of each kind of wire. The output is at hand during these calls.
   void opened();
   void received(bytes in);
   /// Writes what request_flush() was called for, or what did not fit before.
   void flush();
-  /// The connection has ended. Afterwards the factory may destroy this object.
+  /// The connection has ended. Afterwards this object may be destroyed.
   void ended() noexcept;
 
   /// Appends to the output. Returns false if the connection has ended.
   virtual bool write(bytes data) = 0;
-  /// The same without a copy, if the factory can.
+  /// The same without a copy, if this kind of wire can.
   virtual bool write_chunk(const shared_bytes& data) { return write(*data); }
   /// Returns false if much output waits. request_flush() is then called when it has left.
   [[nodiscard]] virtual bool can_write() = 0;

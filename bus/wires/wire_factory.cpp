@@ -13,10 +13,10 @@
 namespace quintet::bus {
 namespace {
 
-using place = std::pair<pid_t, std::uint64_t>;  // after fork() a child process does not find its parent's nodes
+using node_key = std::pair<pid_t, std::uint64_t>;  // after fork() a child process does not find its parent's nodes
 struct table {
   std::mutex mutex;
-  std::map<place, wire_factory*> all;
+  std::map<node_key, wire_factory*> all;
 };
 
 // Never destroyed: a node may end after the static objects.
@@ -108,10 +108,10 @@ void wire_factory::accept_in_process(const std::shared_ptr<memory_pipe>& pipe) {
 
 memory_wire& wire_factory::make(wire_user* of, const std::shared_ptr<memory_pipe>& pipe, unsigned side) {
   std::erase_if(memory_wires_, [](const auto& w) { return w.expired(); });
-  std::weak_ptr<memory_wire>& place = memory_wires_.emplace_back();  // may throw, so it comes first
+  std::weak_ptr<memory_wire>& noted = memory_wires_.emplace_back();  // may throw, so it comes first
   const auto made = std::make_shared<memory_wire>(host_, of, pipe, side);
   made->begin();
-  place = made;
+  noted = made;
   return *made;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// wire_factory: a node's connections: the server that accepts them, and the nodes of this process by their ids.
+// wire_factory: makes a node's wires: has the server that accepts connections, and finds nodes of this process by id.
 #pragma once
 
 #include "../../net/server/basic_server.hpp"

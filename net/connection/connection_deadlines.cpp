@@ -20,7 +20,7 @@ duration time_for(std::size_t count, std::size_t rate) noexcept {
       std::chrono::duration<double>(std::min(static_cast<double>(count) / static_cast<double>(rate), longest)));
 }
 
-constexpr int looks_per_limit = 16;
+constexpr int samples_per_limit = 16;
 constexpr duration shortest_pause = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -55,7 +55,7 @@ time_point connection_deadlines::next_sample(const connection_limits& limits, bo
 
 duration connection_deadlines::sample_interval(const connection_limits& limits) noexcept {
   const duration longest = limits.longest_send();
-  return longest == duration::max() ? longest : std::max(longest / looks_per_limit, shortest_pause);
+  return longest == duration::max() ? longest : std::max(longest / samples_per_limit, shortest_pause);
 }
 
 duration connection_deadlines::longest_send(const connection_limits& limits, time_point now) const noexcept {

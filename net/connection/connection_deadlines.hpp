@@ -39,8 +39,8 @@ class connection_deadlines {
   /// Records that the kernel has taken bytes for the peer, whoever wrote them. That is activity. It is no progress of
   /// the peer's: the kernel may have had room.
   void sent(std::size_t count, time_point now) noexcept;
-  /// Records how many of these bytes the peer has not taken. Bytes taken since the last look are its progress. A peer
-  /// that has taken all waits for the server.
+  /// Records how many of these bytes the peer has not taken. Bytes taken since the last sample are its progress. A
+  /// peer that has taken all waits for the server.
   void sample_progress(std::size_t unsent, time_point now) noexcept;
   [[nodiscard]] bool output_waits() const noexcept { return output_waits_; }
   /// Records whether output waits; more output is no progress of the peer. Returns true when it begins to wait.
@@ -99,12 +99,13 @@ class connection_deadlines {
   /// handler is running.
   [[nodiscard]] deadline of_output(const connection_limits& limits, bool at_rest) const noexcept;
   [[nodiscard]] deadline of_input(const connection_limits& limits, bool at_rest) const noexcept;
-  /// Returns when to look again: at the earliest deadline, and several times before one of output, so that the peer's
-  /// progress has about the right time.
+  /// Returns the time between two samples of the peer's progress; duration::max(): none is needed.
   [[nodiscard]] static duration sample_interval(const connection_limits& limits) noexcept;
-  /// Returns how long a send may wait for the peer: until the next look or the deadline of output. If that has passed,
-  /// the shortest pause, since a send is how a loop whose sends wait looks once more.
+  /// Returns how long a send may wait for the peer: until the next sample or the deadline of output. If that has
+  /// passed, the shortest pause: where a send waits, the loop takes the next sample when it ends.
   [[nodiscard]] duration longest_send(const connection_limits& limits, time_point now) const noexcept;
+  /// Returns when to take a sample and check again: at the earliest deadline, and several times before one of output,
+  /// so that the peer's progress has about the right time.
   [[nodiscard]] time_point next_sample(const connection_limits& limits, bool at_rest) const noexcept;
   /// Records that the deadline has expired. Returns true if it had already expired at the previous call; in between,
   /// the loop has received what had arrived. (Before, another connection's handler may have kept the loop from
@@ -127,7 +128,7 @@ class connection_deadlines {
   time_point output_doubted_at_ = time_point::min(), input_doubted_at_ = time_point::min();
   time_point sampled_at_{};  // set when output begins to wait
   std::size_t message_bytes_ = 0;
-  // Bytes: by the kernel, by the peer; only their differences matter. The first look sets the second.
+  // Bytes: by the kernel, by the peer; only their differences matter. The first sample sets the second.
   std::int64_t given_ = 0, taken_ = std::numeric_limits<std::int64_t>::max();
   arrival at_doubt_;
   bool any_received_;

@@ -21,7 +21,7 @@ struct probed_wait {
   ~probed_wait();
   probed_wait(const probed_wait&) = delete;
   probed_wait& operator=(const probed_wait&) = delete;
-  void look() noexcept {
+  void probe() noexcept {
     errno = 0;
     context.stop();
     error = errno;
@@ -44,7 +44,7 @@ struct probe_clock {
   using time_point = std::chrono::time_point<probe_clock>;
   static constexpr bool is_steady = true;
   static time_point now() noexcept {
-    if (current) current->look();
+    if (current) current->probe();
     return time_point(std::chrono::steady_clock::now().time_since_epoch());
   }
 };

@@ -20,7 +20,7 @@ namespace {
 
 constexpr duration shortest = std::chrono::microseconds(1);
 // Checks for a sent signal until the thread unblocks it again. On a busy machine, a check takes milliseconds.
-constexpr int looks_until_blocked = 8;
+constexpr int checks_until_unblock = 8;
 
 // ThreadSanitizer delays the handler of a signal that arrives as recv begins, and so the time-out that would end the
 // call. This limit bounds the delay of such a wake.
@@ -205,8 +205,9 @@ bool blocking_engine::leave_call() noexcept {
   }
   // The signal arrives soon, so yield; sleeping would take longer. Also, under ThreadSanitizer (g++ 12) a thread's
   // first sleep loses a signal that arrives as it begins.
-  for (int looks = 1; !delivered_.load(std::memory_order_acquire); ++looks) {
-    if (looks % looks_until_blocked == 0) wakes.unblock();  // a handler may have blocked it since register_for_wakes()
+  for (int checks = 1; !delivered_.load(std::memory_order_acquire); ++checks) {
+    if (checks % checks_until_unblock == 0)
+      wakes.unblock();  // a handler may have blocked it since register_for_wakes()
     std::this_thread::yield();
   }
   here.engine = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// make_engine: selects the source files of an engine and its decorators; falls back to epoll without io_uring.
+// make_engine: makes an engine and its decorators; falls back to epoll if the kernel refuses io_uring.
 #include "make_engine.hpp"
 
 #include "epoll_engine.hpp"
@@ -11,11 +11,11 @@ namespace quintet {
 // asio_engine.cpp. Null in a program that does not link quintet::asio_engine: resolve() refuses it then.
 [[gnu::weak]] std::unique_ptr<engine> make_asio_engine();
 
-std::unique_ptr<engine> make_shm_engine(std::unique_ptr<engine> inner);        // shm/engine.cpp
+std::unique_ptr<engine> make_shm_engine(std::unique_ptr<engine> inner);        // shm/shm_engine.cpp
 std::unique_ptr<engine> make_filtering_engine(std::unique_ptr<engine> inner);  // filter/filtering_engine.cpp
 
 #ifdef QUINTET_ENGINE_URING
-std::unique_ptr<engine> make_uring_engine();  // uring/engine.cpp
+std::unique_ptr<engine> make_uring_engine();  // uring/uring_engine.cpp
 namespace uring {
 error_code refusal() noexcept;
 }

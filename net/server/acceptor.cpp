@@ -75,9 +75,9 @@ bool acceptor::try_place(pending_connection& a) noexcept {
   const bool wants_address = limits_.max_connections_per_address > 0 || limits_.on_refused || log_;
   const address from = wants_address ? loop_.io().sockets().remote_address(handle) : address();
   try {
-    std::optional<connection_permit> place = limiter_.try_acquire(from, loop_.now());
-    if (!place) return false;
-    if (!*place) {
+    std::optional<connection_permit> permit = limiter_.try_acquire(from, loop_.now());
+    if (!permit) return false;
+    if (!*permit) {
       refuse(std::move(a.stream), errc::too_many_from_address, from);
       return true;
     }
@@ -86,7 +86,7 @@ bool acceptor::try_place(pending_connection& a) noexcept {
     if (bounds) loop_.io().sockets().limit_buffers(handle, memory_.bounded_buffers());
     if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
     if (a.listener->carry) a.stream = {a.stream.release(), a.listener->carry(a.stream.take_carried())};
-    place_(loop_, std::move(a.stream), std::move(*place));
+    place_(loop_, std::move(a.stream), std::move(*permit));
   } catch (...) {
     refuse(std::move(a.stream), detail::reason_of_exception(), from);
   }

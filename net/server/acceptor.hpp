@@ -22,7 +22,7 @@ class segment_offerer;
 /// `place` throws, it has left the stream, and the acceptor refuses and closes the connection.
 class acceptor final : private loop_member, private timer {
  public:
-  using admit_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit place)>;
+  using admit_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit permit)>;
 
   /// The loop, `limiter` and `log` must outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,

@@ -48,7 +48,7 @@ error_code attached_owner::try_begin(server_core& server, event_loop& on, bool p
   std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
   session_ptr session = what.make(*owner, on, server.host_);
   if (const error_code failed = session->begin(std::move(stream))) return failed;
-  (void)owner.release();  // from here on the session owns itself, its owner and the stream
+  (void)owner.release();  // from here on the session owns itself and the stream; retire() deletes its manager
   (void)session.release();
   return {};
 }

@@ -9,7 +9,7 @@
 
 namespace quintet::detail {
 
-/// Owns one attached session and itself. Deletes itself when the session ends.
+/// The manager of one attached session, which owns itself. Deletes itself when the session ends.
 class attached_owner final : public session_manager {
  public:
   /// [any thread] See basic_server::attach().

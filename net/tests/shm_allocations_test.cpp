@@ -49,7 +49,7 @@ struct connected_stream {
   shm::endpoint peer;
 };
 
-// Each stream is idle before the next one is added, so the engine's list of awake ports stays short meanwhile.
+// Each stream is idle before the next one is added, so the engine's list of awake streams stays short meanwhile.
 BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) {
   shm::shm_engine io{std::make_unique<epoll_engine>()};
   std::deque<connected_stream> all;
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(idle_streams_that_all_wake_in_one_turn_cost_no_allocation) 
   for (auto& c : all) io.close(std::move(c.here));
 }
 
-// A removed port is destroyed in the next turn only.
+// A removed stream is destroyed in the next turn only.
 BOOST_AUTO_TEST_CASE(streams_that_come_and_go_between_two_turns_cost_no_allocation_when_they_go) {
   shm::shm_engine io{std::make_unique<epoll_engine>()};
   for (int i = 0; i < 100; ++i) {

@@ -60,7 +60,7 @@ struct pair {
     turns();
   }
   ~pair() { io.close(io.remove(stream)); }
-  // While a port is awake, a poll that must not wait looks at the sockets every eighth time.
+  // While a stream is awake, a poll that must not wait looks at the sockets every eighth time.
   void turns(int count = 16) {
     for (int i = 0; i < count; ++i) (void)io.poll(duration::zero());
   }

@@ -129,17 +129,17 @@ struct pair {
 
 }  // namespace
 
-// The only claim about time is that a port stays awake for at least so long, however fast the machine is.
-BOOST_AUTO_TEST_CASE(a_spinning_engine_stays_awake_for_its_ports_for_a_time_and_not_for_a_number_of_looks) {
+// The only claim about time is that a stream stays awake for at least so long, however fast the machine is.
+BOOST_AUTO_TEST_CASE(a_spinning_engine_stays_awake_for_its_streams_for_a_time_and_not_for_a_number_of_polls) {
   const pair p;
   shm::shm_engine& io = const_cast<pair&>(p).io;
   const auto& sleeps = shm::segment_access(p.peer.memory).control(false).consumer_sleeps;
   const auto begin = std::chrono::steady_clock::now();
-  long looks = 0;
-  for (; sleeps.load() == 0 && looks < 100'000'000; ++looks) (void)io.poll(duration::zero());
-  BOOST_TEST(sleeps.load() == 1U);  // an idle port costs nothing in the end
+  long polls = 0;
+  for (; sleeps.load() == 0 && polls < 100'000'000; ++polls) (void)io.poll(duration::zero());
+  BOOST_TEST(sleeps.load() == 1U);  // an idle stream costs nothing in the end
   BOOST_TEST((std::chrono::steady_clock::now() - begin >= std::chrono::microseconds(250)));
-  BOOST_TEST(looks >= 64);
+  BOOST_TEST(polls >= 64);
 }
 
 // A consumer takes the producer's request when it makes room. If the producer has seen that room before, its next

@@ -46,7 +46,7 @@ struct loop_group_options {
   placement_options placement = {};
 };
 
-/// Places connections on a fixed ring of loops.
+/// Places connections on a fixed group of loops.
 class on_loop_group {
  public:
   explicit on_loop_group(loop_group_options options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: a stream of bytes from one process to another through shared memory, without system calls (basic_ring_producer,
-// basic_ring_consumer).
+// byte_ring: a stream of bytes from one process to another through shared memory, without system calls
+// (basic_ring_producer, basic_ring_consumer).
 #pragma once
 
 #include "../../../base/encoding/integers.hpp"

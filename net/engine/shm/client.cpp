@@ -73,7 +73,7 @@ shared_memory_client::shared_memory_client(std::string_view at, const options& h
   endpoint_ = shm::endpoint(attach(socket_.get(), where, until));
 }
 
-// A client's endpoint leaves the socket to its owner.
+// The endpoint of a client never keeps the socket: socket_ closes it.
 shared_memory_client::~shared_memory_client() { (void)endpoint_.close(closing_, socket_.get()); }
 
 // ---- Waiting --------------------------------------------------------------------------------------------------------

@@ -90,8 +90,8 @@ bool owns(const address& name, uid_t user) {
 }
 
 // The socket is new, so its buffer has room.
-void send_offer(int socket, segment_offer all, int file) {
-  iovec what{.iov_base = &all, .iov_len = sizeof all};
+void send_offer(int socket, segment_offer offer, int file) {
+  iovec what{.iov_base = &offer, .iov_len = sizeof offer};
   descriptor_room beside;
   msghdr m = message_of(what, beside);
   m.msg_controllen = CMSG_SPACE(sizeof(int));
@@ -101,14 +101,14 @@ void send_offer(int socket, segment_offer all, int file) {
   h->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(h), &file, sizeof file);
   const ssize_t sent = ::sendmsg(socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent != sizeof all) throw_system_error(sent < 0 ? errno : EPROTO, "cannot offer shared memory");
+  if (sent != sizeof offer) throw_system_error(sent < 0 ? errno : EPROTO, "cannot offer shared memory");
 }
 
 }  // namespace
 
 error_code receive_offer(int socket, segment& made) noexcept {
-  segment_offer all;
-  iovec what{.iov_base = &all, .iov_len = sizeof all};
+  segment_offer offer;
+  iovec what{.iov_base = &offer, .iov_len = sizeof offer};
   descriptor_room beside;
   msghdr m = message_of(what, beside);
   ssize_t received = -1;
@@ -119,11 +119,11 @@ error_code receive_offer(int socket, segment& made) noexcept {
   take_descriptors(m, file);
   if (received == 0) return system_error_code(ECONNRESET);
   // A stream keeps a message of one send together only while nothing else lies before it, and nothing does here.
-  if (received != sizeof all || all.magic != segment_offer::expected_magic ||
-      all.version != segment_offer::current_version || !file.is_one())
+  if (received != sizeof offer || offer.magic != segment_offer::expected_magic ||
+      offer.version != segment_offer::current_version || !file.is_one())
     return system_error_code(EPROTO);
   if (const error_code failed = expect_nothing_more(socket)) return failed;
-  const error_code failed = segment::attach(file.get(), all.ring_size, all.offset, made);
+  const error_code failed = segment::attach(file.get(), offer.ring_size, offer.offset, made);
   if (!failed) file.close();
   return failed;
 }

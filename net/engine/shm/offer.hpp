@@ -48,9 +48,9 @@ class segment_offerer {
         pool_(how.ring_size, how.connections_per_file, closed_) {}
 
   /// Offers a segment on an accepted socket if the peer may attach. The stream then carries its endpoint. Throws
-  /// boost::system::system_error: EACCES if the peer may not attach, EBUSY if it has not left too many closed
-  /// connections. Throws std::bad_alloc and the exceptions of `may_attach`. After an exception the caller closes the
-  /// stream by its engine.
+  /// boost::system::system_error: EACCES if the peer may not attach, EBUSY if too many closed connections
+  /// wait for it to leave. Throws std::bad_alloc and the exceptions of `may_attach`. After an exception the caller
+  /// closes the stream by its engine.
   void offer_to(stream_handle& accepted);
   /// [any thread] Returns how many closed connections have clients that have not left.
   [[nodiscard]] std::size_t closed() const noexcept { return closed_->size(); }

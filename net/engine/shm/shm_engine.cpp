@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// shm_engine: turns over sockets and streams.
+// shm_engine: runs the turn: polls streams, and sockets when they are due.
 #include "shm_engine.hpp"
 
 #include "../epoll_engine.hpp"
@@ -19,8 +19,8 @@ std::unique_ptr<engine> make_shm_engine(std::unique_ptr<engine> inner) {
 namespace shm {
 namespace {
 
-// A look at a stream costs a few nanoseconds, a look at the sockets a system call. A served stream may cost
-// microseconds, for its handler and for waking its peer. So sockets wait for at most this many turns without work, and
+// To poll a stream costs a few nanoseconds, to poll the sockets a system call. A served stream may cost microseconds,
+// for its handler and for waking its peer. So sockets wait for at most this many turns without work, and
 // with work for this time, this many streams and this many bytes, whichever is first.
 constexpr unsigned turns_between_sockets = 8;
 constexpr duration time_between_sockets = std::chrono::microseconds(16);
@@ -71,7 +71,7 @@ bool shm_engine::has_done_much() noexcept {
   return served_ >= served_per_clock && clock::system().now() - looked_ >= time_between_sockets;
 }
 
-// Ends early when the sockets are due; the next call goes on behind the last shm_stream. Streams that a handler adds
+// Ends early when the sockets are due; the next call goes on behind the last stream. Streams that a handler adds
 // meanwhile have their turn next time.
 bool shm_engine::poll_streams() {
   bool worked = false;
@@ -112,7 +112,7 @@ bool shm_engine::serve_events(shm_stream& p) {
 }
 
 // The bytes are copied before the handler sees them: the peer could change them in the ring. Nothing is received if the
-// peer has corrupted the ring since the engine looked.
+// peer has corrupted the ring since the engine polled it.
 void shm_engine::receive(shm_stream& p) {
   stream_channel& c = *p.served();
   if (kind_of(c) == kind::in_place_stream) {

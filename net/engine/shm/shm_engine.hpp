@@ -22,9 +22,9 @@ namespace quintet::shm {
 /// A decorator: passes on every handle but those that carry an endpoint. The inner engine waits for wake-ups from
 /// sleeping peers, so that a loop waits for both kinds of streams in one call.
 ///
-/// A stream is either looked at in each turn, or idle: then its peer sends a wake-up. A loop that spins or has other
-/// work looks at streams without system calls. During a wait all streams sleep; afterwards those that were looked at
-/// before are awake again, so that one wake-up serves all their peers. Thread tags as in quintet::engine.
+/// A stream is either polled in each turn, or idle: then its peer sends a wake-up. A loop that spins or has other work
+/// polls streams without system calls. During a wait all streams sleep; afterwards those that were polled before are
+/// awake again, so that one wake-up serves all their peers. Thread tags as in quintet::engine.
 class shm_engine final : public decorating_engine<shm_stream> {
  public:
   explicit shm_engine(std::unique_ptr<quintet::engine> inner) : decorating_engine(std::move(inner)) {}
@@ -34,7 +34,7 @@ class shm_engine final : public decorating_engine<shm_stream> {
   error_code add(channel& c, stream_handle&& handle) override;
   void close(stream_handle&& handle) noexcept override;
 
-  /// [loop] For streams: looks at the stream in the next turn.
+  /// [loop] For streams: polls the stream from the next turn on.
   void start_polling(shm_stream& p) noexcept;
   /// [loop] For streams: the socket has ended.
   void stop_watching(shm_stream& p) noexcept { (void)waiter().remove(p); }

@@ -8,7 +8,7 @@
 
 namespace quintet::shm {
 
-// A peer that is awake looks at the ring without a wake-up.
+// A peer that is awake polls the ring without a wake-up.
 void shm_stream::publish(std::size_t count) noexcept {
   if (count > 0 && local_end().out.commit(count)) wake_peer(socket_);
 }
@@ -71,8 +71,8 @@ bool shm_stream::take_sendable() noexcept {
 // A paused stream learns of a reset, not of an orderly end: with sockets it is the same.
 bool shm_stream::take_end(error_code& reason) noexcept {
   const stream_end how = local_end().in.producer_end();
-  const bool looks = reading_ || (peer_ended_ && how != stream_end::finished);
-  if (end_reported_ || !looks || local_end().in.available() > 0) return false;
+  const bool learns = reading_ || (peer_ended_ && how != stream_end::finished);
+  if (end_reported_ || !learns || local_end().in.available() > 0) return false;
   if (local_end().in.is_corrupt())
     reason = system_error_code(EPROTO);
   else if (how == stream_end::reset || (how == stream_end::none && peer_ended_))
@@ -93,7 +93,7 @@ bool shm_stream::has_been_idle(duration longest) noexcept {
   const time_point now = clock::system().now();
   if (idle_since_ == time_point::min()) idle_since_ = now;
   if (now - idle_since_ >= longest) return true;
-  empty_polls_ = 0;  // so that the clock is read once in so many looks
+  empty_polls_ = 0;  // so that the clock is read once in so many polls
   return false;
 }
 

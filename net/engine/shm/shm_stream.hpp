@@ -56,17 +56,17 @@ class shm_stream final : public event_channel {
     if (reading_) local_end().in.stay_awake();
   }
   [[nodiscard]] bool has_work() noexcept;
-  /// Counts consecutive looks in vain.
+  /// Counts consecutive polls that found nothing.
   void note_look(bool worked) noexcept {
     if (worked) idle_since_ = time_point::min();
     empty_polls_ = worked ? 0 : empty_polls_ + 1;
   }
   [[nodiscard]] unsigned empty_polls() const noexcept { return empty_polls_; }
-  /// Whether all looks were in vain since a call that was so long ago. The first call after another look begins the
-  /// time. Ask after many looks: most calls read the clock.
+  /// Whether all polls have found nothing since a call that was so long ago. The first call after a poll that
+  /// found something begins the time. Ask after many polls: each call reads the clock.
   [[nodiscard]] bool has_been_idle(duration longest) noexcept;
 
-  /// The place in the engine's list of streams to look at; not_listed if the stream is not in it.
+  /// The place in the engine's list of streams to poll; not_listed if the stream is not in it.
   static constexpr std::size_t not_listed = ~std::size_t{0};
   std::size_t listed_at = not_listed;
 

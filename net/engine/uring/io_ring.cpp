@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: sets up an io_uring, submits and waits.
+// io_ring: sets up an io_uring, submits and waits.
 #include "io_ring.hpp"
 
 #include "../engine.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ring: one io_uring with its submissions and completions, bound to one thread.
+// io_ring: a ring: one io_uring with its submissions and completions, bound to one thread.
 #pragma once
 
 #include "../../../base/clock.hpp"

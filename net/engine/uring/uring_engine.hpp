@@ -39,7 +39,7 @@ class uring_engine final : public socket_engine {
  private:
   using watched_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
 
-  // The watched channels and their requests (engine.cpp).
+  // The watched channels and their requests (uring_engine.cpp).
   [[nodiscard]] watched* find(int handle) const noexcept;
   void watch_again(channel& c, watched& w) noexcept;
   void begin_turn() noexcept;

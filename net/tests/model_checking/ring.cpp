@@ -46,7 +46,7 @@ struct ring_model : rl::test_suite<ring_model<Habit, Size, Count>, 2> {
   }
   void thread(unsigned index) { index == 0 ? produce() : consume(); }
 
-  // As the engine does for a port: it looks, announces its sleep, looks again, and sleeps.
+  // As the engine does for a stream: it looks, announces its sleep, looks again, and sleeps.
   void produce() {
     producer out(control, memory);
     for (unsigned sent = 0; sent < Count;) {
