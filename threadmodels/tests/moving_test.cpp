@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // moving_test: connections migrate between loops while threads are at work.
+#include "../../net/tests/support/toy_filter.hpp"
 #include "client.hpp"
 #include "combination.hpp"
+#include "filtered.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 
@@ -97,6 +99,21 @@ BOOST_DATA_TEST_CASE(a_connection_takes_everything_with_it, data::make(looping_m
 }
 
 // Many connections migrate during requests.
+// Its first loop is 0. Records that have arrived in part, bytes that wait in the filter, and the numbers of records.
+BOOST_DATA_TEST_CASE(a_filter_moves_with_its_connection, data::make(looping_models), kind) {
+  config c = configuration(kind);
+  c.listen[0].carry = testing::carry_toy_filter;
+  roaming_service at(c);
+  client peer = filtered(client(at.srv->port()));
+  for (unsigned i = 0; i < 120; ++i) {
+    const std::string place = std::to_string((i + 1) % 3), text = 'x' + std::string(std::size_t{i} * 40, 'x');
+    BOOST_TEST_REQUIRE(peer.send(place + "\n" + text + "\n"));
+    BOOST_TEST(peer.receive_line().ends_with(" " + std::to_string(2 * i + 1) + " " + place));
+    BOOST_TEST(peer.receive_line().ends_with(" " + std::to_string(2 * i + 2) + " " + text));
+  }
+  BOOST_TEST(at.srv->statistics().moved_here >= 60U);
+}
+
 BOOST_DATA_TEST_CASE(under_way_while_they_move, data::make(looping_models), kind) {
   roaming_service s(configuration(kind));
   constexpr int connections = 20, lines = 400;
