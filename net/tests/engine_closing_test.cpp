@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // engine_closing_test: what becomes of bytes that were taken when a stream ends, of every engine that this kernel has.
+#include <quintet/net/engine/closing_stream.hpp>
+#include <quintet/net/engine/kernel_sockets.hpp>
 #include <quintet/net/engine/socket_services.hpp>
 
 #include "engine_stream.hpp"
@@ -115,6 +117,18 @@ QUINTET_ENGINE_TEST(a_peer_that_reads_nothing_does_not_keep_a_loop_from_its_end)
   f.end(true);
   f.io->flush(engine::flush_extent::closing);
   BOOST_TEST(!is_open(handle));
+}
+
+// What both kinds of engines ask after closing_stream::patience, each time.
+QUINTET_ENGINE_TEST(a_closed_stream_is_kept_as_long_as_its_peer_takes_bytes) {
+  const fixture f(kind);
+  closing_stream waits;
+  waits.wait(1000);
+  BOOST_TEST(!waits.gives_up(999, f.io->sockets(), f.handle));
+  BOOST_TEST(!kernel_sockets::resets_when_closed(f.handle));
+  waits.wait(999);
+  BOOST_TEST(waits.gives_up(999, f.io->sockets(), f.handle));
+  BOOST_TEST(kernel_sockets::resets_when_closed(f.handle));
 }
 
 QUINTET_ENGINE_TEST(a_reset_waits_for_nobody) {
