@@ -48,7 +48,7 @@ class basic_client : public client_core {
 
      private:
       session_ptr make_session(event_loop& on, connection_host& host, const stream_handle& stream) override {
-        return session::make(owner(), on, host, next_handler(on.io(), stream.get()));
+        return session::make(manager(), on, host, next_handler(on.io(), stream.get()));
       }
       void keep_handler_of(detail::connection_core& ended) override {
         kept_.emplace(std::move(session::handler_of(ended)));

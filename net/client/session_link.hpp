@@ -16,7 +16,7 @@ class session_link : public client_link, protected detail::session_manager {
   virtual session_ptr make_session(event_loop& on, connection_host& host, const stream_handle& stream) = 0;
   /// [loop] Keeps the handler of an ended session for the next one. May throw.
   virtual void keep_handler_of(detail::connection_core& ended) = 0;
-  [[nodiscard]] session_manager& owner() noexcept { return *this; }
+  [[nodiscard]] session_manager& manager() noexcept { return *this; }
 
  private:
   void place(stream_handle&& stream) final;

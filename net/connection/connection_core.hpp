@@ -77,7 +77,7 @@ class connection_core : public session_interface, public loop_member, public wor
   // ---- For sessions ----
 
   /// [loop] Opens: takes ownership of the stream, watches it, and calls run_open() where the model says. On an error
-  /// nothing has begun: the caller keeps the stream and the session, and tells its owner. No callback will do so.
+  /// nothing has begun: the caller keeps the stream and the session, and reports the error. No callback will do so.
   [[nodiscard]] error_code open(stream_handle&& stream, enabled_callbacks enabled) noexcept;
   /// [loop] After the end: return the reason, and whether this side closed before the peer had finished sending.
   [[nodiscard]] error_code reason() const noexcept;

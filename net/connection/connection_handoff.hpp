@@ -48,7 +48,7 @@ class connection_handoff {
   /// Delivers input to the handler: on this thread, or where the thread model says.
   static void deliver(connection_core& c) noexcept;
   /// Asks the thread model to run a step.
-  static void dispatch_step(connection_core& c, work_item::function step) noexcept;
+  static void dispatch_step(connection_core& c, work_item::function call) noexcept;
 
   /// A message from outside. One that needs the baton waits for it; any other waits only for the end of a message that
   /// is being written, so that outside bytes never split it.

@@ -52,28 +52,29 @@ class message_session final : public connection {
   /// Whether the handler can move to another loop.
   static constexpr bool can_move = std::is_nothrow_move_constructible_v<Handler>;
 
-  static session_manager::session_ptr make(session_manager& owner, event_loop& loop, connection_host& host,
+  static session_manager::session_ptr make(session_manager& manager, event_loop& loop, connection_host& host,
                                            Handler handler) {
-    return {new message_session(owner, loop, host, std::move(handler)), {&destroy_session}};
+    return {new message_session(manager, loop, host, std::move(handler)), {&destroy_session}};
   }
   /// [loop] Returns the handler of an ended session, which must be of this type.
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<message_session&>(ended).handler_; }
 
  private:
-  message_session(session_manager& owner, event_loop& loop, connection_host& host, Handler handler)
+  message_session(session_manager& manager, event_loop& loop, connection_host& host, Handler handler)
       : connection(loop, host,
-                   {.runs_here = owner.runs_here(loop),
+                   {.runs_here = manager.runs_here(loop),
                     .is_watched = host.watchdog != nullptr,
-                    .can_move = can_move && owner.can_migrate()}),
-        owner_(owner),
+                    .can_move = can_move && manager.can_migrate()}),
+        manager_(manager),
         handler_(std::move(handler)) {}
   /// Takes over the handler of another session.
   message_session(message_session& from, event_loop& loop, connection_host& host) noexcept
     requires can_move
-      : connection(loop, host,
-                   {.runs_here = from.owner_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true},
-                   true),
-        owner_(from.owner_),
+      : connection(
+            loop, host,
+            {.runs_here = from.manager_.runs_here(loop), .is_watched = host.watchdog != nullptr, .can_move = true},
+            true),
+        manager_(from.manager_),
         handler_(std::move(from.handler_)) {}
 
   static void destroy_session(connection_core& c) noexcept { delete static_cast<message_session*>(&c); }
@@ -89,10 +90,10 @@ class message_session final : public connection {
                                     .drain = has_on_drain<Handler>,
                                     .writable = has_on_writable<Handler>,
                                     .overload = has_on_overload<Handler>,
-                                    .classify = has_classify<Handler> && can_move && owner_.can_migrate(),
+                                    .classify = has_classify<Handler> && can_move && manager_.can_migrate(),
                                     .close = has_on_close<Handler>});
   }
-  void dispatch(quintet::work_item& item) noexcept override { owner_.model().run(item); }
+  void dispatch(quintet::work_item& item) noexcept override { manager_.model().run(item); }
   void run_open() override {
     if constexpr (has_on_open<Handler>) handler_.on_open(*this);
   }
@@ -149,11 +150,11 @@ class message_session final : public connection {
   }
   connection_core* make_migrated(event_loop& on) noexcept override {
     if constexpr (can_move)
-      return owner_.migrate(*this, on, &migrate_session);
+      return manager_.migrate(*this, on, &migrate_session);
     else
       return nullptr;
   }
-  void discard() noexcept override { owner_.discard(*this, &destroy_session); }
+  void discard() noexcept override { manager_.discard(*this, &destroy_session); }
   void run_writable() override {
     if constexpr (has_on_writable<Handler>) handler_.on_writable(*this);
   }
@@ -169,9 +170,9 @@ class message_session final : public connection {
       connection_handoff::guarded(*this, [&] { handler_.on_close(static_cast<connection&>(*this), why); });
   }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
-  void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
+  void destroy() noexcept override { manager_.retire(*this, &destroy_session); }
 
-  session_manager& owner_;
+  session_manager& manager_;
   [[no_unique_address]] Handler handler_;
 };
 

@@ -65,7 +65,7 @@ class session_source {
   session_source& operator=(const session_source&) = delete;
   virtual ~session_source() = default;
   /// [loop] Makes the session of an accepted connection. May throw.
-  virtual session_manager::session_ptr make(session_manager& owner, event_loop& on, connection_host& host,
+  virtual session_manager::session_ptr make(session_manager& manager, event_loop& on, connection_host& host,
                                             const stream_handle& stream) = 0;
 
   const bool can_move;      ///< the handler may migrate: moving it does not throw, and it is not a coroutine
@@ -77,7 +77,7 @@ class attachment {
  public:
   virtual ~attachment() = default;
   /// [loop] Makes the session and moves the handler into it. May throw.
-  virtual session_manager::session_ptr make(session_manager& owner, event_loop& on, connection_host& host) = 0;
+  virtual session_manager::session_ptr make(session_manager& manager, event_loop& on, connection_host& host) = 0;
   /// [loop] Called when the connection cannot be attached. Must not throw.
   virtual void refuse(error_code why) noexcept = 0;
 };

@@ -15,29 +15,29 @@ class stream_session final : public stream {
  public:
   static constexpr bool can_move = false;  // the coroutine's frame refers to this object
 
-  static session_manager::session_ptr make(session_manager& owner, event_loop& loop, connection_host& host,
+  static session_manager::session_ptr make(session_manager& manager, event_loop& loop, connection_host& host,
                                            Handler handler) {
-    return {new stream_session(owner, loop, host, std::move(handler)), {&destroy_session}};
+    return {new stream_session(manager, loop, host, std::move(handler)), {&destroy_session}};
   }
 
   /// [loop] Returns the handler of an ended session, which must be of this type.
   static Handler& handler_of(connection_core& ended) noexcept { return static_cast<stream_session&>(ended).handler_; }
 
  private:
-  stream_session(session_manager& owner, event_loop& loop, connection_host& host, Handler handler)
-      : stream(loop, host), owner_(owner), handler_(std::move(handler)) {}
+  stream_session(session_manager& manager, event_loop& loop, connection_host& host, Handler handler)
+      : stream(loop, host), manager_(manager), handler_(std::move(handler)) {}
   static void destroy_session(connection_core& c) noexcept { delete static_cast<stream_session*>(&c); }
 
   error_code begin(stream_handle&& s) noexcept override { return open(std::move(s), {.open = true, .close = true}); }
   void dispatch(quintet::work_item& item) noexcept override {
-    if (owner_.runs_here(loop())) return item();
-    owner_.model().run(item);
+    if (manager_.runs_here(loop())) return item();
+    manager_.model().run(item);
   }
   awaitable<> make_coroutine() override { return handler_(static_cast<stream&>(*this)); }
   [[nodiscard]] const char* handler_type() const noexcept override { return type_text<Handler>(); }
-  void destroy() noexcept override { owner_.retire(*this, &destroy_session); }
+  void destroy() noexcept override { manager_.retire(*this, &destroy_session); }
 
-  session_manager& owner_;
+  session_manager& manager_;
   Handler handler_;
 };
 

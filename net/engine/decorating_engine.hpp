@@ -14,10 +14,10 @@
 
 namespace quintet {
 
-/// A port serves one stream that carries the decorator's kind of transport. It has the verbs of a stream: send() of
-/// both kinds, set_reading(), arrived(), has_more(), unsent() and shutdown_send(). The base finds the port of a
-/// channel, and passes on the calls for all other channels. A template, so that a batch costs one indirect call for
-/// each engine of the stack. Thread tags as in engine.
+/// A port (shm_stream, filter_port) serves one stream that carries the decorator's kind of transport. It has the verbs
+/// of a stream: send() of both kinds, set_reading(), arrived(), has_more(), unsent() and shutdown_send(). The base
+/// finds the port of a channel, and passes on the calls for all other channels. A template, so that a batch costs one
+/// indirect call for each engine of the stack. Thread tags as in engine.
 template <class Port>
 class decorating_engine : public engine, protected engine_embedding {
  public:

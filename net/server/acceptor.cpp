@@ -13,8 +13,8 @@
 namespace quintet {
 
 acceptor::acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory,
-                   connection_limiter& limiter, const log_hook& log, admit_function place)
-    : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), place_(std::move(place)) {
+                   connection_limiter& limiter, const log_hook& log, admit_function admit)
+    : loop_(loop), limits_(limits), memory_(memory), limiter_(limiter), log_(log), admit_(std::move(admit)) {
   limiter_.attach(loop_, [this] { place_waiting(); });
 }
 
@@ -86,7 +86,7 @@ bool acceptor::try_place(pending_connection& a) noexcept {
     if (bounds) loop_.io().sockets().limit_buffers(handle, memory_.bounded_buffers());
     if (a.listener->offerer) a.listener->offerer->offer_to(a.stream);
     if (a.listener->carry) a.stream = {a.stream.release(), a.listener->carry(a.stream.take_carried())};
-    place_(loop_, std::move(a.stream), std::move(*permit));
+    admit_(loop_, std::move(a.stream), std::move(*permit));
   } catch (...) {
     refuse(std::move(a.stream), detail::reason_of_exception(), from);
   }

@@ -18,15 +18,15 @@ namespace shm {
 class segment_offerer;
 }
 
-/// Accepts while all limits allow it. Calls `place` with the loop, a stream that `place` then owns, and the permit. If
-/// `place` throws, it has left the stream, and the acceptor refuses and closes the connection.
+/// Accepts while all limits allow it. Calls `admit` with the loop, a stream that `admit` then owns, and the permit. If
+/// `admit` throws, it has left the stream, and the acceptor refuses and closes the connection.
 class acceptor final : private loop_member, private timer {
  public:
   using admit_function = std::function<void(event_loop& at, stream_handle&& stream, connection_permit permit)>;
 
   /// The loop, `limiter` and `log` must outlive the acceptor.
   acceptor(event_loop& loop, const accept_limits& limits, const memory_limits& memory, connection_limiter& limiter,
-           const log_hook& log, admit_function place);
+           const log_hook& log, admit_function admit);
   ~acceptor();
 
   /// [before run] Binds and listens at once. Throws as socket_services::listen().
@@ -73,7 +73,7 @@ class acceptor final : private loop_member, private timer {
   const memory_limits memory_;
   connection_limiter& limiter_;
   const log_hook& log_;
-  admit_function place_;
+  admit_function admit_;
   std::vector<pending_connection> waiting_;
   bool started_ = false;
   std::vector<std::unique_ptr<listener>> listeners_;

@@ -19,13 +19,13 @@
 namespace quintet {
 
 acceptor_group::acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                               connection_limiter& limiter, acceptor::admit_function place)
+                               connection_limiter& limiter, acceptor::admit_function admit)
     : main_(main),
       loops_(std::move(loops)),
       options_(options),
       strategy_(options.advanced.accept),
       limiter_(limiter),
-      place_(std::move(place)) {
+      admit_(std::move(admit)) {
   resolve_strategy();
 }
 
@@ -68,7 +68,7 @@ acceptor& acceptor_group::on(event_loop& loop) {
   for (const auto& a : acceptors_)
     if (&a->loop() == &loop) return *a;
   return *acceptors_.emplace_back(
-      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, limiter_, options_.log, place_));
+      std::make_unique<acceptor>(loop, options_.accepting, options_.memory, limiter_, options_.log, admit_));
 }
 
 listener& acceptor_group::listen_on(event_loop& loop, const listen_options& options, bool shared) {

@@ -15,10 +15,10 @@ namespace quintet {
 
 class acceptor_group {
  public:
-  /// `loops`: the model's loops that can accept; may be empty. `place` runs on the loop that has accepted the
+  /// `loops`: the model's loops that can accept; may be empty. `admit` runs on the loop that has accepted the
   /// connection. The loops, `options` and `limiter` must outlive the group. Throws config_error.
   acceptor_group(event_loop& main, std::vector<event_loop*> loops, const server_options& options,
-                 connection_limiter& limiter, acceptor::admit_function place);
+                 connection_limiter& limiter, acceptor::admit_function admit);
 
   /// [before run] Binds and listens at once; returns the address. Throws as socket_services::listen(), and
   /// config_error.
@@ -48,7 +48,7 @@ class acceptor_group {
   const server_options& options_;
   accept_strategy strategy_;
   connection_limiter& limiter_;
-  const acceptor::admit_function place_;
+  const acceptor::admit_function admit_;
   std::vector<std::unique_ptr<acceptor>> acceptors_;
 };
 

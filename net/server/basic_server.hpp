@@ -49,9 +49,9 @@ class basic_server : public server_core {
    public:
     explicit source_of(Handler h)
         : session_source(session::can_move, detail::has_classify<handler_type>), handlers_{std::move(h)} {}
-    session_ptr make(detail::session_manager& owner, event_loop& on, connection_host& host,
+    session_ptr make(detail::session_manager& manager, event_loop& on, connection_host& host,
                      const stream_handle& stream) override {
-      return session::make(owner, on, host, handlers_.make(on.io(), stream.get()));
+      return session::make(manager, on, host, handlers_.make(on.io(), stream.get()));
     }
 
    private:
@@ -66,8 +66,8 @@ class basic_server : public server_core {
     typed_attachment(H h, F refused) : handler_(std::move(h)), refused_(std::move(refused)) {}
 
    private:
-    session_ptr make(detail::session_manager& owner, event_loop& on, connection_host& host) override {
-      return detail::session_for<H>::make(owner, on, host, std::move(handler_));
+    session_ptr make(detail::session_manager& manager, event_loop& on, connection_host& host) override {
+      return detail::session_for<H>::make(manager, on, host, std::move(handler_));
     }
     void refuse(error_code why) noexcept override { refused_(why); }
     H handler_;

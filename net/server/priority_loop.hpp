@@ -23,9 +23,9 @@ namespace quintet {
 /// connections, and a reserve to accept with when the process has used up its descriptors or memory.
 class priority_loop {
  public:
-  /// `place` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections. The
+  /// `admit` runs on this loop and owns the handle that it gets. `all`: the registry of the server's connections. The
   /// registry and `options` must outlive this object. Throws as make_engine(), and std::bad_alloc.
-  priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function place);
+  priority_loop(const server_options& options, connection_registry& all, acceptor::admit_function admit);
   /// Stops and joins the thread, if it runs, and closes the remaining connections.
   ~priority_loop();
   priority_loop(const priority_loop&) = delete;
@@ -68,7 +68,7 @@ class priority_loop {
   const priority_options options_;
   const log_hook& log_;
   const std::chrono::microseconds busy_poll_;
-  const acceptor::admit_function place_;
+  const acceptor::admit_function admit_;
   connection_limiter limiter_;
   mutable event_loop loop_;  // counters() is its own, non-const accessor
   resource_reserve reserve_;

@@ -7,7 +7,7 @@
 #include "../loop/placing.hpp"
 #include "../watch/stall_watchdog.hpp"
 #include "acceptor_group.hpp"
-#include "attached_owner.hpp"
+#include "attached_manager.hpp"
 #include "connection_limiter.hpp"
 #include "make_watchdog.hpp"
 #include "priority_loop.hpp"
@@ -184,7 +184,7 @@ void server_core::begin_to_drain(duration within) noexcept {
 
 void server_core::attach_connection(event_loop* near, stream_handle&& stream,
                                     std::shared_ptr<detail::attachment> what) {
-  detail::attached_owner::attach(*this, near, std::move(stream), std::move(what));
+  detail::attached_manager::attach(*this, near, std::move(stream), std::move(what));
 }
 
 server_statistics server_core::statistics() const {

@@ -27,7 +27,7 @@ class rebalancer;
 namespace detail {
 
 class attachment;
-class attached_owner;
+class attached_manager;
 
 }  // namespace detail
 
@@ -87,7 +87,7 @@ class server_core : protected detail::session_manager {
   void attach_connection(event_loop* near, stream_handle&& stream, std::shared_ptr<detail::attachment> what);
 
  private:
-  friend class detail::attached_owner;
+  friend class detail::attached_manager;
 
   // Calls from sessions.
   [[nodiscard]] bool runs_here(const event_loop& loop) const noexcept final;

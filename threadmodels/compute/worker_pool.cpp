@@ -51,7 +51,7 @@ void worker_pool::stop() noexcept {
 
 void worker_pool::submit(work_item& item) noexcept {
   event_loop* const loop = event_loop::current();
-  pool_submitter* const here = loop ? entrances_.of(*loop, *this, *loop) : nullptr;
+  pool_submitter* const here = loop ? submitters_.of(*loop, *this, *loop) : nullptr;
   const bool cheap = is_cheap(item);
   if (here && cheap) return here->gather(item);
   work_fifo alone;

@@ -168,7 +168,7 @@ class worker_pool {
   bool refused_ = false;       // whether the system refused the last thread
   bool spinning_ = false;      // whether a worker spins
   std::atomic<bool> stopping_{false};
-  per_loop<pool_submitter> entrances_;
+  per_loop<pool_submitter> submitters_;
 };
 
 }  // namespace quintet

@@ -28,12 +28,12 @@ inline constexpr auto enum_names<placement_policy> =
 
 /// [loop] The main loop calls it. Returns the index of the loop for a connection from `from`. `open` has the number of
 /// connections of each loop, with those on their way to it. An exception or a wrong index refuses the connection.
-using admit_function = std::function<std::size_t(const address& from, std::span<const std::size_t> open)>;
+using place_function = std::function<std::size_t(const address& from, std::span<const std::size_t> open)>;
 
 /// For loop_per_thread and loop_per_thread_pool.
 struct placement_options {
   placement_policy policy = placement_policy::round_robin;  ///< used unless place_by is set
-  admit_function place_by = {};                             ///< replaces the policy
+  place_function place_by = {};                             ///< replaces the policy
   /// Loop i runs on CPU `cpus[i % cpus.size()]` only. Empty: loops are not pinned, except that reuse_port_cpu pins them
   /// to all CPUs that the process may use.
   std::vector<int> cpus = {};

@@ -44,23 +44,23 @@ bool shm_engine::poll(duration longest) {
   const bool worked = poll_streams();
   if (next_ == 0) drop_idle();
   if (worked || (longest == duration::zero() && !polled_.empty()))
-    return (sockets_are_due() && look_at_sockets(duration::zero())) || worked;
+    return (sockets_are_due() && poll_sockets(duration::zero())) || worked;
   if (longest > duration::zero() && !sleep_streams()) longest = duration::zero();
   return wait(longest);
 }
 
 bool shm_engine::wait(duration longest) {
-  bool worked = look_at_sockets(longest);
+  bool worked = poll_sockets(longest);
   wake_streams();
   if (!polled_.empty()) worked = poll_streams() || worked;
   return worked;
 }
 
-bool shm_engine::look_at_sockets(duration longest) {
+bool shm_engine::poll_sockets(duration longest) {
   const bool worked = waiter().poll(longest);
   turns_ = served_ = 0;
   bytes_ = 0;
-  looked_ = clock::system().now();
+  sockets_polled_at_ = clock::system().now();
   return worked;
 }
 
@@ -68,7 +68,7 @@ bool shm_engine::sockets_are_due() noexcept { return ++turns_ >= turns_between_s
 
 bool shm_engine::has_done_much() noexcept {
   if (served_ >= served_between_sockets || bytes_ >= bytes_between_sockets) return true;
-  return served_ >= served_per_clock && clock::system().now() - looked_ >= time_between_sockets;
+  return served_ >= served_per_clock && clock::system().now() - sockets_polled_at_ >= time_between_sockets;
 }
 
 // Ends early when the sockets are due; the next call goes on behind the last stream. Streams that a handler adds
@@ -80,7 +80,7 @@ bool shm_engine::poll_streams() {
     shm_stream* const p = polled_[i];
     if (!p) continue;
     const bool served = serve_events(*p);
-    p->note_look(served);
+    p->note_poll(served);
     if (!served) continue;
     worked = true;
     const bool asks = ++served_ % served_per_clock == 0 || bytes_ >= bytes_between_sockets;

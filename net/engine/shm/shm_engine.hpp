@@ -48,7 +48,7 @@ class shm_engine final : public decorating_engine<shm_stream> {
   void use_substitute(bool on) noexcept;
   bool poll_streams();
   bool wait(duration longest);
-  bool look_at_sockets(duration longest);
+  bool poll_sockets(duration longest);
   [[nodiscard]] bool sockets_are_due() noexcept;
   [[nodiscard]] bool has_done_much() noexcept;
   bool serve_events(shm_stream& p);
@@ -67,7 +67,7 @@ class shm_engine final : public decorating_engine<shm_stream> {
   // Since the last look at the sockets.
   unsigned turns_ = 0, served_ = 0;
   std::size_t bytes_ = 0;  // received from rings
-  time_point looked_{};
+  time_point sockets_polled_at_{};
 };
 
 }  // namespace quintet::shm

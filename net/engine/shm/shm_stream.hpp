@@ -57,7 +57,7 @@ class shm_stream final : public event_channel {
   }
   [[nodiscard]] bool has_work() noexcept;
   /// Counts consecutive polls that found nothing.
-  void note_look(bool worked) noexcept {
+  void note_poll(bool worked) noexcept {
     if (worked) idle_since_ = time_point::min();
     empty_polls_ = worked ? 0 : empty_polls_ + 1;
   }

@@ -30,7 +30,7 @@ receive_buffers::receive_buffers()
     : memory_(static_cast<char*>(pages(count * size))),
       ring_(static_cast<io_uring_buf_ring*>(pages(count * sizeof(io_uring_buf)))) {}
 
-void receive_buffers::attach(ring& to, std::size_t limit) {
+void receive_buffers::attach(io_ring& to, std::size_t limit) {
   filled_ = static_cast<unsigned>(std::min(limit, size));
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<std::uintptr_t>(ring_.get());

@@ -25,7 +25,7 @@ class receive_buffers {
 
   /// Gives all buffers to this ring, which fills at most `limit` bytes of each. None may be in use. Throws
   /// boost::system::system_error.
-  void attach(ring& to, std::size_t limit);
+  void attach(io_ring& to, std::size_t limit);
   /// Returns the bytes of a completed receive(). The caller must give_back() the buffer.
   [[nodiscard]] bytes contents(const completion& c) const noexcept;
   void give_back(const completion& c) noexcept;

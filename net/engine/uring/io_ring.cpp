@@ -57,7 +57,7 @@ error_code refusal() noexcept {
   return answer == 0 ? error_code() : system_error_code(answer);
 }
 
-ring::ring() {
+io_ring::io_ring() {
   if (const int error = begin(ring_, submissions, completions))
     throw_system_error(error, error == ENOMEM
                                   ? "cannot create an event loop: io_uring_setup (out of memory, or the user may not "
@@ -65,25 +65,25 @@ ring::ring() {
                                   : "cannot create an event loop: io_uring_setup");
 }
 
-io_uring_sqe* ring::free_place() noexcept {
+io_uring_sqe* io_ring::free_place() noexcept {
   if (io_uring_sqe* const free = io_uring_get_sqe(&ring_)) return free;
   submit();
   return io_uring_get_sqe(&ring_);
 }
 
-io_uring_sqe* ring::next() noexcept {
+io_uring_sqe* io_ring::next() noexcept {
   io_uring_sqe* const free = free_place();
   prepared_ += free != nullptr;
   return free;
 }
 
-void ring::submit() noexcept {
+void io_ring::submit() noexcept {
   if (io_uring_sq_ready(&ring_) > 0) (void)io_uring_submit(&ring_);
 }
 
-bool ring::enter(duration longest) noexcept { return wait(longest) != -EEXIST; }
+bool io_ring::enter(duration longest) noexcept { return wait(longest) != -EEXIST; }
 
-int ring::wait(duration longest) noexcept {
+int io_ring::wait(duration longest) noexcept {
   if (longest == engine::forever) return io_uring_submit_and_wait(&ring_, 1);
   if (longest > duration::zero()) {
     longest = std::min(longest, engine::longest_wait);
@@ -97,7 +97,7 @@ int ring::wait(duration longest) noexcept {
   return io_uring_submit_and_get_events(&ring_);
 }
 
-completion ring::take() noexcept {
+completion io_ring::take() noexcept {
   io_uring_cqe* oldest = nullptr;
   unsigned head = 0;
   io_uring_for_each_cqe(&ring_, head, oldest) break;

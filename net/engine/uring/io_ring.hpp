@@ -19,13 +19,13 @@ struct completion {
 };
 
 /// Belongs to the thread that makes it. Completions appear only in enter() and in calls that submit.
-class ring {
+class io_ring {
  public:
   /// Throws boost::system::system_error.
-  ring();
-  ~ring() { io_uring_queue_exit(&ring_); }
-  ring(const ring&) = delete;
-  ring& operator=(const ring&) = delete;
+  io_ring();
+  ~io_ring() { io_uring_queue_exit(&ring_); }
+  io_ring(const io_ring&) = delete;
+  io_ring& operator=(const io_ring&) = delete;
 
   /// Returns the next request for the caller to fill in, or nullptr if the kernel accepts none now. The next enter() or
   /// submit() submits it, or next() if the queue is full.

@@ -70,7 +70,7 @@ bool uring_engine::poll(duration longest) {
 
 void uring_engine::prepare() {
   if (ring_) return;
-  auto fresh = std::make_unique<ring>();
+  auto fresh = std::make_unique<io_ring>();
   buffers_.attach(*fresh, receive_limit());
   ring_ = std::move(fresh);
 }
@@ -95,7 +95,7 @@ void uring_engine::wake() noexcept { wake_.raise(); }
 // may have been partial, and its length is unknown.
 void uring_engine::move_here() {
   while (ring_->ready() > 0) (void)completed(ring_->take());
-  auto fresh = std::make_unique<ring>();
+  auto fresh = std::make_unique<io_ring>();
   for (watched& w : all_)
     if (w.unsent && !ring_->is_unsubmitted(w.number)) w.unsent = nullptr;
   ring_ = std::move(fresh);

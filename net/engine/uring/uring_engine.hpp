@@ -86,7 +86,7 @@ class uring_engine final : public socket_engine {
   void release_slot(watched& w) noexcept;
   void after_send(watched& w) noexcept;
 
-  std::unique_ptr<ring> ring_;  // made on the loop's thread
+  std::unique_ptr<io_ring> ring_;  // made on the loop's thread
   receive_buffers buffers_;
   send_slots slots_;
   wake_event wake_;

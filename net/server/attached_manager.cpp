@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// attached_owner: makes the session on the loop that the program names or that the model picks.
-#include "attached_owner.hpp"
+// attached_manager: makes the session on the loop that the program names or that the model picks.
+#include "attached_manager.hpp"
 
 #include "../connection/connection_core.hpp"
 #include "../engine/socket_services.hpp"
@@ -12,11 +12,11 @@
 
 namespace quintet::detail {
 
-attached_owner::attached_owner(server_core& server, bool placed) noexcept
+attached_manager::attached_manager(server_core& server, bool placed) noexcept
     : session_manager(server.model_), server_(server), placed_(placed) {}
 
-void attached_owner::attach(server_core& server, event_loop* near, stream_handle&& stream,
-                            std::shared_ptr<attachment> what) {
+void attached_manager::attach(server_core& server, event_loop* near, stream_handle&& stream,
+                              std::shared_ptr<attachment> what) {
   server.drain_tracker_->entered();
   try {
     if (near && near->io().capabilities().single_stream) near = nullptr;
@@ -32,8 +32,8 @@ void attached_owner::attach(server_core& server, event_loop* near, stream_handle
 }
 
 // Runs on the main loop.
-void attached_owner::place_by_model(server_core& server, stream_handle stream,
-                                    const std::shared_ptr<attachment>& what) noexcept {
+void attached_manager::place_by_model(server_core& server, stream_handle stream,
+                                      const std::shared_ptr<attachment>& what) noexcept {
   if (server.main_.stopping()) return refuse(server, server.main_, std::move(stream), errc::stopped, *what);
   try {
     place(server.model_, server.main_, server.model_.place(), std::move(stream),
@@ -43,18 +43,18 @@ void attached_owner::place_by_model(server_core& server, stream_handle stream,
   }
 }
 
-error_code attached_owner::try_begin(server_core& server, event_loop& on, bool placed, stream_handle&& stream,
-                                     attachment& what) {
-  std::unique_ptr<attached_owner> owner(new attached_owner(server, placed));
-  session_ptr session = what.make(*owner, on, server.host_);
+error_code attached_manager::try_begin(server_core& server, event_loop& on, bool placed, stream_handle&& stream,
+                                       attachment& what) {
+  std::unique_ptr<attached_manager> manager(new attached_manager(server, placed));
+  session_ptr session = what.make(*manager, on, server.host_);
   if (const error_code failed = session->begin(std::move(stream))) return failed;
-  (void)owner.release();  // from here on the session owns itself and the stream; retire() deletes its manager
+  (void)manager.release();  // from here on the session owns itself and the stream; retire() deletes its manager
   (void)session.release();
   return {};
 }
 
-void attached_owner::begin(server_core& server, event_loop& on, bool placed, stream_handle stream,
-                           attachment& what) noexcept {
+void attached_manager::begin(server_core& server, event_loop& on, bool placed, stream_handle stream,
+                             attachment& what) noexcept {
   error_code failed = errc::stopped;
   try {
     if (!on.stopping()) {
@@ -70,8 +70,8 @@ void attached_owner::begin(server_core& server, event_loop& on, bool placed, str
   refuse(server, on, std::move(stream), failed, what);
 }
 
-void attached_owner::refuse(server_core& server, event_loop& on, stream_handle&& stream, error_code why,
-                            attachment& what) noexcept {
+void attached_manager::refuse(server_core& server, event_loop& on, stream_handle&& stream, error_code why,
+                              attachment& what) noexcept {
   // Such a number may be another thread's new descriptor, or that of a connection of this loop.
   const bool is_foreign = why == boost::system::errc::bad_file_descriptor || why == boost::system::errc::file_exists;
   if (!is_foreign) on.io().close(std::move(stream));
@@ -79,9 +79,9 @@ void attached_owner::refuse(server_core& server, event_loop& on, stream_handle&&
   what.refuse(why);
 }
 
-bool attached_owner::runs_here(const event_loop& loop) const noexcept { return server_.runs_here(loop); }
+bool attached_manager::runs_here(const event_loop& loop) const noexcept { return server_.runs_here(loop); }
 
-void attached_owner::retire(connection_core& ended, destroy_function destroy) noexcept {
+void attached_manager::retire(connection_core& ended, destroy_function destroy) noexcept {
   event_loop& loop = ended.loop_;
   destroy(ended);
   if (placed_) server_.release(loop);

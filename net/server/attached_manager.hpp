@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// attached_owner: makes a server's connection from a stream that the program has connected.
+// attached_manager: makes a server's connection from a stream that the program has connected.
 #pragma once
 
 #include "../connection/session_manager.hpp"
@@ -10,14 +10,14 @@
 namespace quintet::detail {
 
 /// The manager of one attached session, which owns itself. Deletes itself when the session ends.
-class attached_owner final : public session_manager {
+class attached_manager final : public session_manager {
  public:
   /// [any thread] See basic_server::attach().
   static void attach(server_core& server, event_loop* near, stream_handle&& stream, std::shared_ptr<attachment> what);
 
  private:
   /// `placed`: the model has placed the session; its place is released when the session ends.
-  attached_owner(server_core& server, bool placed) noexcept;
+  attached_manager(server_core& server, bool placed) noexcept;
 
   /// Returns an error if the session has not begun. May throw.
   static error_code try_begin(server_core& server, event_loop& on, bool placed, stream_handle&& stream,
