@@ -146,6 +146,7 @@ BOOST_DATA_TEST_CASE(what_the_thread_has_got_is_said, data::make(all_models), ki
   std::mutex mutex;
   std::string told;
   config c = with_priority_loop(kind);
+  BOOST_TEST((c.advanced.priority.scheduling == priority_scheduling::none));  // nobody who does not ask gets real time
   c.log = [&](const log_event& e) {
     const std::lock_guard lock(mutex);
     if (e.what.starts_with("the priority loop")) told = e.what;

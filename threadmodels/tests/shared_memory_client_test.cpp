@@ -118,5 +118,18 @@ BOOST_AUTO_TEST_CASE(a_child_process_that_destroys_its_copy_of_a_client_ends_not
   BOOST_TEST(back == "still open");
 }
 
+struct pausing {
+  void on_open(connection& c) const { c.pause_reading(); }
+  void operator()(connection&, bytes) const {}
+};
+
+BOOST_AUTO_TEST_CASE(a_server_that_reads_nothing_does_not_hold_a_sender_for_ever) {
+  const std::string at = fresh_unix_address();
+  running<server> srv(
+      {.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}, .model = model::loop_per_thread}, pausing());
+  shared_memory_client c(at, {.send_timeout = std::chrono::milliseconds(20)});
+  BOOST_TEST(!c.send(std::string(16 * 1024 * 1024, 'x')));
+}
+
 }  // namespace
 }  // namespace quintet::test
