@@ -33,7 +33,8 @@ bool begins_wrong_chunk(bytes in) {
   const bytes line = in.substr(in.starts_with("\r\n") ? 2 : 0);  // the end of the previous chunk
   const std::size_t end = line.find_first_not_of("0123456789abcdefABCDEF");
   if (end == line.npos || in == "\r") return false;
-  return end == 0 || bytes("\r; \t").find(line[end]) == bytes::npos;
+  const bool has_cr_alone = line[end] == '\r' && line.size() > end + 1 && line[end + 1] != '\n';
+  return end == 0 || has_cr_alone || bytes("\r; \t").find(line[end]) == bytes::npos;
 }
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -97,10 +98,11 @@ request_reader::progress request_reader::read(bytes in, std::size_t& used) {
   }
   while (!rest.empty() && !is_done() && !ec) {
     const bool in_header = !is_header_done();
-    if (!in_header && chunked() && rest.size() < least_chunked) {
-      if (chunk_rest_ == 0 && begins_wrong_chunk(rest)) ec = error::bad_chunk;
+    if (!in_header && chunked() && chunk_rest_ == 0 && begins_wrong_chunk(rest)) {
+      ec = error::bad_chunk;
       break;
     }
+    if (!in_header && chunked() && rest.size() < least_chunked) break;
     const std::size_t taken = in_header ? put_header(rest, ec) : put_body(rest, ec);
     rest.remove_prefix(taken);
     used += taken;

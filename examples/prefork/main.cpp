@@ -31,19 +31,24 @@
 
 namespace {
 
-bool enable(int socket, int level, int option) {
-  const int on = 1;
-  return ::setsockopt(socket, level, option, &on, sizeof on) == 0;
+bool set(int socket, int level, int option, int value) {
+  return ::setsockopt(socket, level, option, &value, sizeof value) == 0;
 }
 
-// Binds a socket that does not listen. So the system picks port 0 once for all processes, and an address in use is
-// found before there are any. It is bound alone, so that a second prefork cannot share the port with the first one by
-// mistake; then it lets the processes have the port too.
+// Makes a socket that has the port and does not listen. So the system picks port 0 once for all processes, and an
+// address in use is found before there are any. Two sockets may be bound to one port while neither listens: so for a
+// port that was named it listens, which only one can, and then lets nobody have the port but those who share it.
 quintet::file_descriptor reserve(const quintet::address& at) {
   quintet::file_descriptor s(::socket(at.data()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (s && enable(s.get(), SOL_SOCKET, SO_REUSEADDR) &&
-      (at.type() != quintet::address::kind::ipv6 || enable(s.get(), IPPROTO_IPV6, IPV6_V6ONLY)) &&
-      ::bind(s.get(), at.data(), at.size()) == 0 && enable(s.get(), SOL_SOCKET, SO_REUSEPORT))
+  const auto bind = [&] { return ::bind(s.get(), at.data(), at.size()) == 0; };
+  const auto bind_alone = [&] {
+    return set(s.get(), SOL_SOCKET, SO_REUSEADDR, 1) && bind() && ::listen(s.get(), 1) == 0 &&
+           set(s.get(), SOL_SOCKET, SO_REUSEADDR, 0);
+  };
+  const bool is_named = at.port() != 0;
+  if (s && (at.type() != quintet::address::kind::ipv6 || set(s.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1)) &&
+      (is_named ? bind_alone() : bind()) && set(s.get(), SOL_SOCKET, SO_REUSEPORT, 1) &&
+      (!is_named || ::shutdown(s.get(), SHUT_RD) == 0))
     return s;
   throw boost::system::system_error(errno, boost::system::system_category(), "cannot listen on " + at.to_string());
 }

@@ -112,7 +112,8 @@ BOOST_AUTO_TEST_CASE(mistakes) {
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=\"\r\nhello\r\n0\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0;a=\"\r\n\r\n", 400);
-  for (const char* const short_line : {"zz\r\n", "x", "5\n", "-1\r\n", "5\r\nhello\r\nz\r\n", "5\r\nhello\r\nz"})
+  for (const char* const short_line :
+       {"zz\r\n", "x", "5\n", "-1\r\n", "5\r\nhello\r\nz\r\n", "5\r\nhello\r\nz", "0x5\r\n", "5\rX", "0\r\r\n"})
     check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(short_line), 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 400);
   check_refused("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400);

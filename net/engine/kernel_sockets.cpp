@@ -124,8 +124,8 @@ bool bind_to(int fd, const address& at) {
   return done && error == 0;
 }
 
-// A server's first socket binds the port exclusively, so that two servers never share it by mistake. Then it allows
-// the server's other sockets to share the port.
+// A server's first socket has the port alone, so that two servers never share it by mistake. Only then it allows the
+// server's other sockets to share the port: two sockets that are bound and do not listen yet may have one port.
 void bind_and_listen(int fd, const address& at, const listener_settings& how) {
   const auto share = [fd] {
     const int on = 1;
@@ -133,7 +133,7 @@ void bind_and_listen(int fd, const address& at, const listener_settings& how) {
   };
   const bool before = how.sharing == port_sharing::next_loop || how.sharing == port_sharing::processes;
   const bool after = how.sharing == port_sharing::first_loop;
-  if ((!before || share()) && bind_to(fd, at) && (!after || share()) && ::listen(fd, how.backlog) == 0) return;
+  if ((!before || share()) && bind_to(fd, at) && ::listen(fd, how.backlog) == 0 && (!after || share())) return;
   throw_system_error(errno, "cannot listen on " + at.to_string());
 }
 

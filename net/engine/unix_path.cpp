@@ -40,24 +40,28 @@ class directory_lock {
   file_descriptor directory_;
 };
 
-bool is_socket(const std::string& path) {
-  struct stat found{};
-  return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
-}
-
 bool somebody_listens(const address& at) {
   const file_descriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!probe) refuse(errno, at, "");
-  return ::connect(probe.get(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
+  return ::connect(probe.get(), at.data(), at.size()) == 0 || (errno != ECONNREFUSED && errno != ENOENT);
+}
+
+// Returns false if another socket has the path. A server that ends meanwhile removes its file at any of these steps.
+bool try_to_bind(int socket, const address& at, const std::string& path) {
+  if (::bind(socket, at.data(), at.size()) == 0) return true;
+  if (errno != EADDRINUSE) refuse(errno, at, "");
+  struct stat found{};
+  const bool exists = ::lstat(path.c_str(), &found) == 0;
+  if (exists && !S_ISSOCK(found.st_mode)) refuse(EADDRINUSE, at, ": the path exists and is not a socket");
+  if (exists && somebody_listens(at)) return false;
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) refuse(errno, at, ": cannot remove the stale socket file");
+  if (::bind(socket, at.data(), at.size()) == 0) return true;
+  if (errno != EADDRINUSE) refuse(errno, at, "");
+  return false;
 }
 
 void bind_in_place_of_the_dead(int socket, const address& at, const std::string& path) {
-  if (::bind(socket, at.data(), at.size()) == 0) return;
-  if (errno != EADDRINUSE) refuse(errno, at, "");
-  if (!is_socket(path)) refuse(EADDRINUSE, at, ": the path exists and is not a socket");
-  if (!becomes_free([&at] { return !somebody_listens(at); })) refuse(EADDRINUSE, at, "");
-  if (::unlink(path.c_str()) != 0) refuse(errno, at, ": cannot remove the stale socket file");
-  if (::bind(socket, at.data(), at.size()) != 0) refuse(errno, at, "");
+  if (!becomes_free([&] { return try_to_bind(socket, at, path); })) refuse(EADDRINUSE, at, "");
 }
 
 // In a directory that others may write to, somebody may have replaced the file. chmod of the path would follow a

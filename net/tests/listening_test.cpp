@@ -12,12 +12,14 @@
 #include <atomic>
 #include <barrier>
 #include <fstream>
+#include <future>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -122,6 +124,48 @@ BOOST_AUTO_TEST_CASE(a_stale_socket_is_replaced_and_a_live_one_is_not) {
   BOOST_TEST(can_connect(l.at()));
   BOOST_CHECK_EXCEPTION(listener(loop, "unix:" + file, ignore), boost::system::system_error, in_use("unix:" + file));
   BOOST_TEST(can_connect(l.at()));  // the failed attempt has not changed the file
+}
+
+// The next server meets the last one in its last moments.
+BOOST_AUTO_TEST_CASE(a_server_that_ends_makes_room_for_the_next_one) {
+  const scratch_directory dir;
+  const std::string file = dir.file("socket");
+  event_loop loop;
+  std::optional<listener> last(std::in_place, loop, "unix:" + file, ignore);
+  auto next = std::async(std::launch::async, [&] {
+    event_loop other;
+    const listener l(other, "unix:" + file, ignore);
+    return can_connect(l.at());
+  });
+  pollfd asked{last->handle(), POLLIN, 0};
+  BOOST_REQUIRE(::poll(&asked, 1, 10'000) == 1);  // the next one has looked whether somebody listens
+  last.reset();
+  BOOST_TEST(next.get());
+  BOOST_TEST(!exists(file));
+}
+
+// Two sockets that do not listen yet may be bound to one port.
+BOOST_AUTO_TEST_CASE(of_many_that_want_a_port_for_their_loops_one_gets_it) {
+  for (int round = 0; round < 100; ++round) {
+    const own_address own;
+    std::atomic<int> won{0};
+    std::barrier together(4);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        event_loop loop;
+        std::optional<listener> l;
+        together.arrive_and_wait();
+        try {
+          l.emplace(loop, listen_options(own.text(), {.sharing = port_sharing::first_loop}), ignore);
+          ++won;
+        } catch (const boost::system::system_error&) {  // in use
+        }
+        together.arrive_and_wait();
+      });
+    for (std::thread& t : threads) t.join();
+    BOOST_TEST(won == 1);
+  }
 }
 
 // If several listeners find the same stale file at the same time, exactly one of them gets it.

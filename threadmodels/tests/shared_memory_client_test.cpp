@@ -125,10 +125,10 @@ struct pausing {
 
 BOOST_AUTO_TEST_CASE(a_server_that_reads_nothing_does_not_hold_a_sender_for_ever) {
   const std::string at = fresh_unix_address();
-  running<server> srv(
-      {.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}, .model = model::loop_per_thread}, pausing());
-  shared_memory_client c(at, {.send_timeout = std::chrono::milliseconds(20)});
-  BOOST_TEST(!c.send(std::string(16 * 1024 * 1024, 'x')));
+  const config over_memory{.listen = {{at, {.upgrade = connection_upgrade::shared_memory}}}};
+  running<server> srv(over_memory, pausing());
+  shared_memory_client sender(at, {.send_timeout = std::chrono::milliseconds(20)});
+  BOOST_TEST(!sender.send(std::string(16 * 1024 * 1024, 'x')));
 }
 
 }  // namespace
