@@ -28,6 +28,13 @@ std::size_t line_of_chunk(bytes in) {
   return found == line.npos ? found : begin + found + end.size();
 }
 
+/// Returns the size of the trailer after the last chunk's line, or npos if it is incomplete.
+std::size_t end_of_trailer(bytes in) {
+  const bytes end = in.starts_with("\r\n") ? "\r\n" : "\r\n\r\n";
+  const std::size_t found = in.find(end);
+  return found == in.npos ? found : found + end.size();
+}
+
 /// Returns whether the beginning of a chunk's line can become no right one, however it continues.
 bool begins_wrong_chunk(bytes in) {
   const bytes line = in.substr(in.starts_with("\r\n") ? 2 : 0);  // the end of the previous chunk
@@ -98,11 +105,10 @@ request_reader::progress request_reader::read(bytes in, std::size_t& used) {
   }
   while (!rest.empty() && !is_done() && !ec) {
     const bool in_header = !is_header_done();
-    if (!in_header && chunked() && chunk_rest_ == 0 && begins_wrong_chunk(rest)) {
-      ec = error::bad_chunk;
-      break;
+    if (!in_header && chunked() && !in_trailer_) {
+      if (chunk_rest_ == 0 && begins_wrong_chunk(rest)) ec = error::bad_chunk;
+      if (ec || rest.size() < least_chunked) break;
     }
-    if (!in_header && chunked() && rest.size() < least_chunked) break;
     const std::size_t taken = in_header ? put_header(rest, ec) : put_body(rest, ec);
     rest.remove_prefix(taken);
     used += taken;
@@ -159,13 +165,14 @@ void request_reader::check_header(std::size_t unread, error_code& ec) const {
 // search for its end without limit, and count the chunk against the body limit each time.
 std::size_t request_reader::put_body(bytes in, error_code& ec) {
   const bool at_line = chunked() && chunk_rest_ == 0;
-  const std::size_t line = at_line ? line_of_chunk(in) : 0;
+  const std::size_t line = in_trailer_ ? end_of_trailer(in) : at_line ? line_of_chunk(in) : 0;
   if (std::min(line, in.size()) > header_limit_) {
     ec = error::header_limit;
     return 0;
   }
   const std::size_t taken = put(boost::asio::buffer(in.data(), in.size()), ec);
-  if (at_line && line != in.npos && ec == error::need_more && taken == 0) ec = error::bad_chunk_extension;
+  if (at_line && !in_trailer_ && line != in.npos && ec == error::need_more && taken == 0)
+    ec = error::bad_chunk_extension;
   return taken;
 }
 

@@ -64,7 +64,10 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   void on_header_impl(error_code& ec) override;
   void on_body_init_impl(const length&, error_code&) override {}
   std::size_t on_body_impl(string_view body, error_code&) override { return body.size(); }
-  void on_chunk_header_impl(std::uint64_t size, string_view, error_code&) override { chunk_rest_ = size; }
+  void on_chunk_header_impl(std::uint64_t size, string_view, error_code&) override {
+    chunk_rest_ = size;
+    in_trailer_ = size == 0;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t rest, string_view body, error_code&) override {
     chunk_rest_ = rest - body.size();
     return body.size();
@@ -78,6 +81,7 @@ class request_reader final : private boost::beast::http::basic_parser<true> {
   int status_ = 0;
   unsigned hosts_ = 0;
   std::uint64_t chunk_rest_ = 0;  // bytes of the chunk's body that have not been read
+  bool in_trailer_ = false;       // the last chunk's line has been read; Beast of Boost 1.81 reads it with the trailer
   bool awaits_continue_ = false;
 };
 
