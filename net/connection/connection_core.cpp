@@ -68,12 +68,19 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
 
 // ---- Input ----------------------------------------------------------------------------------------------------------
 
-// Flat, as g++ calls both: a batch for a pool takes 25 instructions less (benchmarks/budget/check).
-[[gnu::flatten]] void connection_core::on_received(bytes arrived) noexcept {
-  if (accepts(arrived.size())) take_in(arrived);
+// Both are inlined into on_received(): else a batch for a pool takes 25 instructions more (benchmarks/budget/check), as
+// g++ calls them by itself. gnu::flatten does it too, but with -flto it inlines all that can be reached, for an hour.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"  // others call them as well, so they are not declared inline
+[[gnu::always_inline]] bool connection_core::accepts(std::size_t arrived) noexcept {
+  note_received(arrived);
+  if (is_lingering()) return false;
+  if (is_draining() && !connection_input::takes_while_draining(*this, arrived)) return false;
+  if (connection_deadlines* const d = deadlines()) d->received(arrived, loop_.now());
+  return true;
 }
 
-void connection_core::take_in(bytes arrived) noexcept {
+[[gnu::always_inline]] void connection_core::take_in(bytes arrived) noexcept {
   if (!is_idle({.slow_path = true})) [[unlikely]] {
     if (baton_is_out() || loop_flags().input.has_pending || holds_input()) {  // so that it overtakes nothing
       fail_if(input_.append_pending(*this, arrived));
@@ -86,13 +93,10 @@ void connection_core::take_in(bytes arrived) noexcept {
   if (input_.requires_more(*this)) return run_steps();
   connection_handoff::deliver(*this);
 }
+#pragma GCC diagnostic pop
 
-bool connection_core::accepts(std::size_t arrived) noexcept {
-  note_received(arrived);
-  if (is_lingering()) return false;
-  if (is_draining() && !connection_input::takes_while_draining(*this, arrived)) return false;
-  if (connection_deadlines* const d = deadlines()) d->received(arrived, loop_.now());
-  return true;
+void connection_core::on_received(bytes arrived) noexcept {
+  if (accepts(arrived.size())) take_in(arrived);
 }
 
 std::span<char> connection_core::receive_space() noexcept try {
