@@ -57,6 +57,21 @@ status=0
 out=$(timeout 10 "$examples/prefork" --listen "unix:$work/socket" 2>&1) || status=$?
 [[ $status == 2 && $out == *'allowed only for IP addresses'* && $out != *$'\n'* ]] || fail "a Unix socket: $status, $out"
 
+# Of two that start at once, one has the port.
+for ((n = 0; n < 5; ++n)); do
+  "$examples/prefork" --port "$port" --processes 1 > "$work/one" 2>&1 &
+  one=$!
+  "$examples/prefork" --port "$port" --processes 1 > "$work/two" 2>&1 &
+  two=$!
+  for ((t = 0; t < 500; ++t)); do
+    ! grep -qs ' runs$' "$work/one" "$work/two" || ! grep -qs 'in use' "$work/one" "$work/two" || break
+    sleep 0.02
+  done
+  ((t < 500)) || fail "two at once: $(cat "$work/one" "$work/two")"
+  kill "$one" "$two" 2> /dev/null || true
+  wait "$one" "$two" || true
+done
+
 # Children end with their parent, however it ends.
 start prefork --processes 2
 kill -KILL "$server_pid"
