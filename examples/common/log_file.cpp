@@ -63,8 +63,9 @@ quintet::log_hook open_log(const std::string& path, quintet::severity least) {
   if (!path.empty()) {
     const int opened = open_to_append(path.c_str());
     if (opened < 0)
-      throw quintet::config_error("--log: " + path + ": " +
-                                  (errno == ENXIO ? "it is a pipe or a socket that no process reads" : std::strerror(errno)));
+      throw quintet::config_error(
+          "--log: " + path + ": " +
+          (errno == ENXIO ? "it is a pipe or a socket that no process reads" : std::strerror(errno)));
     log_descriptor = opened;
     log_path() = path;
     path_of_handler = log_path().c_str();
