@@ -42,7 +42,7 @@ class rate_limit {
 /// first event after a gap says how many were left out: "a connection is refused (and 4711 more before it)".
 class log_limit {
  public:
-  static constexpr unsigned per_second = 10;
+  static constexpr unsigned per_second = 10;  ///< events that are logged
 
   /// [any thread] Calls the hook, if there is one, unless too many events were logged of late. `make_address` returns
   /// the event's address as a string; it is called only if the event is logged. Without memory for the address or the
