@@ -72,7 +72,7 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
 // g++ calls them by itself. gnu::flatten does it too, but with -flto it inlines all that can be reached, for an hour.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"  // others call them as well, so they are not declared inline
-[[gnu::always_inline]] bool connection_core::accepts(std::size_t arrived) noexcept {
+[[gnu::always_inline, gnu::visibility("hidden")]] bool connection_core::accepts(std::size_t arrived) noexcept {
   note_received(arrived);
   if (is_lingering()) return false;
   if (is_draining() && !connection_input::takes_while_draining(*this, arrived)) return false;
@@ -80,7 +80,7 @@ error_code connection_core::open(stream_handle&& stream, enabled_callbacks enabl
   return true;
 }
 
-[[gnu::always_inline]] void connection_core::take_in(bytes arrived) noexcept {
+[[gnu::always_inline, gnu::visibility("hidden")]] void connection_core::take_in(bytes arrived) noexcept {
   if (!is_idle({.slow_path = true})) [[unlikely]] {
     if (baton_is_out() || loop_flags().input.has_pending || holds_input()) {  // so that it overtakes nothing
       fail_if(input_.append_pending(*this, arrived));

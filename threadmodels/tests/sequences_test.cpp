@@ -91,8 +91,9 @@ class socket_stage final : public stage {
 
   const setting& setting_;
   std::mutex mutex_;
-  std::deque<life> lives_;                  // guarded by mutex_
-  std::map<std::uint16_t, life*> by_port_;  // guarded by mutex_
+  std::deque<life> lives_;                // guarded by mutex_
+  std::map<std::string, life*> by_peer_;  // guarded by mutex_
+  std::uint32_t clients_so_far_ = 0;
   std::array<socket_client, places> clients_;
   std::vector<event_loop*> loops_;
   std::string address_;
@@ -110,19 +111,21 @@ life& socket_stage::make_life() {
 
 life& socket_stage::life_of(const address& peer, flavour kind) {
   const std::lock_guard lock(mutex_);
-  const auto found = peer.is_ip() ? by_port_.find(peer.port()) : by_port_.end();
-  life& l = found != by_port_.end() ? *found->second : make_life();
+  const auto found = by_peer_.find(peer.to_string());
+  life& l = found != by_peer_.end() ? *found->second : make_life();
   l.kind = kind;
   return l;
 }
 
-// Binds first, so that the life of the connection is known when the server accepts it.
+// Binds first, so that the life of the connection is known when the server accepts it. The port of a client that has
+// ended may soon be another's, also one of another test's: so each has an address of its own.
 void socket_stage::connect(socket_client& c, const step&) {
   if (c.socket) leave(c, false);
   c.socket = file_descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (const int size = socket_buffer(setting_); size > 0)
     ::setsockopt(c.socket.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-  sockaddr_in here{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  const std::uint32_t own = (static_cast<std::uint32_t>(::getpid()) & 0x1FFFU) << 10U | (clients_so_far_++ & 0x3FFU);
+  sockaddr_in here{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(0x7F000002U + own)}, .sin_zero = {}};
   socklen_t size = sizeof here;
   ::bind(c.socket.get(), reinterpret_cast<const sockaddr*>(&here), size);
   ::getsockname(c.socket.get(), reinterpret_cast<sockaddr*>(&here), &size);
@@ -130,7 +133,7 @@ void socket_stage::connect(socket_client& c, const step&) {
     const std::lock_guard lock(mutex_);
     life& l = make_life();
     l.has_client = true;
-    by_port_[ntohs(here.sin_port)] = &l;
+    by_peer_[address(reinterpret_cast<const sockaddr*>(&here), size).to_string()] = &l;
     c.of = &l;
   }
   c.kept_back.clear();
@@ -143,6 +146,7 @@ void socket_stage::connect(socket_client& c, const step&) {
     model_.check_record(*c.of.load(), c.so_far, writer, sequence);
   };
   here.sin_port = htons(port_);
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(c.socket.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) c.socket.reset();
 }
 
