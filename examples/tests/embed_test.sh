@@ -29,7 +29,7 @@ refuses() {
 for model in "${models[@]}"; do
   start embed --model "$model" --report-port 0 --tick-ms 1
   reports
-  [[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail "$model: no echo"
+  [[ $(first_line "$port" 'hello\n') == hello ]] || fail "$model: no echo"
   ticks
   first=$count
   until ticks && ((count > first)); do sleep 0.02; done  # the program works without requests too

@@ -70,6 +70,17 @@ talk() {
   exec 3<&-
 }
 
+# first_line <port> <text>: sends the text, and prints the first line of the reply, however long that takes.
+first_line() {
+  local line=''
+  exec 3<> "/dev/tcp/127.0.0.1/$1"
+  # shellcheck disable=SC2059
+  printf "$2" >&3
+  IFS= read -r -t 20 line <&3 || true
+  exec 3<&-
+  printf '%s\n' "$line"
+}
+
 # The examples that CMake leaves out where their library is missing.
 optional=()
 # shellcheck disable=SC2034

@@ -4,7 +4,7 @@
 # shellcheck source=examples/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-echoes() { [[ $(talk "$port" 'hello\n' 0.1) == hello ]] || fail "no echo $*"; }
+echoes() { [[ $(first_line "$port" 'hello\n') == hello ]] || fail "no echo $*"; }
 # running: sets `pids` to the processes that the parent has started and not reported as ended.
 running() {
   pids=$(awk '/ runs$/ {alive[$3]} / (was ended by|ended with) / {delete alive[$3]} END {for (p in alive) print p}' "$work/announced")

@@ -45,7 +45,7 @@ for model in "${models[@]}"; do
   for example in echo echo_coroutine; do
     start "$example" --model "$model" --priority-port 0
     for p in "$port" "$priority_port"; do
-      [[ $(talk "$p" 'hello\n' 0.2) == hello ]] || fail "$example: $model: no echo"
+      [[ $(first_line "$p" 'hello\n') == hello ]] || fail "$example: $model: no echo"
     done
     refused "127.0.0.1:$port" "$example" --port "$port"  # in use
     stop
@@ -53,10 +53,10 @@ for model in "${models[@]}"; do
 done
 # --listen replaces --address and --port.
 start echo --address 10.0.0.1 --listen 127.0.0.1:0
-[[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo --listen: no echo'
+[[ $(first_line "$port" 'hello\n') == hello ]] || fail 'echo --listen: no echo'
 stop
 start echo_static
-[[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo_static: no echo'
+[[ $(first_line "$port" 'hello\n') == hello ]] || fail 'echo_static: no echo'
 stop INT
 
 # The servers on plain Asio have options of their own.
@@ -91,7 +91,7 @@ for model in "${models[@]}"; do
   server_pid_of_gateway=$server_pid server_pid=$upstream_pid
   stop
   server_pid=$server_pid_of_gateway
-  [[ $(talk "$port" 'ping\n' 0.2) == "error: 127.0.0.1:$upstream_port: Connection refused" ]] || fail "$model: no upstream"
+  [[ $(first_line "$port" 'ping\n') == "error: 127.0.0.1:$upstream_port: Connection refused" ]] || fail "$model: no upstream"
   stop
 done
 

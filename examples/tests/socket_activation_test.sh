@@ -42,7 +42,7 @@ done
 
 # A socket named "priority" is served by the priority loop. A process with another pid ignores the variables.
 activate --fdname=web:priority "$examples/echo"
-[[ $(talk "$port" 'hello\n' 0.2) == hello ]] || fail 'echo: no echo'
+[[ $(first_line "$port" 'hello\n') == hello ]] || fail 'echo: no echo'
 grep -qF ", priority unix:$socket" "$work/announced" || fail "no priority loop: $(cat "$work/announced")"
 end
 LISTEN_PID=1 LISTEN_FDS=1 start echo
