@@ -119,7 +119,7 @@ QUINTET_ENGINE_TEST(a_peer_that_reads_nothing_does_not_keep_a_loop_from_its_end)
   BOOST_TEST(!is_open(handle));
 }
 
-// What both kinds of engines ask after closing_stream::patience, each time.
+// uring_engine and filtering_engine call gives_up() each time that closing_stream::patience has passed.
 QUINTET_ENGINE_TEST(a_closed_stream_is_kept_as_long_as_its_peer_takes_bytes) {
   const fixture f(kind);
   closing_stream waits;

@@ -10,10 +10,12 @@ import shlex
 import sys
 
 MOST = 48  # sources in a group
-IS_PROGRAM = re.compile(r"/examples/(\w+\.cpp$|tutorial/)|/main\.cpp$|/benchmarks/peers/")
+IS_PROGRAM = re.compile(r"/examples/(\w+\.cpp$|tutorial/)|/main\.cpp$|/benchmarks/peers/|/tests/|/Unity/")  # declares what it likes
 # Sources that declare the same names as others. If clang-tidy reports a redefinition in a group, list one of the two here.
 ALONE = ("net/options/advanced_options.cpp", "net/engine/epoll_engine.cpp", "base/encoding/checksum_avx2.cpp",
-         "examples/slow_query/query.cpp")
+         "examples/slow_query/query.cpp", "benchmarks/micro/handoff.cpp", "benchmarks/load/shm_client.cpp",
+         "benchmarks/probe/counters.cpp", "benchmarks/probe/receiver.cpp", "benchmarks/workloads.cpp",
+         "benchmarks/serve/serve_command.cpp")
 
 
 def options_of(entry):
@@ -36,7 +38,7 @@ def text_of(sources):
 
 
 def groups_of(directory, options, sources):
-    """Groups of at most MOST sources each, of about the same size. Those that are ALONE, and programs, are groups of their own."""
+    """Groups of at most MOST sources, of about the same size. Programs, and those that are ALONE, have one each."""
     alone = [source for source in sources if any(source.endswith(name) for name in ALONE) or IS_PROGRAM.search(source)]
     others = [source for source in sources if source not in alone]
     count = -(-len(others) // MOST)

@@ -52,7 +52,7 @@ class sequence_world final : public stage, private detail::session_manager {
   /// Runs items here, or keeps them for later.
   class pool;
 
-  // What sessions ask of their manager.
+  // Sessions call these functions of their manager.
   [[nodiscard]] bool runs_here(const event_loop& on) const noexcept override {
     return !setting_.pooled() || &on == host_.priority_loop;
   }
