@@ -16,10 +16,6 @@ namespace example {
 namespace {
 
 // For the signal handler. They are set before it is installed, and the descriptor stays open until the process ends.
-std::string& log_path() {
-  static std::string path;
-  return path;
-}
 constinit const char* path_of_handler = nullptr;
 constinit int log_descriptor = STDERR_FILENO;
 
@@ -67,8 +63,8 @@ quintet::log_hook open_log(const std::string& path, quintet::severity least) {
           "--log: " + path + ": " +
           (errno == ENXIO ? "it is a pipe or a socket that no process reads" : std::strerror(errno)));
     log_descriptor = opened;
-    log_path() = path;
-    path_of_handler = log_path().c_str();
+    static const std::string kept = path;
+    path_of_handler = kept.c_str();
     open_again_on_hangup();
   }
   return [least](const quintet::log_event& e) {

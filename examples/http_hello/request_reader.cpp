@@ -164,15 +164,16 @@ void request_reader::check_header(std::size_t unread, error_code& ec) const {
 // If Beast needs more than a complete line, a string in the chunk's extension does not end in its line. Beast would
 // search for its end without limit, and count the chunk against the body limit each time.
 std::size_t request_reader::put_body(bytes in, error_code& ec) {
-  const bool at_line = chunked() && chunk_rest_ == 0;
-  const std::size_t line = in_trailer_ ? end_of_trailer(in) : at_line ? line_of_chunk(in) : 0;
+  const bool at_line = chunked() && chunk_rest_ == 0 && !in_trailer_;
+  std::size_t line = 0;
+  if (at_line) line = line_of_chunk(in);
+  if (in_trailer_) line = end_of_trailer(in);
   if (std::min(line, in.size()) > header_limit_) {
     ec = error::header_limit;
     return 0;
   }
   const std::size_t taken = put(boost::asio::buffer(in.data(), in.size()), ec);
-  if (at_line && !in_trailer_ && line != in.npos && ec == error::need_more && taken == 0)
-    ec = error::bad_chunk_extension;
+  if (at_line && line != in.npos && ec == error::need_more && taken == 0) ec = error::bad_chunk_extension;
   return taken;
 }
 
