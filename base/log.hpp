@@ -5,7 +5,9 @@
 #include "enum_names.hpp"
 #include "error.hpp"
 
+#include <concepts>
 #include <functional>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -43,4 +45,21 @@ using log_hook = std::function<void(const log_event&)>;
 /// [any thread] Calls the hook, if there is one. An exception from the hook loses the event, and nothing else.
 void report(const log_hook& hook, const log_event& event) noexcept;
 
+namespace detail {
+
+/// [any thread] Logs an event with the peer's address, which `make_address` returns as a string. Without memory for the
+/// address the event has none.
+template <std::invocable F>
+void report_of_peer(const log_hook& log, log_event event, F make_address) noexcept {
+  if (!log) return;
+  std::string peer;
+  try {
+    peer = make_address();
+  } catch (const std::bad_alloc&) {  // the event matters more
+  }
+  event.address = peer;
+  report(log, event);
+}
+
+}  // namespace detail
 }  // namespace quintet

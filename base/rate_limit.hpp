@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace quintet {
 
@@ -52,14 +53,12 @@ class log_limit {
     if (!hook) return;
     const std::optional<std::uint64_t> missed = take(now);
     if (!missed) return;
-    std::string from, what;
+    std::string what;
     try {
-      from = make_address();
-      event.address = from;
       if (*missed > 0) event.what = what = with_count(event.what, *missed);
     } catch (const std::bad_alloc&) {  // the event matters more
     }
-    quintet::report(hook, event);
+    detail::report_of_peer(hook, event, std::move(make_address));
   }
   /// [any thread] The same for an event without an address, or with one in `event`.
   void report(const log_hook& hook, const log_event& event, time_point now) noexcept {

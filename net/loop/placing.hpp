@@ -10,8 +10,6 @@
 
 #include <concepts>
 #include <memory>
-#include <new>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,20 +49,6 @@ void add_counters(loop_statistics& to, const model_interface& model, event_loop&
 
 /// [loop] Logs the CPUs to which the loops are pinned, if any. Call it when the loops' threads run.
 void report_cpus(const log_hook& log, const std::vector<event_loop*>& loops);
-
-/// [any thread] Logs an event with the peer's address, which `make_address` returns as a string. Without memory for the
-/// address the event has none.
-template <std::invocable F>
-void report_of_peer(const log_hook& log, log_event event, F make_address) noexcept {
-  if (!log) return;
-  std::string peer;
-  try {
-    peer = make_address();
-  } catch (const std::bad_alloc&) {  // the event matters more
-  }
-  event.address = peer;
-  report(log, event);
-}
 
 /// [any thread] Call it in a catch block. Returns the reason why a thread model has not taken a connection.
 error_code reason_of_exception() noexcept;
