@@ -45,8 +45,6 @@ struct fixture : testing::engine_stream {
   }
   /// Sends until records wait although the kernel has had time. Returns what was accepted.
   std::string fill() {
-    const int small = 16 * 1024;
-    BOOST_REQUIRE(::setsockopt(peer.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small) == 0);
     const std::string text = numbered(16'000'000);
     std::size_t taken = 0;
     for (int full = 0; full < 3;) {
