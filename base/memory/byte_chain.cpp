@@ -126,7 +126,10 @@ byte_chain::storage_chunk* chunk_cache::try_take() noexcept {
   return spares_.empty() ? new (std::nothrow) byte_chain::storage_chunk : take_spare().release();
 }
 
+void chunk_cache::put_back(byte_chain::chunk* c) noexcept { put(static_cast<byte_chain::storage_chunk*>(c)); }
+
 void chunk_cache::put_spare(byte_chain::storage_chunk* c) noexcept {
+  if (c == lent_) return;
   if (spares_.size() == spares_.capacity()) return delete c;
   spares_.emplace_back(c);
 }

@@ -66,6 +66,8 @@ class byte_chain {
   [[nodiscard]] bool is_one_piece() const noexcept { return last_ && last_->next == last_; }
   /// Returns the first piece; requires storage. Valid until the next append or consume.
   [[nodiscard]] bytes front() const noexcept { return {last_->next->begin, last_->next->size()}; }
+  /// Returns the last piece. As front().
+  [[nodiscard]] bytes back() const noexcept { return {last_->begin, last_->size()}; }
   /// Describes the bytes from the front for sendmsg(2), in at most `into.size()` pieces; returns how many. Valid until
   /// the next append or consume.
   [[nodiscard]] std::size_t gather(std::span<iovec> into) const noexcept;
@@ -131,7 +133,10 @@ class chunk_cache {
   explicit chunk_cache(std::size_t in_advance = 0);
   chunk_cache(const chunk_cache&) = delete;
   chunk_cache& operator=(const chunk_cache&) = delete;
-  ~chunk_cache() { delete hot_; }
+  ~chunk_cache() {
+    delete hot_;
+    delete lent_;
+  }
 
   /// Gives a chunk to a chain that has none. Throws std::bad_alloc.
   void allocate(byte_chain& chain) {
@@ -141,6 +146,23 @@ class chunk_cache {
   void try_allocate(byte_chain& chain) noexcept {
     if (chain.last_) return;
     chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
+  }
+  /// Lends a chain without a chunk always the same one, to only one chain at a time: cheaper than try_allocate().
+  void lend(byte_chain& chain) noexcept {
+    if (!lent_) [[unlikely]]
+      lent_ = try_take();
+    chain.last_ = lent_;
+  }
+  /// Takes it back with its content, of which nothing was consumed. The chain may meanwhile have another one.
+  void take_back(byte_chain& chain) noexcept {
+    byte_chain::chunk* const c = std::exchange(chain.last_, nullptr);
+    c->end = c->begin;
+    if (c != lent_) [[unlikely]]
+      put_back(c);
+  }
+  /// The chain may have it for good.
+  void give_away(const byte_chain& chain) noexcept {
+    if (chain.last_ && chain.last_->next == lent_) lent_ = nullptr;
   }
   /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
@@ -168,16 +190,18 @@ class chunk_cache {
     return last;
   }
   byte_chain::storage_chunk* try_take() noexcept;
+  void put_back(byte_chain::chunk* c) noexcept;
   void put(byte_chain::storage_chunk* c) noexcept {  // it is, or was, alone in its chain
     c->rewind();
-    if (hot_) [[unlikely]]
+    if (hot_ || c == lent_) [[unlikely]]
       return put_spare(c);
     hot_ = c;
   }
   void put_spare(byte_chain::storage_chunk* c) noexcept;
 
-  byte_chain::storage_chunk* hot_ = nullptr;  // owned: the one used last
-  std::vector<storage> spares_;               // never above its capacity
+  byte_chain::storage_chunk* hot_ = nullptr;   // owned: the one used last
+  byte_chain::storage_chunk* lent_ = nullptr;  // owned: of lend()
+  std::vector<storage> spares_;                // never above its capacity
 };
 
 }  // namespace quintet

@@ -69,14 +69,22 @@ quintet::awaitable<> in_coroutine(quintet::stream& s) {
   while (auto in = co_await s.read()) s.write(*in);
 }
 
-template <class Handler>
-int be_server(quintet::model model, Handler handler, const std::string& requests, const std::string& connections) {
+// Settings: "bare", "limits" (as config::public_defaults()), "watched" (with the watchdog), or "both".
+quintet::config config_for(quintet::model model, const std::string& settings) {
+  const bool limited = settings == "limits" || settings == "both",
+             watched = settings == "watched" || settings == "both";
+  auto c = limited ? quintet::config::public_defaults({"127.0.0.1:0"}) : quintet::config{.listen = {"127.0.0.1:0"}};
+  c.model = model;
   // Under valgrind a batch takes fifty times as long. A high threshold keeps placement independent of time.
-  quintet::server echo(
-      {.listen = {"127.0.0.1:0"},
-       .model = model,
-       .threads = {.loops = 1, .workers = {.min = 1, .max = 1}, .offload = {.threshold = std::chrono::seconds(1)}}},
-      handler);
+  c.threads = {.loops = 1, .workers = {.min = 1, .max = 1}, .offload = {.threshold = std::chrono::seconds(1)}};
+  c.advanced.stalls.bound = watched ? std::chrono::hours(1) : std::chrono::hours(0);
+  return c;
+}
+
+template <class Handler>
+int be_server(const quintet::config& with, Handler handler, const std::string& requests,
+              const std::string& connections) {
+  quintet::server echo(with, handler);
   bool succeeded = false;
   std::thread client([&] {
     succeeded = client_succeeds(echo.port(), requests, connections);
@@ -94,13 +102,16 @@ long number(const char* text) { return std::strtol(text, nullptr, 10); }
 int main(int argc, char** argv) {
   if (argc == 5 && std::string(argv[1]) == "client")
     return be_client(static_cast<std::uint16_t>(number(argv[2])), number(argv[3]), number(argv[4]));
-  const auto model = argc == 5 ? quintet::from_string(argv[1]) : std::nullopt;
-  const std::string flavour = argc == 5 ? argv[2] : "";
-  if (!model || (flavour != "callback" && flavour != "coroutine") || number(argv[3]) < 1 || number(argv[4]) < 1) {
-    std::fputs("Usage: quintet-budget MODEL callback|coroutine REQUESTS CONNECTIONS; MODEL is the name of a model\n",
-               stderr);
+  const auto model = argc == 6 ? quintet::from_string(argv[1]) : std::nullopt;
+  const std::string flavour = argc == 6 ? argv[2] : "", settings = argc == 6 ? argv[3] : "";
+  if (!model || (flavour != "callback" && flavour != "coroutine") || number(argv[4]) < 1 || number(argv[5]) < 1) {
+    std::fputs(
+        "Usage: quintet-budget MODEL callback|coroutine bare|limits|watched|both REQUESTS CONNECTIONS\n"
+        "MODEL is the name of a model\n",
+        stderr);
     return 2;
   }
-  if (flavour == "coroutine") return be_server(*model, in_coroutine, argv[3], argv[4]);
-  return be_server(*model, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[3], argv[4]);
+  const quintet::config with = config_for(*model, settings);
+  if (flavour == "coroutine") return be_server(with, in_coroutine, argv[4], argv[5]);
+  return be_server(with, [](quintet::connection& c, quintet::bytes in) { c.write(in); }, argv[4], argv[5]);
 }

@@ -112,7 +112,8 @@ class connection : protected detail::connection_core {
   /// [baton] Reports that this batch used input of an unfinished message: `message_timeout` runs on although no input
   /// is left. `is_new_message`: that message began in this batch, after the end of another.
   void mark_incomplete(bool is_new_message = false) noexcept {
-    if (!held().core.timed) return;
+    check_held();
+    if (!is_timed_) return;
     own_flags().incomplete = true;
     own_flags().is_new_message = is_new_message;
   }

@@ -33,7 +33,10 @@ void connection_context::remember_peer() noexcept {
   baton_extras_->peer.reset(new (std::nothrow) address(at));
 }
 
-connection_deadlines* connection_context::deadlines_of_extras() const noexcept { return extras_->deadlines.get(); }
+connection_deadlines* connection_context::deadlines_of_extras() const noexcept {
+  if (extras_->deadlines) extras_->deadlines->was_active(active_at_);
+  return extras_->deadlines.get();
+}
 
 bool connection_context::make_extras() noexcept {
   if (!extras_) extras_.reset(new (std::nothrow) connection_loop_extras(*this));

@@ -74,7 +74,7 @@ class connection_context : public stream_channel {
   void note_changes() noexcept { baton_flags_.core.has_changes = true; }
   /// [baton] Records whether the peer's message made progress in this batch. Only time limits ask.
   void note_progress(bool progressed) noexcept {
-    if (baton_flags_.core.timed) baton_flags_.core.progressed = progressed;
+    if (is_timed_) baton_flags_.core.stalled = !progressed;
   }
 
   /// Checks that the caller holds the baton; every [baton] function for users begins with it.
@@ -96,7 +96,7 @@ class connection_context : public stream_channel {
   void remember_peer() noexcept;
   /// [loop, or baton] Returns the connection's own limits, or the server's.
   [[nodiscard]] const connection_limits& applied_limits() const noexcept { return own_ ? own_->limits : host_.limits; }
-  /// [loop, baton] Returns null if no time limit applies.
+  /// [loop, baton] Returns null if no time limit applies. They then know of activity on the fast path.
   [[nodiscard]] connection_deadlines* deadlines() const noexcept { return extras_ ? deadlines_of_extras() : nullptr; }
   /// [loop, baton] Returns whether output is above its high watermark, and overflow_policy::pause holds input back; the
   /// engine reads until 64 KiB wait.
@@ -168,6 +168,8 @@ class connection_context : public stream_channel {
   connection_silence silence_;
   connection_posts posts_;
   enabled_callbacks enabled_;                              // loop
+  bool is_timed_ = false;                                  // there is a time limit; set as own_
+  time_point active_at_{};                                 // loop: end of the last batch on the fast path
   std::unique_ptr<connection_settings> own_;               // changed by the loop while it has the baton
   std::unique_ptr<connection_loop_extras> extras_;         // loop
   std::unique_ptr<connection_baton_extras> baton_extras_;  // baton

@@ -129,13 +129,38 @@ void connection_core::on_receive_end(error_code reason) noexcept {
   if (!baton_is_out()) run_steps();
 }
 
+void connection_core::keep_sending(engine::send_result sent) noexcept { fail_if(output_.keep_sending(*this, sent)); }
+
+// The batch differs from others of the fast path after all, which told the deadlines nothing.
+void connection_core::leave_fast_path(bytes arrived, std::size_t used) noexcept {
+  if (used < arrived.size()) fail_if(input_.append(*this, arrived.substr(used)));
+  if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
+  if (!constants_.keeps_baton) note_progress(used > 0);
+  connection_handoff::run_slow_return(*this);
+}
+
+void connection_core::keep_baton(std::size_t arrived) noexcept {
+  output_.keep_chunk(*this);
+  if (connection_deadlines* const d = deadlines()) {
+    d->received(arrived, loop_.now());
+    d->hold(true, loop_.now());
+  }
+}
+
+void connection_core::rest() noexcept {
+  extras_->deadlines->rest(loop_.now());
+  if (!extras_->pending()) watch_time();
+}
+
 // ---- Output ---------------------------------------------------------------------------------------------------------
 
 // A send that waits for the peer ends when the loop must look at the peer's progress, and at the deadline.
 duration connection_core::longest_send() const noexcept {
   const connection_limits& limits = applied_limits();
   const connection_deadlines* const d = deadlines();
-  return d ? d->longest_send(limits, loop_.now()) : connection_deadlines::sample_interval(limits);
+  const duration longest = d ? d->longest_send(limits, loop_.now()) : connection_deadlines::sample_interval(limits);
+  loop_.invalidate_now();  // the send may take as long
+  return longest;
 }
 
 void connection_core::on_sendable() noexcept {
@@ -203,12 +228,12 @@ void connection_core::end_batch() noexcept {
   if (flags.has_changes) apply_changes();
   if (has_ended()) return;  // on_close may be running on another thread
   if (connection_deadlines* const d = deadlines())
-    d->batch_ended({.progressed = flags.progressed,
+    d->batch_ended({.progressed = !flags.stalled,
                     .incomplete = flags.incomplete,
                     .is_new_message = flags.is_new_message,
                     .unused = input_.size()},
                    loop_.now());
-  flags.progressed = flags.incomplete = flags.is_new_message = false;
+  flags.stalled = flags.incomplete = flags.is_new_message = false;
   fail_if(output_.send_built(*this));
 }
 
@@ -230,8 +255,8 @@ void connection_core::apply_changes() noexcept {
 bool connection_core::use_limits() noexcept {
   const connection_limits& l = applied_limits();
   output_.classify_writes(*this, true);
-  own_flags().timed = l.timed();
-  if (!l.timed()) {
+  is_timed_ = own_flags().clock_runs = l.timed();  // that of the first byte, at least
+  if (!is_timed_) {
     if (extras_ && !loop_flags().output.send_failed) extras_->deadlines.reset();
     return true;
   }
@@ -256,6 +281,7 @@ void connection_core::expired() noexcept {
   if (std::min(output, input).when > now) return watch_time();
   if (output.when <= now && d->confirm_output(output, now)) return fail(output.why);
   if (input.when <= now && is_confirmed(*this, *d, input)) return fail(input.why);
+  if (!baton_is_out()) own_flags().clock_runs = true;  // what arrives in between counts
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});
 }

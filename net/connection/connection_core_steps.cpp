@@ -75,7 +75,10 @@ void connection_core::after_steps() noexcept {
   }
   if (connection_deadlines* const d = deadlines()) {
     if (loop_.io().capabilities().blocking_send) note_long_send(*this, *d);
-    if (!baton_is_out()) d->hold(ignores_input(), loop_.now());
+    if (!baton_is_out()) {
+      d->hold(ignores_input(), loop_.now());
+      own_flags().clock_runs = is_timed_ && !d->is_at_rest();
+    }
     watch_time();
   }
 }

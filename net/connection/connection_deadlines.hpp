@@ -36,6 +36,8 @@ class connection_deadlines {
     message_bytes_ += count;
     if (message_since_ == never && held_since_ == never) message_since_ = now;
   }
+  /// Records that something happened at a time that may lie before what is known.
+  void was_active(time_point at) noexcept { last_active_ = std::max(last_active_, at); }
   /// Records that the kernel has taken bytes for the peer, whoever wrote them. That is activity. It is no progress of
   /// the peer's: the kernel may have had room.
   void sent(std::size_t count, time_point now) noexcept;
@@ -67,6 +69,16 @@ class connection_deadlines {
     } else if (message_bytes_ > 0 && message_since_ == never) {
       message_since_ = now;  // it arrived during the previous batch, or during a hold
     }
+  }
+  /// Records the end of a batch that has answered all input, where no clock ran before it.
+  void rest(time_point now) noexcept {
+    last_active_ = now;
+    held_since_ = never;
+    answered();
+  }
+  /// Returns whether only the last activity counts: any further batch that uses all its input changes nothing else.
+  [[nodiscard]] bool is_at_rest() const noexcept {
+    return any_received_ && message_since_ == never && message_bytes_ == 0 && held_since_ == never && !send_failed_;
   }
   /// Stops or restarts the peer's clocks. Time in which the server ignores input, for instance while a handler runs,
   /// does not count.

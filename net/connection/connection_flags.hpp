@@ -81,8 +81,9 @@ struct connection_loop_flags {
   output_loop_flags output;
   connection_phase phase = connection_phase::serving;  ///< the coordinator's
 
-  /// Returns whether no flag is set, or only these.
+  /// Returns whether no flag is set, or only these. With unused bits ignored, g++ tests them in memory.
   [[nodiscard]] bool none_but(handoff_loop_flags these) const noexcept {
+    these.unused = 7;
     const connection_loop_flags ignored{.handoff = these, .input = {}, .output = {}};
     return (word(*this) & ~std::bit_cast<std::uint32_t>(ignored)) == 0;
   }
@@ -92,11 +93,12 @@ struct connection_loop_flags {
 
 struct core_baton_flags {
   bool close_requested : 1 = false;
-  bool has_reason : 1 = false;      ///< close() was given a reason
-  bool draining : 1 = false;        ///< result of connection::draining()
-  bool has_changes : 1 = false;     ///< of settings, stored input, counts or the migration target
-  bool timed : 1 = false;           ///< there are deadlines; only then the next three are set
-  bool progressed : 1 = false;      ///< in this batch input was used, or something was written
+  bool has_reason : 1 = false;   ///< close() was given a reason
+  bool draining : 1 = false;     ///< result of connection::draining()
+  bool has_changes : 1 = false;  ///< of settings, stored input, counts or the migration target
+  bool clock_runs : 1 = false;   ///< a time limit of input runs, and must learn of each batch; if not, of none
+  // Only where there are time limits:
+  bool stalled : 1 = false;         ///< in this batch no input was used, and nothing was written
   bool incomplete : 1 = false;      ///< the batch ended within a message
   bool is_new_message : 1 = false;  ///< that message began in this batch
 };
@@ -128,7 +130,11 @@ struct connection_baton_flags {
   input_baton_flags input;
   output_baton_flags output;
 
-  [[nodiscard]] bool none() const noexcept { return word(*this) == 0; }
+  /// As none_but() above.
+  [[nodiscard]] bool none() const noexcept {
+    constexpr connection_baton_flags ignored{.core = {}, .handoff = {.unused = 63}, .input = {}, .output = {}};
+    return (word(*this) & ~std::bit_cast<std::uint32_t>(ignored)) == 0;
+  }
 };
 
 /// Constant: any thread may read it, as the registry does for the rebalancer.

@@ -26,19 +26,20 @@ connection_core& with_baton(work_item& item) noexcept {
   return c;
 }
 
-// Stops the peer's clocks until the baton is returned.
-[[gnu::noinline]] void hold_deadlines(connection_core& c) noexcept {
+// Stops the peer's clocks until the baton is returned. Only input, or a coroutine's output, is progress of its message.
+[[gnu::noinline]] void hold_deadlines(connection_core& c, bool is_input) noexcept {
   if (connection_deadlines* const d = c.deadlines()) d->hold(true, c.loop_.now());
+  c.note_progress(is_input && !c.constants_.keeps_baton);
 }
 
 }  // namespace
 
 // ---- Out ------------------------------------------------------------------------------------------------------------
 
-[[gnu::always_inline]] inline void connection_handoff::prepare(connection_core& c) noexcept {
+[[gnu::always_inline]] inline void connection_handoff::prepare(connection_core& c, bool is_input) noexcept {
   c.loop_flags(key()).baton_out = true;
-  if (c.baton_flags().core.timed || c.loop_flags().output.send_failed) [[unlikely]]
-    hold_deadlines(c);
+  if (c.is_timed_ || c.loop_flags().output.send_failed) [[unlikely]]
+    hold_deadlines(c, is_input);
   if (!c.output_.prepare_to_hand_off(c)) [[unlikely]]
     c.out_of_memory();
 }
@@ -46,7 +47,7 @@ connection_core& with_baton(work_item& item) noexcept {
 // A model that always runs work inline is not asked.
 [[gnu::always_inline]] inline void connection_handoff::run_or_dispatch(connection_core& c, work_item::function step,
                                                                        work_facts about) noexcept {
-  prepare(c);
+  prepare(c, about.is_measured);
   if (c.constants_.runs_here) return step(c);
   c.become(step);
   c.set_facts(about);
@@ -218,7 +219,11 @@ void connection_handoff::returned(work_item& item) noexcept {
   c.fail_if(c.input_.end_batch(c));
   c.loop_flags(key()).baton_out = false;
   connection_output::end_quantum(c);
-  if (c.is_idle({.slow_path = true})) return c.fail_if(c.output_.send_built(c));
+  if (c.is_idle({.slow_path = true})) {
+    if (c.is_timed_) [[unlikely]]
+      c.rest();
+    return c.fail_if(c.output_.send_built(c));
+  }
   run_slow_return(c);
 }
 

@@ -31,10 +31,10 @@ class connection_handoff {
 
   // ---- [loop] ----
 
-  /// Records whether batches can take the fast path: those that run here, one after the other, watched by nobody.
+  /// Records whether batches can take the fast path: those that run here, one after the other.
   static void choose_path(connection_context& c) noexcept {
     const handoff_constants& constant = c.constants_;
-    c.loop_flags(key()).slow_path = constant.keeps_baton || !constant.runs_here || constant.is_watched;
+    c.loop_flags(key()).slow_path = constant.keeps_baton || !constant.runs_here;
   }
   /// The fast path's batch begins and ends within a call.
   static void begin_fast(connection_context& c) noexcept {
@@ -118,7 +118,7 @@ class connection_handoff {
  private:
   using key = part_key<connection_handoff>;
 
-  static void prepare(connection_core& c) noexcept;
+  static void prepare(connection_core& c, bool is_input) noexcept;
   static void run_or_dispatch(connection_core& c, work_item::function step, work_facts about) noexcept;
   static void run_guarded_batch(connection_core& c) noexcept;
   static void run_watched_batch(connection_core& c) noexcept;

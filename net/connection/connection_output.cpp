@@ -145,6 +145,7 @@ bool connection_output::exceeds_futile_writes(context& c) noexcept {
 // ---- To the kernel --------------------------------------------------------------------------------------------------
 
 end_reason connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
+  keep_chunk(c);
   if (const end_reason why = account(c, sent)) {
     c.loop_.chunks().recycle(builder_);
     return why;
@@ -183,6 +184,7 @@ end_reason connection_output::account(context& c, engine::send_result sent) noex
 }
 
 end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
+  keep_chunk(c);
   if (!take_notices(c)) return no_memory();
   const std::size_t charged = c.baton_extras_ ? std::exchange(c.baton_extras_->output.charged_, 0) : 0;
   const bool is_empty = builder_.empty();

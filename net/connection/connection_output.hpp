@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
+#include "../engine/send_now.hpp"
 #include "../watch/type_text.hpp"
 #include "connection_context.hpp"
 
@@ -122,6 +123,25 @@ class connection_output {
 
   // ---- Both [loop, baton] ----
 
+  /// Before a batch of the fast path, and after it: lends a chunk to write to.
+  void begin_fast(context& c, event_loop& loop) noexcept {
+    loop.chunks().lend(builder_);
+    if (!builder_.has_storage()) [[unlikely]]
+      c.baton_flags(key()).checks_writes = true;
+  }
+  template <class F>
+  void end_fast(context& c, event_loop& loop, F partial) noexcept {
+    const bytes all = builder_.back();
+    if (!all.empty()) [[likely]] {
+      const engine::send_result sent = send_now(loop.io(), c, all);
+      if (sent.bytes < all.size()) [[unlikely]]
+        return partial(sent);
+      loop.counters().sent(all.size());
+    }
+    loop.chunks().take_back(builder_);
+  }
+  /// The chunk is not lent any more: the batch goes on beyond the fast path.
+  void keep_chunk(context& c) const noexcept { c.loop_.chunks().give_away(builder_); }
   /// Before a batch: provides a chunk to write to.
   void prepare(context& c) noexcept {
     c.loop_.chunks().try_allocate(builder_);
@@ -150,7 +170,7 @@ class connection_output {
   auto send_piece(context& c, F partial) noexcept {
     const bytes all = builder_.front();
     if (!all.empty()) [[likely]] {
-      const engine::send_result sent = c.loop_.io().send(c, all);
+      const engine::send_result sent = send_now(c.loop_.io(), c, all);
       if (sent.bytes < all.size()) [[unlikely]]
         return partial(sent);
       c.loop_.counters().sent(all.size());

@@ -2,6 +2,7 @@
 // session: a connection with its handler. message_session has callbacks; stream_session.hpp has coroutines.
 #pragma once
 
+#include "../watch/activity.hpp"
 #include "../watch/type_text.hpp"
 #include "handler.hpp"
 #include "session_manager.hpp"
@@ -105,7 +106,14 @@ class message_session final : public connection {
       if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived))
         return connection::on_received(arrived);
       std::size_t used = arrived.size();
-      connection_handoff::guarded(*this, [&] { used = run_batch(arrived); });
+      const auto run = [&] { used = run_batch(arrived); };
+      if (!constants_.is_watched) [[likely]]
+        connection_handoff::guarded(*this, run);
+      else
+        connection_handoff::guarded(*this, [&] {
+          const callback_scope scope(callback::input, &id_, type_text<Handler>());
+          run();
+        });
       fast_path_done(arrived, used);
     }
   }

@@ -30,10 +30,32 @@ void stream::run_open() noexcept {
   root_.start(*this);
 }
 
+inline void stream::resume_waiting() noexcept {
+  wanted_ = nullptr;
+  resume(std::exchange(suspended_, nullptr));
+}
+
 // The coroutine returns the baton itself. A posted call can also hold it, while the coroutine waits.
 inline void stream::hand_back() noexcept {
   note_progress(has_progressed());
-  connection_handoff::give_back(*this);
+  if (!is_fast_) return connection_handoff::give_back(*this);
+  is_fast_ = false;
+}
+
+// An idle connection has the baton, so the coroutine waits in a read. Nearly always it waits there again afterwards.
+void stream::on_received(bytes arrived) noexcept {
+  if (!is_idle({.slow_path = true})) return connection::on_received(arrived);
+  if (const detail::end_reason why = input_.append(*this, arrived)) return fail(why.code());
+  begin_fast_path(arrived.size());
+  note_progress(false);
+  is_fast_ = true;
+  if (wanted_) [[unlikely]]
+    run_batch({});
+  else
+    resume_waiting();
+  if (std::exchange(is_fast_, false)) return keep_baton(arrived.size());
+  fail_if(input_.end_batch(*this));
+  fast_path_done(arrived, arrived.size(), {.slow_path = true});
 }
 
 void stream::ended(bool by_exception) noexcept {
@@ -182,6 +204,8 @@ std::size_t stream::run_batch(bytes) noexcept {
   return 0;
 }
 
+void stream::run_writable() noexcept { resume_waiting(); }
+
 // The connection failed while the coroutine waited for input, or after it had ended.
 void stream::run_close(error_code) noexcept {
   closing_ = true;
@@ -193,11 +217,6 @@ void stream::run_close(error_code) noexcept {
 void stream::resume_watched(std::coroutine_handle<> waiting) noexcept {
   const callback_scope scope = connection_handoff::calling(*this, callback::coroutine);
   waiting.resume();
-}
-
-void stream::resume_waiting() noexcept {
-  wanted_ = nullptr;
-  resume(std::exchange(suspended_, nullptr));
 }
 
 }  // namespace quintet

@@ -160,9 +160,9 @@ class stream : public connection, private coroutine_host {
     const detail::input_loop_flags& in = loop_flags().input;
     return has_ended() || (((in.peer_ended && !in.was_reset) || is_drain_finished()) && !in.has_pending);
   }
-  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (is_input_finished() && input_.unread() == 0); }
+  [[nodiscard]] bool at_end() const noexcept { return has_ended() || (input_.unread() == 0 && is_input_finished()); }
   /// Returns whether a message was read to its end, or something was written.
-  [[nodiscard]] bool has_progressed() const noexcept { return baton_flags().core.progressed || output_.written() > 0; }
+  [[nodiscard]] bool has_progressed() const noexcept { return !baton_flags().core.stalled || output_.written() > 0; }
   [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
   /// A function of offload() has returned the baton.
@@ -190,9 +190,10 @@ class stream : public connection, private coroutine_host {
   void ended(bool by_exception) noexcept;
   static awaitable<> drive(stream& s);
 
+  void on_received(bytes arrived) noexcept final;
   void run_open() noexcept final;
   std::size_t run_batch(bytes) noexcept final;
-  void run_writable() noexcept final { resume_waiting(); }
+  void run_writable() noexcept final;
   void run_close(error_code) noexcept final;
   void interrupt(cancel_reason why) noexcept final { coroutine_host::cancel(why); }
 
@@ -200,6 +201,7 @@ class stream : public connection, private coroutine_host {
   bool closing_ = false;       // the connection is closed; it is destroyed after the coroutine has ended
   bool ended_ = false;         // the coroutine has ended
   bool counts_codec_ = false;  // count_kept_input() last reported a codec's memory
+  bool is_fast_ = false;       // in on_received(), until the coroutine returns the baton
   awaitable<> root_;
   std::coroutine_handle<> suspended_;  // in a read or until_writable()
   message_wait* wanted_ = nullptr;     // the read in progress, if it waits for a message

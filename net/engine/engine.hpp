@@ -88,6 +88,12 @@ class engine {
   virtual send_result send(stream_channel& c, output_pieces pieces) noexcept = 0;
   /// [loop] Sends one piece. Nearly every reply is one piece, and an engine can send it with fewer instructions.
   virtual send_result send(stream_channel& c, bytes data) noexcept;
+  /// [loop] Returns whether send() of one piece only makes a system call, if the kernel takes all. send_now() makes it
+  /// itself then, and passes any other result, negative for an error, to end_direct_send().
+  [[nodiscard]] bool sends_directly() const noexcept { return sends_directly_; }
+  virtual send_result end_direct_send(stream_channel&, std::size_t /*offered*/, ssize_t /*result*/) noexcept {
+    return {};
+  }
   /// [loop] Returns what has arrived at a stream by now. Later has_more() tells whether some of it still waits.
   [[nodiscard]] virtual arrival arrived(stream_channel& c) noexcept;
   /// [loop] Returns whether not all that had arrived `by` that moment has been delivered.
@@ -115,6 +121,7 @@ class engine {
                   engine_embedding* embedded = nullptr) noexcept
       : capabilities_(can), sockets_(network), embedding_(embedded) {}
 
+  void send_directly() noexcept { sends_directly_ = true; }
   /// Returns the maximum bytes of one on_received().
   [[nodiscard]] std::size_t receive_limit() const noexcept { return receive_limit_; }
   // Access to the fields that an engine keeps in a channel.
@@ -133,6 +140,7 @@ class engine {
   socket_services& sockets_;
   engine_embedding* const embedding_;
   std::size_t receive_limit_ = receive_size;
+  bool sends_directly_ = false;
 };
 
 /// [any thread] Makes the default engine for kernel sockets; make_engine.hpp makes the others. Throws as make_engine().

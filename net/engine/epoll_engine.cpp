@@ -3,6 +3,7 @@
 #include "epoll_engine.hpp"
 
 #include "passed_descriptors.hpp"
+#include "send_now.hpp"
 #include "system_call.hpp"
 
 #include <sys/socket.h>
@@ -18,7 +19,6 @@
 namespace quintet {
 namespace {
 
-constexpr int send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 // Marks the interest of a stream at which descriptors can arrive (passed_descriptors). No file has this event. Input is
 // then reported with EPOLLRDNORM, so that it is never EPOLLIN alone: other streams need no check.
 constexpr std::uint32_t guarded = EPOLLMSG;
@@ -42,32 +42,32 @@ epoll_engine::epoll_engine()
     : socket_engine({.name = "epoll", .can_detach = true, .shared_accept = true, .exclusive_accept = true}, this),
       set_(::epoll_create1(EPOLL_CLOEXEC)),
       received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
+  send_directly();
   if (!set_) throw_system_error(errno, "cannot create an event loop: epoll_create1");
   if (watch(wake_, wake_.descriptor().get(), EPOLLIN))
     throw_system_error(errno, "cannot create an event loop: epoll_ctl");
 }
 
+// An interrupted wait counts as one without events: the loop checks its inbox and polls again.
+inline int epoll_engine::wait(duration longest) noexcept {
+  constexpr auto almost = std::chrono::milliseconds(1) - std::chrono::nanoseconds(1);  // rounds up
+  const auto most = (std::min(longest, longest_wait) + almost) / std::chrono::milliseconds(1);
+  return wait_for_events(set_.get(), ready_.data(), batch, longest == forever ? -1 : static_cast<int>(most));
+}
+
 bool epoll_engine::poll(duration longest) {
   const int count = wait(longest);
-  bool dispatched = false;
+  int ignored = std::min(count, 0);  // events of the wake event
   const std::span<const epoll_event> events(ready_.data(), static_cast<std::size_t>(std::max(count, 0)));
   for (const epoll_event& event : events) {
     channel& c = *static_cast<channel*>(event.data.ptr);
     if (c.handle() < 0) continue;  // an earlier callback of this turn removed it
-    if (kind_of(c) == kind::stream) [[likely]] {
+    if (kind_of(c) == kind::stream) [[likely]]
       stream_ready(static_cast<stream_channel&>(c), event.events);
-      dispatched = true;
-    } else if (dispatch(event, events.size())) {
-      dispatched = true;
-    }
+    else if (!dispatch(event, events.size()))
+      ++ignored;
   }
-  return dispatched;
-}
-
-int epoll_engine::wait(duration longest) noexcept {
-  // An interrupted wait counts as one without events: the loop checks its inbox and polls again.
-  constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
-  return wait_for_events(set_.get(), ready_.data(), batch, std::min(system_call::to_milliseconds(longest), most));
+  return count > ignored;
 }
 
 void epoll_engine::wake() noexcept { wake_.raise(); }
@@ -162,21 +162,15 @@ void epoll_engine::connect_ready(connect_channel& c) noexcept {
   c.on_connected(kernel_sockets::finish_connect(handle));
 }
 
-engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept {
-  const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), send_flags);
-  if (n == static_cast<ssize_t>(data.size())) [[likely]]
-    return {data.size()};
-  return end_of_send(c, data.size(), n);
-}
+engine::send_result epoll_engine::send(stream_channel& c, bytes data) noexcept { return send_now(*this, c, data); }
 
 engine::send_result epoll_engine::send(stream_channel& c, output_pieces pieces) noexcept {
-  const ssize_t n = system_call::send(c.handle(), pieces, send_flags);
-  return end_of_send(c, size_of(pieces), n);
+  const ssize_t n = system_call::send(c.handle(), pieces, MSG_DONTWAIT | MSG_NOSIGNAL);
+  return end_direct_send(c, size_of(pieces), n);
 }
 
 // Converts the result of a system call.
-[[gnu::noinline]] engine::send_result epoll_engine::end_of_send(stream_channel& c, std::size_t offered,
-                                                                ssize_t n) noexcept {
+engine::send_result epoll_engine::end_direct_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept {
   send_result sent = result_of_send(n);
   if (sent.error == 0 && sent.bytes < offered) {  // another attempt would return EAGAIN
     sent.error = set_interest(c, EPOLLOUT, true).value();

@@ -28,6 +28,7 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   error_code set_reading(channel& c, bool on) noexcept override { return set_interest(c, EPOLLIN, on); }
   send_result send(stream_channel& c, bytes data) noexcept override;
   send_result send(stream_channel& c, output_pieces pieces) noexcept override;
+  send_result end_direct_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept override;
 
  private:
   static constexpr int batch = 256;
@@ -35,7 +36,6 @@ class epoll_engine final : public socket_engine, private engine_embedding {
   [[nodiscard]] int descriptor() noexcept override { return set_.get(); }
   static std::uint32_t first_interest(const channel& c, int handle) noexcept;
   error_code watch(channel& c, int handle, std::uint32_t events) noexcept;
-  send_result end_of_send(stream_channel& c, std::size_t offered, ssize_t n) noexcept;
   error_code set_interest(channel& c, std::uint32_t events, bool on) noexcept;
   static bool is_shared_listener(const channel& c) noexcept;
   error_code hold_listener(channel& c, bool on) noexcept;

@@ -16,6 +16,8 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
+// A timer further away than this needs no exact time before each sleep: the loop wakes up so much earlier, once.
+constexpr duration near = std::chrono::seconds(1);
 // Other threads do not wake the loop when they begin a quantum, so the loop checks again after this pause.
 constexpr duration fair_pause = std::chrono::milliseconds(2);
 // Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
@@ -62,6 +64,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),
+      can_be_quiet_(sleeps_at_once_ && !context_of(*engine_)),
       chunks_(options.tuning.static_output) {
   engine_->limit_receive(options.tuning.receive_size);
   if (engine_embedding* const embedded = engine_->embedding())
@@ -107,9 +110,66 @@ bool event_loop::has_detached_work() noexcept {
   return (made && (made->active() || guest_posted_.load())) || !callbacks_.empty();
 }
 
+inline bool event_loop::must_not_sleep() const noexcept {
+  return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
+}
+
+bool event_loop::expire_timers() {
+  if (timers_.empty()) return false;
+  dispatched_at_ = is_now_cached_ ? now_ : time_point::max();
+  is_now_cached_ = false;
+  return timers_.expire(now()) > 0;
+}
+
+// ---- Quiet turns: nothing is there but the engine's events, timers and the inbox ------------------------------------
+
+// The last turn's time is older than now by what its handlers took. If that was more than `near`, a timer fires late by
+// the rest.
+inline duration event_loop::quiet_wait() noexcept {
+  if (timers_.empty()) return engine::forever;
+  const time_point next = timers_.next() - near;
+  return is_now_cached_ && now_ < next ? next - now_ : exact_wait();
+}
+
+[[gnu::noinline]] duration event_loop::exact_wait() noexcept {
+  is_now_cached_ = false;
+  return std::clamp(between(now(), timers_.next()), duration::zero(), longest_sleep);
+}
+
+// Does what turn() does, in its order.
+[[gnu::always_inline]] inline void event_loop::quiet_turn() {
+  fair_work_.begin_turn();
+  counters_.turns.add();
+  const duration longest = quiet_wait();
+  is_now_cached_ = false;  // the wait may be long
+  sleep_.announce(sleep_place::in_engine);
+  engine_->poll(must_not_sleep() ? duration::zero() : longest);
+  sleep_.end();
+  if (!timers_.empty() && timers_.next() <= now()) expire_timers();
+  if (!inbox_.empty()) {
+    is_now_cached_ = false;
+    inbox_.run_all();
+  }
+  if (!is_quiet_) [[unlikely]]
+    end_quiet_turns();
+}
+
+// Something was put off to the end of this turn.
+[[gnu::noinline]] void event_loop::end_quiet_turns() noexcept {
+  is_now_cached_ = false;
+  run_deferred();
+  if (!fair_work_.empty()) fair_work_.run_fair_tasks();
+}
+
+// ---- All turns ------------------------------------------------------------------------------------------------------
+
 void event_loop::run() {
   const scoped_current here(*this);
-  while (!finished()) turn(true);
+  while (!finished()) {
+    while (is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed))
+      quiet_turn();
+    turn(true);
+  }
   inbox_.run_all();
   run_deferred();
 }
@@ -160,13 +220,6 @@ event_loop::outside_wait event_loop::wait_outside() {
   }
 }
 
-[[gnu::always_inline]] inline bool event_loop::expire_timers() {
-  if (timers_.empty()) return false;
-  dispatched_at_ = is_now_cached_ ? now_ : time_point::max();
-  is_now_cached_ = false;
-  return timers_.expire(now()) > 0;
-}
-
 bool event_loop::turn(bool may_wait) {
   fair_work_.begin_turn();
   counters_.turns.add();
@@ -182,6 +235,7 @@ bool event_loop::turn(bool may_wait) {
   if (!deferred_.empty()) worked |= run_deferred();
   if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
+  is_quiet_ = can_be_quiet_ && !stopping_ && deferred_.empty() && fair_work_.empty();
   return worked;
 }
 
@@ -197,10 +251,6 @@ duration event_loop::longest_wait(bool may_wait) noexcept {
   if (next == time_point::max()) return most;
   is_now_cached_ = false;
   return std::min(std::clamp(between(now(), next), duration::zero(), longest_sleep), most);
-}
-
-bool event_loop::must_not_sleep() const noexcept {
-  return guest_posted_.load() || !inbox_.empty() || (stop_requested_.load() && !stopping_);
 }
 
 // Returns whether work arrived while spinning. Otherwise updates `longest`. The loop counts as awake meanwhile, because
@@ -292,12 +342,9 @@ void event_loop::wake() noexcept {
   }
 }
 
-time_point event_loop::now() noexcept {
-  if (!is_now_cached_) {
-    now_ = clock_.now();
-    is_now_cached_ = true;
-  }
-  return now_;
+void event_loop::read_clock() noexcept {
+  now_ = clock_.now();
+  is_now_cached_ = true;
 }
 
 asio_guest& event_loop::guest() {

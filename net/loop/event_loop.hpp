@@ -143,7 +143,11 @@ class event_loop {
 
   /// [loop] Returns the time of the current phase of the turn. The first call in a phase reads the clock. Later calls
   /// return the same time.
-  [[nodiscard]] time_point now() noexcept;
+  [[nodiscard]] time_point now() noexcept {
+    if (!is_now_cached_) [[unlikely]]
+      read_clock();
+    return now_;
+  }
   /// [loop] For timers: the value of now() during the engine's dispatch in this turn; time_point::max() if now() was
   /// not called.
   [[nodiscard]] time_point dispatched_at() const noexcept { return dispatched_at_; }
@@ -205,11 +209,13 @@ class event_loop {
   /// must not be destroyed earlier.
   void defer(work_item& item) noexcept {
     check_here();
+    is_quiet_ = false;
     deferred_.push(item);
   }
   /// [loop] Runs a quantum of the task at the end of this turn, or of a later one. The caller keeps ownership.
   void schedule_fair(fair_task& task) noexcept {
     check_here();
+    is_quiet_ = false;
     fair_work_.schedule(task);
   }
   /// [loop] Returns the fair tasks and the turn's write quota.
@@ -242,7 +248,12 @@ class event_loop {
 
  private:
   friend class loop_executor_access;
+  void read_clock() noexcept;
   bool turn(bool may_wait);
+  void quiet_turn();
+  duration quiet_wait() noexcept;
+  duration exact_wait() noexcept;
+  void end_quiet_turns() noexcept;
   bool poll_guest(asio_guest& guest);
   bool wait_for_work(asio_guest* guest, bool may_wait);
   bool expire_timers();
@@ -274,6 +285,7 @@ class event_loop {
   const bool always_wake_;
   const std::unique_ptr<spin_budget> spin_;  // null: never spins
   const bool sleeps_at_once_;                // without spinning, and woken only if it sleeps: nearly every loop
+  const bool can_be_quiet_;                  // such a loop, where the engine runs no Asio handlers
   sleep_flag sleep_;
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> guest_posted_{false};  // another thread has posted to the guest since its last poll
@@ -286,6 +298,7 @@ class event_loop {
   bool is_now_cached_ = false;
   time_point dispatched_at_ = time_point::max();
   bool stopping_ = false;
+  bool is_quiet_ = false;  // the next turn has only the engine's events, timers and the inbox
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
   member_list members_, notified_;  // notified_: their abort() was called

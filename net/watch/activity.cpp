@@ -76,23 +76,6 @@ std::shared_ptr<activity> activity::of_this_thread() noexcept {
   return mine.kept;
 }
 
-// A signal handler on the same thread sees either number only with its job.
-void activity::become(const job& j) noexcept {
-  current_call_.store(0, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  job_ = j;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  current_call_.store(j.number, std::memory_order_relaxed);
-}
-
-activity::job activity::begin(const job& fresh) noexcept {
-  const job outer = job_;
-  job numbered = fresh;
-  numbered.number = ++numbers_;
-  become(numbered);
-  return outer;
-}
-
 activity::answer activity::ask(std::uint64_t number, duration patience, snapshot& to) {
   const std::lock_guard one_at_a_time(ask_mutex_);  // the thread has one request and one snapshot for all watchdogs
   {
@@ -128,19 +111,20 @@ bool activity::on_signal(void* target, siginfo_t& info, void* context) noexcept 
   request expected = request::made;
   if (!self.request_.compare_exchange_strong(expected, request::taken)) return true;  // ask() has timed out
   const int saved = errno;
-  const bool still_in_it = self.current_call() == self.requested_call_;
-  if (still_in_it) self.take_snapshot(context);
+  const callback_scope* const in = self.innermost_scope_.load(std::memory_order_relaxed);
+  const bool still_in_it = in && in->number_ == self.requested_call_;
+  if (still_in_it) self.take_snapshot(*in, context);
   self.request_.store(still_in_it ? request::answered : request::call_ended, std::memory_order_release);
   errno = saved;
   return true;
 }
 
 // In a signal handler. The thread owns the connection of the id during the call, so the id can be read.
-void activity::take_snapshot(void* context) noexcept {
+void activity::take_snapshot(const callback_scope& of, void* context) noexcept {
   snapshot& s = snapshot_;
-  s.what = job_.what;
-  s.id = job_.id ? *job_.id : connection_id();
-  s.type = job_.type;
+  s.what = of.what_;
+  s.id = of.id_ ? *of.id_ : connection_id();
+  s.type = of.type_;
   s.end = ::backtrace(s.addresses.data(), static_cast<int>(s.addresses.size()));
   const auto last = s.addresses.begin() + s.end;
   const auto first = std::find_if(s.addresses.begin(), last, [at = interrupted_at(context)](const void* a) {

@@ -21,6 +21,7 @@
 
 namespace quintet {
 
+class callback_scope;
 class shared_signal;
 
 /// The kinds of calls from the library into the program.
@@ -99,27 +100,20 @@ class activity {
  private:
   friend class callback_scope;
   struct keeper;
-  struct job {
-    std::uint64_t number = 0;  // counts the thread's calls; 0: the thread is in no call
-    callback what{};
-    const connection_id* id = nullptr;
-    const char* type = nullptr;
-  };
   enum class request : std::uint8_t { none, made, taken, answered, call_ended };
 
   activity() noexcept;
-  job begin(const job& fresh) noexcept;
-  void become(const job& j) noexcept;
+  void become(const callback_scope* innermost, std::uint64_t number) noexcept;
   static bool on_signal(void* target, siginfo_t& info, void* context) noexcept;
-  void take_snapshot(void* context) noexcept;
+  void take_snapshot(const callback_scope& of, void* context) noexcept;
 
   static inline constinit thread_local activity* current_activity = nullptr;
   static shared_signal snapshot_signal;
 
-  std::atomic<std::uint64_t> current_call_{0};  // job_.number while job_ can be read by a signal handler, else 0
-  job job_{};
-  std::uint64_t numbers_ = 0;
-  std::mutex ask_mutex_;  // one ask() at a time; locked before mutex_
+  std::atomic<std::uint64_t> current_call_{0};                   // number of the innermost scope; 0: none
+  std::atomic<const callback_scope*> innermost_scope_{nullptr};  // for a signal handler on the same thread
+  std::uint64_t numbers_ = 0;                                    // of calls so far
+  std::mutex ask_mutex_;                                         // one ask() at a time; locked before mutex_
   std::atomic<request> request_{request::none};
   std::uint64_t requested_call_ = 0;
   snapshot snapshot_;
@@ -133,20 +127,44 @@ class activity {
 class callback_scope {
  public:
   explicit callback_scope(callback what, const connection_id* id = nullptr, const char* type = nullptr) noexcept
-      : of_(activity::current_activity) {
+      : callback_scope(activity::current(), what, id, type) {}
+  /// The same where the caller knows the activity of this thread. Null: marks nothing.
+  callback_scope(activity* of, callback what, const connection_id* id, const char* type) noexcept : of_(of) {
     if (of_) [[unlikely]]
-      outer_ = of_->begin({0, what, id, type});
+      begin(what, id, type);
   }
   ~callback_scope() {
     if (of_) [[unlikely]]
-      of_->become(outer_);
+      of_->become(outer_, outer_ ? outer_->number_ : 0);
   }
   callback_scope(const callback_scope&) = delete;
   callback_scope& operator=(const callback_scope&) = delete;
 
  private:
+  friend class activity;
+  void begin(callback what, const connection_id* id, const char* type) noexcept {
+    number_ = ++of_->numbers_;
+    what_ = what;
+    id_ = id;
+    type_ = type;
+    outer_ = of_->innermost_scope_.load(std::memory_order_relaxed);
+    of_->become(this, number_);
+  }
+
+  // The others are set only with an activity: a scope that marks nothing costs one check.
   activity* const of_;
-  activity::job outer_;
+  const callback_scope* outer_;
+  std::uint64_t number_;
+  const connection_id* id_;
+  const char* type_;
+  callback what_;
 };
+
+// A signal handler on the same thread sees only whole scopes.
+inline void activity::become(const callback_scope* innermost, std::uint64_t number) noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  innermost_scope_.store(innermost, std::memory_order_relaxed);
+  current_call_.store(number, std::memory_order_relaxed);
+}
 
 }  // namespace quintet
