@@ -35,8 +35,8 @@ class work_cost {
  private:
   static std::uint16_t rounded(duration took) noexcept {
     constexpr std::int64_t most = std::numeric_limits<std::uint16_t>::max();
-    return static_cast<std::uint16_t>(
-        std::clamp(std::int64_t{std::chrono::ceil<std::chrono::microseconds>(took).count()}, std::int64_t{1}, most));
+    const std::int64_t up = (std::min(took, duration(std::chrono::seconds(1))).count() + 999) / 1000;
+    return static_cast<std::uint16_t>(std::clamp(up, std::int64_t{1}, most));
   }
   std::uint16_t microseconds_ = 0;
 };

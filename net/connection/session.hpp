@@ -103,8 +103,7 @@ class message_session final : public connection {
     if constexpr (has_filter_urgent<Handler>) {
       receive_filtered(*this, arrived, &filter_urgent);
     } else {
-      if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived))
-        return connection::on_received(arrived);
+      if ((has_classify<Handler> && enabled_.classify) || !try_fast_path(arrived)) return receive_slowly(arrived);
       std::size_t used = arrived.size();
       const auto run = [&] { used = run_batch(arrived); };
       if (!constants_.is_watched) [[likely]]
@@ -116,6 +115,22 @@ class message_session final : public connection {
         });
       fast_path_done(arrived, used);
     }
+  }
+  // A pool's batch that would run here takes the fast path, and is measured.
+  [[gnu::noinline]] void receive_slowly(bytes arrived) noexcept {
+    inline_gate* const gate = constants_.runs_here || enabled_.classify ? nullptr : manager_.model().known_gate(loop());
+    if (!gate || !is_idle({.slow_path = true}) || !gate->admits(cost())) return connection::on_received(arrived);
+    begin_fast_path(arrived.size());
+    const time_point begun = loop().time().now();
+    std::size_t used = arrived.size();
+    connection_handoff::guarded(*this, [&] {
+      const callback_scope scope(callback::input, &id_, type_text<Handler>());
+      used = run_batch(arrived);
+    });
+    const duration took = loop().time().now() - begun;
+    note_cost(took);
+    gate->account(took);
+    fast_path_done(arrived, used, {.slow_path = true});
   }
   void on_receive_end(error_code reason) noexcept override {
     if constexpr (has_filter_urgent<Handler>)

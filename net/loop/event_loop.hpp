@@ -28,6 +28,7 @@ namespace quintet {
 
 class asio_guest;
 class event_loop;
+class inline_gate;
 class loop_executor;
 class spin_budget;
 
@@ -237,6 +238,12 @@ class event_loop {
   [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
   [[nodiscard]] chunk_cache& chunks() noexcept { return chunks_; }
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
+  /// [loop] Cache of model_interface: a model's number, and its gate for this loop.
+  struct gate_of_model {
+    std::uint64_t model = 0;
+    inline_gate* gate = nullptr;
+  };
+  [[nodiscard]] gate_of_model& known_gate() noexcept { return known_gate_; }
   /// [loop] Cache of connection_registry: the registry that last looked up this loop's shard, and that shard. The
   /// registry is a number, not an address, so that one seed gives the same run in every process.
   struct registry_shard {
@@ -305,6 +312,7 @@ class event_loop {
   buffer_cache buffers_;
   chunk_cache chunks_;
   loop_counters counters_;
+  gate_of_model known_gate_;
   registry_shard registry_shard_;
   std::atomic<asio_guest*> guest_{nullptr};
   loop_timers callbacks_{*this, timers_, clock_};

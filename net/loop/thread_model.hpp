@@ -4,10 +4,13 @@
 // other.
 #pragma once
 
+#include "../../base/work/next_number.hpp"
 #include "../../base/work/work_item.hpp"
 #include "event_loop.hpp"
+#include "inline_gate.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -38,6 +41,7 @@ namespace quintet {
 ///   each_loop(f)      called before start(): calls f(event_loop&) for each loop that place() may return, in order.
 ///                     Only for models whose loops exist from the beginning. Such loops can accept, and connections
 ///                     can migrate between them
+///   gate(loop)        called on that loop's thread: returns the inline_gate* of run() there, or null
 ///   each_counters(f)  called on any thread: calls f(const loop_counters&) for each present or past loop except the
 ///                     main loop
 ///   add_to(figures)   called on any thread: adds what the model counts beside its loops to the model_figures
@@ -77,6 +81,15 @@ class model_interface {
 
   /// [any thread] Whether run() always runs the item at once on the caller's thread. Constant.
   [[nodiscard]] virtual bool runs_inline() const noexcept { return false; }
+  /// [loop] Returns what runs at once on this loop, if run() decides that by cost; else null.
+  [[nodiscard]] virtual inline_gate* gate(event_loop& /*on*/) noexcept { return nullptr; }
+  /// [loop] The same. The loop remembers it.
+  [[nodiscard]] inline_gate* known_gate(event_loop& on) noexcept {
+    event_loop::gate_of_model& known = on.known_gate();
+    if (known.model != number_) [[unlikely]]
+      known = {number_, gate(on)};
+    return known.gate;
+  }
   /// [before run] Returns the loops that live as long as the model. They can accept, and connections can migrate
   /// between them. Empty if the model does not tell.
   [[nodiscard]] virtual std::vector<event_loop*> loops() { return {}; }
@@ -84,6 +97,9 @@ class model_interface {
   virtual void each_counters(const std::function<void(const loop_counters&)>& /*f*/) const {}
   /// [any thread] Adds the model's own figures.
   virtual void add_to(model_figures& /*sum*/) const {}
+
+ private:
+  const std::uint64_t number_ = next_number<model_interface>();
 };
 
 /// Hides a model's type from servers and clients. An optional function that the model lacks gets its default.
@@ -122,6 +138,12 @@ class model_adapter final : public model_interface {
       return model_.runs_inline();
     else
       return false;
+  }
+  [[nodiscard]] inline_gate* gate(event_loop& on) noexcept override {
+    if constexpr (requires { model_.gate(on); })
+      return model_.gate(on);
+    else
+      return nullptr;
   }
   [[nodiscard]] std::vector<event_loop*> loops() override {
     std::vector<event_loop*> loops;

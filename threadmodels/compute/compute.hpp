@@ -58,12 +58,16 @@ class run_adaptive {
   void run(work_item& item) noexcept {
     if (!item.is_measured() || options_.policy == offload_policy::always) return elsewhere_.run(item);
     event_loop& loop = *event_loop::current();
-    inline_policy* const policy = policies_->of(loop, loop.time(), options_);
+    inline_policy* const policy = gate(loop);
     if (!policy) return elsewhere_.run(item);
     account(loop, *policy);  // of a batch that is still on the stack: its end has led to this call
     if (!policy->runs_inline(item.cost())) return elsewhere_.run(item);
     item();
     account(loop, *policy);
+  }
+  /// [loop] Null without memory, and if nothing runs here.
+  [[nodiscard]] inline_policy* gate(event_loop& on) noexcept {
+    return options_.policy == offload_policy::always ? nullptr : policies_->of(on, on.time(), options_);
   }
   void stop() noexcept { elsewhere_.stop(); }
   /// [any thread]

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "cost_limit.hpp"
+#include "../../net/loop/inline_gate.hpp"
 #include "model_statistics.hpp"
 #include "thread_options.hpp"
 
@@ -15,10 +15,10 @@ namespace quintet {
 
 /// One for each loop. The bound on overruns is a leaky bucket, stored as the time when it will be empty (the generic
 /// cell rate algorithm, ITU-T I.371).
-class inline_policy {
+class inline_policy final : public inline_gate {
  public:
   inline_policy(const clock& time, const offload_options& options) noexcept
-      : time_(time), options_(options), cost_limit_(options.threshold) {}
+      : inline_gate(options.threshold, counters_.batches_inline), time_(time), options_(options) {}
 
   /// [loop] Returns whether the loop should run a batch itself. `cost`: the cost of the connection's recent batches.
   [[nodiscard]] bool runs_inline(work_cost cost) noexcept {
@@ -26,19 +26,11 @@ class inline_policy {
       usual_.blend(cost);
     else
       cost = usual_;
-    if (!cost_limit_.is_cheap(cost)) [[unlikely]]
+    if (!limit_.is_cheap(cost)) [[unlikely]]
       return count(cost.is_known() ? counters_.offloads_expensive : counters_.offloads_unknown);
-    if (empty_at_ != time_point() && is_held_back()) [[unlikely]]
+    if (holds_back_ && is_held_back()) [[unlikely]]
       return count(counters_.offloads_held_back);
-    counters_.batches_inline.add();
-    return true;
-  }
-
-  /// [loop] Accounts for a batch that the loop ran itself. Returns whether it was an overrun.
-  bool account(duration took) noexcept {
-    if (took <= options_.threshold) [[likely]]
-      return false;
-    account_overrun(took, time_.now());
+    admitted_.add();
     return true;
   }
 
@@ -52,11 +44,12 @@ class inline_policy {
   }
   [[nodiscard]] bool is_held_back() noexcept {
     const duration left = empty_at_ - time_.now();
-    if (left <= duration::zero()) empty_at_ = time_point();
+    holds_back_ = left > duration::zero();
     return static_cast<double>(left.count()) * options_.inline_overrun_ratio >
            static_cast<double>(options_.inline_overrun_burst.count());
   }
-  [[gnu::noinline]] void account_overrun(duration took, time_point now) noexcept {
+  void overrun(duration took) noexcept override {
+    const time_point now = time_.now();
     counters_.mispredicted.add();
     counters_.mispredicted_ns.add(static_cast<std::uint64_t>(took / std::chrono::nanoseconds(1)));
     const auto takes = static_cast<double>(took.count()) / options_.inline_overrun_ratio;
@@ -66,12 +59,11 @@ class inline_policy {
         takes < static_cast<double>(longest.count()) ? duration(static_cast<duration::rep>(takes)) : longest;
     // Counts from the start of the batch: the bucket leaks while the batch runs.
     empty_at_ = std::min(std::max(empty_at_, now - took) + until_empty, now + longest);
+    holds_back_ = true;
   }
 
   const clock& time_;
   const offload_options options_;
-  const cost_limit cost_limit_;
-  work_cost usual_;
   time_point empty_at_{};
   offload_counters counters_;
 };

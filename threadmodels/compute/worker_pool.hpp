@@ -3,11 +3,11 @@
 #pragma once
 
 #include "../../base/clock.hpp"
+#include "../../base/work/cost_limit.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../../net/loop/event_loop.hpp"
-#include "cost_limit.hpp"
 #include "elastic_policy.hpp"
 #include "idle_workers.hpp"
 #include "model_statistics.hpp"

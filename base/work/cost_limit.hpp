@@ -2,8 +2,8 @@
 // cost_limit: the threshold between cheap and expensive work.
 #pragma once
 
-#include "../../base/clock.hpp"
-#include "../../base/work/work_item.hpp"
+#include "../clock.hpp"
+#include "work_item.hpp"
 
 #include <algorithm>
 #include <chrono>
