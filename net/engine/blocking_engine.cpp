@@ -83,15 +83,20 @@ bool blocking_engine::poll(duration longest) {
   return take_slow_path(longest);
 }
 
-// Waking too early costs a turn, changing the time-out a system call. If each message postpones a deadline, not each
-// message may cost a system call.
+// Waking too early costs a turn, changing the time-out a system call. A deadline comes nearer with each message, or is
+// postponed by it, and not each message may cost a system call. So a long time-out ends somewhat early.
 bool blocking_engine::timeout_fits(duration longest) const noexcept {
   return longest == receive_timeout_ || (receive_timeout_ < longest && receive_timeout_ > longest / 2);
 }
 
+[[gnu::noinline]] void blocking_engine::set_receive_timeout(duration longest) noexcept {
+  const bool is_long = longest > std::chrono::seconds(1) && longest != forever;
+  set_timeout(SO_RCVTIMEO, receive_timeout_ = is_long ? longest - longest / 8 : longest);
+}
+
 inline ssize_t blocking_engine::receive_into(std::span<char> place, duration longest, bool guarded) noexcept {
   const bool waits = longest > duration::zero();
-  if (waits && !timeout_fits(longest)) set_timeout(SO_RCVTIMEO, receive_timeout_ = longest);
+  if (waits && !timeout_fits(longest)) set_receive_timeout(longest);
   if (waits && !enter_call()) return -EINTR;
   const int flags = waits ? 0 : MSG_DONTWAIT;
   const ssize_t n = guarded ? passed_descriptors::receive(stream_->handle(), place.data(), place.size(), flags)

@@ -60,6 +60,7 @@ class blocking_engine final : public socket_engine, private engine_embedding {
   ssize_t receive_into(std::span<char> place, duration longest, bool guarded) noexcept;
   bool nothing_received(ssize_t result);
   [[nodiscard]] bool timeout_fits(duration longest) const noexcept;
+  void set_receive_timeout(duration longest) noexcept;
   bool park(duration longest) noexcept;
   void limit_send(duration longest) noexcept;
   void set_timeout(int option, duration to) noexcept;

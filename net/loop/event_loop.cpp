@@ -64,7 +64,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),
-      can_be_quiet_(sleeps_at_once_ && !context_of(*engine_)),
+      can_be_quiet_(!spin_ && !context_of(*engine_)),
       chunks_(options.tuning.static_output) {
   engine_->limit_receive(options.tuning.receive_size);
   if (engine_embedding* const embedded = engine_->embedding())
@@ -125,10 +125,8 @@ bool event_loop::expire_timers() {
 
 // The last turn's time is older than now by what its handlers took. If that was more than `near`, a timer fires late by
 // the rest.
-inline duration event_loop::quiet_wait() noexcept {
-  if (timers_.empty()) return engine::forever;
-  const time_point next = timers_.next() - near;
-  return is_now_cached_ && now_ < next ? next - now_ : exact_wait();
+inline duration event_loop::quiet_wait(time_point next) noexcept {
+  return is_now_cached_ && now_ < next - near ? next - near - now_ : exact_wait();
 }
 
 [[gnu::noinline]] duration event_loop::exact_wait() noexcept {
@@ -136,16 +134,23 @@ inline duration event_loop::quiet_wait() noexcept {
   return std::clamp(between(now(), timers_.next()), duration::zero(), longest_sleep);
 }
 
-// Does what turn() does, in its order.
+inline bool event_loop::next_is_quiet() const noexcept {
+  return is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed);
+}
+
+// Does what turn() does, in its order. An engine that remembers a wake() needs no announcement of the sleep.
+template <bool Announces>
 [[gnu::always_inline]] inline void event_loop::quiet_turn() {
   fair_work_.begin_turn();
   counters_.turns.add();
-  const duration longest = quiet_wait();
+  const bool has_timers = !timers_.empty();
+  const time_point next = has_timers ? timers_.next() : time_point();
+  const duration longest = has_timers ? quiet_wait(next) : engine::forever;
   is_now_cached_ = false;  // the wait may be long
-  sleep_.announce(sleep_place::in_engine);
+  if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
   engine_->poll(must_not_sleep() ? duration::zero() : longest);
   sleep_.end();
-  if (!timers_.empty() && timers_.next() <= now()) expire_timers();
+  if (has_timers && next <= now()) expire_timers();  // one started since then waits for the next turn
   if (!inbox_.empty()) {
     is_now_cached_ = false;
     inbox_.run_all();
@@ -166,8 +171,10 @@ inline duration event_loop::quiet_wait() noexcept {
 void event_loop::run() {
   const scoped_current here(*this);
   while (!finished()) {
-    while (is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed))
-      quiet_turn();
+    if (always_wake_)
+      while (next_is_quiet()) quiet_turn<false>();
+    else
+      while (next_is_quiet()) quiet_turn<true>();
     turn(true);
   }
   inbox_.run_all();

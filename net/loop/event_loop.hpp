@@ -257,8 +257,10 @@ class event_loop {
   friend class loop_executor_access;
   void read_clock() noexcept;
   bool turn(bool may_wait);
+  bool next_is_quiet() const noexcept;
+  template <bool Announces>
   void quiet_turn();
-  duration quiet_wait() noexcept;
+  duration quiet_wait(time_point next) noexcept;
   duration exact_wait() noexcept;
   void end_quiet_turns() noexcept;
   bool poll_guest(asio_guest& guest);
@@ -292,7 +294,7 @@ class event_loop {
   const bool always_wake_;
   const std::unique_ptr<spin_budget> spin_;  // null: never spins
   const bool sleeps_at_once_;                // without spinning, and woken only if it sleeps: nearly every loop
-  const bool can_be_quiet_;                  // such a loop, where the engine runs no Asio handlers
+  const bool can_be_quiet_;                  // without spinning, and the engine runs no Asio handlers
   sleep_flag sleep_;
   std::atomic<bool> stop_requested_{false};
   std::atomic<bool> guest_posted_{false};  // another thread has posted to the guest since its last poll
