@@ -111,7 +111,19 @@ def options(name: str) -> str:
     return "\n".join(("```", *lines, "```\n"))
 
 
+def budget() -> str:
+    """The instructions of an echo. A row is a model, its handler's flavour and the connections, a column the settings."""
+    counted = json.loads((ROOT / "benchmarks/budget/instructions.json").read_text())
+    names = {"limits": "`public_defaults()`", "both": "both", "watched": "watchdog", "bare": "bare"}
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for case in (key.split() for key, value in counted.items() if isinstance(value, float)):
+        rows.setdefault((f"`{case[0]}`", case[1], case[3]), {})[case[2]] = f"{counted[' '.join(case)]:,.0f}"
+    return table(["model", "handler", "connections", *names.values()],
+                 ([*row, *(cells.get(name, "") for name in names)] for row, cells in rows.items()))
+
+
 BLOCKS: dict[str, Callable[..., str]] = {
+    "budget": budget,
     "choices": lambda: choosing.choices(read("compare")), "compare": compare, "handler": handler_times,
     "models": lambda *workloads: choosing.models(read("compare"), workloads), "options": options,
     "prices": lambda: choosing.prices(read("compare"), json.loads(pathlib.Path(path_of("stress_idle")).read_text())),
