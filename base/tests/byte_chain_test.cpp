@@ -321,5 +321,46 @@ BOOST_AUTO_TEST_CASE(any_order_of_operations_is_that_of_a_string) {
   BOOST_TEST((contents(chain) == model));
 }
 
+const void* lent_to(byte_chain& chain, chunk_cache& from) {
+  from.lend(chain);
+  BOOST_REQUIRE(chain.try_append("x"));
+  return place_of(chain);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_chunk_is_lent_again_and_given_to_nobody_else) {
+  chunk_cache spare;
+  byte_chain chain, other;
+  const void* const place = lent_to(chain, spare);
+  spare.allocate(other);
+  BOOST_TEST(other.try_append("y"));
+  BOOST_TEST(place_of(other) != place);
+  spare.take_back(chain);
+  BOOST_TEST(!chain.has_storage());
+  BOOST_TEST(lent_to(chain, spare) == place);
+  BOOST_TEST(contents(chain) == "x");
+  spare.recycle(chain);  // as a flush does
+  spare.allocate(chain);
+  BOOST_TEST(chain.try_append("z"));
+  BOOST_TEST(place_of(chain) != place);
+  spare.take_back(chain);
+  BOOST_TEST(lent_to(chain, spare) == place);
+  spare.take_back(chain);
+}
+
+BOOST_AUTO_TEST_CASE(a_lent_chunk_can_be_given_away) {
+  chunk_cache spare;
+  byte_chain chain, other;
+  const void* const place = lent_to(chain, spare);
+  chain.append(pattern(3 * byte_chain::chunk_size), &spare);  // it is the first, not the last
+  spare.give_away(chain);
+  BOOST_TEST(lent_to(other, spare) != place);
+  BOOST_TEST(place_of(chain) == place);
+  spare.recycle(chain);
+  spare.give_away(chain);  // has none
+  spare.take_back(other);
+  BOOST_TEST(lent_to(other, spare) != place);
+  spare.take_back(other);
+}
+
 }  // namespace
 }  // namespace quintet

@@ -145,7 +145,6 @@ bool connection_output::exceeds_futile_writes(context& c) noexcept {
 // ---- To the kernel --------------------------------------------------------------------------------------------------
 
 end_reason connection_output::keep_sending(context& c, engine::send_result sent) noexcept {
-  keep_chunk(c);
   if (const end_reason why = account(c, sent)) {
     c.loop_.chunks().recycle(builder_);
     return why;
