@@ -6,6 +6,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -47,10 +49,13 @@ struct fixture : testing::engine_stream {
   std::string fill() {
     const std::string text = numbered(16'000'000);
     std::size_t taken = 0;
-    for (int full = 0; full < 3;) {
+    int arrived = 0;
+    for (int full = 0; full < 5;) {
       const std::size_t more = send_until_full(text.substr(taken));
       taken += more;
-      full = more > 0 ? 0 : full + 1;
+      int now = 0;
+      BOOST_REQUIRE(::ioctl(peer.get(), FIONREAD, &now) == 0);
+      full = more > 0 || std::exchange(arrived, now) != now ? 0 : full + 1;
     }
     BOOST_REQUIRE(taken < text.size());
     return text.substr(0, taken);
