@@ -41,6 +41,17 @@ class work_cost {
   std::uint16_t microseconds_ = 0;
 };
 
+/// Classifies cost. Work of unknown cost is not cheap.
+class cost_limit {
+ public:
+  explicit cost_limit(duration threshold) noexcept
+      : most_(std::max<std::int64_t>(0, std::chrono::floor<std::chrono::microseconds>(threshold).count())) {}
+  [[nodiscard]] bool is_cheap(work_cost c) const noexcept { return c.is_known() && c.microseconds() <= most_; }
+
+ private:
+  std::int64_t most_;  // microseconds; costs are rounded up to whole microseconds
+};
+
 /// Facts of a work item. A thread model may decide by these facts where and when the item runs.
 struct work_facts {
   bool is_measured : 1 = false;  ///< runs are measured; cost() returns the recent cost

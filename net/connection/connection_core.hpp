@@ -100,7 +100,7 @@ class connection_core : public session_interface, public loop_member, public wor
     loop.counters().batches.add();
     silence_.end();
     connection_handoff::begin_fast(*this);
-    output_.begin_fast(*this, loop);
+    output_.prepare(*this, loop);
   }
   /// [loop] Returns the baton. `but_for`: the flags of a session for which they do not matter, and baton_out.
   [[gnu::always_inline]] void fast_path_done(bytes arrived, std::size_t used,
@@ -111,7 +111,7 @@ class connection_core : public session_interface, public loop_member, public wor
       return leave_fast_path(arrived, used);
     event_loop& loop = loop_;
     connection_handoff::end_fast(*this);
-    output_.end_fast(*this, loop, [this](engine::send_result sent) noexcept { keep_sending(sent); });
+    output_.send_piece(*this, loop, [this](engine::send_result sent) noexcept { keep_sending(sent); });
     if (is_timed_) active_at_ = loop.now();
   }
   /// [loop] The halves of on_received(), for input that does not use the fast path: records arrived bytes and returns

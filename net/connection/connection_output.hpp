@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/memory/byte_chain.hpp"
-#include "../engine/send_now.hpp"
+#include "../engine/system_call.hpp"
 #include "../watch/type_text.hpp"
 #include "connection_context.hpp"
 
@@ -123,36 +123,21 @@ class connection_output {
 
   // ---- Both [loop, baton] ----
 
-  /// Before a batch of the fast path, and after it: lends a chunk to write to.
-  void begin_fast(context& c, event_loop& loop) noexcept {
+  /// Before a batch of the fast path: lends a chunk to write to.
+  void prepare(context& c, event_loop& loop) noexcept {
     loop.chunks().lend(builder_);
     if (!builder_.has_storage()) [[unlikely]]
       c.baton_flags(key()).checks_writes = true;
   }
-  template <class F>
-  void end_fast(context& c, event_loop& loop, F partial) noexcept {
-    const bytes all = builder_.back();
-    if (!all.empty()) [[likely]] {
-      const engine::send_result sent = send_now(loop.io(), c, all);
-      if (sent.bytes < all.size()) [[unlikely]]
-        return partial(sent);
-      loop.counters().sent(all.size());
-    }
-    loop.chunks().take_back(builder_);
-  }
   /// The chunk is not lent any more: the batch goes on beyond the fast path.
   void keep_chunk(context& c) const noexcept { c.loop_.chunks().give_away(builder_); }
-  /// Before a batch: provides a chunk to write to.
-  void prepare(context& c) noexcept {
-    c.loop_.chunks().try_allocate(builder_);
-    if (!builder_.has_storage()) [[unlikely]]
-      c.baton_flags(key()).checks_writes = true;
-  }
-  /// The same for a batch that does not take the fast path. Returns false without memory.
+  /// Before another batch: provides one. Returns false without memory.
   [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
     if (!c.loop_flags().output.none() || c.baton_flags().output.checks_writes || c.baton_extras_) [[unlikely]]
       return prepare_slowly(c);
-    prepare(c);
+    c.loop_.chunks().try_allocate(builder_);
+    if (!builder_.has_storage()) [[unlikely]]
+      c.baton_flags(key()).checks_writes = true;
     return true;
   }
   /// Called when the batch goes to another thread. The loop cannot know its output, so it charges a quarter quantum. If
@@ -167,15 +152,15 @@ class connection_output {
   /// Sends the output; it lies in one piece, and nothing is queued. If the kernel takes only part, calls `partial` with
   /// the engine's result and returns its result; `partial` must call keep_sending().
   template <class F>
-  auto send_piece(context& c, F partial) noexcept {
-    const bytes all = builder_.front();
+  auto send_piece(context& c, event_loop& loop, F partial) noexcept {
+    const bytes all = builder_.back();
     if (!all.empty()) [[likely]] {
-      const engine::send_result sent = send_now(c.loop_.io(), c, all);
+      const engine::send_result sent = send_now(loop.io(), c, all);
       if (sent.bytes < all.size()) [[unlikely]]
         return partial(sent);
-      c.loop_.counters().sent(all.size());
+      loop.counters().sent(all.size());
     }
-    c.loop_.chunks().recycle_one_piece(builder_);
+    loop.chunks().take_back(builder_);
     return decltype(partial(engine::send_result{}))();
   }
   end_reason keep_sending(context& c, engine::send_result sent) noexcept;
@@ -185,7 +170,7 @@ class connection_output {
     if (flags.is_queued || flags.send_failed || c.baton_flags().output.checks_writes || !builder_.is_one_piece())
         [[unlikely]]
       return join_queue(c, false);
-    return send_piece(c, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
+    return send_piece(c, c.loop_, [&](engine::send_result sent) noexcept { return keep_sending(c, sent); });
   }
   /// [loop's thread] Sends in the middle of a batch, or queues behind earlier output. Returns false if nothing may
   /// leave now: nothing is written, on another thread, or under a cork.

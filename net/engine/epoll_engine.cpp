@@ -3,7 +3,6 @@
 #include "epoll_engine.hpp"
 
 #include "passed_descriptors.hpp"
-#include "send_now.hpp"
 #include "system_call.hpp"
 
 #include <sys/socket.h>

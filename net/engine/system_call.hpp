@@ -105,3 +105,16 @@ inline ssize_t send(int socket, std::span<iovec> pieces, int flags) noexcept {
 }
 
 }  // namespace quintet::system_call
+
+namespace quintet {
+
+/// [loop] Does what engine::send() does.
+inline engine::send_result send_now(engine& io, stream_channel& c, bytes data) noexcept {
+  if (!io.sends_directly()) return io.send(c, data);
+  const ssize_t n = system_call::send(c.handle(), data.data(), data.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (n == static_cast<ssize_t>(data.size())) [[likely]]
+    return {data.size()};
+  return io.end_direct_send(c, data.size(), n);
+}
+
+}  // namespace quintet

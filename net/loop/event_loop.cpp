@@ -123,21 +123,6 @@ bool event_loop::expire_timers() {
 
 // ---- Quiet turns: nothing is there but the engine's events, timers and the inbox ------------------------------------
 
-// The last turn's time is older than now by what its handlers took. If that was more than `near`, a timer fires late by
-// the rest.
-inline duration event_loop::quiet_wait(time_point next) noexcept {
-  return is_now_cached_ && now_ < next - near ? next - near - now_ : exact_wait();
-}
-
-[[gnu::noinline]] duration event_loop::exact_wait() noexcept {
-  is_now_cached_ = false;
-  return std::clamp(between(now(), timers_.next()), duration::zero(), longest_sleep);
-}
-
-inline bool event_loop::next_is_quiet() const noexcept {
-  return is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed);
-}
-
 // Does what turn() does, in its order. An engine that remembers a wake() needs no announcement of the sleep.
 template <bool Announces>
 [[gnu::always_inline]] inline void event_loop::quiet_turn() {
@@ -145,7 +130,10 @@ template <bool Announces>
   counters_.turns.add();
   const bool has_timers = !timers_.empty();
   const time_point next = has_timers ? timers_.next() : time_point();
-  const duration longest = has_timers ? quiet_wait(next) : engine::forever;
+  // The last turn's time is older than now by what its handlers took. If that was more than `near`, a timer fires late
+  // by the rest.
+  const bool is_far = is_now_cached_ && now_ < next - near;
+  const duration longest = !has_timers ? engine::forever : is_far ? next - near - now_ : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
   engine_->poll(must_not_sleep() ? duration::zero() : longest);
@@ -155,14 +143,10 @@ template <bool Announces>
     is_now_cached_ = false;
     inbox_.run_all();
   }
-  if (!is_quiet_) [[unlikely]]
-    end_quiet_turns();
-}
-
-// Something was put off to the end of this turn.
-[[gnu::noinline]] void event_loop::end_quiet_turns() noexcept {
+  if (is_quiet_) [[likely]]
+    return;
   is_now_cached_ = false;
-  run_deferred();
+  run_deferred();  // put off to the end of this turn
   if (!fair_work_.empty()) fair_work_.run_fair_tasks();
 }
 
@@ -170,6 +154,9 @@ template <bool Announces>
 
 void event_loop::run() {
   const scoped_current here(*this);
+  const auto next_is_quiet = [this] {
+    return is_quiet_ && !guest_.load(std::memory_order_acquire) && !stop_requested_.load(std::memory_order_relaxed);
+  };
   while (!finished()) {
     if (always_wake_)
       while (next_is_quiet()) quiet_turn<false>();

@@ -257,12 +257,8 @@ class event_loop {
   friend class loop_executor_access;
   void read_clock() noexcept;
   bool turn(bool may_wait);
-  bool next_is_quiet() const noexcept;
   template <bool Announces>
   void quiet_turn();
-  duration quiet_wait(time_point next) noexcept;
-  duration exact_wait() noexcept;
-  void end_quiet_turns() noexcept;
   bool poll_guest(asio_guest& guest);
   bool wait_for_work(asio_guest* guest, bool may_wait);
   bool expire_timers();

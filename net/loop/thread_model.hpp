@@ -4,10 +4,10 @@
 // other.
 #pragma once
 
-#include "../../base/work/next_number.hpp"
+#include "../../base/clock.hpp"
+#include "../../base/metrics/counter.hpp"
 #include "../../base/work/work_item.hpp"
 #include "event_loop.hpp"
-#include "inline_gate.hpp"
 
 #include <concepts>
 #include <cstdint>
@@ -53,13 +53,48 @@ concept thread_model = requires(M& m, event_loop& main, work_item& w) {
   { m.stop() } -> std::same_as<void>;
 };
 
+/// Tells a connection that its model would run a batch at once, on the loop that has received it. Such batches take the
+/// connection's fast path. One for a model and a loop. All functions: [loop].
+class inline_gate {
+ public:
+  /// Returns whether the model would run it at once. `cost`: the cost of the connection's recent batches. Then the
+  /// caller runs it, measures it, and calls account(). If not, the caller asks the model, which counts why.
+  [[nodiscard]] bool admits(work_cost cost) noexcept {
+    if (!limit_.is_cheap(cost) || holds_back_) [[unlikely]]
+      return false;
+    usual_.blend(cost);
+    admitted_.add();
+    return true;
+  }
+  /// Accounts for a batch that the loop ran itself. Returns whether it took longer than it may.
+  bool account(duration took) noexcept {
+    if (took <= threshold_) [[likely]]
+      return false;
+    overrun(took);
+    return true;
+  }
+
+ protected:
+  /// Batches that cost more than `threshold` are expensive. `admitted` counts those that are not.
+  inline_gate(duration threshold, counter& admitted) noexcept
+      : admitted_(admitted), limit_(threshold), threshold_(threshold) {}
+  ~inline_gate() = default;
+  virtual void overrun(duration took) noexcept = 0;
+
+  counter& admitted_;
+  const cost_limit limit_;
+  const duration threshold_;
+  work_cost usual_;          // of all connections
+  bool holds_back_ = false;  // since an overrun: only the model decides
+};
+
 /// The figures of models beside those of their loops, which the layer of the models defines.
 struct model_figures;
 
 /// The functions of `thread_model`, which documents each of them. Optional functions have a default here.
 class model_interface {
  public:
-  model_interface() = default;
+  model_interface() noexcept;
   virtual ~model_interface() = default;
   model_interface(const model_interface&) = delete;
   model_interface& operator=(const model_interface&) = delete;
@@ -99,7 +134,7 @@ class model_interface {
   virtual void add_to(model_figures& /*sum*/) const {}
 
  private:
-  const std::uint64_t number_ = next_number<model_interface>();
+  const std::uint64_t number_;  // of all models of the process
 };
 
 /// Hides a model's type from servers and clients. An optional function that the model lacks gets its default.

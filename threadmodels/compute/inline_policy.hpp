@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "../../net/loop/inline_gate.hpp"
+#include "../../net/loop/thread_model.hpp"
 #include "model_statistics.hpp"
 #include "thread_options.hpp"
 

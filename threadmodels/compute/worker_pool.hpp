@@ -3,7 +3,6 @@
 #pragma once
 
 #include "../../base/clock.hpp"
-#include "../../base/work/cost_limit.hpp"
 #include "../../base/work/spin_budget.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"

@@ -55,7 +55,7 @@ std::vector<fault_class> of_receiving() {
           {"recv ENOMEM", error, receive, ENOMEM, 40, 1, &not_in_a_ring}};
 }
 // net/engine/system_call.hpp: send, net/engine/system_call.hpp: sendmsg, net/engine/asio_engine.cpp: system_call::send
-// net/engine/epoll_engine.cpp: system_call::send, net/engine/epoll_engine.cpp: system_call::send
+// net/engine/epoll_engine.cpp: system_call::send, net/engine/system_call.hpp: system_call::send
 // net/engine/blocking_engine.cpp: system_call::send, net/engine/blocking_engine.cpp: system_call::send
 std::vector<fault_class> of_sending() {
   using enum fault_kind;
