@@ -28,7 +28,7 @@ void reply(replies& c, bytes text) { c.write(text); }
 void echo(store&, request r, replies& c) { c.write_bulk(r[1]); }
 
 void get(store& s, request r, replies& c) {
-  if (store::value found = s.get(r[1]))
+  if (value found = s.get(r[1]))
     c.write_bulk(std::move(found));
   else
     c.write_null();
@@ -100,7 +100,7 @@ void del(store& s, request r, replies& c) {
 }
 
 void exists(store& s, request r, replies& c) {
-  c.write_number(':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return s.get(key) != nullptr; }));
+  c.write_number(':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return bool(s.get(key)); }));
 }
 
 void increment(store& s, bytes key, std::int64_t by, replies& c) {
