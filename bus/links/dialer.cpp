@@ -107,15 +107,13 @@ void dialer::wait_for_answer() noexcept {
 }
 
 void dialer::expired() noexcept {
-  if (!waits_for_answer_) return begin();
-  waits_for_answer_ = false;
+  if (!std::exchange(waits_for_answer_, false)) return begin();
   user_.abandon_pending();
   try_next();
 }
 
 void dialer::pending_lost() noexcept {
-  if (!std::exchange(waits_for_answer_, false)) return;
-  try_next();
+  if (std::exchange(waits_for_answer_, false)) try_next();
 }
 
 void dialer::established(bus_route route) noexcept {

@@ -12,13 +12,9 @@ void send_queue::make_room(std::size_t frame) {
     const bool fits = last.used + frame <= chunk_store::chunk_size;
     const std::size_t next = std::max<std::size_t>(frame, 4096);
     last.memory->resize(fits ? std::min(last.used + next, chunk_store::chunk_size) : last.used);
-    last.capacity = last.memory->size();
     if (fits) return;
   }
-  chunk_store::chunk fresh = store_.take(frame);
-  char* const data = fresh->data();
-  const std::size_t capacity = fresh->size();
-  chunks_.push_back({std::move(fresh), data, capacity, 0, last_ + 1});
+  chunks_.push_back({store_.take(frame), 0, last_ + 1});
 }
 
 void send_queue::acknowledge(std::uint64_t number) noexcept {
@@ -33,13 +29,18 @@ void send_queue::acknowledge(std::uint64_t number) noexcept {
   }
 }
 
+void send_queue::add_checksums() noexcept {
+  for (numbered_chunk& c : chunks_)
+    for (std::size_t at = 0; at < c.used; at += sealed_size(c.data() + at)) add_checksum(c.data() + at);
+}
+
 send_queue::cursor send_queue::find(std::uint64_t number) const noexcept {
   std::size_t i = chunks_.size();
   while (i > 0 && chunks_[i - 1].first > number) --i;
   if (i == 0) return {freed_, 0};
   const numbered_chunk& c = chunks_[i - 1];
   std::size_t offset = 0;
-  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n) offset += sealed_size(c.data + offset);
+  for (std::uint64_t n = c.first; n < number && offset < c.used; ++n) offset += sealed_size(c.data() + offset);
   return {freed_ + i - 1, offset};
 }
 
@@ -56,7 +57,7 @@ const send_queue::numbered_chunk* send_queue::chunk_at(cursor& at) const noexcep
 
 bytes send_queue::peek(cursor& at) const noexcept {
   const numbered_chunk* const c = chunk_at(at);
-  return c ? bytes(c->data + at.offset, c->used - at.offset) : bytes();
+  return c ? bytes(c->data() + at.offset, c->used - at.offset) : bytes();
 }
 
 shared_bytes send_queue::peek_chunk(cursor& at) const noexcept {

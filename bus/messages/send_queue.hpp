@@ -22,10 +22,9 @@ class chunk_store {
   using chunk = std::shared_ptr<std::string>;
   /// Returns a chunk of at least this size, which has memory for chunk_size. Throws std::bad_alloc.
   [[nodiscard]] chunk take(std::size_t least) {
-    if (spare_.empty() || spare_.back()->capacity() < least)
-      return std::make_shared<std::string>(std::max(least, chunk_size), '\0');
-    chunk c = std::move(spare_.back());
-    spare_.pop_back();
+    const bool is_fresh = spare_.empty() || spare_.back()->capacity() < least;
+    chunk c = is_fresh ? std::make_shared<std::string>() : std::move(spare_.back());
+    is_fresh ? c->reserve(std::max(least, chunk_size)) : spare_.pop_back();
     if (c->size() < least) c->resize(least);
     return c;
   }
@@ -56,9 +55,9 @@ class send_queue {
   /// Returns space for a frame, or nullptr if the queue is full. Throws std::bad_alloc.
   [[nodiscard]] char* reserve(std::size_t frame) {
     if (bytes_ + frame > limit_) return nullptr;
-    if (chunks_.empty() || chunks_.back().capacity - chunks_.back().used < frame) [[unlikely]]
+    if (chunks_.empty() || chunks_.back().memory->size() - chunks_.back().used < frame) [[unlikely]]
       make_room(frame);
-    return chunks_.back().data + chunks_.back().used;
+    return chunks_.back().data() + chunks_.back().used;
   }
   /// Adds the frame that was written to the reserved space; its number is last() afterwards.
   void commit(std::size_t frame) noexcept {
@@ -69,6 +68,8 @@ class send_queue {
   /// Frees the chunks up to this message. The caller ensures that acknowledged() <= number <= last().
   void acknowledge(std::uint64_t number) noexcept;
   void drop_all() noexcept { acknowledge(last_); }
+  /// Writes the checksums that were left out, because the frames go to a checked wire.
+  void add_checksums() noexcept;
 
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint64_t acknowledged() const noexcept { return acknowledged_; }
@@ -85,9 +86,9 @@ class send_queue {
  private:
   struct numbered_chunk {
     chunk_store::chunk memory;
-    char* data = nullptr;  // of `memory`
-    std::size_t capacity = 0, used = 0;
+    std::size_t used = 0;
     std::uint64_t first = 0;  // number of its first message
+    [[nodiscard]] char* data() const noexcept { return memory->data(); }
   };
   void make_room(std::size_t frame);
   /// Moves the cursor to the next byte. Returns nullptr at the end of the queue.

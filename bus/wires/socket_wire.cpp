@@ -25,18 +25,6 @@ void socket_wire::on_input(connection& c, bytes in) {
   if (is_within_message()) c.mark_incomplete();
 }
 
-bool socket_wire::write(bytes data) {
-  if (!at_hand_ || !at_hand_->write(data)) return false;
-  in_window_ += data.size();
-  return true;
-}
-
-bool socket_wire::write_chunk(const shared_bytes& data) {
-  if (!at_hand_ || !at_hand_->write(data)) return false;
-  in_window_ += data->size();
-  return true;
-}
-
 bool socket_wire::can_write() {
   if (!at_hand_ || in_window_ < window) return at_hand_ != nullptr;
   if (waits_) return false;

@@ -28,8 +28,12 @@ class socket_wire final : public wire {
     at_hand_ = &c;
     return std::unique_ptr<socket_wire, release>(this);
   }
-  bool write(bytes data) override;
-  bool write_chunk(const shared_bytes& data) override;
+  bool write(bytes data) override { return note(at_hand_ && at_hand_->write(data), data.size()); }
+  bool write_chunk(const shared_bytes& data) override { return note(at_hand_ && at_hand_->write(data), data->size()); }
+  bool note(bool is_written, std::size_t size) noexcept {
+    in_window_ += is_written ? size : 0;
+    return is_written;
+  }
   [[nodiscard]] bool can_write() override;
   void push() override { at_hand_->flush(); }
   void schedule_flush() override;

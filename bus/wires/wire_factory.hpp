@@ -34,14 +34,12 @@ class wire_factory {
   void close() noexcept;
 
  private:
-  using server_type = basic_server;
-
   void accept_in_process(const std::shared_ptr<memory_pipe>& pipe);
   memory_wire& make(wire_user* of, const std::shared_ptr<memory_pipe>& pipe, unsigned side);
 
   const wire_host host_;
   std::vector<std::weak_ptr<memory_wire>> memory_wires_;
-  server_type server_;
+  basic_server server_;
 };
 
 }  // namespace quintet::bus

@@ -28,7 +28,7 @@ void reply(replies& c, bytes text) { c.write(text); }
 void echo(store&, request r, replies& c) { c.write_bulk(r[1]); }
 
 void get(store& s, request r, replies& c) {
-  if (store::value found = s.get(r[1]))
+  if (value found = s.get(r[1]))
     c.write_bulk(std::move(found));
   else
     c.write_null();
@@ -100,7 +100,7 @@ void del(store& s, request r, replies& c) {
 }
 
 void exists(store& s, request r, replies& c) {
-  c.write_number(':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return s.get(key) != nullptr; }));
+  c.write_number(':', std::ranges::count_if(r.subspan(1), [&s](bytes key) { return bool(s.get(key)); }));
 }
 
 void increment(store& s, bytes key, std::int64_t by, replies& c) {
@@ -140,6 +140,15 @@ void quit(store&, request, replies& c) {
   c.close();
 }
 
+/// Returns a number for a name of at most eight letters, the same for capitals, which differ in one bit (0x20). Returns
+/// 0 for a longer name.
+constexpr std::uint64_t packed(bytes name) noexcept {
+  std::uint64_t number = 0;
+  if (name.size() > sizeof number) return 0;
+  for (const char c : name) number = number << 8U | static_cast<unsigned char>(c | 0x20);
+  return number;
+}
+
 constexpr std::size_t any = SIZE_MAX;
 constexpr std::array<known_command, 17> commands{{
     {"get", 2, 2, get},
@@ -160,6 +169,18 @@ constexpr std::array<known_command, 17> commands{{
     {"info", 1, any, info},
     {"quit", 1, any, quit},
 }};
+
+constexpr auto packed_names = [] {
+  std::array<std::uint64_t, commands.size()> all{};
+  std::ranges::transform(commands, all.begin(), [](const known_command& c) { return packed(c.name); });
+  return all;
+}();
+static_assert(std::ranges::find(packed_names, 0U) == packed_names.end());
+
+/// Returns commands.end() for an unknown name.
+const known_command* find_command(bytes name) noexcept {
+  return commands.begin() + (std::ranges::find(packed_names, packed(name)) - packed_names.begin());
+}
 
 // ---- What is no command ---------------------------------------------------------------------------------------------
 
@@ -203,8 +224,7 @@ void refuse_http(replies& c, const quintet::log_hook* log) {
 std::span<const known_command> known_commands() noexcept { return commands; }
 
 after execute(store& data, request r, replies& c, const quintet::log_hook* log) {
-  const auto* const found =
-      std::ranges::find_if(commands, [&](const known_command& k) { return equal_ignoring_case(r[0], k.name); });
+  const known_command* const found = find_command(r[0]);
   if (found != commands.end() && r.size() >= found->min && r.size() <= found->max) {
     found->run(data, r, c);
     return found->run == quit ? after::close : after::next_request;

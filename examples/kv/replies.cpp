@@ -7,12 +7,6 @@
 
 namespace kv {
 
-namespace {
-
-constexpr std::size_t small = 64;  // bytes of a value that is copied rather than shared
-
-}  // namespace
-
 void replies::write_number(char prefix, std::int64_t n) {
   std::array<char, 32> line;
   line[0] = prefix;
@@ -22,16 +16,27 @@ void replies::write_number(char prefix, std::int64_t n) {
   write({line.data(), static_cast<std::size_t>(end - line.data())});
 }
 
-void replies::write_bulk(bytes value) {
-  write_number('$', static_cast<std::int64_t>(value.size()));
-  write(value);
-  write("\r\n");
+void replies::write_bulk(bytes text) {
+  if (text.size() > value::small) {
+    write_number('$', static_cast<std::int64_t>(text.size()));
+    write(text);
+    return write("\r\n");
+  }
+  std::array<char, value::small + 8> whole;  // one write instead of three
+  whole[0] = '$';
+  char* end = std::to_chars(whole.data() + 1, whole.data() + 4, text.size()).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  end += text.copy(end, value::small);
+  *end++ = '\r';
+  *end++ = '\n';
+  write({whole.data(), static_cast<std::size_t>(end - whole.data())});
 }
 
-void replies::write_bulk(store::value found) {
-  if (found->size() <= small) return write_bulk(bytes(*found));
-  write_number('$', static_cast<std::int64_t>(found->size()));
-  write(std::move(found));
+void replies::write_bulk(value&& found) {
+  if (!found.shared()) return write_bulk(*found);
+  write_number('$', static_cast<std::int64_t>(found.shared()->size()));
+  write(std::move(found.shared()));
   write("\r\n");
 }
 

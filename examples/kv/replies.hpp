@@ -28,15 +28,15 @@ class replies {
     written_ += data.size();
     to_.write(data);
   }
-  void write(store::value data) {
+  void write(quintet::shared_bytes data) {
     written_ += data->size();
     to_.write(std::move(data));
   }
   /// Writes a line: a number, a length or a count, as the prefix says.
   void write_number(char prefix, std::int64_t n);
-  void write_bulk(bytes value);
-  /// Sends a stored value without a copy, so that the value is in memory once for all clients.
-  void write_bulk(store::value found);
+  void write_bulk(bytes text);
+  /// Sends a large value without a copy, so that the value is in memory once for all clients.
+  void write_bulk(value&& found);
   /// Writes bytes of the client within a line. CR and LF become blanks, so that they cannot end the line.
   void write_quoted(bytes text);
   void write_null() { write(client_.resp3 ? bytes("_\r\n") : bytes("$-1\r\n")); }

@@ -31,6 +31,21 @@ char take_escaped(bytes& line) noexcept {
   return known == letters.npos ? letter : meanings[known];
 }
 
+/// Reads a number and its line's end in the form that all programs write: up to 18 digits without a leading zero, CR,
+/// LF. Returns the position behind them; nullptr for any other form, and for an incomplete one.
+const char* take_number(const char* at, const char* end, std::int64_t& into) noexcept {
+  const char* const limit = at + std::min<std::ptrdiff_t>(end - at, 18);
+  const char* digit = at;
+  std::int64_t value = 0;
+  for (; digit != limit && *digit >= '0' && *digit <= '9'; ++digit) value = 10 * value + (*digit - '0');
+  if (digit == at || end - digit < 2 || digit[0] != '\r' || digit[1] != '\n') return nullptr;
+  if (*at == '0' && digit - at > 1) return nullptr;
+  into = value;
+  return digit + line_end.size();
+}
+
+constexpr std::int64_t no_number = INT64_MAX;  // above each limit
+
 }  // namespace
 
 std::optional<std::int64_t> to_integer(bytes text) noexcept {
@@ -57,39 +72,45 @@ outcome request_parser::parse(bytes in) {
 }
 
 outcome request_parser::parse_array() {
-  std::optional<std::int64_t> count;
+  std::int64_t count = 0;
   const outcome header = parse_length('*', count);
   if (header != outcome::request) return header;
-  if (!count || *count > static_cast<std::int64_t>(limits_.arguments)) return fail("invalid multibulk length");
-  for (std::int64_t i = 0; i < *count; ++i) {
+  if (count > static_cast<std::int64_t>(limits_.arguments)) return fail("invalid multibulk length");
+  for (std::int64_t i = 0; i < count; ++i) {
     const outcome bulk = parse_bulk();
     if (bulk != outcome::request) return bulk;
   }
   return outcome::request;
 }
 
-outcome request_parser::parse_bulk() {
+inline outcome request_parser::parse_bulk() {
   if (position_ == in_.size()) return outcome::incomplete;
-  if (const char got = in_[position_]; got != '$')
-    return fail(std::string("expected '$', got '") + (is_blank(got) ? ' ' : got) + "'");
-  std::optional<std::int64_t> length;
+  if (in_[position_] != '$') return fail_at(in_[position_]);
+  std::int64_t length = 0;
   const outcome header = parse_length('$', length);
   if (header != outcome::request) return header;
-  if (!length || *length < 0 || *length > static_cast<std::int64_t>(limits_.bulk)) return fail("invalid bulk length");
+  if (length < 0 || length > static_cast<std::int64_t>(limits_.bulk)) return fail("invalid bulk length");
 
-  const auto size = static_cast<std::size_t>(*length);
+  const auto size = static_cast<std::size_t>(length);
   announced_ += size;
   if (announced_ > limits_.request) return fail("too big request");
   if (in_.size() - position_ < size + line_end.size()) return outcome::incomplete;
-  if (in_.substr(position_ + size, line_end.size()) != line_end)
-    return fail("expected CRLF after a bulk string of " + std::to_string(size) + " bytes");
-  arguments_.push_back(in_.substr(position_, size));
+  const char* const text = in_.data() + position_;
+  if (text[size] != '\r' || text[size + 1] != '\n') return fail_behind(size);
+  arguments_.emplace_back(text, size);
   position_ += size + line_end.size();
   return outcome::request;
 }
 
-// Reads a line of a prefix (checked by the caller) and a number. Leaves `into` empty if it is no number.
-outcome request_parser::parse_length(char prefix, std::optional<std::int64_t>& into) {
+// Reads a line of a prefix (checked by the caller) and a number, or no_number.
+inline outcome request_parser::parse_length(char prefix, std::int64_t& into) {
+  const char* const behind = take_number(in_.data() + position_ + 1, in_.data() + in_.size(), into);
+  if (!behind) return parse_other_length(prefix, into);
+  position_ = static_cast<std::size_t>(behind - in_.data());
+  return outcome::request;
+}
+
+outcome request_parser::parse_other_length(char prefix, std::int64_t& into) {
   const bytes line = in_.substr(position_, limits::line);
   const std::size_t end = line.find('\r');
   if (end == line.npos) {
@@ -97,9 +118,18 @@ outcome request_parser::parse_length(char prefix, std::optional<std::int64_t>& i
     return fail(prefix == '*' ? "too big mbulk count string" : "too big bulk count string");
   }
   if (position_ + end + 1 == in_.size()) return outcome::incomplete;
-  if (in_[position_ + end + 1] == '\n') into = to_integer(line.substr(1, end - 1));
+  const bool is_line = in_[position_ + end + 1] == '\n';
+  into = is_line ? to_integer(line.substr(1, end - 1)).value_or(no_number) : no_number;
   position_ += end + line_end.size();
   return outcome::request;
+}
+
+outcome request_parser::fail_at(char got) {
+  return fail(std::string("expected '$', got '") + (is_blank(got) ? ' ' : got) + "'");
+}
+
+outcome request_parser::fail_behind(std::size_t size) {
+  return fail("expected CRLF after a bulk string of " + std::to_string(size) + " bytes");
 }
 
 outcome request_parser::parse_inline() {

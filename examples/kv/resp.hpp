@@ -50,11 +50,14 @@ class request_parser {
   outcome parse_array();
   outcome parse_inline();
   outcome parse_bulk();
-  outcome parse_length(char prefix, std::optional<std::int64_t>& into);
+  outcome parse_length(char prefix, std::int64_t& into);
+  outcome parse_other_length(char prefix, std::int64_t& into);
   bool split_words(bytes line);
   bool unquote_word(bytes& line);
   bool unquote(bytes& line);
   outcome fail(std::string_view why);
+  outcome fail_at(char got);
+  outcome fail_behind(std::size_t size);
 
   limits limits_;
   bytes in_;

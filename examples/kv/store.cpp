@@ -6,8 +6,9 @@
 
 namespace kv {
 
-store::set_result store::set(bytes key, bytes to, const set_options& options) {
-  value fresh = std::make_shared<const std::string>(to);
+store::set_result store::set(bytes text, bytes to, const set_options& options) {
+  const hashed_key key(text);
+  content fresh(to);
   shard& s = shard_of(key);
   {
     const std::lock_guard lock(s.mutex);
@@ -22,7 +23,7 @@ store::set_result store::set(bytes key, bytes to, const set_options& options) {
   return try_set(s, key, fresh, options);
 }
 
-store::set_result store::try_set(shard& s, bytes key, value& fresh, const set_options& options) {
+store::set_result store::try_set(shard& s, const hashed_key& key, content& fresh, const set_options& options) {
   using enum set_options::when;
   auto found = s.entries.find(key);
   if (found != s.entries.end() && has_ended(s, found->second)) {
@@ -50,10 +51,11 @@ store::set_result store::try_set(shard& s, bytes key, value& fresh, const set_op
   return set_result::stored;
 }
 
-bool store::add(shard& s, bytes key, value& fresh, std::size_t cost) {
+bool store::add(shard& s, const hashed_key& key, content& fresh, std::size_t cost) {
   if (!hold(cost, 0)) return false;
   try {
-    s.entries.emplace(key, entry{std::move(fresh), s.ends.end()});
+    entry e{std::string(fresh.large ? bytes() : fresh.text), fresh.large, s.ends.end()};
+    s.entries.emplace(key.text, std::move(e));
   } catch (...) {
     held_.fetch_sub(cost, std::memory_order_relaxed);
     throw;
@@ -68,10 +70,12 @@ void store::remove(shard& s, const position& which) {
 }
 
 void store::remove_ended(shard& s) {
-  while (!s.ends.empty() && s.ends.begin()->first <= clock_.now()) remove(s, s.entries.find(s.ends.begin()->second));
+  while (!s.ends.empty() && s.ends.begin()->first <= clock_.now())
+    remove(s, s.entries.find(hashed_key(s.ends.begin()->second)));
 }
 
-bool store::erase(bytes key) {
+bool store::erase(bytes text) {
+  const hashed_key key(text);
   shard& s = shard_of(key);
   const std::lock_guard lock(s.mutex);
   const auto found = s.entries.find(key);
@@ -91,22 +95,27 @@ void store::clear() {
   }
 }
 
-std::pair<std::int64_t, store::increment_error> store::increment(bytes key, std::int64_t by) {
+std::pair<std::int64_t, store::increment_error> store::increment(bytes text, std::int64_t by) {
+  const hashed_key key(text);
   shard& s = shard_of(key);
   const std::lock_guard lock(s.mutex);
   const auto found = s.entries.find(key);
   const bool is_new = found == s.entries.end() || has_ended(s, found->second);
-  const auto before = is_new ? std::optional<std::int64_t>(0) : to_integer(*found->second.data);
+  const auto before =
+      is_new ? std::optional<std::int64_t>(0) : to_integer(found->second.large ? bytes() : bytes(found->second.small));
   if (!before) return {0, increment_error::not_a_number};
   std::int64_t after = 0;
   if (__builtin_add_overflow(*before, by, &after)) return {0, increment_error::overflow};
-  value fresh = std::make_shared<const std::string>(std::to_string(after));
+  const std::string number = std::to_string(after);
   if (is_new) {
+    content fresh(number);
     if (!put(s, key, fresh)) return {0, increment_error::store_full};
     return {after, increment_error::none};
   }
-  if (!hold(fresh->size(), found->second.data->size())) return {0, increment_error::store_full};
-  found->second.data.swap(fresh);  // the lifetime remains
+  std::string& held = found->second.small;
+  held.reserve(number.size());
+  if (!hold(number.size(), held.size())) return {0, increment_error::store_full};
+  held.assign(number);  // the lifetime remains
   return {after, increment_error::none};
 }
 

@@ -30,36 +30,57 @@ struct set_options {
   std::optional<quintet::duration> lifetime{};
 };
 
-/// [any thread] Values are immutable and replaced as a whole, so a reader needs the lock only to copy a pointer. A
-/// reply to a slow client therefore delays nobody else.
+/// A value as a reader gets it: a copy of a small one, a share of a larger one. False if there is none.
+class value {
+ public:
+  static constexpr std::size_t small = 64;  ///< bytes of the largest value that is copied
+  value() noexcept = default;
+  explicit value(quintet::shared_bytes large) noexcept : shared_(std::move(large)) {}
+  explicit value(bytes text) noexcept : size_(text.size()) { text.copy(copy_.data(), small); }
+
+  explicit operator bool() const noexcept { return shared_ || size_ != none; }
+  bytes operator*() const noexcept { return shared_ ? bytes(*shared_) : bytes(copy_.data(), size_); }
+  /// The owner of a large value; nullptr for a small one.
+  [[nodiscard]] quintet::shared_bytes& shared() noexcept { return shared_; }
+
+ private:
+  static constexpr std::size_t none = SIZE_MAX;
+  quintet::shared_bytes shared_;
+  std::size_t size_ = none;
+  std::array<char, small> copy_;
+};
+
+/// [any thread] A large value is immutable and replaced as a whole, so a reader needs the lock only to copy a pointer.
+/// A reply to a slow client therefore delays nobody else. A small value is overwritten in its place.
 class store {
  public:
-  using value = quintet::shared_bytes;
-
   /// `most`: limit of the bytes of all keys and values, plus `entry_cost` bytes per entry, and `timer_cost` per
   /// lifetime. The clock must outlive the store.
   explicit store(std::size_t most = SIZE_MAX, const quintet::clock& time = quintet::clock::system()) noexcept
       : most_(most), clock_(time) {}
   static constexpr std::size_t entry_cost = 128, timer_cost = 64;
 
-  /// Returns the value, or nullptr.
-  [[nodiscard]] value get(bytes key) {
+  /// Later changes of the key do not change the result.
+  [[nodiscard]] value get(bytes text) {
+    const hashed_key key(text);
     shard& s = shard_of(key);
     const std::lock_guard lock(s.mutex);
     const auto found = s.entries.find(key);
-    if (found == s.entries.end() || has_ended(s, found->second)) return nullptr;
-    return found->second.data;
+    if (found == s.entries.end() || has_ended(s, found->second)) return {};
+    const entry& e = found->second;
+    return e.large ? value(e.large) : value(e.small);
   }
 
   /// Stores a value without a lifetime. Returns false, without a change, if the store's limit would be exceeded.
-  bool set(bytes key, bytes to) {
-    value fresh = std::make_shared<const std::string>(to);
+  bool set(bytes text, bytes to) {
+    const hashed_key key(text);
+    content fresh(to);
     shard& s = shard_of(key);
     {
       const std::lock_guard lock(s.mutex);
-      if (put(s, key, fresh)) return true;  // the old value is destroyed after the lock is released
+      if (put(s, key, fresh)) return true;  // a large old value is destroyed after the lock is released
     }
-    return set(key, to, {}) == set_result::stored;
+    return set(text, to, {}) == set_result::stored;
   }
 
   enum class set_result { stored, condition_failed, store_full };
@@ -86,15 +107,32 @@ class store {
   [[nodiscard]] std::size_t fullest_bucket();
 
  private:
-  /// Allows lookups by a view, without a std::string.
+  /// A key and its hash, which chooses the shard, and the bucket within the shard.
+  struct hashed_key {
+    explicit hashed_key(bytes key) noexcept : text(key), hash(keyed_hash(key)) {}
+    bytes text;
+    std::uint64_t hash;
+    friend bool operator==(const hashed_key& a, bytes b) noexcept { return a.text == b; }
+  };
+  /// Allows lookups without a std::string.
   struct hash {
     using is_transparent = void;
     std::size_t operator()(bytes key) const noexcept { return keyed_hash(key); }
+    std::size_t operator()(const hashed_key& key) const noexcept { return key.hash; }
+  };
+  /// A value to be stored. Its memory is allocated before the lock is taken.
+  struct content {
+    explicit content(bytes to)
+        : text(to), large(text.size() > value::small ? std::make_shared<const std::string>(text) : nullptr) {}
+    bytes text;
+    quintet::shared_bytes large;
   };
   using timers = std::multimap<quintet::time_point, bytes>;  // ends of lifetimes, and the keys in `entries`
   struct entry {
-    value data;
-    timers::iterator end;  // timers.end(): it has no lifetime
+    std::string small;            // up to value::small bytes
+    quintet::shared_bytes large;  // or more
+    timers::iterator end;         // timers.end(): it has no lifetime
+    [[nodiscard]] std::size_t size() const noexcept { return large ? large->size() : small.size(); }
   };
   struct alignas(64) shard {
     std::mutex mutex;
@@ -108,32 +146,39 @@ class store {
     return e.end != s.ends.end() && e.end->first <= clock_.now();
   }
   [[nodiscard]] static std::size_t cost(const shard& s, const position& of) noexcept {
-    return of->first.size() + of->second.data->size() + entry_cost + (of->second.end == s.ends.end() ? 0 : timer_cost);
+    return of->first.size() + of->second.size() + entry_cost + (of->second.end == s.ends.end() ? 0 : timer_cost);
   }
-  /// On success `fresh` becomes the replaced value, if there was one.
-  bool put(shard& s, bytes key, value& fresh) {
+  /// On success `fresh` holds the replaced value, if that was large.
+  bool put(shard& s, const hashed_key& key, content& fresh) {
     const auto found = s.entries.find(key);
-    const std::size_t after = key.size() + fresh->size() + entry_cost;
+    const std::size_t after = key.text.size() + fresh.text.size() + entry_cost;
     if (found == s.entries.end()) return add(s, key, fresh, after);
+    entry& e = found->second;
+    if (!fresh.large) e.small.reserve(fresh.text.size());  // may throw, so it comes before the effect
     if (!hold(after, cost(s, found))) return false;
-    if (found->second.end != s.ends.end()) s.ends.erase(std::exchange(found->second.end, s.ends.end()));
-    found->second.data.swap(fresh);
+    if (e.end != s.ends.end()) s.ends.erase(std::exchange(e.end, s.ends.end()));
+    if (fresh.large)
+      std::string().swap(e.small);
+    else
+      e.small.assign(fresh.text);
+    e.large.swap(fresh.large);
     return true;
   }
-  bool add(shard& s, bytes key, value& fresh, std::size_t cost);
+  bool add(shard& s, const hashed_key& key, content& fresh, std::size_t cost);
   void remove(shard& s, const position& which);
   void remove_ended(shard& s);
-  set_result try_set(shard& s, bytes key, value& fresh, const set_options& options);
+  set_result try_set(shard& s, const hashed_key& key, content& fresh, const set_options& options);
 
   // A change that does not make an entry larger always succeeds.
   bool hold(std::size_t more, std::size_t less) noexcept {
+    if (more == less) return true;
     const std::size_t held = held_.fetch_add(more - less, std::memory_order_relaxed) + more - less;
     if (more <= less || held <= most_) return true;
     held_.fetch_sub(more - less, std::memory_order_relaxed);
     return false;
   }
   // Uses the hash's upper bits; the lower ones choose the bucket within the shard.
-  shard& shard_of(bytes key) noexcept { return shards_[hash()(key) >> 58]; }
+  shard& shard_of(const hashed_key& key) noexcept { return shards_[key.hash >> 58U]; }
 
   const std::size_t most_;
   const quintet::clock& clock_;

@@ -45,6 +45,14 @@ BOOST_AUTO_TEST_CASE(commands_for_keys) {
         "+OK\r\n+OK\r\n:2\r\n+OK\r\n:0\r\n-ERR syntax error\r\n");
 }
 
+BOOST_AUTO_TEST_CASE(names_of_commands_are_taken_whole_and_in_any_case) {
+  check("sEt k v\r\nGeT k\r\nExIsTs k\r\nFLUSHall\r\ncommand COUNT\r\nINFO none\r\n",
+        "+OK\r\n$1\r\nv\r\n:1\r\n+OK\r\n:17\r\n$0\r\n\r\n");
+  for (const std::string name : {"GE", "GETS", "xget", "xflushall", "flushallx", "g%t", "\7et", "GET\1"})
+    check(name + " k\r\n", "-ERR unknown command '" + name + "', with args beginning with: 'k' \r\n");
+  check("*1\r\n$0\r\n\r\n", "-ERR unknown command '', with args beginning with: \r\n");
+}
+
 const std::string hello_2 =
                       "*14\r\n$6\r\nserver\r\n$10\r\nquintet-kv\r\n$7\r\nversion\r\n$5\r\n0.1.0\r\n$5\r\nproto\r\n:"
                       "2\r\n$2\r\nid\r\n:",

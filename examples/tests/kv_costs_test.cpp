@@ -16,6 +16,7 @@ using costs::exchange;
 
 BOOST_AUTO_TEST_CASE(answering_does_not_allocate) {
   const std::array exchanges{exchange{"PING\r\n", "+PONG\r\n"}, exchange{"*1\r\n$4\r\nPING\r\n", "+PONG\r\n"},
+                             exchange{"*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$5\r\nvalue\r\n", "+OK\r\n"},
                              exchange{"*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", "$5\r\nvalue\r\n"}};
   kv::store store;
   store.set("key", "value");

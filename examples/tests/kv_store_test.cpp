@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(keys_of_one_hash_do_not_share_a_bucket) {
   kv::store store;
   for (std::size_t n = 0; n < key_count; ++n) store.set(colliding_key(n), "value");
   BOOST_TEST(store.fullest_bucket() <= handful);
-  for (std::size_t n = 0; n < key_count; ++n) BOOST_TEST_REQUIRE(store.get(colliding_key(n)) != nullptr);
+  for (std::size_t n = 0; n < key_count; ++n) BOOST_TEST_REQUIRE(bool(store.get(colliding_key(n))));
 }
 
 BOOST_AUTO_TEST_CASE(similar_keys_do_not_share_a_bucket) {
@@ -70,6 +70,29 @@ BOOST_AUTO_TEST_CASE(the_store_holds_no_more_than_it_may) {
   BOOST_TEST(!store.erase("a"));
   for (int i = 0; i < 10; ++i) BOOST_TEST(store.erase(std::to_string(i)));
   BOOST_TEST(store.held() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_keeps_what_it_has_got_whatever_follows) {
+  constexpr std::size_t small = kv::value::small;
+  kv::store store;
+  std::string earlier = "first";
+  store.set("key", earlier);
+  for (const std::size_t size :
+       {std::size_t{3}, small, small + 1, std::size_t{0}, 3 * small, 2 * small, small, small}) {
+    const kv::value read = store.get("key");
+    const std::string next(size, static_cast<char>('a' + size % 26));
+    store.set("key", next);
+    BOOST_TEST(*read == earlier);
+    BOOST_TEST(*store.get("key") == next);
+    BOOST_TEST(store.held() == kv::store::entry_cost + 3 + size);
+    earlier = next;
+  }
+  store.set("key", "41");
+  const kv::value number = store.get("key");
+  BOOST_TEST((store.increment("key").first == 42));
+  BOOST_TEST(*number == "41");
+  store.set("key", std::string(2 * small, '1'));
+  BOOST_TEST((store.increment("key").second == kv::store::increment_error::not_a_number));
 }
 
 struct timed {

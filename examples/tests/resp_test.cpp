@@ -124,11 +124,12 @@ BOOST_AUTO_TEST_CASE(incomplete) {
 
 BOOST_AUTO_TEST_CASE(malformed) {
   const std::string count = "!Protocol error: invalid multibulk length", size = "!Protocol error: invalid bulk length";
-  for (const char* text :
-       {"*a\r\n", "*\r\n", "*1 \r\n", "*+1\r\n", "*01\r\n", "*1\rx", "*99999999999999999999\r\n", "*5\r\n"})
+  for (const char* text : {"*a\r\n", "*\r\n", "*1 \r\n", "*+1\r\n", "*01\r\n", "*1\rx", "*999999999999999999\r\n",
+                           "*9999999999999999999\r\n", "*99999999999999999999\r\n", "*5\r\n"})
     check(text, {count});
   for (const char* text : {"*1\r\n$a\r\n", "*1\r\n$\r\n", "*1\r\n$-1\r\n", "*1\r\n$+1\r\n", "*1\r\n$-0\r\n",
-                           "*1\r\n$1\rx", "*1\r\n$99999999999999999999\r\n", "*1\r\n$11\r\n"})
+                           "*1\r\n$00\r\n", "*1\r\n$1\rx", "*1\r\n$1\nx\r\n", "*1\r\n$9999999999999999999\r\n",
+                           "*1\r\n$99999999999999999999\r\n", "*1\r\n$11\r\n"})
     check(text, {size});
   check("*1\r\nPING\r\n", {"!Protocol error: expected '$', got 'P'"});
   check("*1\r\n\r\n", {"!Protocol error: expected '$', got ' '"});

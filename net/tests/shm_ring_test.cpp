@@ -65,6 +65,27 @@ BOOST_AUTO_TEST_CASE(all_of_the_memory_is_used_and_nothing_beyond_it) {
   }
 }
 
+// Some distances are slow for memcpy, so that these bytes are copied in pieces.
+BOOST_AUTO_TEST_CASE(bytes_arrive_whole_whatever_their_distance_within_a_page) {
+  ring r;
+  std::vector<char> place(3 * size);
+  const std::string all = text_of(size, 7);
+  std::size_t at = 0;
+  for (std::size_t distance = 0; distance < 20; ++distance) {
+    const std::size_t count = size - distance * 101;
+    const std::size_t offset = static_cast<std::size_t>(&r.memory[at % size] + distance - place.data()) % size;
+    BOOST_TEST_REQUIRE(r.producer.copy_in(0, bytes(all).substr(0, count)) == count);
+    (void)r.producer.commit(count);
+    place.assign(3 * size, '#');
+    BOOST_TEST(r.consumer.copy_out(std::span(place).subspan(offset, count)) == count);
+    (void)r.consumer.release(count);
+    BOOST_TEST((bytes(place.data() + offset, count) == bytes(all).substr(0, count)), distance);
+    BOOST_TEST(bytes(place.data(), offset) == std::string(offset, '#'));
+    BOOST_TEST(place[offset + count] == '#');
+    at += count;
+  }
+}
+
 BOOST_AUTO_TEST_CASE(several_pieces_are_published_together) {
   ring r;
   std::size_t sent = r.producer.copy_in(0, "one ");
