@@ -136,18 +136,14 @@ struct world {
 
 bus::hello hello_from(world& w, fuzz::input& in) {
   const std::uint8_t what = in.byte(), epoch = in.byte(), known = in.byte();
-  const bool is_in_memory = (known & 0x40U) != 0;
   return {.id = 1U + what % 16U,  // may be the node's own, and that of the honest peer
           .target = what & 0x80U ? 2U : w.node.id(),
           .epoch = epoch & 0x80U ? fuzz::honest_peer::epoch : epoch % 4U,
           .known_epoch = known & 0x80U ? w.honest.node_epoch() : known % 2U,
           .received = in.byte() % 4U,
           .max_message = what & 0x40U ? 0U : static_cast<std::uint32_t>(max_message),
-          .route = what & 0x20U   ? bus_route{9}
-                   : is_in_memory ? bus_route::shm
-                                  : bus_route::tcp,
-          .is_pinned = (what & 0x10U) != 0,
-          .is_unchecked = is_in_memory};
+          .route = static_cast<bus_route>(what & 0x20U ? 9U : 3U),
+          .is_pinned = (what & 0x10U) != 0};
 }
 
 std::string frame_from(world& w, fuzz::input& in) {

@@ -137,10 +137,10 @@ class honest_peer {
       net_.send(c.handle, bus::encode(bus::frame_type::acknowledge, received_).data());
       return true;
     }
-    if (body.size() != sizeof(std::uint64_t)) return true;  // a routed message
-    const auto number = bus::load<std::uint64_t>(body);
-    if (h.type == bus::frame_type::acknowledge) acknowledge(number);
-    if (h.type == bus::frame_type::resend && current_ == &c) write_from(number);
+    const auto number = bus::decode_number(body);
+    if (!number) return true;  // a routed message
+    if (h.type == bus::frame_type::acknowledge) acknowledge(*number);
+    if (h.type == bus::frame_type::resend && current_ == &c) write_from(*number);
     return true;
   }
   bool greeted(connection& c, const std::optional<bus::hello>& h) {

@@ -39,8 +39,7 @@ hello link::make_hello(bus_route route) const noexcept {
           .received = received_,
           .max_message = static_cast<std::uint32_t>(node_.options().max_message),
           .route = route,
-          .is_pinned = pinned_.has_value(),
-          .is_unchecked = route <= bus_route::shm && !node_.options().checksums_in_memory};
+          .is_pinned = pinned_.has_value()};
 }
 
 // A hello of another epoch may have waited for longer than its sender has lived. So it changes nothing before the start
@@ -88,7 +87,6 @@ void link::forget_predecessor(std::uint64_t epoch) noexcept {
 void link::replace_current(wire& w) noexcept {
   if (pending_ == &w) pending_ = nullptr;
   if (arriving_ == &w) arriving_ = nullptr;
-  complete_frames_for(w);
   wire* const old = std::exchange(current_, &w);
   node_.counters().connections.add();
   if (last_route_ && !old) node_.counters().reconnects.add();
@@ -122,7 +120,6 @@ void link::on_lost(wire& w) noexcept {
 }
 
 void link::continue_on(wire& w) noexcept try {
-  complete_frames_for(w);
   w.request_flush();
   last_route_ = w.route();
   dialer_.established(w.route());

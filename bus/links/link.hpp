@@ -92,10 +92,6 @@ class link final : public wire_user, private dialer_user {
   void forget_predecessor(std::uint64_t epoch) noexcept;
   void replace_current(wire& w) noexcept;
   void continue_on(wire& w) noexcept;
-  /// Frames that were queued for another route may lack the checksums that this wire needs.
-  void complete_frames_for(const wire& w) noexcept {
-    if (w.is_checked() && last_route_ <= bus_route::shm) out_.add_checksums();
-  }
   void send_parked() noexcept;
   void complete(std::uint64_t up_to, error_code why) noexcept;
 
@@ -127,7 +123,7 @@ class link final : public wire_user, private dialer_user {
   if (!before.empty()) std::memcpy(at, before.data(), before.size());
   std::memcpy(at + before.size(), payload.data(), payload.size());
   h.sequence = static_cast<std::uint32_t>(out_.last() + 1);
-  seal(place, h, body, !current_ || current_->is_checked());
+  seal(place, h, body);
   if (current_) current_->request_flush();  // may throw, so it comes before the effect
   out_.commit(size);
   return {};

@@ -94,7 +94,6 @@ struct bus_options {
 
   // The loop.
   bool shared_memory = true;           ///< offers shared memory beside Unix addresses, and asks for it
-  bool checksums_in_memory = false;    ///< over mem and shm too; it is enough that one node of a link asks for them
   std::size_t ring_size = 256 * 1024;  ///< of each direction of a connection over shared memory
   /// Connections over shared memory that share one file in memory, see shared_memory_options. So N nodes that are all
   /// linked have at most N files.

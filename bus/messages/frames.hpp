@@ -62,7 +62,6 @@ struct hello {
   std::uint32_t max_message;  ///< of the sender
   bus_route route;            ///< as the connecting side knows it
   bool is_pinned;             ///< the sender was told to use this route
-  bool is_unchecked = false;  ///< the sender needs no checksums on this connection; they are left out if both say so
 };
 constexpr std::size_t hello_size = 56;
 
@@ -77,25 +76,20 @@ inline void store(char* to, T value) noexcept {
   std::memcpy(to, raw.data(), raw.size());
 }
 
+/// Writes what precedes the body of `body` bytes at `place + prefix_size + header_size`, which is there already.
+inline void seal(char* place, const frame_header& h, std::size_t body) noexcept {
+  char* const header = place + prefix_size;
+  store(header, std::uint64_t{static_cast<std::uint8_t>(h.type)} | std::uint64_t{h.flags} << 8U |
+                    std::uint64_t{h.hops} << 16U | std::uint64_t{h.sequence} << 32U);
+  const auto length = static_cast<std::uint32_t>(4 + header_size + body);
+  const auto sum = static_cast<std::uint32_t>(checksum({header, header_size + body}));
+  const auto prefix = encode_number<prefix_size, std::endian::big>(std::uint64_t{length} << 32U | sum);
+  std::memcpy(place, prefix.data(), prefix.size());
+}
+
 /// Returns the size of the whole frame that begins here, as seal() has written it.
 [[nodiscard]] inline std::size_t sealed_size(const char* place) noexcept {
   return 4 + quintet::decode_number<4, std::endian::big>({place, 4});
-}
-
-/// Writes the checksum of a frame that has all but that.
-inline void add_checksum(char* place) noexcept {
-  const std::uint64_t all = checksum({place + prefix_size, sealed_size(place) - prefix_size});
-  const auto sum = encode_number<4, std::endian::big>(static_cast<std::uint32_t>(all));
-  std::memcpy(place + 4, sum.data(), sum.size());
-}
-
-/// Writes what precedes the body of `body` bytes at `place + prefix_size + header_size`, which is there already.
-inline void seal(char* place, const frame_header& h, std::size_t body, bool is_checked = true) noexcept {
-  store(place + prefix_size, std::uint64_t{static_cast<std::uint8_t>(h.type)} | std::uint64_t{h.flags} << 8U |
-                                 std::uint64_t{h.hops} << 16U | std::uint64_t{h.sequence} << 32U);
-  const auto prefix = encode_number<prefix_size, std::endian::big>(std::uint64_t{4 + header_size + body} << 32U);
-  std::memcpy(place, prefix.data(), prefix.size());
-  if (is_checked) add_checksum(place);
 }
 
 /// Returns nothing if `message` is too short for a header.
@@ -133,7 +127,6 @@ struct control_frame {
   store(body, hello::current_version);
   body[4] = static_cast<char>(h.route);
   body[5] = static_cast<char>(h.is_pinned);
-  body[6] = static_cast<char>(h.is_unchecked);
   store(body + 8, h.id);
   store(body + 16, h.target);
   store(body + 24, h.epoch);
@@ -154,15 +147,21 @@ struct control_frame {
   return f;
 }
 
-/// Returns nothing if the body is malformed. A hello's id and epoch are not 0.
+/// Return nothing if the body is malformed. A hello's id and epoch are not 0.
 [[nodiscard]] inline std::optional<hello> decode_hello(bytes body) noexcept {
   if (body.size() != hello_size || load<std::uint32_t>(body) != hello::current_version) return std::nullopt;
   const auto route = static_cast<unsigned char>(body[4]);
   if (route > static_cast<unsigned char>(bus_route::tcp)) return std::nullopt;
-  const auto at = [body](std::size_t place) { return load<std::uint64_t>(body.substr(place)); };
-  const auto most = static_cast<std::uint32_t>(at(48));
-  const hello h{at(8), at(16), at(24), at(32), at(40), most, bus_route{route}, body[5] != 0, body[6] != 0};
+  const hello h{load<std::uint64_t>(body.substr(8)),  load<std::uint64_t>(body.substr(16)),
+                load<std::uint64_t>(body.substr(24)), load<std::uint64_t>(body.substr(32)),
+                load<std::uint64_t>(body.substr(40)), load<std::uint32_t>(body.substr(48)),
+                static_cast<bus_route>(route),        body[5] != 0};
   return h.id != 0 && h.epoch != 0 ? std::optional(h) : std::nullopt;
+}
+
+[[nodiscard]] inline std::optional<std::uint64_t> decode_number(bytes body) noexcept {
+  if (body.size() != sizeof(std::uint64_t)) return std::nullopt;
+  return load<std::uint64_t>(body);
 }
 
 }  // namespace quintet::bus

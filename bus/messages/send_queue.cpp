@@ -29,11 +29,6 @@ void send_queue::acknowledge(std::uint64_t number) noexcept {
   }
 }
 
-void send_queue::add_checksums() noexcept {
-  for (numbered_chunk& c : chunks_)
-    for (std::size_t at = 0; at < c.used; at += sealed_size(c.data() + at)) add_checksum(c.data() + at);
-}
-
 send_queue::cursor send_queue::find(std::uint64_t number) const noexcept {
   std::size_t i = chunks_.size();
   while (i > 0 && chunks_[i - 1].first > number) --i;

@@ -68,8 +68,6 @@ class send_queue {
   /// Frees the chunks up to this message. The caller ensures that acknowledged() <= number <= last().
   void acknowledge(std::uint64_t number) noexcept;
   void drop_all() noexcept { acknowledge(last_); }
-  /// Writes the checksums that were left out, because the frames go to a checked wire.
-  void add_checksums() noexcept;
 
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint64_t acknowledged() const noexcept { return acknowledged_; }

@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(decoders_take_bytes_of_any_length_and_content) {
     bytes body = any;
     BOOST_TEST(bus::decode_header(any).has_value() == (any.size() >= 8));
     BOOST_TEST(bus::take_routing(body).has_value() == (any.size() >= bus::routing_size));
+    BOOST_TEST(bus::decode_number(any).has_value() == (any.size() == 8));
     if (const auto h = bus::decode_hello(any)) BOOST_TEST(any.size() == bus::hello_size);
   }
   bus::hello all{1, 2, 3, 4, 5, 6, bus_route::shm, true};
@@ -284,83 +285,6 @@ BOOST_AUTO_TEST_CASE(a_peer_that_never_greets_is_closed) {
   w.connect();
   w.send(hello_frame(9, 1).substr(0, 10));
   BOOST_TEST(w.until_closed());
-}
-
-// ---- Without checksums ----------------------------------------------------------------------------------------------
-
-std::string unchecked(std::string frame) { return frame.replace(4, 4, 4, '\0'); }
-
-bus::hello hello_over(bus_route route, bool is_unchecked, std::uint64_t known_epoch = 0) {
-  bus::hello h = usual_hello();
-  h.route = route;
-  h.is_unchecked = is_unchecked;
-  h.known_epoch = known_epoch;
-  return h;
-}
-std::string greeting_with(const bus::hello& h) { return text(h) + control(frame_type::start, 1); }
-
-BOOST_AUTO_TEST_CASE(in_memory_both_nodes_leave_checksums_out) {
-  for (const bus_route route : {bus_route::mem, bus_route::shm}) {
-    raw_world w;
-    w.connect();
-    w.send(greeting_with(hello_over(route, true)) + unchecked(message_frame(1, "one")));
-    BOOST_TEST(w.until([&] { return w.node.count == 1; }));
-    BOOST_TEST(!w.node.node.send(9, "mine"));
-    BOOST_TEST(w.until([&] { return w.has("mine"); }));
-    BOOST_TEST(w.hello()->is_unchecked);
-    BOOST_TEST(w.has(unchecked(message_frame(1, "mine"))));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(one_of_two_nodes_keeps_the_checksums) {
-  struct {
-    bus_route route;
-    bool peer_needs_none, node_wants;
-  } const all[]{{bus_route::tcp, true, false},
-                {bus_route::unix_socket, true, false},
-                {bus_route::shm, false, false},
-                {bus_route::shm, true, true}};
-  for (const auto& each : all) {
-    raw_world w({.checksums_in_memory = each.node_wants});
-    w.connect();
-    w.send(greeting_with(hello_over(each.route, each.peer_needs_none)));
-    BOOST_TEST(w.until([&] { return w.node.routes.size() == 1; }));
-    BOOST_TEST(!w.node.node.send(9, "mine"));
-    BOOST_TEST(w.until([&] { return w.has(message_frame(1, "mine")); }));
-    w.send(message_frame(1, "one") + unchecked(message_frame(2, "two")));
-    BOOST_TEST(w.until_closed());
-    BOOST_TEST(w.node.count == 1U);
-    BOOST_TEST(w.node.node.statistics().checksum_errors == 1U);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(messages_get_the_checksums_that_another_route_needs) {
-  raw_world w;
-  w.connect();
-  w.send(greeting_with(hello_over(bus_route::shm, true)));
-  BOOST_TEST(w.until([&] { return w.node.routes.size() == 1; }));
-  for (const char* payload : {"one", "two"}) BOOST_TEST(!w.node.node.send(9, payload));
-  BOOST_TEST(w.until([&] { return w.has(unchecked(message_frame(2, "two"))); }));
-  raw_connection other = w.another();
-  other.send(greeting_with(hello_over(bus_route::tcp, true, w.hello()->epoch)));
-  BOOST_TEST(w.until(other, [&] { return other.has(message_frame(1, "one") + message_frame(2, "two")); }));
-  BOOST_TEST(!w.node.node.send(9, "three"));
-  BOOST_TEST(w.until(other, [&] { return other.has(message_frame(3, "three")); }));
-}
-
-BOOST_AUTO_TEST_CASE(messages_get_the_checksums_that_the_wire_before_needs) {
-  raw_world w;
-  w.connect();
-  w.send(greeting);
-  BOOST_TEST(w.until([&] { return w.node.routes.size() == 1; }));
-  {
-    raw_connection second = w.another();
-    second.send(greeting_with(hello_over(bus_route::shm, true, w.hello()->epoch)));
-    BOOST_TEST(w.until(second, [&] { return w.node.routes.size() == 2; }));
-    BOOST_TEST(!w.node.node.send(9, "one"));
-    BOOST_TEST(w.until(second, [&] { return second.has(unchecked(message_frame(1, "one"))); }));
-  }
-  BOOST_TEST(w.until([&] { return w.has(message_frame(1, "one")); }));
 }
 
 }  // namespace

@@ -123,7 +123,6 @@ BOOST_AUTO_TEST_CASE(two_hundred_changes_of_route_under_traffic_lose_double_and_
   BOOST_TEST(s.route_changes >= 150U);
   BOOST_TEST(s.resent > 0U);
   BOOST_TEST(s.malformed + t.malformed == 0U);
-  BOOST_TEST(s.checksum_errors + t.checksum_errors == 0U);
   BOOST_TEST(t.delivered == sent[0]);
 }
 

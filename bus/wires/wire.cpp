@@ -58,37 +58,34 @@ void wire::received(bytes in) {
   flush();
 }
 
-// The header, without which no frame is whole, is longer than the checksum.
-frame wire::next_frame(bytes in) {
-  if (is_checked_) return codec_.parse(in);
-  frame f = length_prefix<4>(codec_.max_size() + 4).parse(in);
-  f.message.remove_prefix(std::min<std::size_t>(f.message.size(), 4));
-  return f;
+void wire::parse(bytes in) {
+  while (!in.empty() && phase_ != phase::closed) {
+    if (partial_.empty()) {
+      const frame f = codec_.parse(in);
+      if (f.is != frame::state::incomplete) {
+        handle(f);
+        in.remove_prefix(f.size);
+        continue;
+      }
+      partial_needs_ = f.size;
+    }
+    const std::size_t count = std::min(in.size(), partial_needs_ - partial_.size());
+    partial_.append(in.substr(0, count));
+    in.remove_prefix(count);
+    if (partial_.size() == partial_needs_) handle_partial();
+  }
 }
 
 // The size of a frame is known when its prefix is complete.
-void wire::parse(bytes in) {
-  while (!in.empty() && phase_ != phase::closed) {
-    const bool is_kept = !partial_.empty();
-    if (is_kept) {
-      const std::size_t count = std::min(in.size(), partial_needs_ - partial_.size());
-      partial_.append(in.substr(0, count));
-      in.remove_prefix(count);
-    }
-    const frame f = next_frame(is_kept ? partial_.data() : in);
-    if (f.is == frame::state::incomplete) {
-      partial_needs_ = f.size;
-      if (!is_kept) return partial_.append(in);
-      continue;
-    }
-    handle(f);
-    if (!is_kept) {
-      in.remove_prefix(f.size);
-      continue;
-    }
-    node_.deliver();
-    partial_.clear();
+void wire::handle_partial() {
+  const frame f = codec_.parse(partial_.data());
+  if (f.is == frame::state::incomplete) {
+    partial_needs_ = f.size;
+    return;
   }
+  handle(f);
+  node_.deliver();
+  partial_.clear();
 }
 
 /// Returns whether this is the next message in sequence. False for duplicates after a reconnect, and for messages
@@ -147,20 +144,20 @@ void wire::handle_control(const frame_header& h, bytes body) {
                ? handle_hello(*said)
                : fail("a first frame that is no hello; all nodes need the same version of Quintet");
   }
-  if (body.size() != sizeof(std::uint64_t)) return fail("a control frame without a number");
-  const auto number = load<std::uint64_t>(body);
+  const auto number = decode_number(body);
+  if (!number) return fail("a control frame without a number");
   if ((phase_ == phase::open) == (h.type == frame_type::start))
     return fail("a second start frame, or another frame before the first");
   switch (h.type) {
     case frame_type::start:
-      if (number == 0) return fail("a start frame with number 0");
+      if (*number == 0) return fail("a start frame with number 0");
       phase_ = phase::open;
-      return user_->on_start(*this, number);
+      return user_->on_start(*this, *number);
     case frame_type::acknowledge:
-      if (!user_->acknowledged(number)) fail("an acknowledgement of a message that was not sent");
+      if (!user_->acknowledged(*number)) fail("an acknowledgement of a message that was not sent");
       return;
     case frame_type::resend:
-      return rewind(number, (h.flags & is_repeated) != 0);
+      return rewind(*number, (h.flags & is_repeated) != 0);
     default:
       return fail("a frame of an unknown type; all nodes need the same version of Quintet");
   }
@@ -182,7 +179,6 @@ void wire::handle_hello(const hello& h) {
   phase_ = phase::answered;
   codec_ = codec(length_prefix<4>(node_.options().max_message + largest_overhead), node_.options().max_checksum_errors);
   if (!is_dialed_) route_ = h.route;
-  is_checked_ = !h.is_unchecked || !u->make_hello(route_).is_unchecked;
   user_ = u;
   u->on_hello(*this, h);
 }

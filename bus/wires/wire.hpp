@@ -84,8 +84,6 @@ class wire {
 
   [[nodiscard]] bus_route route() const noexcept { return route_; }
   [[nodiscard]] bool is_dialed() const noexcept { return is_dialed_; }
-  /// Whether frames behind the hello have checksums.
-  [[nodiscard]] bool is_checked() const noexcept { return is_checked_; }
 
   /// Asks for the link's queue and acknowledgements to be written soon: once for all requests until then.
   void request_flush() {
@@ -127,7 +125,7 @@ class wire {
 
  private:
   void parse(bytes in);
-  [[nodiscard]] frame next_frame(bytes in);
+  void handle_partial();
   void handle(const frame& f);
   void handle_routed(const frame_header& h, bytes body);
   void handle_control(const frame_header& h, bytes body);
@@ -150,7 +148,6 @@ class wire {
   bus_route route_;
   phase phase_ = phase::greeting;
   const bool is_dialed_;
-  bool is_checked_ = true;
   bool flush_due_ = false;
   bool ack_due_ = false;
 };
