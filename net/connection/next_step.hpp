@@ -6,37 +6,38 @@
 
 namespace quintet::detail {
 
-/// The state of a connection at this moment, from connection_core::facts(). next_step() decides by it alone.
+/// The state of a connection at this moment, from connection_core::facts(). next_step() decides by it alone. No
+/// bit-fields: to assemble those takes 76 instructions more.
 struct connection_facts {
   // The end.
-  bool close_asked : 1 = false;  ///< close was requested, and not accepted yet
-  bool closing : 1 = false;      ///< close() was accepted: input is ignored
-  bool lingering : 1 = false;    ///< everything is sent and the peer was told
+  bool close_asked = false;  ///< close was requested, and not accepted yet
+  bool closing = false;      ///< close() was accepted: input is ignored
+  bool lingering = false;    ///< everything is sent and the peer was told
   // Messages from outside.
-  bool has_messages : 1 = false;  ///< messages not sorted yet
-  bool has_calls : 1 = false;     ///< messages that need the baton
+  bool has_messages = false;  ///< messages not sorted yet
+  bool has_calls = false;     ///< messages that need the baton
   // Output.
-  bool output_waits : 1 = false;    ///< the kernel has not taken all output
-  bool must_shut_down : 1 = false;  ///< shutdown_send() was called, and the peer was not told yet
-  bool wants_writable : 1 = false;  ///< on_writable comes before more input
-  bool below_low_watermark : 1 = false;
-  bool is_scheduled : 1 = false;        ///< on_writable is in the loop's fair queue
-  bool output_holds_input : 1 = false;  ///< above the high watermark, and the policy is overflow_policy::pause
+  bool output_waits = false;    ///< the kernel has not taken all output
+  bool must_shut_down = false;  ///< shutdown_send() was called, and the peer was not told yet
+  bool wants_writable = false;  ///< on_writable comes before more input
+  bool below_low_watermark = false;
+  bool is_scheduled = false;        ///< on_writable is in the loop's fair queue
+  bool output_holds_input = false;  ///< above the high watermark, and the policy is overflow_policy::pause
   // Another loop.
-  bool may_migrate : 1 = false;  ///< another loop is named, and nothing holds the connection here
+  bool may_migrate = false;  ///< another loop is named, and nothing holds the connection here
   // Input.
-  bool has_unseen_input : 1 = false;  ///< input that the handler has not seen
-  bool holds_input : 1 = false;       ///< paused by the handler, throttled, or behind output
-  bool reading_differs : 1 = false;   ///< the engine reads and should not, or the reverse
+  bool has_unseen_input = false;  ///< input that the handler has not seen
+  bool holds_input = false;       ///< paused by the handler, throttled, or behind output
+  bool reading_differs = false;   ///< the engine reads and should not, or the reverse
   // The end of input.
-  bool drain_is_over : 1 = false;   ///< everything received before draining began was delivered, or the handler pauses
-  bool peer_ended : 1 = false;      ///< the peer has finished sending, and everything was delivered
-  bool peer_was_reset : 1 = false;  ///< nothing more will arrive, and there is nobody to reply to
-  bool may_end : 1 = false;         ///< this side is not half-open, or has shut down sending
+  bool drain_is_over = false;   ///< everything received before draining began was delivered, or the handler pauses
+  bool peer_ended = false;      ///< the peer has finished sending, and everything was delivered
+  bool peer_was_reset = false;  ///< nothing more will arrive, and there is nobody to reply to
+  bool may_end = false;         ///< this side is not half-open, or has shut down sending
   // The handler.
-  bool keeps_baton : 1 = false;      ///< a coroutine: its reads return the end
-  bool on_drain_is_due : 1 = false;  ///< on_drain exists and has not run yet
-  bool on_read_eof_is_due : 1 = false;
+  bool keeps_baton = false;      ///< a coroutine: its reads return the end
+  bool on_drain_is_due = false;  ///< on_drain exists and has not run yet
+  bool on_read_eof_is_due = false;
 };
 
 /// Each step removes its own cause, hands the baton out, or ends the connection. So the steps terminate.
