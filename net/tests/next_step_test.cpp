@@ -189,8 +189,9 @@ BOOST_AUTO_TEST_CASE(it_waits_only_for_events) {
     const bool waits_for_room =
         (f.wants_writable && (!f.below_low_watermark || f.is_scheduled)) || f.output_holds_input;
     const bool may_end = f.on_read_eof_is_due || (f.may_end && !f.output_waits);
+    const bool is_reset = f.peer_was_reset && f.has_unseen_input;  // until held input can be delivered
     const bool waits_for_peer = !f.may_migrate && !(f.has_unseen_input && !f.holds_input) && !f.reading_differs &&
-                                !f.drain_is_over && !(f.peer_ended && (f.keeps_baton || may_end));
+                                !f.drain_is_over && !(f.peer_ended && !is_reset && (f.keeps_baton || may_end));
     const bool has_work =
         f.close_asked || (!f.closing && (f.has_messages || f.has_calls || (f.must_shut_down && !f.output_waits)));
     idle += has_work || !(closes || waits_for_room || waits_for_peer);
