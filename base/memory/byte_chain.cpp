@@ -115,21 +115,23 @@ void byte_chain::release() noexcept {
   last_ = nullptr;
 }
 
-chunk_cache::chunk_cache(std::size_t in_advance) {
+std::size_t chunk_cache::chunks_for(std::size_t size) noexcept {
   constexpr std::size_t room = sizeof(byte_chain::storage_chunk::storage);
-  const std::size_t count = in_advance / room + (in_advance % room > 0);
-  spares_.reserve(std::max(count, spare_chunks));
-  while (spares_.size() < count) spares_.emplace_back(new byte_chain::storage_chunk);
+  return size / room + (size % room > 0);
 }
 
-byte_chain::storage_chunk* chunk_cache::try_take() noexcept {
-  return spares_.empty() ? new (std::nothrow) byte_chain::storage_chunk : take_spare().release();
+chunk_cache::chunk_cache(std::size_t in_advance, surplus_watcher* watcher)
+    : spares_(std::max(chunks_for(in_advance), spare_chunks), watcher) {
+  while (spares_.size() < chunks_for(in_advance)) spares_.push(new byte_chain::storage_chunk);
 }
 
-void chunk_cache::put_spare(byte_chain::storage_chunk* c) noexcept {
-  if (spares_.size() == spares_.capacity()) return delete c;
-  spares_.emplace_back(c);
+chunk_cache::storage chunk_cache::take() {
+  byte_chain::storage_chunk* const spare = try_take();
+  if (!spare) throw std::bad_alloc();
+  return storage(spare);
 }
+
+byte_chain::storage_chunk* chunk_cache::try_make() noexcept { return new (std::nothrow) byte_chain::storage_chunk; }
 
 void chunk_cache::recycle_all(byte_chain& chain) noexcept {
   using chunk = byte_chain::chunk;

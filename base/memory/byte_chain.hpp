@@ -15,7 +15,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace quintet {
 
@@ -122,16 +121,13 @@ inline void byte_chain::chunk::fill(bytes more) noexcept {
   end += more.size();
 }
 
-/// Spare chunks of one loop. Hands out the last one used, still warm in the processor's caches. Not synchronised.
+/// The spare chunks of one loop. Not synchronised.
 class chunk_cache {
  public:
-  static constexpr std::size_t spare_chunks = 64;  ///< kept at most, unless more are allocated in advance
+  static constexpr std::size_t spare_chunks = 64;  ///< kept in any case; more if they are allocated in advance
 
   /// Allocates chunks for `in_advance` bytes, and keeps as many. Throws std::bad_alloc.
-  explicit chunk_cache(std::size_t in_advance = 0);
-  chunk_cache(const chunk_cache&) = delete;
-  chunk_cache& operator=(const chunk_cache&) = delete;
-  ~chunk_cache() { delete hot_; }
+  explicit chunk_cache(std::size_t in_advance = 0, surplus_watcher* watcher = nullptr);
 
   /// Gives a chunk to a chain that has none. Throws std::bad_alloc.
   void allocate(byte_chain& chain) {
@@ -139,8 +135,7 @@ class chunk_cache {
   }
   /// The same; without memory the chain stays without a chunk.
   void try_allocate(byte_chain& chain) noexcept {
-    if (chain.last_) return;
-    chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
+    if (!chain.last_) chain.last_ = try_take();
   }
   /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
@@ -153,31 +148,26 @@ class chunk_cache {
   void recycle_one_piece(byte_chain& chain) noexcept {
     put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
   }
+  /// See spare_stack.
+  bool trim() noexcept { return spares_.trim(); }
 
  private:
   friend class byte_chain;
   void recycle_all(byte_chain& chain) noexcept;
   using storage = std::unique_ptr<byte_chain::storage_chunk>;
-  storage take() {
-    if (hot_) return storage(std::exchange(hot_, nullptr));
-    return spares_.empty() ? storage(new byte_chain::storage_chunk) : take_spare();
+  static std::size_t chunks_for(std::size_t size) noexcept;
+  storage take();
+  byte_chain::storage_chunk* try_take() noexcept {
+    byte_chain::storage_chunk* const spare = spares_.pop();
+    return spare ? spare : try_make();
   }
-  storage take_spare() noexcept {
-    storage last = std::move(spares_.back());
-    spares_.pop_back();
-    return last;
-  }
-  byte_chain::storage_chunk* try_take() noexcept;
+  static byte_chain::storage_chunk* try_make() noexcept;
   void put(byte_chain::storage_chunk* c) noexcept {  // it is, or was, alone in its chain
     c->rewind();
-    if (hot_) [[unlikely]]
-      return put_spare(c);
-    hot_ = c;
+    spares_.push(c);
   }
-  void put_spare(byte_chain::storage_chunk* c) noexcept;
 
-  byte_chain::storage_chunk* hot_ = nullptr;  // owned: the one used last
-  std::vector<storage> spares_;               // never above its capacity
+  spare_stack<byte_chain::storage_chunk> spares_;
 };
 
 }  // namespace quintet

@@ -62,7 +62,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       always_wake_(engine_->capabilities().blocking_send),
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),
-      chunks_(options.tuning.static_output) {
+      spares_(*this, options.tuning.static_output) {
   engine_->limit_receive(options.tuning.receive_size);
   if (engine_embedding* const embedded = engine_->embedding())
     embedded->on_descriptor_closing([this] {
