@@ -115,14 +115,10 @@ void byte_chain::release() noexcept {
   last_ = nullptr;
 }
 
-std::size_t chunk_cache::chunks_for(std::size_t size) noexcept {
-  constexpr std::size_t room = sizeof(byte_chain::storage_chunk::storage);
-  return size / room + (size % room > 0);
-}
-
 chunk_cache::chunk_cache(std::size_t in_advance, surplus_watcher* watcher)
-    : spares_(std::max(chunks_for(in_advance), spare_chunks), watcher) {
-  while (spares_.size() < chunks_for(in_advance)) spares_.push(new byte_chain::storage_chunk);
+    : spares_(std::max(in_advance / byte_chain::chunk_size + 1, spare_chunks), watcher) {
+  for (std::size_t held = 0; held < in_advance; held += byte_chain::chunk_size)
+    spares_.push(new byte_chain::storage_chunk);
 }
 
 chunk_cache::storage chunk_cache::take() {

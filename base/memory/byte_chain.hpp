@@ -27,7 +27,8 @@ class chunk_cache;
 /// No thread affinity of its own; a chunk_cache argument must belong to the caller's thread.
 class byte_chain {
  public:
-  static constexpr std::size_t chunk_size = 16 * 1024;  ///< bytes of memory of a chunk
+  /// Bytes that a chunk holds: a reply of 16 KiB with its header leaves in one piece.
+  static constexpr std::size_t chunk_size = 17 * 1024;
 
   byte_chain() noexcept = default;
   byte_chain(byte_chain&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
@@ -99,7 +100,7 @@ class byte_chain {
     }
     /// Only for a chunk that is alone in its chain.
     void rewind() noexcept { begin = end = storage.data(); }
-    std::array<char, chunk_size - sizeof(chunk)> storage;  // not initialised
+    std::array<char, chunk_size> storage;  // not initialised
   };
   struct reference_chunk : chunk {
     explicit reference_chunk(shared_bytes whole) noexcept : keeps(std::move(whole)) {}
@@ -155,7 +156,6 @@ class chunk_cache {
   friend class byte_chain;
   void recycle_all(byte_chain& chain) noexcept;
   using storage = std::unique_ptr<byte_chain::storage_chunk>;
-  static std::size_t chunks_for(std::size_t size) noexcept;
   storage take();
   byte_chain::storage_chunk* try_take() noexcept {
     byte_chain::storage_chunk* const spare = spares_.pop();
