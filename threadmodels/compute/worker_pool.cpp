@@ -115,7 +115,7 @@ duration worker_pool::next_check_in() const noexcept {
 }
 
 // Runs on a worker. Requires the lock, and releases it while the item runs.
-void worker_pool::run_next(worker& self, std::unique_lock<thin_mutex>& lock) noexcept {
+inline void worker_pool::run_next(worker& self) noexcept {
   work_item& item = pop_next(self);
   const bool counts = !self.runs_cheap;
   worker* woken = nullptr;
@@ -123,12 +123,12 @@ void worker_pool::run_next(worker& self, std::unique_lock<thin_mutex>& lock) noe
     ++busy_;
     if (!queue_.empty()) woken = wake_one_more(begun_at_, supervised::yes);  // the items behind it expected this worker
   }
-  lock.unlock();
+  mutex_.unlock();
   if (woken) woken->wake.post();
   if (counts) self.batons->post_all();
   item();
   if (pending_.load(std::memory_order_relaxed) == 0) self.batons->post_all();
-  lock.lock();
+  mutex_.lock();
   ++self.finished;
   self.runs_cheap = false;
   if (counts || std::exchange(self.stuck, false)) --busy_;
@@ -136,20 +136,23 @@ void worker_pool::run_next(worker& self, std::unique_lock<thin_mutex>& lock) noe
 
 // Reads the clock for an expensive item, for the first cheap one of those that were queued together, and for each item
 // during an overload.
-work_item& worker_pool::pop_next(worker& self) noexcept {
+inline work_item& worker_pool::pop_next(worker& self) noexcept {
   const time_point since = ages_.pop();
   work_item& item = *queue_.pop();
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   self.runs_cheap = is_cheap(item);
   if (!self.runs_cheap) --pending_long_;
-  if (!self.runs_cheap || since != last_checked_ || policy_.is_overloaded()) {
-    last_checked_ = since;
-    const time_point now = clock::system().now();
-    if (!self.runs_cheap) begun_at_ = now;
-    check_wait(item, since, now);
-    if (item.is_expired()) self.runs_cheap = true;
-  }
+  if (!self.runs_cheap || since != last_checked_ || policy_.is_overloaded()) [[unlikely]]
+    begin_checked(self, item, since);
   return item;
+}
+
+[[gnu::noinline]] void worker_pool::begin_checked(worker& self, work_item& item, time_point since) noexcept {
+  last_checked_ = since;
+  const time_point now = clock::system().now();
+  if (!self.runs_cheap) begun_at_ = now;
+  check_wait(item, since, now);
+  if (item.is_expired()) self.runs_cheap = true;
 }
 
 // A worker that still runs the cheap item of the last check counts as busy now, and its batons are posted.
@@ -224,7 +227,7 @@ void worker_pool::work(worker_list::iterator self, unsigned number) {
   std::minstd_rand random(number + 1);
   std::unique_lock lock(mutex_);
   self->batons = &finished;
-  while (wait_for_work(*self, lock, spin, random)) run_next(*self, lock);
+  while (!queue_.empty() || wait_for_work(*self, lock, spin, random)) run_next(*self);
   if (!stopping_) leave(self, lock);  // otherwise stop() joins it
 }
 

@@ -141,8 +141,9 @@ class worker_pool {
   void start_worker();
   void work(worker_list::iterator self, unsigned number);
   void leave(worker_list::iterator self, std::unique_lock<thin_mutex>& lock);
-  void run_next(worker& self, std::unique_lock<thin_mutex>& lock) noexcept;
+  void run_next(worker& self) noexcept;
   work_item& pop_next(worker& self) noexcept;
+  void begin_checked(worker& self, work_item& item, time_point since) noexcept;
   bool sleep(worker& self, std::unique_lock<thin_mutex>& lock, std::minstd_rand& random);
   bool wait_for_work(worker& self, std::unique_lock<thin_mutex>& lock, spin_budget& spin, std::minstd_rand& random);
   bool spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin);
