@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_buffer: contiguous bytes, appended at the back and consumed from the front. Counts copies where that is asked
-// for.
+// byte_buffer: contiguous bytes, appended at the back and consumed from the front; the spare ones of a loop. Counts
+// copies where that is asked for.
 #pragma once
 
 #include "../bytes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -150,7 +149,7 @@ class cached_buffer {
   [[nodiscard]] bool has_storage() const noexcept { return buffer_ != nullptr; }
 
   void append(bytes more) {
-    if (!buffer_) buffer_ = std::make_unique<byte_buffer>();
+    if (!buffer_) buffer_ = std::make_unique<linked_buffer>();
     buffer_->append(more);
   }
   /// Requires storage; see byte_buffer.
@@ -167,34 +166,123 @@ class cached_buffer {
 
  private:
   friend class buffer_cache;
-  std::unique_ptr<byte_buffer> buffer_;
+  struct linked_buffer : byte_buffer {
+    using byte_buffer::byte_buffer;
+    linked_buffer* next = nullptr;  // in a buffer_cache
+  };
+  std::unique_ptr<linked_buffer> buffer_;
 };
 
-/// A bounded stack of empty buffers: hands out the last one used, still warm in the cache. Not synchronised: it belongs
-/// to one loop.
+/// Is told when a stack begins to keep more than it always may. The watcher then calls trim() about once a second.
+class surplus_watcher {
+ public:
+  virtual void on_surplus() noexcept = 0;
+
+ protected:
+  ~surplus_watcher() = default;
+};
+
+/// Owns objects that are linked by their member `next`. Hands out the last one used, still warm in the processor's
+/// caches. A burst leaves all its objects here. trim() then frees half of those that were not needed since its last
+/// call. Not synchronised: it belongs to one loop.
+template <class T>
+class spare_stack {
+ public:
+  static constexpr std::size_t most = 1024;  ///< kept after a burst
+
+  /// Keeps `always` objects in any case, and without a watcher no more. One more is kept for the next use.
+  spare_stack(std::size_t always, surplus_watcher* watcher) noexcept
+      : always_(always), most_(watcher ? std::max(always, most) : always), watcher_(watcher) {}
+  spare_stack(const spare_stack&) = delete;
+  spare_stack& operator=(const spare_stack&) = delete;
+  ~spare_stack() {
+    delete hot_;
+    free_all_but(0);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] bool has_surplus() const noexcept { return count_ > always_; }
+  /// Returns an object that the caller then owns, or nullptr. The object is linked to itself.
+  [[nodiscard]] T* pop() noexcept {
+    if (hot_) [[likely]]
+      return std::exchange(hot_, nullptr);
+    return pop_other();
+  }
+  /// Takes ownership.
+  void push(T* spare) noexcept {
+    if (hot_) [[unlikely]]
+      return push_more(spare);
+    hot_ = spare;
+  }
+  /// Frees half of the objects that were not needed since the last call. Returns whether there may be others to free.
+  bool trim() noexcept {
+    const std::size_t unneeded = least_ > always_ ? least_ - always_ : 0;
+    free_all_but(count_ - (unneeded + 1) / 2);
+    least_ = count_;
+    return has_surplus();
+  }
+
+ private:
+  // Not inlined, so that the paths of a lone connection stay short.
+  [[gnu::noinline]] T* pop_other() noexcept {
+    if (!top_) return nullptr;
+    least_ = std::min(least_, --count_);
+    T* const taken = std::exchange(top_, static_cast<T*>(top_->next));
+    taken->next = taken;
+    return taken;
+  }
+  [[gnu::noinline]] void push_more(T* spare) noexcept {
+    T* const older = std::exchange(hot_, spare);
+    if (count_ == most_) return delete older;
+    older->next = std::exchange(top_, older);
+    if (++count_ == always_ + 1 && watcher_) watcher_->on_surplus();
+  }
+  void free_all_but(std::size_t kept) noexcept {
+    for (; count_ > kept; --count_) delete std::exchange(top_, static_cast<T*>(top_->next));
+  }
+
+  T* hot_ = nullptr;  // the one used last
+  T* top_ = nullptr;
+  std::size_t count_ = 0;  // without hot_
+  std::size_t least_ = 0;  // the lowest count_ since the last trim(), or a lower number
+  const std::size_t always_, most_;
+  surplus_watcher* const watcher_;
+};
+
+/// The empty buffers of one loop, for reuse. Not synchronised.
 class buffer_cache {
  public:
   static constexpr std::size_t initial_capacity = 4 * 1024;  ///< bytes, of a new buffer
   static constexpr std::size_t largest_kept = 256 * 1024;    ///< bytes; a larger buffer is freed
-  static constexpr std::size_t spare_buffers = 64;           ///< kept at most
+  static constexpr std::size_t largest_surplus = 16 * 1024;  ///< bytes; the same while there are spare_buffers
+  static constexpr std::size_t spare_buffers = 64;           ///< kept in any case
+
+  explicit buffer_cache(surplus_watcher* watcher = nullptr) noexcept : spares_(spare_buffers, watcher) {}
 
   /// Gives storage to a buffer that has none. Throws std::bad_alloc.
   void allocate(cached_buffer& b) {
     if (b.buffer_) return;
-    b.buffer_ = count_ ? std::move(spares_[--count_]) : std::make_unique<byte_buffer>(initial_capacity);
+    cached_buffer::linked_buffer* const spare = spares_.pop();
+    b.buffer_.reset(spare ? spare : new cached_buffer::linked_buffer(initial_capacity));
   }
   /// Takes the storage back and drops its content: the next owner, perhaps another connection, must never see it.
   void recycle(cached_buffer& b) noexcept {
     if (!b.buffer_) return;
-    std::unique_ptr<byte_buffer> storage = std::move(b.buffer_);
-    if (storage->capacity() > largest_kept || count_ == spare_buffers) return;
+    std::unique_ptr<cached_buffer::linked_buffer> storage = std::move(b.buffer_);
+    if (storage->capacity() > largest_surplus && is_too_large(storage->capacity())) [[unlikely]]
+      return;
     storage->clear();
-    spares_[count_++] = std::move(storage);
+    spares_.push(storage.release());
   }
+  /// See spare_stack.
+  bool trim() noexcept { return spares_.trim(); }
 
  private:
-  std::array<std::unique_ptr<byte_buffer>, spare_buffers> spares_;
-  std::size_t count_ = 0;
+  [[nodiscard]] bool is_too_large(std::size_t capacity) const noexcept {
+    return capacity > largest_kept || spares_.size() >= spare_buffers;
+  }
+
+  spare_stack<cached_buffer::linked_buffer> spares_;
 };
 
 }  // namespace quintet

@@ -115,24 +115,19 @@ void byte_chain::release() noexcept {
   last_ = nullptr;
 }
 
-chunk_cache::chunk_cache(std::size_t in_advance) {
-  constexpr std::size_t room = sizeof(byte_chain::storage_chunk::storage);
-  const std::size_t count = in_advance / room + (in_advance % room > 0);
-  spares_.reserve(std::max(count, spare_chunks));
-  while (spares_.size() < count) spares_.emplace_back(new byte_chain::storage_chunk);
+chunk_cache::chunk_cache(std::size_t in_advance, surplus_watcher* watcher)
+    : spares_(std::max(in_advance / byte_chain::chunk_size + 1, spare_chunks), watcher) {
+  for (std::size_t held = 0; held < in_advance; held += byte_chain::chunk_size)
+    spares_.push(new byte_chain::storage_chunk);
 }
 
-byte_chain::storage_chunk* chunk_cache::try_take() noexcept {
-  return spares_.empty() ? new (std::nothrow) byte_chain::storage_chunk : take_spare().release();
+chunk_cache::storage chunk_cache::take() {
+  byte_chain::storage_chunk* const spare = try_take();
+  if (!spare) throw std::bad_alloc();
+  return storage(spare);
 }
 
-void chunk_cache::put_back(byte_chain::chunk* c) noexcept { put(static_cast<byte_chain::storage_chunk*>(c)); }
-
-void chunk_cache::put_spare(byte_chain::storage_chunk* c) noexcept {
-  if (c == lent_) return;
-  if (spares_.size() == spares_.capacity()) return delete c;
-  spares_.emplace_back(c);
-}
+byte_chain::storage_chunk* chunk_cache::try_make() noexcept { return new (std::nothrow) byte_chain::storage_chunk; }
 
 void chunk_cache::recycle_all(byte_chain& chain) noexcept {
   using chunk = byte_chain::chunk;

@@ -15,7 +15,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace quintet {
 
@@ -28,7 +27,8 @@ class chunk_cache;
 /// No thread affinity of its own; a chunk_cache argument must belong to the caller's thread.
 class byte_chain {
  public:
-  static constexpr std::size_t chunk_size = 16 * 1024;  ///< bytes of memory of a chunk
+  /// Bytes that a chunk holds: a reply of 16 KiB with its header leaves in one piece.
+  static constexpr std::size_t chunk_size = 17 * 1024;
 
   byte_chain() noexcept = default;
   byte_chain(byte_chain&& other) noexcept : last_(std::exchange(other.last_, nullptr)) {}
@@ -102,7 +102,7 @@ class byte_chain {
     }
     /// Only for a chunk that is alone in its chain.
     void rewind() noexcept { begin = end = storage.data(); }
-    std::array<char, chunk_size - sizeof(chunk)> storage;  // not initialised
+    std::array<char, chunk_size> storage;  // not initialised
   };
   struct reference_chunk : chunk {
     explicit reference_chunk(shared_bytes whole) noexcept : keeps(std::move(whole)) {}
@@ -124,19 +124,13 @@ inline void byte_chain::chunk::fill(bytes more) noexcept {
   end += more.size();
 }
 
-/// Spare chunks of one loop. Hands out the last one used, still warm in the processor's caches. Not synchronised.
+/// The spare chunks of one loop. Not synchronised.
 class chunk_cache {
  public:
-  static constexpr std::size_t spare_chunks = 64;  ///< kept at most, unless more are allocated in advance
+  static constexpr std::size_t spare_chunks = 64;  ///< kept in any case; more if they are allocated in advance
 
   /// Allocates chunks for `in_advance` bytes, and keeps as many. Throws std::bad_alloc.
-  explicit chunk_cache(std::size_t in_advance = 0);
-  chunk_cache(const chunk_cache&) = delete;
-  chunk_cache& operator=(const chunk_cache&) = delete;
-  ~chunk_cache() {
-    delete hot_;
-    delete lent_;
-  }
+  explicit chunk_cache(std::size_t in_advance = 0, surplus_watcher* watcher = nullptr);
 
   /// Gives a chunk to a chain that has none. Throws std::bad_alloc.
   void allocate(byte_chain& chain) {
@@ -144,25 +138,24 @@ class chunk_cache {
   }
   /// The same; without memory the chain stays without a chunk.
   void try_allocate(byte_chain& chain) noexcept {
-    if (chain.last_) return;
-    chain.last_ = hot_ ? std::exchange(hot_, nullptr) : try_take();
+    if (!chain.last_) chain.last_ = try_take();
   }
   /// Lends a chain without a chunk always the same one, to only one chain at a time: cheaper than try_allocate().
   void lend(byte_chain& chain) noexcept {
     if (!lent_) [[unlikely]]
-      lent_ = try_take();
-    chain.last_ = lent_;
+      lent_.reset(try_make());
+    chain.last_ = lent_.get();
   }
   /// Takes it back with its content, of which nothing was consumed. The chain may meanwhile have another one.
   void take_back(byte_chain& chain) noexcept {
     byte_chain::chunk* const c = std::exchange(chain.last_, nullptr);
     c->end = c->begin;
-    if (c != lent_) [[unlikely]]
-      put_back(c);
+    if (c != lent_.get()) [[unlikely]]
+      spares_.push(static_cast<byte_chain::storage_chunk*>(c));
   }
   /// The chain may have it for good.
   void give_away(const byte_chain& chain) noexcept {
-    if (chain.last_ && chain.last_->next == lent_) lent_ = nullptr;
+    if (chain.last_ && chain.last_->next == lent_.get()) (void)lent_.release();  // NOLINT(bugprone-unused-return-value)
   }
   /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
@@ -175,33 +168,26 @@ class chunk_cache {
   void recycle_one_piece(byte_chain& chain) noexcept {
     put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
   }
+  /// See spare_stack.
+  bool trim() noexcept { return spares_.trim(); }
 
  private:
   friend class byte_chain;
   void recycle_all(byte_chain& chain) noexcept;
   using storage = std::unique_ptr<byte_chain::storage_chunk>;
-  storage take() {
-    if (hot_) return storage(std::exchange(hot_, nullptr));
-    return spares_.empty() ? storage(new byte_chain::storage_chunk) : take_spare();
+  storage take();
+  byte_chain::storage_chunk* try_take() noexcept {
+    byte_chain::storage_chunk* const spare = spares_.pop();
+    return spare ? spare : try_make();
   }
-  storage take_spare() noexcept {
-    storage last = std::move(spares_.back());
-    spares_.pop_back();
-    return last;
-  }
-  byte_chain::storage_chunk* try_take() noexcept;
-  void put_back(byte_chain::chunk* c) noexcept;
+  static byte_chain::storage_chunk* try_make() noexcept;
   void put(byte_chain::storage_chunk* c) noexcept {  // it is, or was, alone in its chain
     c->rewind();
-    if (hot_ || c == lent_) [[unlikely]]
-      return put_spare(c);
-    hot_ = c;
+    if (c != lent_.get()) spares_.push(c);
   }
-  void put_spare(byte_chain::storage_chunk* c) noexcept;
 
-  byte_chain::storage_chunk* hot_ = nullptr;   // owned: the one used last
-  byte_chain::storage_chunk* lent_ = nullptr;  // owned: of lend()
-  std::vector<storage> spares_;                // never above its capacity
+  spare_stack<byte_chain::storage_chunk> spares_;
+  storage lent_;  // of lend()
 };
 
 }  // namespace quintet

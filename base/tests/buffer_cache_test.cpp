@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// buffer_cache_test: storage is recycled, and is empty when it is reused; large and surplus storage is freed.
+// buffer_cache_test: storage is recycled, and is empty when it is reused; large and surplus storage is freed; spares
+// follow the need.
 #include <quintet/base/memory/byte_buffer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_that_has_grown_large_is_not_kept) {
   BOOST_TEST(next.size() == buffer_cache::initial_capacity);
 }
 
-// The cache keeps spare_buffers buffers, and no more.
+// Without a watcher, the cache keeps spare_buffers buffers and the one used last.
 BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
   constexpr std::size_t many = buffer_cache::spare_buffers + 10;
   buffer_cache cache;
@@ -127,7 +128,45 @@ BOOST_AUTO_TEST_CASE(the_number_of_spares_is_bounded) {
     b.append(std::string(buffer_cache::initial_capacity + 1, 'y'));  // moves the bytes only in new storage
     recycled += b.data().data() == before;
   }
-  BOOST_TEST(recycled == buffer_cache::spare_buffers);
+  BOOST_TEST(recycled == buffer_cache::spare_buffers + 1);
+}
+
+struct noted final : surplus_watcher {
+  void on_surplus() noexcept override { ++told; }
+  int told = 0;
+};
+
+struct link {
+  link* next = nullptr;
+};
+
+BOOST_AUTO_TEST_CASE(spares_follow_the_need) {
+  constexpr std::size_t always = 4;
+  noted watcher;
+  spare_stack<link> spares(always, &watcher);
+  const auto use = [&](std::size_t count) {
+    std::vector<link*> out(count);
+    for (link*& l : out)
+      if (!(l = spares.pop())) l = new link;
+    for (link* l : out) spares.push(l);
+  };
+  use(always + 1);  // one of them is kept for the next use
+  BOOST_TEST(watcher.told == 0);
+  use(101);  // a burst: all are kept
+  BOOST_TEST(watcher.told == 1);
+  BOOST_TEST(spares.size() == 100U);
+  BOOST_TEST(spares.trim());  // needed since the last call
+  BOOST_TEST(spares.size() == 100U);
+  use(61);  // 40 were not needed, 36 of them are a surplus
+  BOOST_TEST(spares.trim());
+  BOOST_TEST(spares.size() == 82U);
+  unsigned trims = 0;
+  while (spares.trim()) ++trims;
+  BOOST_TEST(trims < 8U);
+  BOOST_TEST(spares.size() == always);
+  use(spare_stack<link>::most + 10);
+  BOOST_TEST(spares.size() == spare_stack<link>::most);
+  BOOST_TEST(watcher.told == 2);
 }
 
 }  // namespace

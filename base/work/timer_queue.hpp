@@ -55,8 +55,9 @@ class timer_queue {
   [[nodiscard]] time_point next() const noexcept { return empty() ? time_point::max() : tree_.begin()->deadline_; }
 
   /// Fires the timers that had expired at `now` when the call began; returns how many. A timer started meanwhile waits
-  /// for the next call even if it has expired, so that the queue cannot starve its loop.
-  std::size_t expire(time_point now) noexcept {
+  /// for the next call even if it has expired, so that the queue cannot starve its loop. Not inlined: most turns of a
+  /// loop have nothing to expire, and take four instructions less.
+  [[gnu::noinline]] std::size_t expire(time_point now) noexcept {
     const std::uint64_t newest = sequence_;
     std::size_t fired = 0;
     for (auto it = tree_.begin(); it != tree_.end() && it->deadline_ <= now;) {

@@ -8,6 +8,7 @@ SHM = 'not refused one by one: a failure leaves the connection on its socket; sh
 UNIX = 'concerns a path that others change: descriptors_test has each kind of path, of other owners too'
 FAULTS = 'the same call of the same engine in threadmodels_faults_test'
 PINNING = 'run() throws with the reason, like all that a thread says of its start; not refused by a test'
+SLEEP = 'fails if a signal or the time ends the wait: the worker looks for work either way'
 CHILD = 'child_process_test has refusals of its own: no such program, no watch, no pidfd'
 
 # How many sites of a call in a file no test refuses, and why.
@@ -86,4 +87,6 @@ REASONS = {
     ('net/watch/shared_signal.cpp', 'sigaction'): (1, WATCHDOG),
     ('net/watch/shared_signal.hpp', 'pthread_setspecific'): (1, WATCHDOG),
     ('net/watch/thread_name.hpp', 'pthread_getname_np'): (1, WATCHDOG),
+    ('threadmodels/compute/wake_semaphore.hpp', 'sem_clockwait'): (1, SLEEP),
+    ('threadmodels/compute/wake_semaphore.hpp', 'sem_wait'): (1, SLEEP),
 }

@@ -43,7 +43,8 @@ epoll_engine::epoll_engine()
       received_(std::make_unique_for_overwrite<char[]>(receive_size)) {
   send_directly();
   if (!set_) throw_system_error(errno, "cannot create an event loop: epoll_create1");
-  if (watch(wake_, wake_.descriptor().get(), EPOLLIN))
+  // Each wake-up is an edge, so the eventfd is never read. Its counter would take centuries to overflow.
+  if (watch(wake_, wake_.descriptor().get(), EPOLLIN | EPOLLET))
     throw_system_error(errno, "cannot create an event loop: epoll_ctl");
 }
 
@@ -77,6 +78,7 @@ void epoll_engine::wake() noexcept { wake_.raise(); }
 // Returns false for the wake event.
 bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
   channel& c = *static_cast<channel*>(event.data.ptr);
+  if (&c == &wake_) return false;
   switch (kind_of(c)) {
     case kind::stream:
       break;
@@ -93,7 +95,7 @@ bool epoll_engine::dispatch(const epoll_event& event, std::size_t in_turn) {
       in_place_stream_ready(static_cast<stream_channel&>(c), event.events);
       break;
   }
-  return &c != &wake_;
+  return true;
 }
 
 inline void epoll_engine::stream_ready(stream_channel& c, std::uint32_t events) {

@@ -65,7 +65,7 @@ event_loop::event_loop(std::unique_ptr<engine> io, const clock& time, const loop
       spin_(make_spin_budget(options.tuning.spin)),
       sleeps_at_once_(!always_wake_ && !spin_),
       can_be_quiet_(!spin_ && !context_of(*engine_)),
-      chunks_(options.tuning.static_output) {
+      spares_(*this, options.tuning.static_output) {
   engine_->limit_receive(options.tuning.receive_size);
   if (engine_embedding* const embedded = engine_->embedding())
     embedded->on_descriptor_closing([this] {

@@ -2,8 +2,6 @@
 // event_loop: one thread's reactor: an engine, timers, an inbox, and an io_context for Asio's clients.
 #pragma once
 
-#include "../../base/memory/byte_buffer.hpp"
-#include "../../base/memory/byte_chain.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../engine/engine.hpp"
@@ -13,6 +11,7 @@
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
 #include "loop_timers.hpp"
+#include "spare_memory.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -235,8 +234,8 @@ class event_loop {
   /// [loop] Lends the bytes that the engine has just received to the current connection, until the engine's next call.
   void lend_input(bytes received) noexcept { lent_ = received; }
   [[nodiscard]] bytes lent_input() const noexcept { return lent_; }
-  [[nodiscard]] buffer_cache& buffers() noexcept { return buffers_; }
-  [[nodiscard]] chunk_cache& chunks() noexcept { return chunks_; }
+  [[nodiscard]] buffer_cache& buffers() noexcept { return spares_.buffers; }
+  [[nodiscard]] chunk_cache& chunks() noexcept { return spares_.chunks; }
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
   /// [loop] Cache of model_interface: a model's number, and its gate for this loop.
   struct gate_of_model {
@@ -307,8 +306,7 @@ class event_loop {
   bytes lent_;
   using member_list = boost::intrusive::list<loop_member, boost::intrusive::constant_time_size<false>>;
   member_list members_, notified_;  // notified_: their abort() was called
-  buffer_cache buffers_;
-  chunk_cache chunks_;
+  spare_memory spares_;
   loop_counters counters_;
   gate_of_model known_gate_;
   registry_shard registry_shard_;

@@ -4,6 +4,8 @@
 
 #include "event_loop.hpp"
 
+#include <mutex>
+
 namespace quintet {
 
 void post_batch::post(event_loop& loop, work_item& item) noexcept {

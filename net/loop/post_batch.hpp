@@ -2,9 +2,8 @@
 // post_batch: joins a thread's posts to a loop, so that all of them cost one wake-up.
 #pragma once
 
+#include "../../base/work/thin_mutex.hpp"
 #include "../../base/work/work_item.hpp"
-
-#include <mutex>
 
 namespace quintet {
 
@@ -35,7 +34,7 @@ class post_batch {
   static inline constinit thread_local post_batch* of_this_thread = nullptr;
   bool post_locked() noexcept;
 
-  std::mutex mutex_;
+  thin_mutex mutex_;  // contended only by another thread that posts for this one
   event_loop* loop_ = nullptr;  // the loop of all kept items
   work_fifo items_;
   unsigned count_ = 0;

@@ -33,6 +33,17 @@ BOOST_AUTO_TEST_CASE(a_batch_leaves_in_one_send_and_needs_no_extras) {
   BOOST_TEST(w.part.written() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(a_reply_of_16_kib_leaves_in_one_piece_with_its_header) {
+  output_world w;
+  w.batch([&] {
+    w.write(std::string(500, 'h'));
+    w.write(std::string(16 * 1024, 'x'));
+    BOOST_TEST(!w.c.baton_flags().output.checks_writes);  // else it takes the slow path
+  });
+  BOOST_TEST(w.wire.offered.size() == 1U);
+  BOOST_TEST(w.wire.sent.size() == 500U + 16 * 1024);
+}
+
 BOOST_AUTO_TEST_CASE(what_a_short_send_leaves_waits_for_the_kernel) {
   output_world w;
   w.wire.answers = {{3}, {2}, {0}};

@@ -373,5 +373,28 @@ BOOST_AUTO_TEST_CASE(threads_that_cancel_what_is_being_called_agree_with_the_loo
   BOOST_TEST(held.use_count() == 1);
 }
 
+// Also of a loop that has nothing else to do. Then it needs no timer for that.
+BOOST_FIXTURE_TEST_CASE(the_memory_of_a_burst_is_freed_within_seconds, fixture) {
+  constexpr std::size_t burst = 500;
+  const auto use_at_once = [&] {
+    std::vector<cached_buffer> buffers(burst);
+    std::vector<byte_chain> chains(burst);
+    for (cached_buffer& b : buffers) loop.buffers().allocate(b);
+    for (byte_chain& c : chains) loop.chunks().allocate(c);
+    for (cached_buffer& b : buffers) loop.buffers().recycle(b);
+    for (byte_chain& c : chains) loop.chunks().recycle(c);
+  };
+  BOOST_TEST(loop.wait_outside().longest == engine::forever);
+  on_loop(use_at_once);
+  BOOST_TEST(loop.wait_outside().longest == spare_memory::trim_interval);
+  for (int second = 0; second < 3; ++second) {  // needed all the time
+    on_loop(use_at_once);
+    advance(1000);
+    BOOST_TEST(loop.wait_outside().longest == spare_memory::trim_interval);
+  }
+  for (int second = 0; second < 11; ++second) advance(1000);
+  BOOST_TEST(loop.wait_outside().longest == engine::forever);
+}
+
 }  // namespace
 }  // namespace quintet

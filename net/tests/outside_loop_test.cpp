@@ -63,6 +63,25 @@ BOOST_AUTO_TEST_CASE(milliseconds_are_never_too_few) {
   BOOST_TEST(of(engine::forever - 1ns) == std::numeric_limits<int>::max());
 }
 
+// However often the outer loop looks, and whatever wake-ups came before.
+BOOST_AUTO_TEST_CASE(a_post_makes_its_descriptor_readable_until_the_next_turn) {
+  event_loop loop;
+  const auto is_readable = [](int descriptor) {
+    pollfd watched{descriptor, POLLIN, 0};
+    return ::poll(&watched, 1, 0) == 1;
+  };
+  for (int i = 0; i < 3; ++i) {
+    while (loop.poll()) {
+    }
+    const event_loop::outside_wait w = loop.wait_outside();
+    if (w.descriptor < 0) return;
+    BOOST_TEST(!is_readable(w.descriptor));
+    std::thread([&] { loop.post([] {}); }).join();
+    for (int looks = 0; looks < 3; ++looks) BOOST_TEST(is_readable(w.descriptor));
+  }
+  loop.poll();
+}
+
 // Each waits for the one before to have run: one that is missed would be missed for ever.
 BOOST_AUTO_TEST_CASE(a_post_wakes_it_every_time) {
   event_loop loop;

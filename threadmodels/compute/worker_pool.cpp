@@ -45,7 +45,7 @@ void worker_pool::stop() noexcept {
     all.splice(all.end(), workers_);
     all.splice(all.end(), left_);
   }
-  for (worker& w : all) w.wake.notify_one();
+  for (worker& w : all) w.wake.post();
   for (worker& w : all) w.thread.join();
 }
 
@@ -105,7 +105,7 @@ duration worker_pool::take(work_fifo& items, unsigned count, bool cheap, time_po
     const bool alone = pending_.load(std::memory_order_relaxed) == 1;
     if (!woken || !alone) again = next_check_in();
   }
-  if (woken) woken->wake.notify_one();
+  if (woken) woken->wake.post();
   return again;
 }
 
@@ -115,7 +115,7 @@ duration worker_pool::next_check_in() const noexcept {
 }
 
 // Runs on a worker. Requires the lock, and releases it while the item runs.
-void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept {
+inline void worker_pool::run_next(worker& self) noexcept {
   work_item& item = pop_next(self);
   const bool counts = !self.runs_cheap;
   worker* woken = nullptr;
@@ -123,12 +123,12 @@ void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noe
     ++busy_;
     if (!queue_.empty()) woken = wake_one_more(begun_at_, supervised::yes);  // the items behind it expected this worker
   }
-  lock.unlock();
-  if (woken) woken->wake.notify_one();
+  mutex_.unlock();
+  if (woken) woken->wake.post();
   if (counts) self.batons->post_all();
   item();
   if (pending_.load(std::memory_order_relaxed) == 0) self.batons->post_all();
-  lock.lock();
+  mutex_.lock();
   ++self.finished;
   self.runs_cheap = false;
   if (counts || std::exchange(self.stuck, false)) --busy_;
@@ -136,20 +136,23 @@ void worker_pool::run_next(worker& self, std::unique_lock<std::mutex>& lock) noe
 
 // Reads the clock for an expensive item, for the first cheap one of those that were queued together, and for each item
 // during an overload.
-work_item& worker_pool::pop_next(worker& self) noexcept {
+inline work_item& worker_pool::pop_next(worker& self) noexcept {
   const time_point since = ages_.pop();
   work_item& item = *queue_.pop();
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   self.runs_cheap = is_cheap(item);
   if (!self.runs_cheap) --pending_long_;
-  if (!self.runs_cheap || since != last_checked_ || policy_.is_overloaded()) {
-    last_checked_ = since;
-    const time_point now = clock::system().now();
-    if (!self.runs_cheap) begun_at_ = now;
-    check_wait(item, since, now);
-    if (item.is_expired()) self.runs_cheap = true;
-  }
+  if (!self.runs_cheap || since != last_checked_ || policy_.is_overloaded()) [[unlikely]]
+    begin_checked(self, item, since);
   return item;
+}
+
+[[gnu::noinline]] void worker_pool::begin_checked(worker& self, work_item& item, time_point since) noexcept {
+  last_checked_ = since;
+  const time_point now = clock::system().now();
+  if (!self.runs_cheap) begun_at_ = now;
+  check_wait(item, since, now);
+  if (item.is_expired()) self.runs_cheap = true;
 }
 
 // A worker that still runs the cheap item of the last check counts as busy now, and its batons are posted.
@@ -196,7 +199,7 @@ duration worker_pool::supervise(time_point now) noexcept {
     if (!woken && cannot_grow() && now - begun_at_ >= limits_.stuck_time) shed_late_items(late, now);
     again = next_check_in();
   }
-  if (woken) woken->wake.notify_one();
+  if (woken) woken->wake.post();
   while (work_item* const item = late.pop()) (*item)();
   return again;
 }
@@ -224,12 +227,12 @@ void worker_pool::work(worker_list::iterator self, unsigned number) {
   std::minstd_rand random(number + 1);
   std::unique_lock lock(mutex_);
   self->batons = &finished;
-  while (wait_for_work(*self, lock, spin, random)) run_next(*self, lock);
+  while (!queue_.empty() || wait_for_work(*self, lock, spin, random)) run_next(*self);
   if (!stopping_) leave(self, lock);  // otherwise stop() joins it
 }
 
 // A thread cannot join itself: the next worker that leaves, or stop(), joins it.
-void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>& lock) {
+void worker_pool::leave(worker_list::iterator self, std::unique_lock<thin_mutex>& lock) {
   worker_list others;
   others.swap(left_);
   left_.splice(left_.end(), workers_, self);
@@ -244,7 +247,7 @@ void worker_pool::leave(worker_list::iterator self, std::unique_lock<std::mutex>
 }
 
 // Returns whether there is an item. If not, this worker must leave.
-bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin,
+bool worker_pool::wait_for_work(worker& self, std::unique_lock<thin_mutex>& lock, spin_budget& spin,
                                 std::minstd_rand& random) {
   while (queue_.empty()) {
     if (self.batons->post_all()) continue;  // other workers have emptied the queue; look again after the post
@@ -258,18 +261,15 @@ bool worker_pool::wait_for_work(worker& self, std::unique_lock<std::mutex>& lock
 // Returns whether the worker was called; false after a time-out or when the pool stops. If there are at most `min`
 // workers, the sleep has no time limit, and costs nothing. When the pool grows beyond `min`, none of them sleeps, so
 // each gets a time limit at its next sleep.
-bool worker_pool::sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random) {
-  const auto wanted = [&] { return self.is_woken || stopping_.load(std::memory_order_relaxed); };
-  return idle_.sleep(self, [&] {
-    if (workers_.size() <= limits_.min)
-      self.wake.wait(lock, wanted);
-    else
-      self.wake.wait_for(lock, policy_.idle_time() / 100 * std::uniform_int_distribution(90, 110)(random), wanted);
-  });
+bool worker_pool::sleep(worker& self, std::unique_lock<thin_mutex>& lock, std::minstd_rand& random) {
+  time_point end = time_point::max();
+  if (workers_.size() > limits_.min)
+    end = later(clock::system().now(), policy_.idle_time() / 100 * std::uniform_int_distribution(90, 110)(random));
+  return idle_.sleep(self, lock, end, [this] { return stopping_.load(std::memory_order_relaxed); });
 }
 
 // Returns whether there may be an item, or the pool stops.
-bool worker_pool::spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin) {
+bool worker_pool::spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin) {
   spinning_ = true;
   lock.unlock();
   const auto outcome = spin.spin(clock::system(), spin_budget::longest, [this] {

@@ -4,6 +4,7 @@
 
 #include "../../base/clock.hpp"
 #include "../../base/work/spin_budget.hpp"
+#include "../../base/work/thin_mutex.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../../net/loop/event_loop.hpp"
@@ -13,11 +14,11 @@
 #include "per_loop.hpp"
 #include "queue_ages.hpp"
 #include "thread_options.hpp"
+#include "wake_semaphore.hpp"
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -104,7 +105,7 @@ class worker_pool {
  private:
   friend class pool_submitter;
   // A worker lives as long as the pool: a thread that wakes it may do so just after it has left.
-  struct worker : basic_sleeper<std::condition_variable> {
+  struct worker : basic_sleeper<wake_semaphore> {
     std::thread thread;
     bool runs_cheap = false;       // it runs an item that is classified as cheap, or has expired
     bool stuck = false;            // it has run the same cheap item for too long, and counts as busy
@@ -138,17 +139,18 @@ class worker_pool {
   // The threads.
   void start_worker();
   void work(worker_list::iterator self, unsigned number);
-  void leave(worker_list::iterator self, std::unique_lock<std::mutex>& lock);
-  void run_next(worker& self, std::unique_lock<std::mutex>& lock) noexcept;
+  void leave(worker_list::iterator self, std::unique_lock<thin_mutex>& lock);
+  void run_next(worker& self) noexcept;
   work_item& pop_next(worker& self) noexcept;
-  bool sleep(worker& self, std::unique_lock<std::mutex>& lock, std::minstd_rand& random);
-  bool wait_for_work(worker& self, std::unique_lock<std::mutex>& lock, spin_budget& spin, std::minstd_rand& random);
-  bool spin_for_work(std::unique_lock<std::mutex>& lock, spin_budget& spin);
+  void begin_checked(worker& self, work_item& item, time_point since) noexcept;
+  bool sleep(worker& self, std::unique_lock<thin_mutex>& lock, std::minstd_rand& random);
+  bool wait_for_work(worker& self, std::unique_lock<thin_mutex>& lock, spin_budget& spin, std::minstd_rand& random);
+  bool spin_for_work(std::unique_lock<thin_mutex>& lock, spin_budget& spin);
   [[nodiscard]] std::size_t available_count() const noexcept { return workers_.size() - idle_.size() - busy_; }
 
   const worker_limits limits_;
   const cost_limit cost_limit_;
-  mutable std::mutex mutex_;
+  mutable thin_mutex mutex_;
   worker_list workers_, left_, spare_;  // left_: ended or ending, not joined yet; spare_: for reuse
   basic_idle_workers<worker> idle_;     // asleep and not called
   work_fifo queue_;

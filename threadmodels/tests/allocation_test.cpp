@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -114,6 +115,54 @@ BOOST_DATA_TEST_CASE(sixteen_messages_at_a_time, data::make(all_combinations), u
     check(under.kind, &echo_coroutine, 16);
   else
     check(under.kind, echo_callback(), 16);
+}
+
+std::atomic<bool> all_have_come{true};
+
+/// Waits in a pool until the input of all connections is with the pool.
+struct together : echo_callback {
+  std::size_t operator()(connection& c, bytes in) const {
+    all_have_come.wait(false);
+    return echo_callback::operator()(c, in);
+  }
+};
+awaitable<> plain_coroutine(stream& s) {
+  while (const auto in = co_await s.read()) s.write(*in);
+}
+
+/// Returns how many allocations a round of echoes causes once the input of all connections was in use at once.
+template <class Handler>
+std::size_t allocated_by_many(model kind, const Handler& handler, bool pooled) {
+  constexpr std::size_t many = 1000;
+  running<server> srv(config{.model = kind, .threads = {.loops = 1, .workers = {2, 2}}}, handler);
+  std::vector<client> clients;
+  for (std::size_t i = 0; i < many; ++i) clients.emplace_back(srv->port());
+  all_have_come = !pooled;
+  bool right = true;
+  for (client& c : clients) right = right && c.send(message);
+  BOOST_TEST(eventually([&] { return srv->statistics().bytes_received == many * message.size(); }));
+  all_have_come = true;
+  all_have_come.notify_all();
+  std::string reply(message.size(), '\0');
+  for (client& c : clients) right = right && c.receive_into(reply);
+  std::size_t least = many;
+  for (int i = 0; i < 3; ++i) {  // a loop that was held up for seconds may have freed some
+    const std::size_t before = allocations;
+    right = right && converse(clients, 1, 1, message);
+    least = std::min(least, allocations - before);
+  }
+  BOOST_TEST(right);
+  return least;
+}
+
+constexpr std::size_t of_the_clients = 3;  // the strings in converse()
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(can_count))
+BOOST_DATA_TEST_CASE(a_thousand_connections, data::make(all_combinations), under) {
+  if (under.kind == model::thread_per_connection) return;  // a thread and a loop for each
+  const bool pooled = under.kind == model::reactor_pool || under.kind == model::loop_per_thread_pool;
+  BOOST_TEST((under.is_coroutine() ? allocated_by_many(under.kind, &plain_coroutine, false)
+                                   : allocated_by_many(under.kind, together(), pooled)) <= of_the_clients);
 }
 
 /// Messages in the frames of a codec, or in lines.

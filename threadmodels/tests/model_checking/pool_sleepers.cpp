@@ -18,29 +18,30 @@ namespace {
 /// queues the item afterwards.
 enum class defect { none, queues_after };
 
-/// As std::condition_variable. Any wait with a time limit may end by it.
-class condition {
+/// As wake_semaphore. Any wait with a time limit may end by it.
+class semaphore {
  public:
-  void begin(const place& at = place::current()) { condition_.init(false, info_of(at)); }
-  void end(const place& at = place::current()) { condition_.deinit(info_of(at)); }
-  void notify_one(const place& at = place::current()) { condition_.notify_one(info_of(at)); }
-  template <class Wanted>
-  void wait(rl::mutex& held, bool has_limit, Wanted wanted, const place& at = place::current()) {
-    while (!wanted())
-      if (condition_.wait(held, has_limit, info_of(at)) == rl::sema_wakeup_reason_timeout) return;
+  void begin(const place& at = place::current()) { semaphore_.init(false, 0, 100, info_of(at)); }
+  void end(const place& at = place::current()) { semaphore_.deinit(info_of(at)); }
+  void post(const place& at = place::current()) {
+    unsigned before = 0;
+    semaphore_.post(1, before, info_of(at));
+  }
+  bool wait(bool has_limit, const place& at = place::current()) {
+    return semaphore_.wait(false, has_limit, info_of(at)) != rl::sema_wakeup_reason_timeout;
   }
 
  private:
-  rl::condvar<condition> condition_;
+  rl::semaphore<semaphore> semaphore_;
 };
 
 /// A queue of which only the length matters. Workers take items as worker_pool::wait_for_work() does: they look, one of
 /// them spins, and they sleep. The last worker never leaves, as a pool keeps `min` threads.
 template <defect Defect, unsigned Workers, unsigned Items, bool Spins>
 struct pool_model : rl::test_suite<pool_model<Defect, Workers, Items, Spins>, Workers + 1> {
-  struct worker : basic_sleeper<condition> {};
+  struct worker : basic_sleeper<semaphore> {};
 
-  rl::mutex mutex;
+  model_checking::mutex mutex;
   basic_idle_workers<worker> idle;
   std::array<worker, Workers> workers;
   atomic<unsigned> pending;
@@ -59,57 +60,53 @@ struct pool_model : rl::test_suite<pool_model<Defect, Workers, Items, Spins>, Wo
   }
   void thread(unsigned index) { index < Workers ? work(workers[index]) : submit(); }
 
-  void lock(const place& at = place::current()) { mutex.lock(info_of(at)); }
-  void unlock(const place& at = place::current()) { mutex.unlock(info_of(at)); }
-
   // As worker_pool::take(): it calls an idle worker if too few are awake, and then stop().
   void submit() {
     for (unsigned i = 0; i < Items; ++i) {
-      lock();
+      mutex.lock();
       worker* called = Defect == defect::queues_after ? call(1) : nullptr;
       if (Defect == defect::queues_after) {
-        unlock();
-        lock();
+        mutex.unlock();
+        mutex.lock();
       }
       ++queued;
       pending.store(queued, std::memory_order_relaxed);
       if (Defect == defect::none) called = call(queued);
-      unlock();
-      if (called) called->wake.notify_one();
+      mutex.unlock();
+      if (called) called->wake.post();
     }
     finished.wait();
-    lock();
+    mutex.lock();
     stopping = true;
-    unlock();
-    for (worker& w : workers) w.wake.notify_one();
+    mutex.unlock();
+    for (worker& w : workers) w.wake.post();
   }
   worker* call(unsigned waiting) { return present - idle.size() < waiting && !idle.empty() ? &idle.call() : nullptr; }
   void work(worker& self) {
-    lock();
+    mutex.lock();
     while (wait_for_work(self)) {
       --queued;
       pending.store(queued, std::memory_order_relaxed);
       if (++ran == Items) finished.send();
     }
     --present;
-    unlock();
+    mutex.unlock();
   }
   bool wait_for_work(worker& self) {
     while (queued == 0) {
       if (stopping) return false;
       if (Spins && !is_spinning && spin()) continue;
       const bool may_leave = present > 1;
-      bool called =
-          idle.sleep(self, [&] { self.wake.wait(mutex, may_leave, [&] { return self.is_woken || stopping; }); });
+      const bool called = idle.sleep(self, mutex, may_leave, [&] { return stopping; });
       if (!called && queued == 0 && !stopping && present > 1) return false;
     }
     return true;
   }
   bool spin() {
     is_spinning = true;
-    unlock();
+    mutex.unlock();
     const bool found = pending.load(std::memory_order_relaxed) > 0;
-    lock();
+    mutex.lock();
     is_spinning = false;
     return found || queued > 0 || stopping;
   }
