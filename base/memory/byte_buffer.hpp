@@ -268,11 +268,10 @@ class buffer_cache {
   /// Takes the storage back and drops its content: the next owner, perhaps another connection, must never see it.
   void recycle(cached_buffer& b) noexcept {
     if (!b.buffer_) return;
-    std::unique_ptr<cached_buffer::linked_buffer> storage = std::move(b.buffer_);
-    if (storage->capacity() > largest_surplus && is_too_large(storage->capacity())) [[unlikely]]
-      return;
-    storage->clear();
-    spares_.push(storage.release());
+    if (b.buffer_->capacity() > largest_surplus && is_too_large(b.buffer_->capacity())) [[unlikely]]
+      return b.buffer_.reset();
+    b.buffer_->clear();
+    spares_.push(b.buffer_.release());
   }
   /// See spare_stack.
   bool trim() noexcept { return spares_.trim(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// byte_chain: bytes in a row of chunks, appended at the back and consumed from the front; content never moves.
+// byte_chain: bytes in a row of chunks, appended at the back and consumed from the front; content never moves. And a
+// loop's spare chunks: chunk_cache.
 #pragma once
 
 #include "../bytes.hpp"

@@ -2,6 +2,8 @@
 // event_loop: one thread's reactor: an engine, timers, an inbox, and an io_context for Asio's clients.
 #pragma once
 
+#include "../../base/memory/byte_buffer.hpp"
+#include "../../base/memory/byte_chain.hpp"
 #include "../../base/work/timer_queue.hpp"
 #include "../../base/work/work_item.hpp"
 #include "../engine/engine.hpp"
@@ -11,7 +13,6 @@
 #include "fair_tasks.hpp"
 #include "loop_counters.hpp"
 #include "loop_timers.hpp"
-#include "spare_memory.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -58,6 +59,25 @@ class posted_function : public work_item {
 };
 
 }  // namespace detail
+
+/// A loop's buffers and chunks for reuse, which a burst makes more. Its timer runs only while there is more to spare
+/// than the caches always keep.
+class spare_memory final : private timer, private surplus_watcher {
+ public:
+  static constexpr duration trim_interval = std::chrono::seconds(1);
+
+  /// Throws std::bad_alloc.
+  spare_memory(event_loop& loop, std::size_t static_output) : buffers(this), chunks(static_output, this), loop_(loop) {}
+
+  buffer_cache buffers;
+  chunk_cache chunks;
+
+ private:
+  void on_surplus() noexcept override;
+  void expired() noexcept override;
+
+  event_loop& loop_;
+};
 
 /// At most one object of each type per loop (a database client, a cache), made at its first use.
 class loop_services {

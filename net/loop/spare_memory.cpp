@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spare_memory: the timer.
-#include "spare_memory.hpp"
-
+// spare_memory: trims a loop's spare buffers and chunks after a burst.
 #include "event_loop.hpp"
 
 namespace quintet {
