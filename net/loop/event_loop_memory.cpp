@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// spare_memory: trims a loop's spare buffers and chunks after a burst.
+// event_loop_memory: trims a loop's spare buffers and chunks after a burst.
 #include "event_loop.hpp"
 
 namespace quintet {
