@@ -63,11 +63,9 @@ class byte_chain {
   /// Moves all of `more` to the end. Copies only if all of it fits into the last chunk and has no references.
   void splice(byte_chain& more, chunk_cache& spare) noexcept;
 
-  /// Returns whether all bytes lie in one piece, which is then front(). Most batches of replies do.
+  /// Returns whether all bytes lie in one piece, which is then back(). Most batches of replies do.
   [[nodiscard]] bool is_one_piece() const noexcept { return last_ && last_->next == last_; }
-  /// Returns the first piece; requires storage. Valid until the next append or consume.
-  [[nodiscard]] bytes front() const noexcept { return {last_->next->begin, last_->next->size()}; }
-  /// Returns the last piece. As front().
+  /// Returns the last piece; requires storage. Valid until the next append or consume.
   [[nodiscard]] bytes back() const noexcept { return {last_->begin, last_->size()}; }
   /// Describes the bytes from the front for sendmsg(2), in at most `into.size()` pieces; returns how many. Valid until
   /// the next append or consume.
@@ -141,10 +139,11 @@ class chunk_cache {
   void try_allocate(byte_chain& chain) noexcept {
     if (!chain.last_) chain.last_ = try_take();
   }
-  /// Lends a chain without a chunk always the same one, to only one chain at a time: cheaper than try_allocate().
+  /// Lends a chain without a chunk the one that was lent before, if nobody has it for good: cheaper than
+  /// try_allocate(). Only one chain at a time.
   void lend(byte_chain& chain) noexcept {
     if (!lent_) [[unlikely]]
-      lent_.reset(try_make());
+      lent_.reset(try_take());
     chain.last_ = lent_.get();
   }
   /// Takes it back with its content, of which nothing was consumed. The chain may meanwhile have another one.

@@ -10,7 +10,7 @@ namespace quintet {
 
 /// For sections of a few instructions that each message passes. std::mutex takes four times the instructions, because
 /// its functions are calls. A thread that must wait sleeps in the kernel. A template of its atomics, so that a model
-/// checker can run this code (net/tests/model_checking).
+/// checker can run this code (threadmodels/tests/model_checking).
 template <class Atomics>
 class basic_thin_mutex {
  public:

@@ -133,6 +133,7 @@ void connection_core::keep_sending(engine::send_result sent) noexcept { fail_if(
 
 // The batch differs from others of the fast path after all, which told the deadlines nothing.
 void connection_core::leave_fast_path(bytes arrived, std::size_t used) noexcept {
+  loop_.invalidate_now();  // the handler may have taken long
   if (used < arrived.size()) fail_if(input_.append(*this, arrived.substr(used)));
   if (connection_deadlines* const d = deadlines()) d->received(arrived.size(), loop_.now());
   if (!constants_.keeps_baton) note_progress(used > 0);
@@ -140,7 +141,7 @@ void connection_core::leave_fast_path(bytes arrived, std::size_t used) noexcept 
 }
 
 void connection_core::keep_baton(std::size_t arrived) noexcept {
-  output_.keep_chunk(*this);
+  if (!loop_flags().handoff.baton_lent) output_.leave_fast_path(*this);  // or lend_baton() has done so
   if (connection_deadlines* const d = deadlines()) {
     d->received(arrived, loop_.now());
     d->hold(true, loop_.now());

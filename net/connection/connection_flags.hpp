@@ -47,7 +47,7 @@ class part_key {
 // ---- The loop's side: written by the loop's thread at any time ------------------------------------------------------
 
 struct handoff_loop_flags {
-  bool slow_path : 1 = false;  ///< no batch can take the fast path
+  bool slow_path : 1 = false;  ///< batches are not run by the session itself: those of coroutines and pools
   bool baton_out : 1 = false;
   bool baton_lent : 1 = false;    ///< a coroutine waits for a function that holds its baton on another thread
   bool has_messages : 1 = false;  ///< messages from other threads, not sorted yet

@@ -216,13 +216,17 @@ void connection_handoff::returned_writable(work_item& item) noexcept {
 // The input's charge may end the connection: while the baton is out, that leaves the rest to run_slow_return().
 void connection_handoff::returned(work_item& item) noexcept {
   auto& c = static_cast<connection_core&>(item);
+  c.loop_.invalidate_now();  // the handler may have taken long
   c.fail_if(c.input_.end_batch(c));
   c.loop_flags(key()).baton_out = false;
   connection_output::end_quantum(c);
   if (c.is_idle({.slow_path = true})) {
     if (c.is_timed_) [[unlikely]]
       c.rest();
-    return c.fail_if(c.output_.send_built(c));
+    c.fail_if(c.output_.send_built(c));
+    if (c.is_timed_) [[unlikely]]
+      c.active_at_ = c.loop_.now();  // a send may have waited
+    return;
   }
   run_slow_return(c);
 }

@@ -153,6 +153,11 @@ end_reason connection_output::keep_sending(context& c, engine::send_result sent)
   return join_queue(c, true);
 }
 
+void connection_output::leave_fast_path(context& c) const noexcept {
+  c.loop_.chunks().give_away(builder_);
+  if (c.baton_extras_) c.baton_extras_->output.queued_ = queue_.size();
+}
+
 bool connection_output::send_early(context& c, counter& reason, end_reason& failed) noexcept {
   if (!c.loop_.in_this_thread() || c.has_ended() || builder_.empty()) return false;
   if (c.baton_extras_ && c.baton_extras_->output.corks_ > 0) return false;
@@ -183,7 +188,7 @@ end_reason connection_output::account(context& c, engine::send_result sent) noex
 }
 
 end_reason connection_output::join_queue(context& c, bool kernel_is_full) noexcept {
-  keep_chunk(c);
+  c.loop_.chunks().give_away(builder_);
   if (!take_notices(c)) return no_memory();
   const std::size_t charged = c.baton_extras_ ? std::exchange(c.baton_extras_->output.charged_, 0) : 0;
   const bool is_empty = builder_.empty();
@@ -302,9 +307,13 @@ end_reason connection_output::queue_changed(context& c) noexcept {
   if (now == 0 && !c.extras_) return {};
   if (!c.make_extras()) return no_memory();
   const std::size_t before = std::exchange(c.extras_->output.charged_, now);
-  if (connection_deadlines* const d = c.deadlines(); d && d->output(now > 0, c.loop_.now())) {
-    sample_progress(c);  // what the peer takes from now on is progress
-    c.watch_time();
+  if (connection_deadlines* const d = c.deadlines()) {
+    if (d->output(now > 0, c.loop_.now())) {
+      sample_progress(c);  // what the peer takes from now on is progress
+      c.watch_time();
+    } else if (now == 0 && c.baton_is_out()) {
+      c.extras_->cancel();  // it counts for output; the baton's return starts it for other limits
+    }
   }
   if (!c.host_.output.changed(before, now, c.host_.registry.count())) return errc::output_overflow;
   return watch_watermarks(c);

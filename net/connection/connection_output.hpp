@@ -129,8 +129,8 @@ class connection_output {
     if (!builder_.has_storage()) [[unlikely]]
       c.baton_flags(key()).checks_writes = true;
   }
-  /// The chunk is not lent any more: the batch goes on beyond the fast path.
-  void keep_chunk(context& c) const noexcept { c.loop_.chunks().give_away(builder_); }
+  /// The batch goes on beyond the fast path, perhaps on another thread: its chunk is not lent any more.
+  void leave_fast_path(context& c) const noexcept;
   /// Before another batch: provides one. Returns false without memory.
   [[nodiscard]] bool prepare_to_hand_off(context& c) noexcept {
     if (!c.loop_flags().output.none() || c.baton_flags().output.checks_writes || c.baton_extras_) [[unlikely]]

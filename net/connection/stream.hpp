@@ -165,6 +165,11 @@ class stream : public connection, private coroutine_host {
   [[nodiscard]] bool has_progressed() const noexcept { return !baton_flags().core.stalled || output_.written() > 0; }
   [[nodiscard]] bool needs_return() const noexcept;
   void use_lent() noexcept;
+  /// A function of offload() gets the baton, perhaps on another thread.
+  void lend_baton() noexcept {
+    detail::connection_handoff::lend(*this);
+    if (is_fast_) output_.leave_fast_path(*this);
+  }
   /// A function of offload() has returned the baton.
   void baton_is_back() noexcept {
     detail::connection_handoff::take_back(*this);
@@ -222,7 +227,7 @@ class stream::offloaded final : private quintet::work_item {
     waiting_ = waiting;
     bool ran_here = false;  // on this stack: a pool may finish, and destroy this object, before run() returns
     ran_here_ = &ran_here;
-    detail::connection_handoff::lend(stream_);
+    stream_.lend_baton();
     stream_.dispatch(*this);
     if (ran_here) stream_.baton_is_back();
     return !ran_here;

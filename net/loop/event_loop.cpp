@@ -16,8 +16,6 @@ namespace quintet {
 namespace {
 
 constexpr duration guest_pause = std::chrono::milliseconds(1);
-// A timer further away than this needs no exact time before each sleep: the loop wakes up so much earlier, once.
-constexpr duration near = std::chrono::seconds(1);
 // Other threads do not wake the loop when they begin a quantum, so the loop checks again after this pause.
 constexpr duration fair_pause = std::chrono::milliseconds(2);
 // Limit for a loop with a timer: engines add the wait to the current time, which must not overflow.
@@ -128,17 +126,16 @@ template <bool Announces>
 [[gnu::always_inline]] inline void event_loop::quiet_turn() {
   fair_work_.begin_turn();
   counters_.turns.add();
-  const bool has_timers = !timers_.empty();
-  const time_point next = has_timers ? timers_.next() : time_point();
-  // The last turn's time is older than now by what its handlers took. If that was more than `near`, a timer fires late
-  // by the rest.
-  const bool is_far = is_now_cached_ && now_ < next - near;
-  const duration longest = !has_timers ? engine::forever : is_far ? next - near - now_ : longest_wait(true);
+  // A fresh time was read after the last handler: the timers have been compared with it.
+  const auto is_fresh = [this] { return is_now_cached_ && now_at_ == counters_.batches.value(); };
+  const duration longest = timers_.empty() ? engine::forever
+                           : is_fresh()    ? std::min(timers_.next() - now_, longest_sleep)
+                                           : longest_wait(true);
   is_now_cached_ = false;  // the wait may be long
   if constexpr (Announces) sleep_.announce(sleep_place::in_engine);
   engine_->poll(must_not_sleep() ? duration::zero() : longest);
   sleep_.end();
-  if (has_timers && next <= now()) expire_timers();  // one started since then waits for the next turn
+  if (!timers_.empty() && !(is_fresh() && now_ < timers_.next()) && expire_timers()) is_now_cached_ = false;
   if (!inbox_.empty()) {
     is_now_cached_ = false;
     inbox_.run_all();
@@ -229,6 +226,7 @@ bool event_loop::turn(bool may_wait) {
   if (!deferred_.empty()) worked |= run_deferred();
   if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
+  is_now_cached_ = false;
   is_quiet_ = can_be_quiet_ && !stopping_ && deferred_.empty() && fair_work_.empty();
   return worked;
 }
@@ -338,6 +336,7 @@ void event_loop::wake() noexcept {
 
 void event_loop::read_clock() noexcept {
   now_ = clock_.now();
+  now_at_ = counters_.batches.value();
   is_now_cached_ = true;
 }
 

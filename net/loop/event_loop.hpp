@@ -319,6 +319,7 @@ class event_loop {
   duration handler_time_{};
   timer_queue timers_;
   time_point now_{};
+  std::uint64_t now_at_ = 0;  // batches that had begun then
   bool is_now_cached_ = false;
   time_point dispatched_at_ = time_point::max();
   bool stopping_ = false;
