@@ -34,7 +34,7 @@ class post_batch {
   static inline constinit thread_local post_batch* of_this_thread = nullptr;
   bool post_locked() noexcept;
 
-  thin_mutex mutex_;  // contended only by another thread that posts for this one
+  thin_mutex mutex_;            // contended only by another thread that posts for this one
   event_loop* loop_ = nullptr;  // the loop of all kept items
   work_fifo items_;
   unsigned count_ = 0;
