@@ -44,7 +44,7 @@ struct loop_tuning {
   /// 100 ms. Zero: it sleeps at once.
   duration spin = duration::zero();
   /// Bytes of send buffers that a loop allocates at its start and keeps. Output that waits uses them before the heap.
-  /// Beyond them, buffers are allocated when needed. A loop keeps 1 MiB of them; after a burst up to 17 MiB for a while.
+  /// Beyond them, buffers are allocated when needed. A loop keeps 1 MiB of them, and up to 17 MiB after a burst.
   std::size_t static_output = 0;
   /// Bytes that one receive call takes at most: from 1 to 64 KiB. A smaller value shortens a connection's turn, and
   /// costs more calls. Calls for the rest of a big message may take more, see doc/codecs.md.
