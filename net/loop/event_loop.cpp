@@ -140,11 +140,8 @@ template <bool Announces>
     is_now_cached_ = false;
     inbox_.run_all();
   }
-  if (is_quiet_) [[likely]]
-    return;
-  is_now_cached_ = false;
-  run_deferred();  // put off to the end of this turn
-  if (!fair_work_.empty()) fair_work_.run_fair_tasks();
+  if (!is_quiet_) [[unlikely]]
+    run_put_off();
 }
 
 // ---- All turns ------------------------------------------------------------------------------------------------------
@@ -223,8 +220,7 @@ bool event_loop::turn(bool may_wait) {
   worked |= expire_timers();
   is_now_cached_ = false;  // their dispatching may have taken long
   worked |= inbox_.run_all();
-  if (!deferred_.empty()) worked |= run_deferred();
-  if (!fair_work_.empty()) worked |= fair_work_.run_fair_tasks();
+  worked |= run_put_off();
   if (stopping_ && finished()) engine_->flush(engine::flush_extent::closing);
   is_now_cached_ = false;
   is_quiet_ = can_be_quiet_ && !stopping_ && deferred_.empty() && fair_work_.empty();
@@ -282,6 +278,14 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   return engine_->poll(duration::zero()) || worked;
 }
 
+// What waits for the end of the turn.
+bool event_loop::run_put_off() noexcept {
+  is_now_cached_ = false;
+  bool any = !deferred_.empty() && run_deferred();
+  if (!fair_work_.empty()) any |= fair_work_.run_fair_tasks();
+  return any;
+}
+
 bool event_loop::run_deferred() noexcept {
   work_fifo now = std::exchange(deferred_, {});  // items deferred meanwhile run in the next turn
   bool any = false;
@@ -332,12 +336,6 @@ void event_loop::wake() noexcept {
     case sleep_place::in_guest:
       return guest_.load(std::memory_order_acquire)->wake();
   }
-}
-
-void event_loop::read_clock() noexcept {
-  now_ = clock_.now();
-  now_at_ = counters_.batches.value();
-  is_now_cached_ = true;
 }
 
 asio_guest& event_loop::guest() {

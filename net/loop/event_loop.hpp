@@ -164,8 +164,11 @@ class event_loop {
   /// [loop] Returns the time of the current phase of the turn. The first call in a phase reads the clock. Later calls
   /// return the same time.
   [[nodiscard]] time_point now() noexcept {
-    if (!is_now_cached_) [[unlikely]]
-      read_clock();
+    if (!is_now_cached_) [[unlikely]] {
+      now_ = clock_.now();
+      now_at_ = counters_.batches.value();
+      is_now_cached_ = true;
+    }
     return now_;
   }
   /// [loop] For timers: the value of now() during the engine's dispatch in this turn; time_point::max() if now() was
@@ -274,7 +277,6 @@ class event_loop {
 
  private:
   friend class loop_executor_access;
-  void read_clock() noexcept;
   bool turn(bool may_wait);
   template <bool Announces>
   void quiet_turn();
@@ -288,6 +290,7 @@ class event_loop {
   bool wait_in_engine(duration longest);
   bool wait_in_guest(asio_guest& guest, duration longest);
   void drop_guest() noexcept;
+  bool run_put_off() noexcept;
   bool run_deferred() noexcept;
   bool must_not_sleep() const noexcept;
   void wake() noexcept;
