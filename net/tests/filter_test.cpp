@@ -47,6 +47,10 @@ struct fixture : testing::engine_stream {
   }
   /// Sends until records wait although the kernel has had time. Returns what was accepted.
   std::string fill() {
+    // So that the kernel does not make room later; and more than a segment of the loopback, so that a window that has
+    // been shut opens again at once, and not with the kernel's next probe.
+    const int fixed = 128 * 1024;
+    BOOST_REQUIRE(::setsockopt(peer.get(), SOL_SOCKET, SO_RCVBUF, &fixed, sizeof fixed) == 0);
     const std::string text = numbered(16'000'000);
     std::size_t taken = 0;
     int arrived = 0;
