@@ -155,18 +155,14 @@ class chunk_cache {
   }
   /// The chain may have it for good.
   void give_away(const byte_chain& chain) noexcept {
-    if (chain.last_ && chain.last_->next == lent_.get()) (void)lent_.release();  // NOLINT(bugprone-unused-return-value)
+    if (chain.last_ && chain.last_->next == lent_.get()) (void)lent_.release();
   }
   /// Takes back a chain's chunks, with their content.
   void recycle(byte_chain& chain) noexcept {
     if (chain.is_one_piece() && !chain.last_->is_reference)
-      recycle_one_piece(chain);
+      put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
     else if (chain.last_)
       recycle_all(chain);
-  }
-  /// The same for a chain of one chunk that is no reference.
-  void recycle_one_piece(byte_chain& chain) noexcept {
-    put(static_cast<byte_chain::storage_chunk*>(std::exchange(chain.last_, nullptr)));
   }
   /// See spare_stack.
   bool trim() noexcept { return spares_.trim(); }

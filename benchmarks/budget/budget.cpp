@@ -104,7 +104,9 @@ int main(int argc, char** argv) {
     return be_client(static_cast<std::uint16_t>(number(argv[2])), number(argv[3]), number(argv[4]));
   const auto model = argc == 6 ? quintet::from_string(argv[1]) : std::nullopt;
   const std::string flavour = argc == 6 ? argv[2] : "", settings = argc == 6 ? argv[3] : "";
-  if (!model || (flavour != "callback" && flavour != "coroutine") || number(argv[4]) < 1 || number(argv[5]) < 1) {
+  const std::array<std::string, 4> all{"bare", "limits", "watched", "both"};
+  if (!model || (flavour != "callback" && flavour != "coroutine") || std::ranges::count(all, settings) == 0 ||
+      number(argv[4]) < 1 || number(argv[5]) < 1) {
     std::fputs(
         "Usage: quintet-budget MODEL callback|coroutine bare|limits|watched|both REQUESTS CONNECTIONS\n"
         "MODEL is the name of a model\n",

@@ -27,11 +27,11 @@ constexpr std::uint32_t events_for(std::uint32_t interest) noexcept {
 }
 
 /// Waits as epoll_wait does, without a cancellation point. A failure is negative.
-int wait_for_events(int set, epoll_event* ready, int size, long milliseconds) noexcept {
+int wait_for_events(int set, epoll_event* ready, int size, int milliseconds) noexcept {
 #if QUINTET_DIRECT_SYSTEM_CALLS && defined(SYS_epoll_wait)
   return static_cast<int>(system_call::direct(SYS_epoll_wait, set, system_call::as_word(ready), size, milliseconds));
 #else
-  return ::epoll_wait(set, ready, size, static_cast<int>(milliseconds));
+  return ::epoll_wait(set, ready, size, milliseconds);
 #endif
 }
 
@@ -50,12 +50,8 @@ epoll_engine::epoll_engine()
 
 // An interrupted wait counts as one without events: the loop checks its inbox and polls again.
 inline int epoll_engine::wait(duration longest) noexcept {
-  constexpr auto almost = std::chrono::milliseconds(1) - std::chrono::nanoseconds(1);  // rounds up
-  long most = -1;
-  if (longest != forever)
-    most =
-        static_cast<long>(static_cast<std::uint64_t>((std::min(longest, longest_wait) + almost).count()) / 1'000'000);
-  return wait_for_events(set_.get(), ready_.data(), batch, most);
+  constexpr int most = static_cast<int>(longest_wait / std::chrono::milliseconds(1));
+  return wait_for_events(set_.get(), ready_.data(), batch, std::min(system_call::to_milliseconds(longest), most));
 }
 
 bool epoll_engine::poll(duration longest) {

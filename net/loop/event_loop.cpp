@@ -278,7 +278,7 @@ bool event_loop::wait_in_guest(asio_guest& guest, duration longest) {
   return engine_->poll(duration::zero()) || worked;
 }
 
-// What waits for the end of the turn.
+// Runs what was put off to the turn's end. Returns whether there was anything.
 bool event_loop::run_put_off() noexcept {
   is_now_cached_ = false;
   bool any = !deferred_.empty() && run_deferred();

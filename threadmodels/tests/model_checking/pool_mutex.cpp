@@ -12,8 +12,12 @@
 namespace quintet::model_checking {
 namespace {
 
-/// What is wrong with a model. wakes_nobody: an unlock wakes no thread. is_relaxed: locks order nothing.
-enum class mutex_defect { none, wakes_nobody, is_relaxed };
+/// The defect that a model has.
+enum class mutex_defect {
+  none,
+  wakes_nobody,  ///< unlock() wakes no thread
+  is_relaxed,    ///< lock() and unlock() order no memory access
+};
 
 /// An atomic with the waiting of a futex: the kernel compares and sleeps in one step, and forgets a wake-up that comes
 /// while nobody sleeps.
