@@ -280,8 +280,10 @@ void connection_core::expired() noexcept {
   const auto output = d->of_output(applied_limits(), !baton_is_out());
   const auto input = d->of_input(applied_limits(), !baton_is_out());
   if (std::min(output, input).when > now) return watch_time();
-  if (output.when <= now && d->confirm_output(output, now)) return fail(output.why);
-  if (input.when <= now && is_confirmed(*this, *d, input)) return fail(input.why);
+  const bool output_over = output.when <= now && d->confirm_output(output, now);
+  const bool input_over = input.when <= now && is_confirmed(*this, *d, input);
+  if (output_over || input_over)  // of both, after a loop was held up, the earlier is the reason
+    return fail(!output_over || (input_over && input < output) ? input.why : output.why);
   if (!baton_is_out()) own_flags().clock_runs = true;  // what arrives in between counts
   d->catch_up(loop_.dispatched_at(), now);
   loop_.start(*extras_, {});

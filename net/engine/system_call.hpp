@@ -72,7 +72,7 @@ inline long direct(long number, long a, long b, long c, long d) noexcept {
   return result < 0 ? -errno : result;
 #endif
 }
-inline long as_word(const void* p) noexcept { return static_cast<long>(reinterpret_cast<std::intptr_t>(p)); }
+inline long as_word(const void* p) noexcept { return reinterpret_cast<long>(p); }
 #else
 inline long with_errno(long result) noexcept { return result < 0 ? -errno : result; }
 #endif

@@ -64,13 +64,13 @@ class posted_function : public work_item {
 /// than the caches always keep.
 class spare_memory final : private timer, private surplus_watcher {
  public:
-  static constexpr duration trim_interval = std::chrono::seconds(1);
+  static constexpr duration trim_interval = std::chrono::seconds(1);  ///< between two trims after a burst
 
   /// Throws std::bad_alloc.
   spare_memory(event_loop& loop, std::size_t static_output) : buffers(this), chunks(static_output, this), loop_(loop) {}
 
-  buffer_cache buffers;
-  chunk_cache chunks;
+  buffer_cache buffers;  ///< of received bytes
+  chunk_cache chunks;    ///< of output
 
  private:
   void on_surplus() noexcept override;
@@ -262,9 +262,10 @@ class event_loop {
   [[nodiscard]] loop_counters& counters() noexcept { return counters_; }
   /// [loop] Cache of model_interface: a model's number, and its gate for this loop.
   struct gate_of_model {
-    std::uint64_t model = 0;
-    inline_gate* gate = nullptr;
+    std::uint64_t model = 0;      ///< its number
+    inline_gate* gate = nullptr;  ///< of that model, for this loop
   };
+  /// [loop] Returns that cache.
   [[nodiscard]] gate_of_model& known_gate() noexcept { return known_gate_; }
   /// [loop] Cache of connection_registry: the registry that last looked up this loop's shard, and that shard. The
   /// registry is a number, not an address, so that one seed gives the same run in every process.

@@ -182,6 +182,12 @@ BOOST_DATA_TEST_CASE(who_does_nothing_is_not_spared, bdata::make(shapes) * bdata
   check_does_nothing(s, seed, {.send_timeout = 10s}, "big\n", errc::send_timeout);
 }
 
+// A peer reads nothing and completes no message. The loop finds both out of time at once.
+BOOST_DATA_TEST_CASE(the_earlier_of_two_deadlines_is_the_reason, bdata::make(shapes) * bdata::xrange(seeds), s, seed) {
+  check_does_nothing(s, seed, {.send_timeout = 10s, .message_timeout = 5s}, "big\nx", errc::message_timeout);
+  check_does_nothing(s, seed, {.send_timeout = 5s, .message_timeout = 10s}, "big\nx", errc::send_timeout);
+}
+
 // There are always bytes that the loop has not received yet, and they never complete a message.
 BOOST_DATA_TEST_CASE(who_sends_without_end_is_not_spared, bdata::xrange(seeds), seed) { check_sends_without_end(seed); }
 
