@@ -220,6 +220,7 @@ BOOST_DATA_TEST_CASE(a_drain_that_cancels_reaches_what_waits, data::make(all_mod
   client c = begin(srv);
   srv->drain(24h);
   BOOST_TEST(c.receive_rest().empty());
+  c.close();
   srv.join();
   BOOST_TEST(log.has("drain"));
   BOOST_TEST(log.has("over"));
@@ -249,6 +250,7 @@ BOOST_DATA_TEST_CASE(a_deadline_cancels_until_its_scope_ends, data::make(all_mod
   running<server> srv(options_for(kind), [&log](stream& s) { return nest_deadlines(s, log); });
   client c(srv->port());
   BOOST_TEST(c.receive_rest().empty());
+  c.close();
   const std::string passed = error_of(cancel_reason::deadline).message(), success = error_code().message();
   const std::vector<std::string> wanted{"inner " + passed,   "later " + passed,  "deadline",
                                         "offload " + passed, "outer " + success, "passed"};
