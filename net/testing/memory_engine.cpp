@@ -86,7 +86,11 @@ bool memory_engine::stream_ready(stream_channel& c) {
     c.on_sendable();
     return true;
   }
-  if (!is_read) return s.ended && !s.reset && tell_end(c);
+  return is_read ? read(c) : s.ended && !s.reset && tell_end(c);
+}
+
+bool memory_engine::read(stream_channel& c) {
+  const auto& s = net_.streams_.at(c.handle());
   if (!s.arrived.empty()) {
     receive(c);
     return true;

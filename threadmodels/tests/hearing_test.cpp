@@ -74,6 +74,7 @@ struct ward {
   bool follows = false;  ///< after the first request, answers each line by itself
   journal* log;
   std::atomic<std::uint64_t>* key = nullptr;
+  std::atomic<int>* begun = nullptr;  ///< functions
 };
 
 awaitable<> wait(stream& s, const ward& w) {
@@ -90,7 +91,8 @@ awaitable<> wait(stream& s, const ward& w) {
       co_await timer.async_wait(boost::asio::deferred);
       break;
     case wait_for::function:
-      co_await s.offload([](const cancel_token& token) {
+      co_await s.offload([&w](const cancel_token& token) {
+        if (w.begun) ++*w.begun;
         while (!token) std::this_thread::yield();
       });
       break;
@@ -301,6 +303,26 @@ BOOST_DATA_TEST_CASE(batches_that_nobody_waits_for_never_begin,
   first.open();
   BOOST_TEST(eventually([&] { return srv->statistics().skipped == many; }));
   BOOST_TEST(begun == 1);
+}
+
+// With helpers, the loop hears and serves others while a function of offload() runs.
+BOOST_DATA_TEST_CASE(helpers_run_functions_beside_the_loop, data::make({model::single_reactor, model::loop_per_thread}),
+                     kind) {
+  journal log;
+  config o = options_for(kind);
+  o.threads.helpers = 1;
+  std::atomic<int> begun{0};
+  running<server> srv(o, warden{{.how = wait_for::function, .log = &log, .begun = &begun}});
+  client c = begin(srv);
+  BOOST_TEST(eventually([&] { return begun == 1; }));
+  client queued = begin(srv);
+  queued.reset();  // its function waits for the helper, and never begins
+  begin(srv).reset();  // by now the loop has heard that
+  c.reset();
+  BOOST_TEST(eventually([&] { return log.all().size() == 6; }));
+  const std::uint64_t skipped = srv->statistics().skipped;
+  BOOST_TEST(skipped >= 1U);
+  BOOST_TEST(skipped + static_cast<unsigned>(begun) == 3U);
 }
 
 /// Asks for the end where the loop cannot hear it.
